@@ -10,19 +10,19 @@ export MALLOC_TRIM_THRESHOLD_ ?= 131072
 HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 # Half of the engine's own 16: as fast, and half as much that lies about between two collections.
 SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-size=8
-MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
+MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js --require ./dist/test/support/file-times.js
 # So many processes, each of which takes the next file.
 SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
-.PHONY: help install build package run dev typecheck lint format test test-integration test-browser test-differential test-sim test-chaos test-fuzz \
+.PHONY: help install build package run dev typecheck lint format test test-smoke test-integration test-browser test-differential test-sim test-chaos test-fuzz test-random \
         bench bench-quick check docs pictures clean up down
 
 help: ## prints this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
+	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /\1\t/' | expand -t 20
 
 node_modules/.installed: package.json package-lock.json
-	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19) || a > 26) { console.error("millrace needs Node.js 20.19 to 26, this is " + process.version); process.exit(1) }'
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19) || a > 26) { console.error("millrace needs Node.js 24 (20.19, 22 and 26 work too), this is " + process.version); process.exit(1) }'
 	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -41,8 +41,8 @@ dev: node_modules/.installed ## one process, rebuilt and restarted when a source
 	node_modules/.bin/tsc -p . --watch --preserveWatchOutput & \
 	trap 'kill %1' EXIT; node $(SERVE_FLAGS) --watch dist/src/cli/main.js serve
 
-package: node_modules/.installed ## builds and packs what npm publishes: millrace-<version>.tgz
-	npm pack --ignore-scripts=false
+package: dist/.built ## builds and packs the npm package: millrace-<version>.tgz
+	node infra/package.mjs
 
 typecheck: dist/.built ## checks types and writes nothing
 	node_modules/.bin/tsc -p . --noEmit
@@ -58,23 +58,36 @@ format: node_modules/.installed ## formats every file
 hooks: ## lints before each commit in this clone, as CI will
 	git config core.hooksPath infra/git-hooks
 
-test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a share of a second each
-	$(SIDE_BY_SIDE) $(shell nproc) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
+QUICK := 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
+test: dist/.built ## unit, spec, contract and fuzz tests, no server; chance is repeated a quarter as often as in test-fuzz
+	$(SIDE_BY_SIDE) $(shell nproc) $(QUICK)
 
-# Most of these wait for something for half of the time: three lanes side by side keep two cores busy. Clusters are in one.
-# Of processes of mocha's own, because files of workflows share a server. A new folder is in the last lane until it is named.
+test-smoke: dist/.built ## `make run` used by published clients, killed and started again
+	$(MOCHA) --exit 'dist/test/smoke/*.test.js'
+
+# Programs that tests start by `node` are of that release too, and so is what `make run` starts.
+test-node-%: dist/.built ## test and test-smoke on another release of Node.js: make test-node-24
+	@bin=$$(infra/fetch-node.sh $*) || exit 1; \
+	export PATH="$$bin:$$PATH"; echo "Node.js $$(node --version)"; \
+	$(SIDE_BY_SIDE) $(shell nproc) $(QUICK); failures=$$?; \
+	$(MOCHA) --exit 'dist/test/smoke/*.test.js' && exit $$failures
+
+# Most of these wait for something for half of the time: four lanes keep two cores busy. The tests of clusters are in one lane.
+# Each lane is a process of mocha, because files of workflows share a server. A new folder is in the last lane until it is named.
 INTEGRATION := $(MOCHA) --exit --timeout 60000
 LANE_OF_QUEUES := dist/test/integration/{queue,workflow,serve}/**/*.test.js
 LANE_OF_CLUSTERS := dist/test/integration/{cluster,docs,resp,delivery,disk}/**/*.test.js
-# What a neighbour waits is told from what it waits alone: nothing else may run then.
+LANE_OF_FILES := dist/test/integration/*.test.js
+# These compare the wait of a neighbour with its wait alone: no other test may run at the same time.
 JUDGED_BY_TIME := dist/test/integration/queue/silent-destinations.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
-	@failures=0; \
-	$(INTEGRATION) --ignore '$(JUDGED_BY_TIME)' '$(LANE_OF_QUEUES)' & queues=$$!; \
-	$(INTEGRATION) '$(LANE_OF_CLUSTERS)' & clusters=$$!; \
-	$(INTEGRATION) --ignore '$(LANE_OF_QUEUES)' --ignore '$(LANE_OF_CLUSTERS)' 'dist/test/integration/**/*.test.js' || failures=1; \
-	wait $$queues || failures=1; wait $$clusters || failures=1; \
+	@failures=0; lanes=; \
+	$(INTEGRATION) --ignore '$(JUDGED_BY_TIME)' '$(LANE_OF_QUEUES)' & lanes="$$lanes $$!"; \
+	$(INTEGRATION) '$(LANE_OF_CLUSTERS)' & lanes="$$lanes $$!"; \
+	$(INTEGRATION) '$(LANE_OF_FILES)' & lanes="$$lanes $$!"; \
+	$(INTEGRATION) --ignore '$(LANE_OF_QUEUES)' --ignore '$(LANE_OF_CLUSTERS)' --ignore '$(LANE_OF_FILES)' 'dist/test/integration/**/*.test.js' || failures=1; \
+	for lane in $$lanes; do wait $$lane || failures=1; done; \
 	$(INTEGRATION) '$(JUDGED_BY_TIME)' || failures=1; exit $$failures
 
 # What is judged by the time that it takes has the machine to itself.
@@ -90,19 +103,26 @@ test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so man
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
 # A neighbour's times are judged in the attacks, and processors are what a cluster's faults are about.
-CHAOS_ALONE := dist/test/chaos/{attacks*,cluster-faults}.test.js
+CHAOS_ALONE = $(wildcard dist/test/chaos/attacks*.test.js dist/test/chaos/cluster-faults.test.js dist/test/chaos/rolling-restart.test.js)
+# The longest come first, so that both lanes end at the same time.
+CHAOS_LONGEST := dist/test/chaos/versions.test.js dist/test/chaos/read-models.test.js
+CHAOS_OTHERS = $(filter-out $(CHAOS_ALONE) $(CHAOS_LONGEST),$(wildcard dist/test/chaos/*.test.js))
 CHAOS_DICE = $(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES))
 CHAOS_TIME := --exit --timeout 540000
 test-chaos: dist/.built ## kills, freezes and cuts off real processes; MINUTES=n of a cluster's faults alone, SEED=n those dice
 ifdef MINUTES
 	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) dist/test/chaos/cluster-faults.test.js
 else
-	$(CHAOS_DICE) $(SIDE_BY_SIDE) 2 $(CHAOS_TIME) --ignore '$(CHAOS_ALONE)' 'dist/test/chaos/*.test.js'; failures=$$?; \
-	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) '$(CHAOS_ALONE)' && exit $$failures
+	$(CHAOS_DICE) $(SIDE_BY_SIDE) 2 $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS); failures=$$?; \
+	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) $(CHAOS_ALONE) && exit $$failures
 endif
 
-test-fuzz: dist/.built ## any request to every face, and more like it; FUZZ_SECONDS=n for all, FUZZ_SEED=n replays
+test-fuzz: dist/.built ## any request to every face; FUZZ_SECONDS=n for so long, FUZZ_SEED=n replays
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'
+
+# CI tries the values of four seeds instead, one with each release of Node.js. dist/test has the files that ask for the depth.
+test-random: dist/.built ## what `make test` repeats less often, in full; PROPERTY_SEED=n for other values
+	TEST_DEPTH=full $(MOCHA) $$(grep -rl --include='*.test.js' support/depth.js dist/test/{unit,spec,contract})
 
 # AGAINST: another commit, built beside; both take turns.
 bench: dist/.built ## prints ratios against the alternatives in the same run; AGAINST=<commit> against that build too
@@ -122,7 +142,7 @@ docs: dist/.built ## writes the generated pages
 pictures: dist/.built ## takes the pictures of the console in docs/images
 	node infra/picture-console.mjs
 
-check: lint typecheck test test-integration test-browser test-differential test-sim test-chaos test-fuzz ## everything a reviewer will run
+check: lint typecheck test test-smoke test-integration test-browser test-differential test-sim test-chaos test-fuzz test-random ## everything a reviewer will run
 
 up: dist/.built ## a cluster on loopback: nats-servers, processes, a balancer, users by role, TLS
 	infra/local-cluster.sh start

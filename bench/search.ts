@@ -9,9 +9,9 @@ import { connect, initCluster, JetStreamJournal, Names } from '../src/adapters/n
 import { NodeTimers } from '../src/adapters/node/index.js';
 import { documentsKey, encodeDocument } from '../src/domain/search/index.js';
 import type { DatabaseId } from '../src/kernel/index.js';
-import { kvPartition } from '../src/messages/index.js';
 import type { SearchQuery } from '../src/ports/index.js';
-import { AskedSearch } from '../src/query/index.js';
+import { kvPartition } from '../src/protocol/index.js';
+import { SearchClient } from '../src/query/index.js';
 import { SHARD, ShardHistory, silentLog } from '../test/spec/journal/shard-history.js';
 import { startNatsServer } from '../test/support/nats-server.js';
 import { type SearchThread, searchThread, tellIndexes } from '../test/support/search-thread.js';
@@ -184,6 +184,6 @@ class Ours {
   }
 
   ask(query: SearchQuery): Promise<unknown> {
-    return new AskedSearch((question) => this.thread.ask(question)).search(INDEX, NAME, query);
+    return new SearchClient((question) => this.thread.ask(question)).search(INDEX, NAME, query);
   }
 }

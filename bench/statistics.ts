@@ -13,10 +13,10 @@ import { encodeQueueEvent } from '../src/codec/queue/index.js';
 import type { QueueEvent } from '../src/domain/queue/index.js';
 import { PERIODS } from '../src/domain/statistics/index.js';
 import type { AccountId, DatabaseId, MessageId, SessionId, ShardName } from '../src/kernel/index.js';
-import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, queuePartition } from '../src/messages/index.js';
 import type { Statistics } from '../src/ports/index.js';
 import { type Checkpoint, type StatsCheckpoint, StatsReader, StatsStore } from '../src/projections/index.js';
-import { AskedStatistics, answer } from '../src/query/index.js';
+import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, queuePartition } from '../src/protocol/index.js';
+import { answer, StatisticsClient } from '../src/query/index.js';
 import { PLAIN_ENVELOPE } from '../test/support/plain-delivery.js';
 import { atLeast, atMost, type Bench, type Figure } from './figures.js';
 import { sized } from './sizes.js';
@@ -115,7 +115,7 @@ async function ask(store: StatsStore, progress: (line: string) => void): Promise
     search: async (id, period, nowMs) => reader.search(id, period, nowMs),
     searchTotals: async (ids, nowMs) => reader.searchTotals(ids, nowMs),
   };
-  const asked = new AskedStatistics((question) => answer(undefined as never, question, kept));
+  const asked = new StatisticsClient((question) => answer(undefined as never, question, kept));
   const all = Array.from({ length: DATABASES_OF_A_RECORD }, (_, at) => databaseOf(at));
   const figures: Figure[] = [];
   for (const period of PERIODS) {

@@ -6,6 +6,7 @@
 #   infra/local-cluster.sh start    everything (`make up`); what already runs is left alone
 #   infra/local-cluster.sh nats     the three nats-servers only
 #   infra/local-cluster.sh status   what runs, and where
+#   infra/local-cluster.sh balancer-config  the balancer's file, which is written anyway
 #   infra/local-cluster.sh stop     all of it and nothing else (`make down`); data is kept
 #
 # `. DIR/operator.env` gives a shell what `millrace` commands need to reach it.
@@ -30,8 +31,8 @@ http_port=${MILLRACE_CLUSTER_HTTP_PORT:-17100}
 main=(node "--max-old-space-size=${MILLRACE_HEAP_MB:-512}" --max-semi-space-size=8 dist/src/cli/main.js)
 # A leader's election takes up to nine seconds, reading large stores longer.
 start_timeout_s=60
-# A process drains within 10 s.
-stop_timeout_s=15
+# A process of a cluster ends within MILLRACE_SHUTDOWN_MS, 20 s.
+stop_timeout_s=25
 # They are ours, and no settings of a process.
 export -n MILLRACE_CLUSTER_DIR MILLRACE_CLUSTER_NATS_PORT MILLRACE_CLUSTER_HTTP_PORT
 names='balancer millrace-3 millrace-2 millrace-1 nats-3 nats-2 nats-1'
@@ -147,6 +148,10 @@ start_nats() {
       NATS_MONITOR_LISTEN="127.0.0.1:$((nats_port + 200 + n - 1))" \
       NATS_STORE_DIR="$dir/nats-$n" run "nats-$n" "$server" -c "$dir/nats/node-$n.conf"
   done
+}
+
+await_nats() {
+  local n
   for n in 1 2 3; do
     wait_for "nats-$n" is_well "$((nats_port + 200 + n - 1))/healthz"
     echo "nats-$n: nats://localhost:$((nats_port + n - 1))"
@@ -169,42 +174,52 @@ await_process() { # number
   echo "millrace-$m: http://127.0.0.1:$base (kv)  redis://127.0.0.1:$((base + 3)) (RESP)  http://127.0.0.1:$((base + 4)) (metrics)"
 }
 
+# What the first process made for the first database, and nobody gave, holds for all.
+take_credentials() {
+  [ -f "$dir/millrace-1/credentials.env" ] || return 0
+  # The file is written for a shell. `read` would cut the padding off a value that ends in `=`.
+  set -a
+  # shellcheck disable=SC1091
+  . "$dir/millrace-1/credentials.env"
+  set +a
+}
+
+start_others() {
+  take_credentials
+  start_process 2 process edge,kv,queue,projection
+  start_process 3 edge edge
+}
+
 start_processes() {
   MILLRACE_DATA_DIR="$dir/millrace-1" "${main[@]}" cluster init
   start_process 1 process edge,kv,queue,projection
   await_process 1
-  # What the first process made for the first database, and nobody gave, holds for all.
-  if [ -f "$dir/millrace-1/credentials.env" ]; then
-    # The file is written for a shell. `read` would cut the padding off a value that ends in `=`.
-    set -a
-    # shellcheck disable=SC1091
-    . "$dir/millrace-1/credentials.env"
-    set +a
-  fi
-  start_process 2 process edge,kv,queue,projection
-  start_process 3 edge edge
+  start_others
   await_process 2
   await_process 3
 }
 
-# --- the balancer: asks each process whether it can take requests, and sends them on to one that can ---------------------
+# --- the balancer: infra/balancer/haproxy.cfg, with the addresses of the processes on this machine -----------------------
+
+# The first argument is the first port of the balancer, where one more says whether a process takes requests.
+balancer_config() {
+  local face m base=$1 edits=() metrics
+  for face in 7100:0 7200:1 7300:2 6380:3; do
+    edits+=(-e "s/^  bind :${face%:*} .*/  bind 127.0.0.1:$((base + ${face#*:}))/")
+    for m in 1 2 3; do
+      metrics=$((http_port + (m - 1) * 10 + 4))
+      edits+=(-e "s/ millrace-$m:${face%:*} check/& port $metrics/")
+      edits+=(-e "s/ millrace-$m:${face%:*} / 127.0.0.1:$((http_port + (m - 1) * 10 + ${face#*:})) /")
+    done
+  done
+  sed "${edits[@]}" infra/balancer/haproxy.cfg
+  printf '\nfrontend health\n  bind 127.0.0.1:%s\n  monitor-uri /\n  monitor fail if { nbsrv(kv) lt 1 }\n' $((base + 4))
+}
 
 start_balancer() {
-  local face m base=$((http_port + 100))
+  local base=$((http_port + 100))
   command -v haproxy >/dev/null || { echo 'no balancer: haproxy is not installed'; return; }
-  {
-    printf 'defaults\n  mode http\n  maxconn 4096\n  option redispatch 1\n  option httpchk GET /readyz/edge\n'
-    printf '  timeout connect 1s\n  timeout client 1h\n  timeout server 1h\n'
-    for face in 0:kv 1:queue 2:management 3:resp; do
-      printf 'listen %s\n  bind 127.0.0.1:%s\n' "${face#*:}" $((base + ${face%:*}))
-      [ "${face#*:}" != resp ] || printf '  mode tcp\n'
-      for m in 1 2 3; do
-        printf '  server millrace-%s 127.0.0.1:%s check port %s inter 300ms fall 1 rise 1 on-marked-down shutdown-sessions\n' \
-          "$m" $((http_port + (m - 1) * 10 + ${face%:*})) $((http_port + (m - 1) * 10 + 4))
-      done
-    done
-    printf 'frontend health\n  bind 127.0.0.1:%s\n  monitor-uri /\n  monitor fail if { nbsrv(kv) lt 1 }\n' $((base + 4))
-  } >"$dir/balancer.cfg"
+  balancer_config "$base" >"$dir/balancer.cfg"
   is_running balancer || run balancer haproxy -db -f "$dir/balancer.cfg"
   wait_for balancer is_well $((base + 4))/
   echo "balancer: http://127.0.0.1:$base (kv)  http://127.0.0.1:$((base + 1)) (queue)  http://127.0.0.1:$((base + 2)) (management)  redis://127.0.0.1:$((base + 3)) (RESP)"
@@ -212,8 +227,16 @@ start_balancer() {
 
 start_all() {
   start_nats
+  # A cluster that was there before has all that its processes need: they wait for its servers by themselves.
+  if [ -f "$dir/made" ]; then
+    take_credentials
+    start_process 1 process edge,kv,queue,projection
+    start_others
+  fi
+  await_nats
   start_processes
   start_balancer
+  : >"$dir/made"
   echo "commands: . $dir/operator.env; first credentials: $dir/millrace-1/credentials.env"
   echo ready
 }
@@ -231,9 +254,10 @@ status() {
 
 case ${1:-} in
   start) start_all ;;
-  nats) start_nats ;;
+  nats) start_nats; await_nats ;;
   status) status ;;
+  balancer-config) balancer_config $((http_port + 100)) ;;
   stop) for name in $names; do stop_one "$name"; done ;;
   look-after) shift; look_after "$@" ;;
-  *) fail 'start, nats, status or stop?' ;;
+  *) fail 'start, nats, status, balancer-config or stop?' ;;
 esac

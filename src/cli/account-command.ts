@@ -1,6 +1,6 @@
 /**
- * `millrace account`: creates and lists accounts, suspends and activates them, sets the limits of their queues and makes
- * new tokens, by asking the control actor. Secrets are made here and printed here, and nowhere else in clear.
+ * `millrace account`: creates, lists, suspends and activates accounts, sets the limits of their queues and renews
+ * tokens, through the control actor. Secrets are generated here and appear in clear text only in this output.
  */
 import { type ControlClient, sealAccountCredentials, sealedSecret } from '../actors/control/index.js';
 import {
@@ -13,10 +13,10 @@ import {
 } from '../domain/control/index.js';
 import type { AccountLimits } from '../domain/queue/index.js';
 import type { Random } from '../kernel/index.js';
-import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
+import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../protocol/index.js';
 import { askFor, doVerb, noted, RefusedCommand, type Verbs } from './command-line.js';
-import { type Asked, shown, UsageError } from './parser.js';
+import { type ParsedArguments, shown, UsageError } from './parser.js';
 
 export interface AccountCommandDeps {
   readonly client: ControlClient;
@@ -25,8 +25,11 @@ export interface AccountCommandDeps {
   write(text: string): void;
 }
 
-/** @param verb one of `lines/account-line.ts`. @returns the exit code. @throws UsageError, RefusedCommand, what asking throws */
-export function accountCommand(verb: string, asked: Asked, deps: AccountCommandDeps): Promise<number> {
+/**
+ * @param verb one of `lines/account-line.ts`. @returns the exit code. @throws UsageError, RefusedCommand, errors of
+ * asking
+ */
+export function accountCommand(verb: string, asked: ParsedArguments, deps: AccountCommandDeps): Promise<number> {
   return doVerb(VERBS, verb, asked, deps);
 }
 
@@ -40,9 +43,9 @@ const VERBS: Verbs<AccountCommandDeps> = {
   'reset-tokens': resetTokens,
 };
 
-async function create(asked: Asked, { client, random, sealing, write }: AccountCommandDeps): Promise<void> {
+async function create(asked: ParsedArguments, { client, random, sealing, write }: AccountCommandDeps): Promise<void> {
   const { name = '', email = '' } = asked.options;
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError('--email is no e-mail address');
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError('--email is not an e-mail address');
   const tokens = newTokens(random);
   const secrets = {
     queueToken: tokens.queueToken,
@@ -67,13 +70,13 @@ async function create(asked: Asked, { client, random, sealing, write }: AccountC
   write(shown(asked, facts, () => about(account) + tokenLines(tokens) + keyLines(keys)));
 }
 
-async function list(asked: Asked, { client, write }: AccountCommandDeps): Promise<void> {
+async function list(asked: ParsedArguments, { client, write }: AccountCommandDeps): Promise<void> {
   const all = (await allAccounts(client)).map(factsOf);
   const line = ({ id, state, name, email }: Facts) => `${id}  ${state}  ${name}  ${email}\n`;
   write(shown(asked, all, () => all.map(line).join('')));
 }
 
-async function show(asked: Asked, { client, sealing, write }: AccountCommandDeps): Promise<void> {
+async function show(asked: ParsedArguments, { client, sealing, write }: AccountCommandDeps): Promise<void> {
   const account = await find(client, asked.words[0]);
   const limits = limitsOf(account);
   const isOpened = asked.flags.has('show-secrets');
@@ -85,7 +88,7 @@ async function show(asked: Asked, { client, sealing, write }: AccountCommandDeps
   write(`${about(account)}uuid=${uuidOf(account.id)}\n`);
   for (const name of ACCOUNT_LIMIT_NAMES) write(`${name}=${limits[name]}\n`);
   if (!isOpened) return;
-  // What can be opened is seen, even where the rest was sealed with a key that is lost.
+  // Shows every secret that can be opened, even if others were sealed with a lost key.
   write(tokenLines(openedTokens(account, sealing)));
   write(keyLines(openedKeys(account, sealing)));
 }
@@ -108,7 +111,7 @@ function opened(sealing: Sealing, secret: { readonly sealed: string } | undefine
 
 async function setState(
   state: 'active' | 'passive',
-  asked: Asked,
+  asked: ParsedArguments,
   { client, write }: AccountCommandDeps,
 ): Promise<void> {
   const { id, name } = await find(client, asked.words[0]);
@@ -118,19 +121,20 @@ async function setState(
   write(shown(asked, factsOf(account), () => about(account)));
 }
 
-async function limits(asked: Asked, { client, write }: AccountCommandDeps): Promise<void> {
+async function limits(asked: ParsedArguments, { client, write }: AccountCommandDeps): Promise<void> {
   const named = asked.words.filter((word) => !word.includes('='));
-  if (named.length > 1) throw new UsageError(`${named[1]} is not LIMIT=N`);
+  if (named.length > 1) throw new UsageError(`${named[1]} is not of the form LIMIT=N`);
   const wanted: { -readonly [Name in keyof AccountLimits]?: number } = {};
   for (const word of asked.words) {
     if (!word.includes('=')) continue;
     const [name = '', value = ''] = word.split('=');
     const known = ACCOUNT_LIMIT_NAMES.find((candidate) => candidate === name);
-    if (known === undefined) throw new UsageError(`${name} is no limit: ${ACCOUNT_LIMIT_NAMES.join(', ')}`);
-    if (!/^\d{1,15}$/.test(value)) throw new UsageError(`${name} accepts a whole number`);
+    if (known === undefined)
+      throw new UsageError(`${name} is not a limit; limits are ${ACCOUNT_LIMIT_NAMES.join(', ')}`);
+    if (!/^\d{1,15}$/.test(value)) throw new UsageError(`${name} must be a whole number`);
     wanted[known] = Number(value);
   }
-  if (Object.keys(wanted).length === 0) throw new UsageError('no limit is given');
+  if (Object.keys(wanted).length === 0) throw new UsageError('no limit was given');
   const { id, name: entity } = await find(client, named[0]);
   const command = { type: 'SetAccountLimits', account: id, limits: wanted } as const;
   const account = (await askFor(client, noted(id, 'updateLimits', entity, command), 'OneAccount')).account;
@@ -140,8 +144,11 @@ async function limits(asked: Asked, { client, write }: AccountCommandDeps): Prom
   write(shown(asked, { ...factsOf(account), limits: now }, lines));
 }
 
-/** The old tokens are worth nothing by the time the new ones are printed. */
-async function resetTokens(asked: Asked, { client, random, sealing, write }: AccountCommandDeps): Promise<void> {
+/** The old tokens are already invalid when the new ones are printed. */
+async function resetTokens(
+  asked: ParsedArguments,
+  { client, random, sealing, write }: AccountCommandDeps,
+): Promise<void> {
   const former = await find(client, asked.words[0]);
   const { id, name } = former;
   const tokens = newTokens(random);
@@ -170,7 +177,7 @@ function limitsOf(account: Account): AccountLimits {
 
 type Facts = ReturnType<typeof factsOf>;
 
-/** What `--json` prints of an account. */
+/** The output of `--json` for an account. */
 function factsOf({ id, name, email, state = 'active' }: Account) {
   return { id, name, email, state, uuid: uuidOf(id) };
 }
@@ -199,17 +206,17 @@ async function allAccounts(client: ControlClient): Promise<readonly Account[]> {
   return (await askFor(client, { type: 'ListAccounts' }, 'Accounts')).accounts;
 }
 
-/** Finds an account by id, UUID, name or a person's email; where none is named, the only person's. */
+/** Finds an account by id, UUID, name or a person's email; by default the only person's. */
 async function find(client: ControlClient, which: string | undefined): Promise<Account> {
   const all = await allAccounts(client);
   const found = which === undefined ? all.filter(isPersons) : all.filter((account) => isNamed(account, which));
   const [first, second] = found;
   if (first === undefined) throw new RefusedCommand(`there is no account ${which ?? 'yet'}`);
-  if (second !== undefined) throw new RefusedCommand(`there are ${found.length} such accounts: say which by its id`);
+  if (second !== undefined) throw new RefusedCommand(`${found.length} accounts match: give the id of one`);
   return first;
 }
 
-/** A team has the email of its owner, and is not meant by it. */
+/** A team has the email of its owner, but is not found by it. */
 function isNamed(account: Account, which: string): boolean {
   const { id, name } = account;
   if (id === (accountIdOfUuid(which) ?? which) || name === which) return true;

@@ -1,21 +1,22 @@
-/** `millrace db`, `millrace account` and `millrace journal`, given the installation that they ask. */
+/** `millrace db`, `millrace account` and `millrace journal` with a connection to the installation. */
 
 import { readFile } from 'node:fs/promises';
 import { shardNames } from '../adapters/nats/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
-import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
 import { type AccountCommandDeps, accountCommand } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import { dbCommand } from './db-command.js';
+import { interruptible } from './interruption.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 import { questionOf } from './journal-question.js';
-import type { Asked } from './parser.js';
+import type { ParsedArguments } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
 
-export function runDbCommand(verb: string, asked: Asked, env: Environment): Promise<number> {
+export function runDbCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   return withInstallation(env, true, async (installation, config) => {
     const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
     return dbCommand(verb, asked, {
@@ -36,25 +37,24 @@ export function runDbCommand(verb: string, asked: Asked, env: Environment): Prom
   });
 }
 
-export function runAccountCommand(verb: string, asked: Asked, env: Environment): Promise<number> {
+export function runAccountCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   return withInstallation(env, true, async (installation) =>
     accountCommand(verb, asked, await controlDeps(installation)),
   );
 }
 
-export function runJournalCommand(verb: string, asked: Asked, env: Environment): Promise<number> {
+export function runJournalCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   const question = questionOf(verb, asked);
   return withInstallation(env, false, (installation, config) => {
-    const stop = new AbortController();
-    process.once('SIGINT', () => stop.abort());
-    process.once('SIGTERM', () => stop.abort());
     const progress = new ProgressLine(process.stderr, () => performance.now());
-    const deps = journalDeps(installation, config, progress, stop.signal);
-    return journalCommand(question, deps).finally(() => progress.clear());
+    return interruptible((signal) => {
+      const deps = journalDeps(installation, config, progress, signal);
+      return journalCommand(question, deps).finally(() => progress.clear());
+    });
   });
 }
 
-/** @param asksControl the control actor is to be asked, not the journal alone */
+/** @param asksControl whether the command needs the control actor, not only the journal */
 async function withInstallation(
   env: Environment,
   asksControl: boolean,
@@ -127,13 +127,13 @@ function journalDeps(
   };
 }
 
-// A reader that has seen enough (`| head`) is no error of ours.
+// A reader that closes the pipe (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
 
-/** Waits for a slow reader; an export is larger than any buffer should be. */
+/** Waits for a slow reader, because an export may be larger than memory. */
 function writeOut(output: string | Uint8Array): Promise<void> | void {
   if (process.stdout.write(output)) return;
   return new Promise((resolve) => process.stdout.once('drain', resolve));

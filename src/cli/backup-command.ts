@@ -1,13 +1,12 @@
 /**
- * `millrace backup create|verify|restore`: a whole installation copied into a directory, the copy proven, an empty
- * installation filled from it.
- * Exit codes: 0 done, 1 refused or failed, or the backup does not hold, 2 asked wrongly.
+ * `millrace backup create|verify|restore`: copies a whole installation into a directory, verifies the copy, and
+ * restores it into an empty installation. Exit codes: 0 done, 1 refused, failed or an invalid backup, 2 wrong usage.
  */
 import { type Environment, loadConfig } from '../config/index.js';
 import { type BackupManifest, filesOf, type PartitionDigest } from '../journal/backup/index.js';
 import { type BackupNews, makeBackup, proveBackup, restoreInto } from './backup-steps.js';
 import { doVerb, type Verbs } from './command-line.js';
-import { type Asked, type Output, shown, UsageError } from './parser.js';
+import { type Output, type ParsedArguments, shown, UsageError } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 
 interface BackupDeps extends Output {
@@ -15,32 +14,33 @@ interface BackupDeps extends Output {
 }
 
 /** @param verb one of `lines/backup-line.ts`. @returns the exit code. @throws UsageError, MillraceError */
-export function backupCommand(verb: string, asked: Asked, deps: BackupDeps): Promise<number> {
+export function backupCommand(verb: string, asked: ParsedArguments, deps: BackupDeps): Promise<number> {
   return doVerb(VERBS, verb, asked, deps);
 }
 
 const VERBS: Verbs<BackupDeps> = { create, verify, restore };
 
-async function create(asked: Asked, { env, write }: BackupDeps): Promise<void> {
+async function create(asked: ParsedArguments, { env, write }: BackupDeps): Promise<void> {
   const { to = '', 'key-to': keyTo } = asked.options;
-  if (to === '') throw new UsageError('--to is empty: which directory?');
+  if (to === '') throw new UsageError('--to is empty: give a directory');
   const news = newsFor(asked, write);
   const manifest = await makeBackup(loadConfig(env).config, to, keyTo, news).finally(news.end);
   write(shown(asked, factsOf(manifest), () => summaryOf(manifest)));
 }
 
-async function verify(asked: Asked, { env, write }: BackupDeps): Promise<void> {
+async function verify(asked: ParsedArguments, { env, write }: BackupDeps): Promise<void> {
   const [directory = ''] = asked.words;
   const news = newsFor(asked, write);
   const manifest = await proveBackup(loadConfig(env).config, directory, news).finally(news.end);
   write(shown(asked, { ...factsOf(manifest), ok: true }, () => `${summaryOf(manifest)}ok\n`));
 }
 
-async function restore(asked: Asked, { env, write }: BackupDeps): Promise<void> {
+async function restore(asked: ParsedArguments, { env, write }: BackupDeps): Promise<void> {
   const { from = '', 'key-from': keyFrom } = asked.options;
   const isLost = asked.flags.has('without-key');
-  if (from === '') throw new UsageError('--from is empty: which directory?');
-  if (isLost && keyFrom !== undefined) throw new UsageError('--key-from or --without-key, not both');
+  if (from === '') throw new UsageError('--from is empty: give a directory');
+  if (isLost && keyFrom !== undefined)
+    throw new UsageError('--key-from and --without-key exclude each other: give one of them');
   const news = newsFor(asked, write);
   const key = { from: keyFrom, isLost };
   const { manifest, shards } = await restoreInto(loadConfig(env).config, from, key, news).finally(news.end);
@@ -48,8 +48,8 @@ async function restore(asked: Asked, { env, write }: BackupDeps): Promise<void> 
   write(shown(asked, { ...factsOf(manifest), restoredShards: shards.length }, text));
 }
 
-/** Digests on standard output, files on a terminal for as long as it is their turn. */
-function newsFor(asked: Asked, write: (text: string) => void): BackupNews & { end(): void } {
+/** Prints digests to standard output, and the current file name on a terminal. */
+function newsFor(asked: ParsedArguments, write: (text: string) => void): BackupNews & { end(): void } {
   const progress = new ProgressLine(process.stderr, () => performance.now());
   return {
     proven: (digest) => {

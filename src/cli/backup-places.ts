@@ -1,4 +1,4 @@
-/** Where the commands of backups act: an installation to copy, or an empty one to fill. */
+/** The installations of backup commands: one to copy, or an empty one to fill. */
 import { join } from 'node:path';
 import {
   type ClusterLayout,
@@ -19,17 +19,17 @@ import { storageOfCommand } from '../composition/index.js';
 import type { Config } from '../config/index.js';
 import type { Installation } from '../journal/backup/index.js';
 import { MillraceError } from '../kernel/index.js';
-import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type { Log } from '../ports/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
 
 /**
- * The installation that runs, or that of the data directory for as long as the command takes.
- * @throws BAD_CONFIG when there is none: nothing is made here
+ * The running installation, or that of the data directory, opened for the duration of the command.
+ * @throws BAD_CONFIG if there is none; it is not created
  */
 export async function openSource(config: Config, log: Log) {
   const { dataDir } = config.storage;
   if (config.isEmbedded && (await readFileIfThere(join(dataDir, LAYOUT_MARK))) === undefined) {
-    throw new MillraceError('BAD_CONFIG', `there is no installation in the data directory ${dataDir}`);
+    throw new MillraceError('BAD_CONFIG', `the data directory ${dataDir} has no installation`);
   }
   const { connections, layout, close } = await openForCommand(config, log, false);
   return {
@@ -40,8 +40,9 @@ export async function openSource(config: Config, log: Log) {
 }
 
 /**
- * @param onBegun called before anything is made there, with where it has to be marked, when that can be said so early
- * @throws CONFLICT when the place is not empty, BAD_CONFIG when an earlier restore did not come to its end
+ * @param onBegun called before the first write, with the place for the mark of an unfinished restore, as soon as it
+ * is known
+ * @throws CONFLICT if the place is not empty, BAD_CONFIG if an earlier restore is unfinished
  */
 export async function openTarget(config: Config, log: Log, onBegun: (mark: MarkKeeper) => Promise<void>) {
   if (config.isEmbedded) {

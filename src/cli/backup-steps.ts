@@ -1,4 +1,4 @@
-/** Making, proving and restoring backups of a whole installation: the steps of each command, in their order. */
+/** Creates, verifies and restores backups of a whole installation: the steps of each command in order. */
 import { resolve, sep } from 'node:path';
 import type { MarkKeeper, RestoreMark } from '../adapters/nats/index.js';
 import {
@@ -22,7 +22,7 @@ import {
   restoreBackup,
   verifyBackup,
 } from '../journal/backup/index.js';
-import { mustBeWhole } from '../journal/index.js';
+import { requireComplete } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
 import { openSource, openTarget } from './backup-places.js';
@@ -30,15 +30,15 @@ import { commandLog } from './command-log.js';
 
 const keyIdOf = (path: string) => keyIdOfFile(path, new NodeRandom());
 
-/** What is told meanwhile: what was proven, and of which file it is the turn. */
+/** Progress: verified digests, and the current file. */
 export interface BackupNews {
   proven(digest: PartitionDigest): void;
   onFile(name: string): void;
 }
 
 /**
- * Copies the installation of the settings into `directory`, which must be empty or hold an interrupted attempt.
- * @param keyTo where the key file is copied, outside the backup; left out: it is kept by somebody else
+ * Copies the configured installation into `directory`, which must be empty or contain an interrupted attempt.
+ * @param keyTo the target of a copy of the key file, outside of the backup. Default: the operator keeps the key file
  * @throws CONFLICT, BAD_CONFIG, JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
  */
 export async function makeBackup(
@@ -51,7 +51,7 @@ export async function makeBackup(
   if (keyTo !== undefined && resolve(keyTo).startsWith(resolve(directory) + sep)) {
     throw new MillraceError(
       'BAD_CONFIG',
-      'the key file does not go into the backup: whoever has both has every secret',
+      'the key file must not be in the backup directory, because both together reveal every secret: give another place',
     );
   }
   const log = commandLog(config);
@@ -61,7 +61,7 @@ export async function makeBackup(
     const files = new BackupDirectory(directory, onFile);
     await files.begin();
     if (keyTo !== undefined) await copyKey(sealKeyFile, keyTo);
-    for (const shard of opened.installation.journals) await mustBeWhole(opened.source, shard);
+    for (const shard of opened.installation.journals) await requireComplete(opened.source, shard);
     const manifest = await createBackup(opened.source, files, opened.installation, { madeBy: VERSION, keyId });
     await files.end();
     return manifest;
@@ -70,7 +70,7 @@ export async function makeBackup(
   }
 }
 
-/** @throws INVALID when it is not complete, JOURNAL_DAMAGED with what does not hold */
+/** @throws INVALID if it is incomplete, JOURNAL_DAMAGED with the damaged part */
 export function proveBackup(config: Config, directory: string, news: BackupNews): Promise<BackupManifest> {
   const files = new BackupDirectory(directory, news.onFile);
   const reader = { files, planes: BACKUP_PLANES, log: commandLog(config), release: VERSION };
@@ -78,10 +78,10 @@ export function proveBackup(config: Config, directory: string, news: BackupNews)
 }
 
 /**
- * Fills the empty installation of the settings. What is left when it fails, or is killed, is marked as such, and nothing
- * serves it.
- * @param key where a copy of the key file is, which is put where the settings say unless that is there already; left
- *            out: it is there. `isLost`: there is none any more, and nothing sealed will be readable
+ * Restores into the configured, empty installation. After a failure or kill the remains are marked as unfinished, and
+ * are not served.
+ * @param key `from`: a copy of the key file, written to its configured place unless one exists; default: it exists.
+ * `isLost`: there is no key, and sealed data will be unreadable
  * @throws INVALID, JOURNAL_DAMAGED for the backup; BAD_CONFIG, CONFLICT for the place; JOURNAL_UNAVAILABLE
  */
 export async function restoreInto(
@@ -128,10 +128,10 @@ function runningMark({ clusterId, startedAtMs, journals }: BackupManifest): Rest
 
 async function copyKey(from: string, to: string): Promise<void> {
   const key = await readFileIfThere(from);
-  if (key === undefined) throw new MillraceError('BAD_CONFIG', `the key file ${from} is not there`);
+  if (key === undefined) throw new MillraceError('BAD_CONFIG', `the key file ${from} does not exist`);
   const there = await readFileIfThere(to);
   if (there !== undefined && Buffer.compare(there, key) !== 0) {
-    throw new MillraceError('CONFLICT', `${to} is another key file: it is not overwritten`);
+    throw new MillraceError('CONFLICT', `${to} exists and holds another key: move it away first`);
   }
   await writeFileAtomic(to, key, PRIVATE_FILE);
 }

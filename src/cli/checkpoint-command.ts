@@ -1,11 +1,11 @@
-/** `millrace journal checkpoint`, and reading one back: what all shards had come to, signed, in a file. */
+/** `millrace journal checkpoint`, and reading a checkpoint: the state of all shards, signed, in a file. */
 import { createPublicKey } from 'node:crypto';
 import {
   type CheckpointStatement,
   checkpointOf,
   fingerprintOf,
-  mustBeWhole,
   readCheckpoint,
+  requireComplete,
   type ShardCheckpoint,
   signCheckpoint,
 } from '../journal/index.js';
@@ -13,7 +13,7 @@ import { MillraceError } from '../kernel/index.js';
 import { type JournalCommandDeps, type Tell, teller } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
 
-/** @throws JOURNAL_DAMAGED when a journal does not hold; CONFLICT when the file is there */
+/** @throws JOURNAL_DAMAGED if a journal is damaged; CONFLICT if the file exists */
 export async function takeCheckpoint(
   deps: JournalCommandDeps,
   { file, asJson }: QuestionOf<'checkpoint'>,
@@ -22,7 +22,7 @@ export async function takeCheckpoint(
   const shards: ShardCheckpoint[] = [];
   for (const shard of deps.shards) {
     if (deps.signal.aborted) throw new MillraceError('SHUTTING_DOWN', 'interrupted: no checkpoint was written');
-    await mustBeWhole(deps, shard);
+    await requireComplete(deps, shard);
     shards.push(await checkpointOf(deps, shard));
   }
   const { clusterId } = checkpoints;
@@ -40,14 +40,14 @@ export async function takeCheckpoint(
 
 export interface OpenedCheckpoint {
   readonly statement: CheckpointStatement;
-  /** What is wrong with it as a whole, a line each. */
+  /** Problems of the checkpoint as a whole, one line each. */
   readonly problems: readonly string[];
 }
 
 /**
- * Says whose signature it has.
- * @param signedBy  the fingerprint that it must have
- * @throws INVALID when it is no checkpoint or was changed, NOT_FOUND
+ * Reads a checkpoint, and reports its signer.
+ * @param signedBy  the required fingerprint
+ * @throws INVALID if it is not a checkpoint or was changed, NOT_FOUND
  */
 export async function openCheckpoint(
   { checkpoints }: JournalCommandDeps,
@@ -56,10 +56,12 @@ export async function openCheckpoint(
 ): Promise<OpenedCheckpoint> {
   const { statement, fingerprint } = readCheckpoint(await checkpoints.readFile(file));
   const own = await checkpoints.fingerprint();
-  const whose =
-    fingerprint === own ? "this installation's" : 'not the one here: compare it with the fingerprint that you kept';
+  const signer =
+    fingerprint === own
+      ? "this installation's"
+      : 'not the key of this installation: compare it with the fingerprint that you kept';
   const { takenAt } = statement;
-  const text = `checkpoint of ${takenAt}, signed with key ${fingerprint}, ${whose}\n`;
+  const text = `checkpoint of ${takenAt}, signed with key ${fingerprint}, ${signer}\n`;
   await tell({ checkpoint: takenAt, fingerprint, isOwnKey: fingerprint === own }, text);
   const problems: string[] = [];
   if (signedBy !== undefined && signedBy.toLowerCase() !== fingerprint) {

@@ -1,6 +1,6 @@
 /**
- * `millrace cluster`: makes the streams on a NATS of the operator's once, or compares them (`init`, `verify`, `adopt-key`);
- * says who may sign in to its servers (`users DIR`); shows the cluster, and says where shards are wanted (the other verbs).
+ * `millrace cluster`: creates or compares the streams on an operator's NATS (`init`, `verify`, `adopt-key`), writes
+ * the users of its servers (`users DIR`), and shows and steers the cluster (the other verbs).
  */
 import { hostname, userInfo } from 'node:os';
 import { ClusterLook, Steering } from '../actors/cluster/index.js';
@@ -11,7 +11,7 @@ import {
   initCluster,
   Names,
   type NatsConnections,
-  natsStanding,
+  natsStatus,
   raiseFormat,
   readLayout,
   replaceSealKey,
@@ -23,27 +23,24 @@ import { keyIdOf, NodeRandom } from '../adapters/node/index.js';
 import { commandParts } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError, MillraceError } from '../kernel/index.js';
-import { CONTROL_SHARD } from '../messages/index.js';
 import type { Log } from '../ports/index.js';
+import { CONTROL_SHARD } from '../protocol/index.js';
 import { STEERING_VERBS, steeringCommand } from './cluster-steering.js';
 import { commandLog } from './command-log.js';
-import { type Asked, shown } from './parser.js';
+import { type ParsedArguments, shown } from './parser.js';
 import { ReachedInstallation } from './reached-installation.js';
 
-/** @returns 0 fine, 1 differences were found. @throws UsageError, MillraceError */
+/** @returns 0 fine, 1 differences found. @throws UsageError, MillraceError */
 export async function clusterCommand(
   verb: string,
-  asked: Asked,
+  asked: ParsedArguments,
   env: Environment,
   write: (text: string) => void,
 ): Promise<number> {
   const { config } = loadConfig(env);
   if (Object.hasOwn(STEERING_VERBS, verb)) return steer(verb, asked, config, write);
   if (config.isEmbedded) {
-    throw new MillraceError(
-      'BAD_CONFIG',
-      'MILLRACE_NATS_URL is not set: an embedded server is prepared by its first start',
-    );
+    throw new MillraceError('BAD_CONFIG', 'MILLRACE_NATS_URL is not set: the first start prepares an embedded server');
   }
   if (verb === 'users') {
     const [directory = ''] = asked.words;
@@ -69,7 +66,8 @@ export async function clusterCommand(
     const clusterId = layout?.clusterId;
     write(
       shown(asked, { clusterId, differences }, () => {
-        if (differences.length === 0) return `cluster ${clusterId}: everything is as it was created\n`;
+        if (differences.length === 0)
+          return `cluster ${clusterId}: all streams have the settings they were created with\n`;
         return differences.map(({ stream, kind, detail }) => `${kind} ${stream}: ${detail}\n`).join('');
       }),
     );
@@ -79,16 +77,16 @@ export async function clusterCommand(
   }
 }
 
-/** For an installation whose key is lost for good: what it sealed stays closed. */
-async function adoptKey(asked: Asked, connections: NatsConnections, config: Config): Promise<string> {
+/** For an installation with a lost key: data sealed with it stays unreadable. */
+async function adoptKey(asked: ParsedArguments, connections: NatsConnections, config: Config): Promise<string> {
   const { sealKeyFile } = config.storage;
   const keyId = await keyIdOf(sealKeyFile, new NodeRandom());
   await replaceSealKey(connections, config.nats.natsPrefix, keyId);
-  const text = `the installation has the key ${keyId} of ${sealKeyFile} now; what another key sealed cannot be opened\n`;
+  const text = `the installation now uses the key ${keyId} of ${sealKeyFile}; secrets sealed with another key cannot be read\n`;
   return shown(asked, { keyId, sealKeyFile }, () => text);
 }
 
-/** Streams are not compared: whoever looks at a cluster that is not well wants to see what there is. */
+/** Does not compare streams, so that an unhealthy cluster can be inspected. */
 async function openToLook(config: Config, log: Log) {
   if (config.isEmbedded) return openForCommand(config, log, true);
   const connections = await connect(natsOptionsOf(config, 'operator'));
@@ -109,12 +107,17 @@ async function openToLook(config: Config, log: Log) {
   }
 }
 
-/** Each waits for five seconds: together as long as an election. */
+/** Each try waits for five seconds; together they are as long as a leader election. */
 const LAYOUT_TRIES = 3;
-/** It hears for so many heartbeats who there is. */
+/** Heartbeats to wait for, to learn which processes exist. */
 const HEARD_HEARTBEATS = 2;
 
-async function steer(verb: string, asked: Asked, config: Config, write: (text: string) => void): Promise<number> {
+async function steer(
+  verb: string,
+  asked: ParsedArguments,
+  config: Config,
+  write: (text: string) => void,
+): Promise<number> {
   const log = commandLog(config);
   const { connections, layout, close } = await openToLook(config, log);
   const parts = commandParts(config, connections, log);
@@ -130,7 +133,7 @@ async function steer(verb: string, asked: Asked, config: Config, write: (text: s
     return await steeringCommand(verb, asked, {
       ...parts,
       cluster: new ClusterLook(
-        { ...parts, membership, nats: natsStanding(connections, names, layout) },
+        { ...parts, membership, nats: natsStatus(connections, names, layout) },
         { ...layout, shards },
       ),
       steering: new Steering(parts, by),

@@ -1,10 +1,11 @@
 /**
- * Raising the level of the forms in which things are stored (`kernel/format-level.ts`) to that of this program.
+ * Raises the stored-format level (`kernel/format-level.ts`) to that of this program.
  *
- *  CFO1 nothing is raised while a process that was seen lately reads less, or while nobody can say who was
- *  CFO2 the layout comes first, which refuses whoever starts from then on; then everybody is looked at again, so that one
- *       that was let in before is seen (LFO2); then the journal, upon which forms of the level may be written
- *  CFO3 what broke off anywhere is finished by asking again
+ *  CFO1 the level is not raised while a recently seen process reads a lower one, or while the processes are not known
+ *  CFO2 the layout is raised first, which refuses older processes at their start; then the processes are checked
+ *       again, so that one that started before is seen (LFO2); then the journal, after which records of the new level
+ *       may be written
+ *  CFO3 an interrupted upgrade is completed by repeating the command
  */
 import { CANNOT_BE_ASKED } from '../actors/cluster/index.js';
 import type { ControlClient } from '../actors/control/index.js';
@@ -15,15 +16,15 @@ import { askFor, noted, RefusedCommand } from './command-line.js';
 
 export interface FormatRaising {
   readonly client: ControlClient;
-  /** A person reads it. */
+  /** The operator, for the log. */
   readonly by: string;
-  /** In the layout. */
+  /** Raises the level in the layout. */
   raiseLayout(level: number): Promise<void>;
-  /** The first one: its audit log has what operators do with the whole. */
+  /** The first account: its audit log records actions on the whole installation. */
   account(): Promise<AccountId | undefined>;
 }
 
-/** @throws Refused, naming who is too old */
+/** @throws Refused, with the processes that are too old */
 export async function raiseFormats(
   now: ClusterStatus,
   lookAgain: () => Promise<ClusterStatus>,
@@ -32,7 +33,7 @@ export async function raiseFormats(
   const level = FORMAT_LEVEL;
   refuseOlder(now, level);
   const operators = await account();
-  if (operators === undefined) throw new RefusedCommand('nothing is stored yet: start a process first');
+  if (operators === undefined) throw new RefusedCommand('the installation has no data yet: start a process first');
   await raiseLayout(level);
   refuseOlder(await lookAgain(), level);
   const command = { type: 'RaiseFormat', level, by } as const;
@@ -41,18 +42,28 @@ export async function raiseFormats(
 
 const FORGOTTEN_MINUTES = SESSION_UNCHANGED_MS / 60_000;
 
-/** CFO1 */
+/**
+ * Refuses if an older process is alive (CFO1). One that was last seen longer ago has ended, even if its record
+ * exists.
+ */
 function refuseOlder({ processes, alarms }: ClusterStatus, level: number): void {
   const unknown = alarms.find((alarm) => alarm.includes(CANNOT_BE_ASKED));
-  if (unknown !== undefined) throw new RefusedCommand(`nobody can say who reads format level ${level}: ${unknown}`);
-  const older = processes.filter(({ readsFormat = FIRST_FORMAT_LEVEL }) => readsFormat < level);
+  if (unknown !== undefined)
+    throw new RefusedCommand(`it is not known whether these processes read format level ${level}: ${unknown}`);
+  const older = processes.filter(
+    ({ readsFormat = FIRST_FORMAT_LEVEL, silentForMs = 0 }) =>
+      readsFormat < level && silentForMs < SESSION_UNCHANGED_MS,
+  );
   if (older.length === 0) return;
   const names = older.map(described).join('; ');
-  throw new RefusedCommand(`format level ${level} is not read by ${names}: upgrade or end what runs`);
+  throw new RefusedCommand(`format level ${level} is not read by ${names}: upgrade or stop these processes`);
 }
 
-function described({ process, state, version, host, pid, readsFormat = FIRST_FORMAT_LEVEL }: ProcessStatus): string {
+function described(one: ProcessStatus): string {
+  const { process, state, version, host, pid, readsFormat = FIRST_FORMAT_LEVEL, silentForMs } = one;
   const reads = `reads up to level ${readsFormat}`;
   if (version !== undefined) return `${process} (version ${version}, ${host}:${pid}, ${reads})`;
-  return `${process} (${state}, as far as is known ${reads}; what has ended is forgotten after ${FORGOTTEN_MINUTES} minutes)`;
+  const seen = silentForMs === undefined ? '' : `, last seen ${Math.floor(silentForMs / 1000)} s ago`;
+  const forgotten = `a silent process is considered for ${FORGOTTEN_MINUTES} minutes`;
+  return `${process} (${state}${seen}, as far as is known ${reads}; ${forgotten})`;
 }

@@ -1,24 +1,24 @@
-/** How `millrace cluster status` shows a cluster to a person: what is wrong first, then a table of each kind. */
+/** The text output of `millrace cluster status`: problems first, then a table of each kind. */
 import { FIRST_FORMAT_LEVEL } from '../kernel/index.js';
 import type { ClusterStatus, ProcessStatus, ShardStatus } from '../ports/index.js';
 import { table } from './table.js';
 
-/** @param nowMs ages are told from then */
+/** @param nowMs for relative times */
 export function clusterTables(status: ClusterStatus, nowMs: number): string {
   const { clusterId, alarms, servers } = status;
   return [
-    `cluster ${clusterId}: ${alarms.length === 0 ? 'all is well' : `to be looked at: ${alarms.length}`}\n`,
+    `cluster ${clusterId}: ${alarms.length === 0 ? 'no alarms' : `alarms: ${alarms.length}`}\n`,
     ...alarms.map((alarm) => `  ${alarm}\n`),
     formatLine(status),
     `\n${processTable(status.processes, nowMs)}`,
     `\n${shardTable(status.shards, nowMs)}`,
-    `\n${servers.length === 0 ? 'NATS servers: not known; give credentials of their system account\n' : serverTable(status)}`,
+    `\n${servers.length === 0 ? 'NATS servers: not known; set credentials of their system account\n' : serverTable(status)}`,
     `\n${streamTable(status)}`,
     ...wishLines(status, nowMs),
   ].join('');
 }
 
-/** Both are the same but between the upgrade of the last process and `millrace cluster upgrade`. */
+/** The two levels differ only between the upgrade of the last process and `millrace cluster upgrade`. */
 function formatLine({ format, processes }: ClusterStatus): string {
   if (format === undefined) return '';
   const read = Math.min(...processes.map(({ readsFormat = FIRST_FORMAT_LEVEL }) => readsFormat));
@@ -44,7 +44,7 @@ function processTable(processes: readonly ProcessStatus[], nowMs: number): strin
 function shardTable(shards: readonly ShardStatus[], nowMs: number): string {
   const rows = shards.map((one) => [
     one.shard,
-    one.owner ?? 'nobody',
+    one.owner ?? 'none',
     stateOf(one),
     shown(one.epoch),
     shown(one.position),
@@ -69,7 +69,7 @@ function shardTable(shards: readonly ShardStatus[], nowMs: number): string {
   return table(columns, rows);
 }
 
-/** What is brought back says how far it is. */
+/** A replaying shard shows its progress. */
 function stateOf({ state = '', replayed = 0, toReplay = 0 }: ShardStatus): string {
   if (state !== 'replaying') return state;
   return `replaying ${toReplay === 0 ? 0 : Math.min(99, Math.floor((100 * replayed) / toReplay))} %`;
@@ -78,7 +78,7 @@ function stateOf({ state = '', replayed = 0, toReplay = 0 }: ShardStatus): strin
 function serverTable({ servers }: ClusterStatus): string {
   const rows = servers.map(({ name, state, version = '', hasSyncAlways, storedBytes, storeLimitBytes = 0 }) => [
     name,
-    state === 'no-store' ? 'stores nothing' : state,
+    state === 'no-store' ? 'cannot store' : state,
     version,
     hasSyncAlways === undefined ? '' : hasSyncAlways ? 'always' : 'NOT',
     storedBytes === undefined ? '' : `${mebibytes(storedBytes)} of ${mebibytes(storeLimitBytes)}`,
@@ -89,7 +89,7 @@ function serverTable({ servers }: ClusterStatus): string {
 function streamTable({ streams }: ClusterStatus): string {
   const rows = streams.map(({ stream, leader, bytes, messages, lagging }) => [
     stream,
-    leader ?? 'nobody',
+    leader ?? 'none',
     String(messages),
     mebibytes(bytes),
     lagging.map(({ server, behind, isOffline }) => `${server} ${isOffline ? 'offline' : behind}`).join(', '),
@@ -100,7 +100,7 @@ function streamTable({ streams }: ClusterStatus): string {
 function wishLines({ drained, moves }: ClusterStatus, nowMs: number): string[] {
   const lines = [
     ...drained.map((wish) => ({ ...wish, text: `${wish.process} is drained` })),
-    ...moves.map((wish) => ({ ...wish, text: `${wish.shard} shall be at ${wish.process}` })),
+    ...moves.map((wish) => ({ ...wish, text: `${wish.shard} is placed at ${wish.process}` })),
   ];
   if (lines.length === 0) return [];
   return ['\n', ...lines.map(({ text, by, atMs }) => `${text}: ${by}, ${age(nowMs - atMs)} ago\n`)];

@@ -1,6 +1,6 @@
 /**
- * `millrace cluster status|drain|undrain|move|upgrade`, given the cluster that they look at. A wish is written, then the command
- * waits until it is so: processes follow wishes by themselves.
+ * `millrace cluster status|drain|undrain|move|upgrade` for a given cluster. The command stores a wish and waits until
+ * the processes have followed it.
  */
 import { answersIn, refusalOfDrain, refusalOfMove, type Steering } from '../actors/cluster/index.js';
 import { FORMAT_LEVEL, type SessionId, type ShardName } from '../kernel/index.js';
@@ -8,7 +8,7 @@ import type { Clock, ClusterStatus, ClusterWatch, Timers } from '../ports/index.
 import { type FormatRaising, raiseFormats } from './cluster-formats.js';
 import { clusterTables } from './cluster-output.js';
 import { doVerb, RefusedCommand, type Verbs, wholeOf } from './command-line.js';
-import { type Asked, shown, UsageError } from './parser.js';
+import { type ParsedArguments, shown, UsageError } from './parser.js';
 
 export interface ClusterSteeringDeps {
   readonly cluster: ClusterWatch;
@@ -20,25 +20,25 @@ export interface ClusterSteeringDeps {
   writeError(text: string): void;
 }
 
-/** Thirty shards that move one after the other, each with calls to destinations that have to end first. */
+/** Enough for thirty shards that move one after the other, each with running deliveries that have to end first. */
 const DEFAULT_WAIT_SECONDS = 120;
 const LOOK_EVERY_MS = 500;
-/** A shard is placed by itself again. */
+/** Restores automatic placement of a shard. */
 const ANYWHERE = 'anywhere';
 
-/** @returns the exit code. @throws UsageError, RefusedCommand, and what looking throws */
-export function steeringCommand(verb: string, asked: Asked, deps: ClusterSteeringDeps): Promise<number> {
+/** @returns the exit code. @throws UsageError, RefusedCommand, errors of reading the cluster */
+export function steeringCommand(verb: string, asked: ParsedArguments, deps: ClusterSteeringDeps): Promise<number> {
   return doVerb(STEERING_VERBS, verb, asked, deps);
 }
 
 export const STEERING_VERBS: Verbs<ClusterSteeringDeps> = { status, drain, undrain, move, upgrade };
 
-async function status(asked: Asked, { cluster, clock, write }: ClusterSteeringDeps): Promise<void> {
+async function status(asked: ParsedArguments, { cluster, clock, write }: ClusterSteeringDeps): Promise<void> {
   const now = await cluster.look();
   write(shown(asked, now, () => clusterTables(now, clock.nowMs())));
 }
 
-async function drain(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
+async function drain(asked: ParsedArguments, deps: ClusterSteeringDeps): Promise<void> {
   const now = await deps.cluster.look();
   const process = processNamed(now, asked.words[0] as string);
   refuse(refusalOfDrain(now, process));
@@ -51,31 +51,31 @@ async function drain(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
     if (left > 0 || free.length > 0) return `others to take over ${free.map(({ shard }) => shard).join(', ')}`;
     return undefined;
   });
-  const text = () => `${process} is drained: it owns nothing, and goes on as an edge\n`;
+  const text = () => `${process} is drained: it owns no shards and still answers clients\n`;
   deps.write(shown(asked, { process, isDrained: true }, text));
 }
 
-async function upgrade(asked: Asked, { cluster, formats, timers, write }: ClusterSteeringDeps) {
+async function upgrade(asked: ParsedArguments, { cluster, formats, timers, write }: ClusterSteeringDeps) {
   const lookAgain = () => timers.pause(LOOK_EVERY_MS).then(() => cluster.look());
   await raiseFormats(await cluster.look(), lookAgain, formats);
-  const text = () => `format level ${FORMAT_LEVEL} counts: programs that read less are refused\n`;
+  const text = () => `format level ${FORMAT_LEVEL} is in force: programs that read only lower levels are refused\n`;
   write(shown(asked, { format: FORMAT_LEVEL }, text));
 }
 
-/** What belongs there by itself comes back by itself. */
-async function undrain(asked: Asked, { cluster, steering, write }: ClusterSteeringDeps): Promise<void> {
+/** Automatic placement returns shards to it. */
+async function undrain(asked: ParsedArguments, { cluster, steering, write }: ClusterSteeringDeps): Promise<void> {
   const process = processNamed(await cluster.look(), asked.words[0] as string);
   await steering.undrain(process);
   write(shown(asked, { process, isDrained: false }, () => `${process} may own shards\n`));
 }
 
-async function move(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
+async function move(asked: ParsedArguments, deps: ClusterSteeringDeps): Promise<void> {
   const [name, to] = asked.words as [string, string];
   const now = await deps.cluster.look();
   const shard = shardNamed(now, name);
   if (to === ANYWHERE) {
     await deps.steering.move(shard, undefined);
-    deps.write(shown(asked, { shard, process: null }, () => `${shard} is placed by itself\n`));
+    deps.write(shown(asked, { shard, process: null }, () => `${shard} is placed automatically\n`));
     return;
   }
   const process = processNamed(now, to);
@@ -84,12 +84,12 @@ async function move(asked: Asked, deps: ClusterSteeringDeps): Promise<void> {
   await untilSo(deps, waitMs(asked), ({ shards }) => {
     const { owner, state = 'without an owner' } = shards.find((one) => one.shard === shard) ?? {};
     if (owner === process && state === 'serving') return undefined;
-    return `${shard} to be served by ${process}: it is ${owner === undefined ? state : `${state} at ${owner}`}`;
+    return `${shard} to be served by ${process}; its state is ${owner === undefined ? state : `${state} at ${owner}`}`;
   });
-  deps.write(shown(asked, { shard, process }, () => `${shard} is at ${process}\n`));
+  deps.write(shown(asked, { shard, process }, () => `${shard} is served by ${process}\n`));
 }
 
-/** @param missing  what is not so yet; undefined: it is so. @throws Refused when it is not so in time */
+/** @param missing  returns the reason to wait, or undefined when done. @throws Refused after the time limit */
 async function untilSo(
   { cluster, clock, timers, writeError }: ClusterSteeringDeps,
   forMs: number,
@@ -99,30 +99,33 @@ async function untilSo(
   let told: string | undefined;
   for (;;) {
     await timers.pause(LOOK_EVERY_MS);
-    const what = missing(await cluster.look());
-    if (what === undefined) return;
+    const wanted = missing(await cluster.look());
+    if (wanted === undefined) return;
     if (clock.monotonicMs() >= untilMs) {
-      throw new RefusedCommand(`after ${forMs / 1000} s it still waits for ${what}; the wish stays`);
+      throw new RefusedCommand(`still waiting for ${wanted} after ${forMs / 1000} s; the request stays in force`);
     }
-    if (what !== told) writeError(`waiting for ${what}\n`);
-    told = what;
+    if (wanted !== told) writeError(`waiting for ${wanted}\n`);
+    told = wanted;
   }
 }
 
-function waitMs(asked: Asked): number {
+function waitMs(asked: ParsedArguments): number {
   return (wholeOf(asked, 'wait') ?? DEFAULT_WAIT_SECONDS) * 1000;
 }
 
-/** A process, or one that is drained and gone. @throws Refused */
+/** A process, or a drained one that has ended. @throws Refused */
 function processNamed({ processes, drained }: ClusterStatus, name: string): SessionId {
   const all = new Set([...processes, ...drained].map(({ process }) => process));
   const found = [...all].filter((process) => process === name || process.startsWith(name));
   const exact = found.find((process) => process === name);
   const [first, second] = found;
   if (exact !== undefined) return exact;
-  if (first === undefined) throw new RefusedCommand(`there is no process ${name}: there are ${[...all].join(', ')}`);
+  if (first === undefined)
+    throw new RefusedCommand(`there is no process ${name}; the processes are ${[...all].join(', ')}`);
   if (second !== undefined)
-    throw new RefusedCommand(`${found.length} processes begin with ${name}: ${found.join(', ')}`);
+    throw new RefusedCommand(
+      `${found.length} names of processes begin with ${name}: give more of the name, of ${found.join(', ')}`,
+    );
   return first;
 }
 
@@ -130,7 +133,7 @@ function processNamed({ processes, drained }: ClusterStatus, name: string): Sess
 function shardNamed({ shards }: ClusterStatus, name: string): ShardName {
   const found = shards.find(({ shard }) => shard === name)?.shard;
   if (found !== undefined) return found;
-  throw new UsageError(`there is no shard ${name}: they are ${shards.map(({ shard }) => shard).join(', ')}`);
+  throw new UsageError(`there is no shard ${name}; the shards are ${shards.map(({ shard }) => shard).join(', ')}`);
 }
 
 /** @throws RefusedCommand */

@@ -1,4 +1,4 @@
-/** What commands for the control actor have in common: asking until there is an answer, and notes of what was done. */
+/** Common parts of commands for the control actor: retries until there is a reply, and audit notes. */
 import type { ControlClient } from '../actors/control/index.js';
 import {
   type AuditAction,
@@ -7,28 +7,28 @@ import {
   type ControlReply,
 } from '../domain/control/index.js';
 import { type AccountId, assert, isMillraceError } from '../kernel/index.js';
-import type { Asked } from './parser.js';
+import type { ParsedArguments } from './parser.js';
 
-/** Each try waits as long as the client does: together longer than a change of owners. */
+/** Each try waits as long as the client does; together longer than a change of owners. */
 const MAX_TRIES = 3;
 
-/** What the control actor refused, or cannot be found. */
+/** A refusal by the control actor, or an object that was not found. */
 export class RefusedCommand extends Error {}
 
-/** What a command can be told to do, by its first word. */
-export type Verbs<Deps> = Readonly<Record<string, (asked: Asked, deps: Deps) => Promise<void>>>;
+/** The verbs of a command, by name. */
+export type Verbs<Deps> = Readonly<Record<string, (asked: ParsedArguments, deps: Deps) => Promise<void>>>;
 
-/** @returns the exit code. @throws UsageError, RefusedCommand, and what asking throws */
-export async function doVerb<Deps>(verbs: Verbs<Deps>, verb: string, asked: Asked, deps: Deps): Promise<0> {
+/** @returns the exit code. @throws UsageError, RefusedCommand, errors of asking */
+export async function doVerb<Deps>(verbs: Verbs<Deps>, verb: string, asked: ParsedArguments, deps: Deps): Promise<0> {
   const run = verbs[verb];
-  assert(run, 'a verb that is declared and not there', { verb });
+  assert(run, 'the command has no implementation', { verb });
   await run(asked, deps);
   return 0;
 }
 
 type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
 
-/** A lost answer is asked for again: the same command, with the same id and secrets, is carried out once. */
+/** A lost reply is requested again: the same command, with the same id and secrets, is executed once. */
 export async function ask(client: ControlClient, command: ControlCommand): Promise<ControlReply> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -40,7 +40,7 @@ export async function ask(client: ControlClient, command: ControlCommand): Promi
   }
 }
 
-/** @throws Refused for any other answer than one of that type */
+/** @throws Refused for a reply of another type */
 export async function askFor<Type extends ControlReply['type']>(
   client: ControlClient,
   command: ControlCommand,
@@ -48,20 +48,18 @@ export async function askFor<Type extends ControlReply['type']>(
 ): Promise<ReplyOf<Type>> {
   const reply = await ask(client, command);
   if (reply.type === type) return reply as ReplyOf<Type>;
-  throw new RefusedCommand(
-    reply.type === 'Rejected' ? reply.message : `an answer that was not expected: ${reply.type}`,
-  );
+  throw new RefusedCommand(reply.type === 'Rejected' ? reply.message : `unexpected reply type: ${reply.type}`);
 }
 
-/** An option that was declared as a whole number. */
-export function wholeOf({ options }: Asked, name: string): number | undefined {
+/** The value of an integer option. */
+export function wholeOf({ options }: ParsedArguments, name: string): number | undefined {
   const text = options[name];
   return text === undefined ? undefined : Number(text);
 }
 
 /**
- * What an operator does on the command line is in the audit log of the account that it concerns.
- * @param entity name of what is changed
+ * Wraps a command so that the audit log of its account records it.
+ * @param entity name of the changed object
  */
 export function noted(
   account: AccountId,

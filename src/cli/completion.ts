@@ -1,13 +1,13 @@
 /**
- * Completion for shells. A script asks `millrace complete` with the words that are typed so far, so that it knows every
- * command and option of the program that is installed, and never has to be written again.
+ * Shell completion. The shell script calls `millrace complete` with the typed words, so it always knows the commands
+ * and options of the installed program and need not be updated.
  */
 import type { Command, Option } from 'commander';
 import { UsageError } from './parser.js';
 
 /**
- * @param words behind the program's name; the last is the one that is being typed, and may be empty
- * @returns a line for each word that could stand there: the word, a tab, and what it does
+ * @param words after the program's name; the last one is being typed, and may be empty
+ * @returns a line for each candidate: the word, a tab, and its description
  */
 export function candidates(root: Command, words: readonly string[]): string[] {
   const before = words.slice(0, -1);
@@ -23,7 +23,7 @@ export function candidates(root: Command, words: readonly string[]): string[] {
   return found.filter(([word = '']) => word.startsWith(typed)).map((pair) => pair.join('\t'));
 }
 
-/** The deepest command that the words name; options and what they take are passed over. */
+/** The deepest command that the words name; options and their values are skipped. */
 function commandAt(root: Command, words: readonly string[]): Command {
   let at = root;
   for (const word of words) at = at.commands.find((command) => command.name() === word) ?? at;
@@ -69,6 +69,6 @@ const SCRIPTS = new Map([
 /** @throws UsageError */
 export function completionScript(shell: string): string {
   const script = SCRIPTS.get(shell);
-  if (script === undefined) throw new UsageError(`there is completion for ${[...SCRIPTS.keys()].join(', ')}`);
+  if (script === undefined) throw new UsageError(`completion is available for ${[...SCRIPTS.keys()].join(', ')}`);
   return script;
 }

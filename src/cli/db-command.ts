@@ -1,6 +1,6 @@
 /**
- * `millrace db`: creates, lists, changes and deletes databases by asking the control actor. Secrets are made
- * here and printed here, and nowhere else in clear.
+ * `millrace db`: creates, lists, changes and deletes databases through the control actor. Secrets are generated here
+ * and appear in clear text only in this output.
  */
 import {
   type ControlClient,
@@ -10,25 +10,27 @@ import {
 } from '../actors/control/index.js';
 import type { Database, DatabaseLimits, DatabaseView } from '../domain/control/index.js';
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
-import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../protocol/index.js';
 import { ask, askFor, doVerb, noted, RefusedCommand, type Verbs, wholeOf } from './command-line.js';
 import { databaseFacts, databaseTable, secretFacts, secretLines } from './db-output.js';
-import { type Asked, shown, UsageError } from './parser.js';
+import { type ParsedArguments, shown, UsageError } from './parser.js';
 
 export interface DbCommandDeps {
   readonly client: ControlClient;
   readonly sealing: Sealing;
   readonly random: Random;
-  /** Limits of a database that is given none. */
+  /** Default limits of a new database. */
   readonly defaultLimits: DatabaseLimits;
   write(text: string): void;
-  /** Empties partitions of a database that nothing opens any more. */
+  /** Empties partitions of a deleted database, which no token opens any more. */
   flush(database: Database, partitions: readonly PartitionName[]): Promise<void>;
 }
 
-/** @param verb one of `lines/db-line.ts`. @returns the exit code. @throws UsageError, RefusedCommand, what asking throws */
-export function dbCommand(verb: string, asked: Asked, deps: DbCommandDeps): Promise<number> {
+/**
+ * @param verb one of `lines/db-line.ts`. @returns the exit code. @throws UsageError, RefusedCommand, errors of asking
+ */
+export function dbCommand(verb: string, asked: ParsedArguments, deps: DbCommandDeps): Promise<number> {
   return doVerb(VERBS, verb, asked, deps);
 }
 
@@ -42,7 +44,7 @@ const VERBS: Verbs<DbCommandDeps> = {
   delete: remove,
 };
 
-async function create(asked: Asked, { client, random, sealing, defaultLimits, write }: DbCommandDeps) {
+async function create(asked: ParsedArguments, { client, random, sealing, defaultLimits, write }: DbCommandDeps) {
   const { options } = asked;
   const { name = '' } = options;
   const credentials = newDatabaseCredentials(random);
@@ -67,7 +69,7 @@ async function create(asked: Asked, { client, random, sealing, defaultLimits, wr
   write(shown(asked, secretFacts(database, credentials), () => secretLines(database, credentials)));
 }
 
-async function list(asked: Asked, { client, sealing, write }: DbCommandDeps): Promise<void> {
+async function list(asked: ParsedArguments, { client, sealing, write }: DbCommandDeps): Promise<void> {
   const databases = (await allDatabases(client)).filter(({ database }) => database.deletedAtMs === undefined);
   const opened = databases.map(({ database, today }) => {
     const { secrets } = database;
@@ -88,7 +90,7 @@ async function list(asked: Asked, { client, sealing, write }: DbCommandDeps): Pr
   );
 }
 
-async function resetPassword(asked: Asked, { client, random, sealing, write }: DbCommandDeps): Promise<void> {
+async function resetPassword(asked: ParsedArguments, { client, random, sealing, write }: DbCommandDeps): Promise<void> {
   const former = await find(client, whichOf(asked));
   const credentials = newDatabaseCredentials(random);
   const secrets = sealDatabaseCredentials(credentials, sealing);
@@ -98,10 +100,10 @@ async function resetPassword(asked: Asked, { client, random, sealing, write }: D
   write(shown(asked, secretFacts(database, credentials), () => secretLines(database, credentials)));
 }
 
-async function limits(asked: Asked, { client, write }: DbCommandDeps): Promise<void> {
+async function limits(asked: ParsedArguments, { client, write }: DbCommandDeps): Promise<void> {
   const maxCommandBytes = wholeOf(asked, 'max-command-bytes');
   const maxRequestsPerDay = wholeOf(asked, 'max-requests-per-day');
-  if (maxCommandBytes === undefined && maxRequestsPerDay === undefined) throw new UsageError('no limit is given');
+  if (maxCommandBytes === undefined && maxRequestsPerDay === undefined) throw new UsageError('no limit was given');
   const { id, account, name } = await find(client, whichOf(asked));
   const command = { type: 'UpdateLimits', database: id, maxCommandBytes, maxRequestsPerDay } as const;
   const { database } = await askFor(client, noted(account, 'updateLimits', name, command), 'OneDatabase');
@@ -114,8 +116,8 @@ async function limits(asked: Asked, { client, write }: DbCommandDeps): Promise<v
   );
 }
 
-/** Nobody gets in until it is activated; its data stays. */
-async function suspend(isSuspended: boolean, asked: Asked, { client, write }: DbCommandDeps): Promise<void> {
+/** A suspended database refuses every client until it is activated; its data stays. */
+async function suspend(isSuspended: boolean, asked: ParsedArguments, { client, write }: DbCommandDeps): Promise<void> {
   const { id, account, name } = await find(client, whichOf(asked));
   const change = { settings: { isSuspended } };
   const command = { type: 'ChangeDatabase', account, database: id, change } as const;
@@ -125,9 +127,12 @@ async function suspend(isSuspended: boolean, asked: Asked, { client, write }: Db
   write(shown(asked, facts, () => `${id} state=${facts.state}\n`));
 }
 
-/** Tokens die first: nothing is written to partitions that were emptied. Asked again, it empties them again. */
-async function remove(asked: Asked, { client, flush, write }: DbCommandDeps): Promise<void> {
-  if (!asked.flags.has('yes')) throw new UsageError('a deleted database is gone for good: confirm with --yes');
+/**
+ * Tokens are revoked first, so that no data is written to emptied partitions. Repeating the command empties them
+ * again.
+ */
+async function remove(asked: ParsedArguments, { client, flush, write }: DbCommandDeps): Promise<void> {
+  if (!asked.flags.has('yes')) throw new UsageError('a deleted database cannot be restored: confirm with --yes');
   const { id, account, name } = await find(client, whichOf(asked), true);
   const command = { type: 'DeleteDatabase', database: id } as const;
   const { database } = await askFor(client, noted(account, 'deleteDatabase', name, command), 'OneDatabase');
@@ -137,7 +142,10 @@ async function remove(asked: Asked, { client, flush, write }: DbCommandDeps): Pr
       Array.from({ length: database.partitions }, (_, index) => kvPartition(id, index)),
     );
   } catch (cause) {
-    throw new Error(`${id} is deleted and its tokens are dead, but its data is not removed yet: ask again`, { cause });
+    throw new Error(
+      `${id} is deleted and its tokens are refused, but its data is not removed yet: run the command again`,
+      { cause },
+    );
   }
   write(shown(asked, { id, name, deleted: true }, () => `${id} deleted\n`));
 }
@@ -146,13 +154,16 @@ async function allDatabases(client: ControlClient): Promise<readonly DatabaseVie
   return (await askFor(client, { type: 'ListDatabases' }, 'Databases')).databases;
 }
 
-/** A database for which no account is named belongs to the first one. */
+/** The first account owns databases created without an account. */
 async function firstAccount(client: ControlClient): Promise<AccountId | undefined> {
   const reply = await ask(client, { type: 'ListAccounts' });
   return reply.type === 'Accounts' ? reply.accounts[0]?.id : undefined;
 }
 
-/** Finds a database by its id or UUID, a deleted one too where wanted; else by the name of one that is not deleted. */
+/**
+ * Finds a database by its id or UUID, on request also a deleted one; otherwise by the name of one that is not
+ * deleted.
+ */
 async function find(client: ControlClient, idOrName: string, withDeleted = false): Promise<Database> {
   const all = (await allDatabases(client)).map(({ database }) => database);
   const wanted = databaseIdOfUuid(idOrName) ?? idOrName;
@@ -162,10 +173,10 @@ async function find(client: ControlClient, idOrName: string, withDeleted = false
   const [first, second] = named;
   if (first === undefined) throw new RefusedCommand(`there is no database ${idOrName}`);
   if (second !== undefined)
-    throw new RefusedCommand(`${named.length} databases are named ${idOrName}: say which by its id`);
+    throw new RefusedCommand(`${named.length} databases are named ${idOrName}: give the id of one`);
   return first;
 }
 
-function whichOf({ words: [idOrName = ''] }: Asked): string {
+function whichOf({ words: [idOrName = ''] }: ParsedArguments): string {
   return idOrName;
 }

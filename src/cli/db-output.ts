@@ -1,4 +1,4 @@
-/** How `millrace db` shows databases: a table without secrets, lines with them where they were asked for, and all of it as JSON. */
+/** The output of `millrace db`: a table without secrets, lines with secrets on request, and JSON. */
 import type { DatabaseCredentials } from '../actors/control/index.js';
 import type { Database, DatabaseView } from '../domain/control/index.js';
 import { table } from './table.js';
@@ -30,7 +30,7 @@ export function secretLines(database: Database, credentials: DatabaseCredentials
   ].join('\n');
 }
 
-/** What `--json` prints of a database. */
+/** The output of `--json` for a database. */
 export function databaseFacts({ id, name, account, partitions, limits, settings, createdAtMs }: Database) {
   const state = settings?.isSuspended === true ? 'suspended' : 'active';
   return { id, name, account, state, partitions, ...limits, createdAt: new Date(createdAtMs).toISOString() };

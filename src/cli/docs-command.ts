@@ -1,6 +1,6 @@
 /**
- * Writes the pages of `docs/` that follow from the command table: what there is, and how it differs from
- * Redis. A test holds the written pages against the table, so neither can go stale.
+ * Generates the pages of `docs/` from the command table: commands, and differences from Redis. A test compares the
+ * pages with the table, so they cannot become outdated.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export function writeDocs(directory: string): void {
   for (const [name, text] of docsPages()) writeFileSync(join(directory, name), text);
 }
 
-/** In the order the pages have them. */
+/** In the order of the pages. */
 const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
   string: 'String',
   bitmap: 'Bitmap',
@@ -48,7 +48,7 @@ function commandsPage(): string {
     [
       `## ${title}`,
       '',
-      '| Command | Words | REST | RESP | Read-only token | Since Redis | What it does | Differs |',
+      '| Command | Words | REST | RESP | Read-only token | Since Redis | Summary | Differs |',
       '| --- | --- | --- | --- | --- | --- | --- | --- |',
       ...specs.map(commandRow),
       '',
@@ -62,12 +62,12 @@ function commandsPage(): string {
     `${allCommands().length} commands and subcommands, over REST and over the native protocol (RESP).`,
     '',
     '- Words counts the name; `2+` means at least two.',
-    '- REST: `yes`; `no`, the command is refused; `route`, it has a route of its own or belongs to connections.',
-    '- RESP: `no`, the command is known, and refused with its reason.',
-    '- Read-only token: may the built-in read-only token run it?',
-    '- Differs: its answer differs from that of Redis in some way, told in [deviations.md](deviations.md).',
+    '- REST: `yes`; `no`, the command is refused; `route`, it has a separate route or belongs to connections.',
+    '- RESP: `no`, the command is refused with a reason.',
+    '- Read-only token: whether the built-in read-only token may run the command',
+    '- Differs: the reply differs from that of Redis; [deviations.md](deviations.md) says how.',
     '',
-    "Any other command answers `ERR Command is not available: 'NAME'` over REST, and what Redis says of an unknown one",
+    "Any other command answers `ERR Command is not available: 'NAME'` over REST, and the error of Redis for an unknown command",
     'over RESP.',
     '',
     ...sections,
@@ -93,35 +93,35 @@ function overRest(spec: CommandSpec): string {
   return spec.rest === 'other-route' ? 'route' : 'yes';
 }
 
-/** Its row is there to say why it is not. */
+/** The row exists to explain why the command is refused. */
 function isUnavailable(spec: CommandSpec): boolean {
   return spec.summary.startsWith('Refused: ');
 }
 
-/** What the table says of the built-in read-only token. */
+/** Whether the built-in read-only token may run it. */
 function mayReadOnly(spec: CommandSpec): boolean {
   return spec.readOnlyToken ?? (spec.flags.includes('readonly') && !spec.flags.includes('dangerous'));
 }
 
 const GENERAL_DEVIATIONS = [
   'There is one database; FLUSHDB and FLUSHALL do the same.',
-  'A value may have 100 MB at most: beyond it a write answers `ERR max single record size exceeded`.',
-  'Over REST an answer may be as long as a command, 10 MiB unless set otherwise; of a string beyond it the error names `GETRANGE`, and none is taken away.',
-  `A pattern with wildcards may have ${MAX_GLOB_BYTES} bytes at most: beyond it \`ERR pattern is too long\`.`,
-  'Expired keys are gone at once, and counted by DBSIZE until they are removed.',
+  'A value may have at most 100 MB: a larger write answers `ERR max single record size exceeded`.',
+  'Over REST the limit for a reply is that for a command, 10 MiB by default. For a longer string the error names `GETRANGE`; no value is removed by such a command.',
+  `A pattern with wildcards may have at most ${MAX_GLOB_BYTES} bytes; a longer one answers \`ERR pattern is too long\`.`,
+  'Expired keys cannot be read from their expiry on; DBSIZE counts them until they are removed.',
 ];
 
 const REST_DEVIATIONS = [
-  'What is not an integer answers `ERR value is not an int or out of range`.',
-  "A command that is unknown or not offered answers `ERR Command is not available: 'NAME'`, its subcommand included.",
+  'A word that should be an integer and is none answers `ERR value is not an int or out of range`.',
+  "An unknown or unavailable command answers `ERR Command is not available: 'NAME'`; NAME includes the subcommand.",
   'Commands of connections, transactions and subscriptions sent as plain ones answer ' +
     '`ERR Command "NAME" is not allowed in REST or it has a special context path`.',
   'When the database is full a write answers `ERR DB capacity quota exceeded`.',
 ];
 
 const RESP_DEVIATIONS = [
-  'What the connections of a database hold has a bound in bytes ([limits](operations/limits.md)); where Redis ends the largest clients (`maxmemory-clients`), `WATCH`, subscriptions and queueing answer `OOM too much is held by requests of this database, nothing was executed`, other commands wait up to five seconds and then answer the same, one that is still being received ends its connection with it, and who has left most unread is cut.',
-  'Of a transaction one read behind 64 MiB of answers is not run, nor is, in a database of several partitions, what stands in a pipeline behind as much of them as one answer may have: `ERR answer too large: …`.',
+  'The bytes that the connections of a database hold are bounded ([limits](operations/limits.md)). Redis closes the largest clients (`maxmemory-clients`); here `WATCH`, subscriptions and queueing answer `OOM requests of this database use too much memory, nothing was executed`. Other commands wait up to five seconds and then answer the same; a command that is still being received also ends its connection. The client with the most unread bytes is disconnected.',
+  'In a transaction, a read that follows 64 MiB of replies is not run: `ERR answer too large: …`. In a database of several partitions the same holds for a command in a pipeline after replies of the maximum size of one reply.',
 ];
 
 function deviationsPage(): string {
@@ -135,7 +135,7 @@ function deviationsPage(): string {
     '',
     GENERATED,
     '',
-    'The API is compared with real servers, command by command (`test/differential`). This is all that is known to differ.',
+    'The API is compared with real servers, command by command (`test/differential`). This page lists every known difference.',
     '',
     '## Everywhere',
     '',

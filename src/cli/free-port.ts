@@ -1,12 +1,12 @@
-/** Ports that nobody listens on at this moment. */
+/** Finds ports that are free at this moment. */
 import { type AddressInfo, createServer } from 'node:net';
 
-/** @throws what listening there throws */
+/** @throws the error of listening */
 export async function listens(host: string, port: number): Promise<void> {
   await tried(host, port);
 }
 
-/** Any free one. @throws what listening on the host throws */
+/** Any free port. @throws the error of listening on the host */
 export function freePort(host: string): Promise<number> {
   return tried(host, 0);
 }

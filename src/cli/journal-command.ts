@@ -1,17 +1,16 @@
 /**
- * `millrace journal …`: histories, proven, taken out, watched, brought back and compared. Each verb is a file.
- * Exit codes: 0 fine, 1 damage was found or the journal could not be read, 2 it was asked wrongly.
+ * `millrace journal …`: verifies, exports, watches, replays and compares histories. Each verb has a file. Exit codes:
+ * 0 fine, 1 damage found or journal unreadable, 2 wrong usage.
  */
-import { mustBeWhole } from '../journal/index.js';
+import { requireComplete, tailLines } from '../journal/index.js';
 import { describeError, isMillraceError } from '../kernel/index.js';
-import type { Moment } from '../messages/index.js';
+import type { Moment } from '../protocol/index.js';
 import { takeCheckpoint } from './checkpoint-command.js';
 import { byShard, type JournalCommandDeps, type PlacedPartition, placesOf } from './journal-deps.js';
 import { diffDatabases } from './journal-diff.js';
 import { exportNdjson, exportResp } from './journal-export.js';
 import type { JournalQuestion, Whose } from './journal-question.js';
 import { replayMoment } from './journal-replay.js';
-import { tail } from './journal-tail.js';
 import { verify, verifyAll } from './journal-verify.js';
 import { UsageError } from './parser.js';
 
@@ -55,14 +54,14 @@ async function answer(question: JournalQuestion, deps: JournalCommandDeps): Prom
   }
 }
 
-/** What is made of a journal that lost its end would be less than was asked for: said, and not made. `verify` looks anyway. */
+/** A journal that lost its end would give an incomplete result, so the command refuses. `verify` still reads it. */
 async function wholePlacesFor(
   deps: JournalCommandDeps,
   whose: Whose,
   ...moments: readonly (Moment | undefined)[]
 ): Promise<PlacedPartition[]> {
   const places = await placesFor(deps, whose, ...moments);
-  for (const shard of byShard(places).keys()) await mustBeWhole(deps, shard);
+  for (const shard of byShard(places).keys()) await requireComplete(deps, shard);
   return places;
 }
 
@@ -74,5 +73,22 @@ async function placesFor(
   const places = placesOf(await (of === 'database' ? deps.resolveDatabase(name) : deps.resolveAccount(name)));
   const isAmbiguous = byShard(places).size > 1 && moments.some((moment) => moment?.kind === 'position');
   if (!isAmbiguous) return places;
-  throw new UsageError('this database lies in several journals, each with positions of its own: name an instant');
+  throw new UsageError('this database has several journals, each with its own positions: give an instant instead');
+}
+
+/** `millrace journal tail`: newly stored sections, one line each, until it is interrupted. */
+async function tail(deps: JournalCommandDeps, places: readonly PlacedPartition[]): Promise<void> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([deps.signal, stop.signal]);
+  const watching = [...byShard(places)].map(async ([shard, partitions]) => {
+    // Writes whole lines, because lines of several shards alternate.
+    for await (const line of tailLines(deps, shard, new Set(partitions), { signal })) await deps.write(line);
+  });
+  try {
+    await Promise.all(watching);
+  } finally {
+    // After a failure of one shard the others are stopped, too.
+    stop.abort();
+    await Promise.allSettled(watching);
+  }
 }

@@ -1,4 +1,4 @@
-/** What `millrace journal` stands on, and what its verbs have in common. */
+/** The dependencies of `millrace journal`, and functions that its verbs share. */
 import type { KeyObject } from 'node:crypto';
 import type { AuditPorts, InstallationPorts } from '../journal/index.js';
 import type { DatabaseId, PartitionName, ShardName } from '../kernel/index.js';
@@ -10,16 +10,16 @@ export interface PartitionPlaces {
   readonly shards: readonly ShardName[];
 }
 
-/** What the checkpoint verbs need. */
+/** Dependencies of checkpoints. */
 interface CheckpointDeps {
   readonly clusterId: string;
-  /** The private key that checkpoints are signed with; made by the first that asks. */
+  /** The private key that signs checkpoints; created by the first call. */
   signingKey(): Promise<KeyObject>;
-  /** The fingerprint of that key, where there is one already. */
+  /** The fingerprint of an existing key. */
   fingerprint(): Promise<string | undefined>;
   /** @throws NOT_FOUND */
   readFile(path: string): Promise<string>;
-  /** Whole or not at all. @throws CONFLICT when there is a file of that name */
+  /** Writes the file completely or not at all. @throws CONFLICT if the file exists */
   writeFile(path: string, text: string): Promise<void>;
 }
 
@@ -29,9 +29,9 @@ export interface JournalCommandDeps extends AuditPorts, Omit<InstallationPorts, 
   readonly checkpoints: CheckpointDeps;
   /** @throws NOT_FOUND. `shards[i]` holds `partitions[i]`. */
   resolveDatabase(nameOrId: string): Promise<PartitionPlaces>;
-  /** Finds the account's queue. @throws NOT_FOUND */
+  /** The account's queue. @throws NOT_FOUND */
   resolveAccount(id: string): Promise<PartitionPlaces>;
-  /** Lets clients ask a replayed database. @throws what listening throws */
+  /** Serves a replayed database to clients. @throws errors of listening */
   serveReplay(
     database: DatabaseId,
     replayed: Replayed<KvKeyedFold>,
@@ -39,15 +39,15 @@ export interface JournalCommandDeps extends AuditPorts, Omit<InstallationPorts, 
   ): Promise<ReplayServer>;
   /** Standard output; resolves when there is room for more. */
   write(output: string | Uint8Array): Promise<void> | void;
-  /** Shows how far a long verb is, to whoever watches. */
+  /** Shows the progress of a long verb on a terminal. */
   progress(line: () => string): void;
   /** Standard error: one line. */
   writeError(line: string): void;
-  /** Ends `tail` and a replay that is served, and interrupts the others. */
+  /** Ends `tail` and a served replay, and interrupts other verbs. */
   readonly signal: AbortSignal;
 }
 
-/** Where each partition lies, in order of index. */
+/** The shard of each partition, in order of index. */
 export interface PlacedPartition {
   readonly partition: PartitionName;
   readonly shard: ShardName;
@@ -67,14 +67,14 @@ export function byShard(places: readonly PlacedPartition[]): Map<ShardName, Part
   return partitionsByShard;
 }
 
-/** Writes a fact as a line of JSON, where that was asked for, else as text. */
+/** Writes a fact as a JSON line with `--json`, otherwise as text. */
 export function teller({ write }: Pick<JournalCommandDeps, 'write'>, asJson: boolean) {
   return (fact: unknown, text: string) => write(asJson ? `${JSON.stringify(fact)}\n` : text);
 }
 
 export type Tell = ReturnType<typeof teller>;
 
-/** A walk along journals is interrupted with the command, and shows how far it is. */
+/** Options for reading journals: interruption with the command, and progress. */
 export function walkOptions(deps: JournalCommandDeps) {
   return {
     signal: deps.signal,

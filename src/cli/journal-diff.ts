@@ -1,4 +1,7 @@
-/** `millrace journal diff`: which keys of a database changed between two moments, and by which entries. */
+/**
+ * `millrace journal diff`: the keys of a database that changed between two moments, with the entries that changed
+ * them.
+ */
 
 import { type EntryRef, type KeyChange, type KeyLook, wordJson } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
@@ -19,7 +22,7 @@ export async function diffDatabases(
     }
     for (const change of diff.changes) {
       if (deps.signal.aborted) {
-        throw new MillraceError('SHUTTING_DOWN', 'interrupted: what was written is not everything');
+        throw new MillraceError('SHUTTING_DOWN', 'interrupted: the output is incomplete');
       }
       counts[change.change] += 1;
       await deps.write(format === 'text' ? textOf(change) : jsonOf(change));

@@ -1,4 +1,4 @@
-/** `millrace journal export`: the history of a database or a queue, as lines of JSON or as RESP commands. */
+/** `millrace journal export`: the history of a database or a queue, as JSON lines or as RESP commands. */
 import { replayFold } from '../actors/kv-shard/index.js';
 import {
   DEFAULT_COMPACTION_LIMITS,
@@ -28,7 +28,8 @@ export async function exportResp(
 ): Promise<void> {
   const { segmentBytes } = DEFAULT_COMPACTION_LIMITS;
   for (const { shard, partition } of places) {
-    // One partition: its history as it was. Several: a FLUSHALL of one must not empty the others.
+    // For one partition its actual history; for several the final state, because a FLUSHALL of one partition must not
+    // empty the others.
     const output =
       places.length === 1
         ? exportCommands(deps, shard, partition, range)
@@ -39,8 +40,7 @@ export async function exportResp(
 
 async function pour(deps: JournalCommandDeps, output: AsyncIterable<string | Uint8Array>): Promise<void> {
   for await (const piece of output) {
-    if (deps.signal.aborted)
-      throw new MillraceError('SHUTTING_DOWN', 'interrupted: what was written is not everything');
+    if (deps.signal.aborted) throw new MillraceError('SHUTTING_DOWN', 'interrupted: the output is incomplete');
     await deps.write(piece);
   }
 }

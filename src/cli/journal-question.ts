@@ -1,7 +1,7 @@
-/** What the words of `millrace journal` mean together, or what is wrong with them. */
+/** Parses the options of `millrace journal` into a question, or reports invalid combinations. */
 import type { ExportRange } from '../journal/index.js';
-import { MOMENT_PROBLEM, type Moment, momentOf } from '../messages/index.js';
-import { type Asked, UsageError } from './parser.js';
+import { MOMENT_PROBLEM, type Moment, momentOf } from '../protocol/index.js';
+import { type ParsedArguments, UsageError } from './parser.js';
 
 export interface Whose {
   readonly of: 'database' | 'account';
@@ -14,7 +14,7 @@ export type JournalQuestion =
       readonly verb: 'verify-all';
       /** Path of a checkpoint. */
       readonly against: string | undefined;
-      /** Fingerprint that its key must have. */
+      /** The required fingerprint of its key. */
       readonly signedBy: string | undefined;
       readonly asJson: boolean;
     }
@@ -24,7 +24,7 @@ export type JournalQuestion =
       readonly verb: 'replay';
       readonly whose: Whose;
       readonly at: Moment;
-      /** Undefined: a summary is all that is wanted. */
+      /** Undefined: only a summary. */
       readonly serve: { readonly host: string; readonly port: number } | undefined;
       readonly asJson: boolean;
     }
@@ -40,12 +40,12 @@ export type JournalQuestion =
 
 export type QuestionOf<Verb extends JournalQuestion['verb']> = Extract<JournalQuestion, { readonly verb: Verb }>;
 
-/** Whoever can reach this machine from outside has no business in its past. */
+/** A replay is served only to clients on this machine. */
 const LOOPBACK = '127.0.0.1';
 const MAX_PORT = 65_535;
 
 /** @param verb one of `lines/journal-line.ts`. @throws UsageError */
-export function questionOf(verb: string, asked: Asked): JournalQuestion {
+export function questionOf(verb: string, asked: ParsedArguments): JournalQuestion {
   const { options, flags } = asked;
   const asJson = flags.has('json');
   if (verb === 'checkpoint') return { verb, file: required('to', options.to), asJson };
@@ -53,7 +53,7 @@ export function questionOf(verb: string, asked: Asked): JournalQuestion {
   const whose = whoseOf(asked);
   switch (verb) {
     case 'verify':
-      if (options['signed-by'] !== undefined) throw new UsageError('--signed-by goes with --against');
+      if (options['signed-by'] !== undefined) throw new UsageError('--signed-by needs --against');
       return { verb, whose, asJson };
     case 'tail':
       return { verb, whose };
@@ -66,12 +66,13 @@ export function questionOf(verb: string, asked: Asked): JournalQuestion {
   }
 }
 
-function exportOf(whose: Whose, { options: { format = 'ndjson', from, to }, flags }: Asked): JournalQuestion {
-  if (format !== 'ndjson' && format !== 'resp') throw new UsageError(`--format is ndjson or resp, not ${format}`);
+function exportOf(whose: Whose, { options: { format = 'ndjson', from, to }, flags }: ParsedArguments): JournalQuestion {
+  if (format !== 'ndjson' && format !== 'resp') throw new UsageError(`--format must be ndjson or resp, not ${format}`);
   if (format === 'resp' && whose.of === 'account') {
-    throw new UsageError('a queue has no RESP form: leave --format out');
+    throw new UsageError('a queue cannot be exported as RESP: leave --format out');
   }
-  if (format === 'resp' && flags.has('json')) throw new UsageError('--json or --format resp, not both');
+  if (format === 'resp' && flags.has('json'))
+    throw new UsageError('--json and --format resp exclude each other: give one of them');
   const range = {
     from: from === undefined ? undefined : momentIn('from', from),
     to: to === undefined ? undefined : momentIn('to', to),
@@ -79,39 +80,45 @@ function exportOf(whose: Whose, { options: { format = 'ndjson', from, to }, flag
   return { verb: 'export', whose, range, format };
 }
 
-function diffOf(whose: Whose, { options, flags }: Asked): JournalQuestion {
-  if (whose.of === 'account') throw new UsageError('only databases have keys to compare: name one with --database');
+function diffOf(whose: Whose, { options, flags }: ParsedArguments): JournalQuestion {
+  if (whose.of === 'account') throw new UsageError('only databases have keys to compare: give one with --database');
   const { format = flags.has('json') ? 'ndjson' : 'text' } = options;
-  if (format !== 'text' && format !== 'ndjson') throw new UsageError(`--format is text or ndjson, not ${format}`);
-  if (format === 'text' && flags.has('json')) throw new UsageError('--json or --format text, not both');
+  if (format !== 'text' && format !== 'ndjson') throw new UsageError(`--format must be text or ndjson, not ${format}`);
+  if (format === 'text' && flags.has('json'))
+    throw new UsageError('--json and --format text exclude each other: give one of them');
   const from = momentIn('from', required('from', options.from));
   const to = momentIn('to', required('to', options.to));
-  if (from.kind === to.kind && amountOf(from) > amountOf(to)) throw new UsageError('--from lies behind --to');
+  if (from.kind === to.kind && amountOf(from) > amountOf(to)) throw new UsageError('--from is later than --to');
   return { verb: 'diff', whose, from, to, format, withValues: flags.has('values') };
 }
 
-function verifyAll({ options, flags }: Asked): JournalQuestion {
+function verifyAll({ options, flags }: ParsedArguments): JournalQuestion {
   if (options.database !== undefined || options.account !== undefined) {
-    throw new UsageError('--all and --against are about the whole installation: leave --database and --account out');
+    throw new UsageError('--all and --against cover the whole installation: leave --database and --account out');
   }
   const { against, 'signed-by': signedBy } = options;
-  if (signedBy !== undefined && against === undefined) throw new UsageError('--signed-by goes with --against');
+  if (signedBy !== undefined && against === undefined) throw new UsageError('--signed-by needs --against');
   return { verb: 'verify-all', against, signedBy, asJson: flags.has('json') };
 }
 
-function serveOf(whose: Whose, { options: { serve, host } }: Asked): { host: string; port: number } | undefined {
+function serveOf(
+  whose: Whose,
+  { options: { serve, host } }: ParsedArguments,
+): { host: string; port: number } | undefined {
   if (serve === undefined) {
-    if (host !== undefined) throw new UsageError('--host goes with --serve');
+    if (host !== undefined) throw new UsageError('--host needs --serve');
     return undefined;
   }
-  if (whose.of === 'account') throw new UsageError('a queue is not served: leave --serve out for its summary');
+  if (whose.of === 'account')
+    throw new UsageError('--serve is not available for a queue: leave it out to get a summary');
   const port = /^\d{1,5}$/.test(serve) ? Number(serve) : Number.NaN;
-  if (!(port <= MAX_PORT)) throw new UsageError(`--serve is a port, not ${serve}`);
+  if (!(port <= MAX_PORT)) throw new UsageError(`--serve must be a port, not ${serve}`);
   return { host: host ?? LOOPBACK, port };
 }
 
-function whoseOf({ options: { database, account } }: Asked): Whose {
-  if (database !== undefined && account !== undefined) throw new UsageError('--database or --account, not both');
+function whoseOf({ options: { database, account } }: ParsedArguments): Whose {
+  if (database !== undefined && account !== undefined)
+    throw new UsageError('--database and --account exclude each other: give one of them');
   const of = account === undefined ? 'database' : 'account';
   return { of, name: required(of, account ?? database) };
 }

@@ -1,8 +1,8 @@
-/** `millrace journal replay`: a database as it was at a moment, summed up or served; a queue summed up. */
+/** `millrace journal replay`: a database at a moment, as a summary or served; a queue only as a summary. */
 
 import type { PartitionFold } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
-import { parseKvPartition } from '../messages/index.js';
+import { parseKvPartition } from '../protocol/index.js';
 import { countsOf, type Replayed, type ReplayedPart, replayDatabase, replayQueue } from '../replay/index.js';
 import { byShard, hex, type JournalCommandDeps, type PlacedPartition, teller, walkOptions } from './journal-deps.js';
 import type { QuestionOf } from './journal-question.js';
@@ -65,7 +65,7 @@ function partFact<F extends PartitionFold>({ partition, index, hash, fold }: Rep
 function headLines<F extends PartitionFold>(name: string, { atMs, shards }: Replayed<F>): string {
   const lines = shards.map(({ shard, head, snapshot, entries }) => {
     const since = snapshot === undefined ? 'its beginning' : snapshot;
-    if (head.number === 0) return `${shard}: nothing was stored yet`;
+    if (head.number === 0) return `${shard}: the journal is empty`;
     const time = new Date(head.clockMs).toISOString();
     return `${shard}: entry ${head.number} at position ${head.position} of ${time}, hash ${hex(head.hash)}; ${entries} entries replayed from ${since}`;
   });

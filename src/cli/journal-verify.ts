@@ -1,6 +1,6 @@
 /**
- * `millrace journal verify`: proves the history of a database or a queue, or of the whole installation with its
- * snapshots and what is known of it from leases and a checkpoint.
+ * `millrace journal verify`: verifies the history of a database or a queue, or of the whole installation with its
+ * snapshots, leases and a checkpoint.
  */
 import {
   type AuditReport,
@@ -23,6 +23,7 @@ export async function verify(
 ): Promise<0 | 1> {
   const tell = teller(deps, asJson);
   let isFine = true;
+  let isDamaged = false;
   for (const [shard, partitions] of byShard(places)) {
     const marks = await leaseMarks(deps, shard);
     const audit = await verifyShard(deps, shard, { signal: deps.signal, marks });
@@ -31,10 +32,11 @@ export async function verify(
       const { sections, lastIndex } = auditOfPartition(audit, partition);
       await tell({ partition, sections, lastIndex }, `${partition}: ${sections} sections, the last is ${lastIndex}\n`);
     }
-    for (const finding of audit.findings) await tell({ damaged: shard, ...finding }, damagedLine(shard, finding));
+    for (const finding of audit.findings) await tell(findingFact(shard, finding), findingLine(shard, finding));
     isFine &&= audit.findings.length === 0;
+    isDamaged ||= audit.findings.some(isDamage);
   }
-  await tell({ ok: isFine }, isFine ? 'ok\n' : 'damaged\n');
+  await tell({ ok: isFine }, isFine ? 'ok\n' : isDamaged ? 'damaged\n' : NEWER);
   return isFine ? 0 : 1;
 }
 
@@ -47,6 +49,7 @@ export async function verifyAll(
   const problems = checkpoint?.problems ?? [];
   for (const reason of problems) await tell({ damaged: 'checkpoint', reason }, `DAMAGED ${reason}\n`);
   let isFine = problems.length === 0;
+  let isDamaged = !isFine;
   let first: string | undefined;
   const reports = verifyInstallation(deps, {
     signal: deps.signal,
@@ -58,12 +61,13 @@ export async function verifyAll(
     const shard = report.kind === 'missing' ? report.shard : report.audit.shard;
     for (const finding of report.findings) {
       isFine = false;
-      await tell({ damaged: shard, ...finding }, damagedLine(shard, finding));
-      if (finding.position !== undefined) first ??= `${shard} at position ${finding.position}`;
+      isDamaged ||= isDamage(finding);
+      await tell(findingFact(shard, finding), findingLine(shard, finding));
+      if (finding.position !== undefined && isDamage(finding)) first ??= `${shard} at position ${finding.position}`;
     }
   }
   const verdict = first === undefined ? 'damaged\n' : `damaged: the first bad entry is ${first}\n`;
-  await tell({ ok: isFine, firstBadEntry: first }, isFine ? 'ok\n' : verdict);
+  await tell({ ok: isFine, firstBadEntry: first }, isFine ? 'ok\n' : isDamaged ? verdict : NEWER);
   return isFine ? 0 : 1;
 }
 
@@ -77,11 +81,11 @@ function* reportLines(report: AuditReport): Iterable<readonly [fact: unknown, li
   const { audit, snapshots } = report;
   yield [entriesFact(audit), entriesLine(audit)];
   if (snapshots.snapshots > 0) {
-    const counts = `${snapshots.snapshots} read back (${snapshots.bytes} bytes), ${snapshots.refolded} folded anew`;
+    const counts = `${snapshots.snapshots} read back (${snapshots.bytes} bytes), ${snapshots.refolded} rebuilt from the journal`;
     yield [{ shard: audit.shard, ...snapshots }, `${audit.shard}: of its snapshots ${counts}\n`];
   }
   for (const { source, number } of audit.marksTooOld) {
-    const line = `NOTE ${audit.shard}: ${source} has seen entry ${number}, from before what is kept: nothing to compare it with\n`;
+    const line = `NOTE ${audit.shard}: ${source} names entry ${number}, which is no longer kept: it cannot be compared\n`;
     yield [{ note: audit.shard, source, number }, line];
   }
 }
@@ -89,7 +93,7 @@ function* reportLines(report: AuditReport): Iterable<readonly [fact: unknown, li
 const ANCHORS = {
   beginning: 'from its beginning',
   snapshot: 'from a snapshot on',
-  trusted: 'its first entry taken at its word',
+  trusted: 'the first entry could not be checked',
 } as const;
 
 function entriesFact(audit: ShardAudit) {
@@ -104,11 +108,22 @@ function entriesLine(audit: ShardAudit): string {
   if (entries === 0) return `${shard}: no entries\n`;
   return (
     `${shard}: ${entries} entries at positions ${firstPosition}-${lastPosition}, ${ANCHORS[anchoredBy]}, ` +
-    `${manifestsOnChain} snapshots on the chain${marksMet === 0 ? '' : `, ${marksMet} vouched for`}; ` +
+    `${manifestsOnChain} snapshots on the chain${marksMet === 0 ? '' : `, ${marksMet} marks confirmed`}; ` +
     `entry ${head.number} of epoch ${head.epoch} has hash ${hex(head.hash)}\n`
   );
 }
 
-function damagedLine(shard: ShardName, { reason, position }: Finding): string {
-  return `DAMAGED ${shard}${position === undefined ? '' : ` at position ${position}`}: ${reason}\n`;
+const NEWER = 'not verified: parts were written by a newer release; use its journal verify\n';
+
+function isDamage({ isNewer }: Finding): boolean {
+  return isNewer !== true;
+}
+
+function findingFact(shard: ShardName, { isNewer, ...finding }: Finding) {
+  return isNewer === true ? { newer: shard, ...finding } : { damaged: shard, ...finding };
+}
+
+function findingLine(shard: ShardName, { reason, position, isNewer }: Finding): string {
+  const word = isNewer === true ? 'NEWER' : 'DAMAGED';
+  return `${word} ${shard}${position === undefined ? '' : ` at position ${position}`}: ${reason}\n`;
 }

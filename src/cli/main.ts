@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Where the program begins. `make build` makes one file of the two thousand that it consists of (infra/bundle.mjs),
- * which starts in a third of the processor time. Files that were compiled since are newer than it, and run instead.
+ * The entry of the program. `make build` bundles its two thousand files into one (infra/bundle.mjs), which starts in a
+ * third of the processor time. If files were compiled after the bundle, they run instead.
  */
 import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -11,17 +11,17 @@ const BUNDLED = new URL('./bundle/program.js', import.meta.url);
 const COMPILED = new URL('../../.tsbuildinfo', import.meta.url);
 
 /**
- * What a function in WebAssembly has to run through, in bytes, until it is compiled once more, for speed: a thousand
- * times what the engine has by itself. Compiling SQLite's largest functions takes a second of a core and 40 MB at once,
- * which are given back, but not to the system. Opening the read models' files, or keeping them while nothing happens,
- * is not worth it; what is really busy is there within a second.
+ * Bytes of a WebAssembly function that must be executed before it is compiled again with optimisation: a thousand
+ * times the engine's default. Compiling SQLite's largest functions takes a second of a core and 40 MB of memory,
+ * which the process keeps. That is not worth it for opening the read models' files or for an idle process; a busy
+ * process reaches the limit within a second.
  */
 const WASM_TIERING_BUDGET = 2_000_000_000;
 
-// Before anything is compiled: what is kept of that is good under the same flags only.
+// Set before any compilation: cached code is only valid under the same flags.
 setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
-// What an operator says of nurseries is true of this thread, which has its own by now. Other threads say what they need,
-// and this would go before that.
+// An operator's setting of semi-spaces applies to this thread, which already has its own. Other threads set theirs,
+// and this flag would take precedence.
 setFlagsFromString('--max-semi-space-size=0');
 await import((isCurrent() ? BUNDLED : new URL('./program.js', import.meta.url)).href);
 

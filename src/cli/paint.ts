@@ -1,4 +1,4 @@
-/** Colour for a person: on a terminal, where nobody asked for none (https://no-color.org). */
+/** Coloured text, only on a terminal and without NO_COLOR (https://no-color.org). */
 const CODES = { green: 32, yellow: 33, red: 31, cyan: 36, grey: 90, bold: 1 } as const;
 
 export type Colour = keyof typeof CODES;

@@ -1,31 +1,31 @@
 /**
- * What every command of the command line has in common, on the parser `commander` (docs/adr/0070-…): help and version on
- * every level, words and options that there are not refused with the nearest one named, and the exit codes.
+ * The common parts of all commands, on the parser `commander` (docs/decisions/dependencies.md): help and version on
+ * every level, suggestions for unknown words and options, and exit codes.
  *
- *  PAR1 what a command does is loaded when it is asked for: declaring it loads nothing
- *  PAR2 a line that is wrong is refused before anything is connected, opened or started
+ *  PAR1 a command's code is loaded when the command runs: its declaration loads no modules
+ *  PAR2 a wrong command line is refused before any connection, file or process is opened
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { VERSION } from '../adapters/node/index.js';
 import { describeError } from '../kernel/index.js';
 
-/** docs/operations/command-line.md has all of them. */
+/** All exit codes are in docs/operations/command-line.md. */
 const DONE = 0;
 export const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** What a command was asked, as strings. */
-export interface Asked {
+/** The parsed command line, as strings. */
+export interface ParsedArguments {
   readonly words: readonly string[];
-  /** By their long names, without the dashes. */
+  /** By long names, without dashes. */
   readonly options: Readonly<Record<string, string | undefined>>;
   readonly flags: ReadonlySet<string>;
 }
 
-/** Does what a verb says. @returns the exit code. @throws UsageError, or whatever went wrong */
-export type RunVerb = (verb: string, asked: Asked) => Promise<number>;
+/** Runs a verb. @returns the exit code. @throws UsageError, or any error of the command */
+export type RunVerb = (verb: string, asked: ParsedArguments) => Promise<number>;
 
-/** What is wrong with the command line; its message is one line. */
+/** An error about the command line, in one line. */
 export class UsageError extends Error {}
 
 export interface Output {
@@ -33,7 +33,7 @@ export interface Output {
   writeError(text: string): void;
 }
 
-/** Something went wrong at a command, of which the usage may be wanted. */
+/** The error of a command, with the command for its usage text. */
 class CommandFailed extends Error {
   constructor(
     readonly command: Command,
@@ -43,12 +43,12 @@ class CommandFailed extends Error {
   }
 }
 
-/** A command with others below it, or the program itself. */
+/** A command with subcommands, or the program itself. */
 export function level(name: string, summary: string): Command {
   const command = new Command(name)
     .description(summary)
     .version(VERSION, '-V, --version', 'prints the version')
-    .helpOption('-h, --help', 'prints this')
+    .helpOption('-h, --help', 'prints this help')
     .configureHelp({ styleTitle: (title) => title.toLowerCase(), showGlobalOptions: false })
     .exitOverride((error) => {
       throw new CommandFailed(command, error);
@@ -56,14 +56,14 @@ export function level(name: string, summary: string): Command {
   return command;
 }
 
-/** A level whose verbs print data, as JSON where that is asked for. */
+/** A level whose verbs print data, as JSON on request. */
 export function group(name: string, summary: string): Command {
-  return level(name, summary).helpCommand('help [command]', 'prints how a command is used');
+  return level(name, summary).helpCommand('help [command]', 'prints the help of a command');
 }
 
 /**
  * Adds a verb below `parent`.
- * @param words its name, and the words behind it as `commander` spells them: `<one>`, `[one]`, `[more...]`
+ * @param words its name and arguments in `commander`'s notation: `<one>`, `[one]`, `[more...]`
  */
 export function verb(
   parent: Command,
@@ -88,33 +88,33 @@ export function verb(
 
 /** A verb that prints data. */
 export function dataVerb(parent: Command, words: string, summary: string, run: RunVerb): Command {
-  return verb(parent, words, summary, run).option('--json', 'prints JSON, a value a line, for programs');
+  return verb(parent, words, summary, run).option('--json', 'prints JSON for programs, one value per line');
 }
 
-/** An option that takes a whole number, which stays a string. */
+/** An option with an integer, which stays a string. */
 export function wholeOption(flags: string, summary: string): Option {
   return new Option(flags, summary).argParser((text) => {
-    if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It accepts a whole number.');
+    if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
     return text;
   });
 }
 
-/** @param text for people, where `--json` is not given; a line feed ends it */
-export function shown({ flags }: Asked, value: unknown, text: () => string): string {
+/** @param text the output without `--json`, which ends with a line feed */
+export function shown({ flags }: ParsedArguments, value: unknown, text: () => string): string {
   return flags.has('json') ? `${JSON.stringify(value)}\n` : text();
 }
 
-/** Of the verb that ran, by the root above it. */
+/** The exit code of the verb that ran, by root command. */
 const codes = new WeakMap<Command, number>();
 
 /**
- * Parses the words and does what they say. Never throws.
+ * Parses the words and runs the command. Never throws.
  * @param argv without the program's own name
- * @returns the exit code: 0 done, 1 refused or failed, 2 asked wrongly
+ * @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage
  */
 export async function runLine(root: Command, argv: readonly string[], output: Output): Promise<number> {
   for (const command of withAllBelow(root)) {
-    // What is wrong is written below, in one line.
+    // Errors are written below, in one line.
     command.configureOutput({ writeOut: (text) => output.write(text), writeErr: () => undefined });
   }
   try {
@@ -137,10 +137,10 @@ export function oneLine(text: string): string {
 function wrongUsage(error: unknown): string | undefined {
   if (error instanceof UsageError) return error.message;
   if (!(error instanceof CommanderError)) return undefined;
-  return error.code === 'commander.help' ? 'what is to be done?' : error.message.replace(/^error: /, '');
+  return error.code === 'commander.help' ? 'no command was given: see --help' : error.message.replace(/^error: /, '');
 }
 
-function askedOf(command: Command): Asked {
+function askedOf(command: Command): ParsedArguments {
   const options: Record<string, string | undefined> = {};
   const flags = new Set<string>();
   for (const option of command.options) {
@@ -151,7 +151,7 @@ function askedOf(command: Command): Asked {
   return { words: command.args, options, flags };
 }
 
-/** `millrace db`, of the group and of each verb in it; `millrace` of what stands in none. */
+/** `millrace db` for the group and each of its verbs; `millrace` outside of groups. */
 function nameOf(command: Command): string {
   const names: string[] = [];
   const isVerb = command.commands.length === 0;

@@ -1,11 +1,12 @@
 /**
- * The command line. `serve` is the process itself; everything else talks to one, or to its NATS. What a command needs is
- * loaded when it is the one that was asked for.
+ * The command line. `serve` runs the process; other commands connect to a process or to its NATS. A command's modules
+ * are loaded only when it runs.
  */
 import { VERSION } from '../adapters/node/index.js';
 import { describeError } from '../kernel/index.js';
+import { listenForSignals } from './interruption.js';
 import { commandTree, type RunVerbs } from './lines/tree.js';
-import { type Asked, FAILED, type Output, oneLine, runLine, shown } from './parser.js';
+import { FAILED, type Output, oneLine, type ParsedArguments, runLine, shown } from './parser.js';
 import { isHuman } from './serve-line.js';
 
 const output: Output = {
@@ -25,8 +26,9 @@ const RUNS: RunVerbs = {
 };
 
 const SERVING = new Set<string | undefined>(['serve', 'dev', 'demo']);
-// A process that serves shows the whole stack, which is wanted there.
+// A serving process prints the whole stack and has its own shutdown.
 if (!SERVING.has(argv[0])) {
+  listenForSignals();
   process.on('uncaughtException', (error) => {
     output.writeError(`millrace: ${oneLine(describeError(error))}\n`);
     process.exit(FAILED);
@@ -34,11 +36,11 @@ if (!SERVING.has(argv[0])) {
 }
 const root = commandTree(RUNS);
 const code = await runLine(root, argv, output);
-// What a command left open must not keep it from ending; what it has written goes out first.
+// Open handles of a command must not delay its end; its output is flushed first.
 process.exitCode = code;
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 
-async function runProcess(verb: string, asked: Asked): Promise<number> {
+async function runProcess(verb: string, asked: ParsedArguments): Promise<number> {
   switch (verb) {
     case 'serve': {
       (await import('./early-threads.js')).beginThreadsEarly(env);

@@ -1,6 +1,6 @@
 /**
- * How far long work is: one line of a terminal, written over and over, and gone when something else is written. Where
- * standard error is no terminal nobody watches, and nothing is written.
+ * Progress of long work: one line of a terminal, overwritten on each update and erased before other output. Without a
+ * terminal on standard error it writes no output.
  */
 const SHOW_EVERY_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
@@ -17,17 +17,17 @@ export class ProgressLine {
     private readonly nowMs: () => number,
   ) {}
 
-  /** @param line is not asked for more often than it can be read */
+  /** @param line called at most as often as the line is shown */
   show(line: () => string): void {
     const nowMs = this.nowMs();
     if (!this.stream.isTTY || nowMs - this.#shownAtMs < SHOW_EVERY_MS) return;
     this.#shownAtMs = nowMs;
     this.#isShown = true;
-    // A line that wraps could not be written over.
+    // A wrapped line could not be overwritten.
     this.stream.write(ERASE_LINE + line().slice(0, (this.stream.columns ?? DEFAULT_COLUMNS) - 1));
   }
 
-  /** Before anything else is written, and at the end. */
+  /** Called before other output, and at the end. */
   clear(): void {
     if (this.#isShown) this.stream.write(ERASE_LINE);
     this.#isShown = false;

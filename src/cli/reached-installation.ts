@@ -1,6 +1,6 @@
 /**
- * The installation that an operator's command asks: that of the running process, of the cluster, or, where nothing
- * runs, an embedded server for as long as the command takes.
+ * The installation of an operator's command: that of the running process, of the cluster, or, if no process runs, an
+ * embedded server for the duration of the command.
  */
 import {
   ControlGateway,
@@ -22,7 +22,7 @@ import type { SessionId } from '../kernel/index.js';
 import type { KvGateway, Sealing } from '../ports/index.js';
 import { commandLog } from './command-log.js';
 
-/** @param needsOwner  refuse, in one line, where no process could answer a command */
+/** @param needsOwner  refuses, in one line, if no process could answer a command */
 export async function reachInstallation(config: Config, needsOwner: boolean): Promise<ReachedInstallation> {
   const log = commandLog(config);
   const { connections, layout, close } = await openForCommand(config, log, needsOwner);
@@ -59,12 +59,12 @@ export class ReachedInstallation {
     return view;
   }
 
-  /** A database, or a search index, by name, id or UUID. @throws NOT_FOUND, CONFLICT when several have the name */
+  /** A database or search index by name, id or UUID. @throws NOT_FOUND, CONFLICT if several have the name */
   async placeOf(nameOrId: string): Promise<DatabasePlace> {
     return placeOfDatabase((await this.#controlNow()).state, nameOrId, this.layout);
   }
 
-  /** The place is that of the account's queue. @throws NOT_FOUND */
+  /** The place of the account's queue. @throws NOT_FOUND */
   async placeOfAccount(id: string): Promise<PartitionPlace> {
     return placeOfAccount((await this.#controlNow()).state, id, this.layout);
   }

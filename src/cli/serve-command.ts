@@ -1,9 +1,10 @@
-/** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
+/** `millrace serve`: runs until a signal stops it in order, or until an unrecoverable failure. */
 import { rmSync } from 'node:fs';
 import { NatsOpening } from '../adapters/nats/installation/index.js';
 import {
   JsonLog,
   keepCompiledCode,
+  type LineWriter,
   refuseUnusableDirectory,
   SystemClock,
   streamLines,
@@ -12,25 +13,32 @@ import {
 import type { MadeCredentials } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
-import { humanLines } from './human-lines.js';
+import { type Colour, paint } from './paint.js';
 import type { Output } from './parser.js';
 
-/** What is done beside serving, by `dev` and `demo`. */
+const COLOURS: Readonly<Record<string, Colour>> = { debug: 'grey', info: 'cyan', warn: 'yellow', error: 'red' };
+
+/** Events without a problem that are shown. */
+const WORTH_SAYING = new Set(['nats-server.found', 'process.ready']);
+
+const TIME = { begin: 11, end: 19 } as const;
+
+/** Additions of `dev` and `demo`. */
 export interface Serving {
-  /** A person reads along: the log is for a person. */
+  /** The log is for a person. */
   readonly isHuman: boolean;
-  /** Where data is thrown away at the end; undefined: it is kept. */
+  /** A directory that is deleted at the end; undefined: data is kept. */
   readonly throwAway?: string;
-  /** Before the ready line. */
+  /** Called before the ready line. */
   onReady?(addresses: readonly string[]): Promise<void>;
 }
 
-/** What has not ended by then is named. */
+/** After this time, resources that are still open are named. */
 const SAY_AFTER_MS = 400;
-/** As long as loading takes: whoever waited longer would have gained nothing. */
+/** As long as loading takes: a longer wait would be no gain. */
 const LOADED_AFTER_MS = 100;
 
-/** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
+/** @returns the exit code, after the process has released all resources. @throws MillraceError if it cannot start */
 export async function serveCommand(env: Environment, output: Output, serving: Serving): Promise<number> {
   try {
     return await serve(env, output, serving);
@@ -43,14 +51,22 @@ export async function serveCommand(env: Environment, output: Output, serving: Se
 async function serve(env: Environment, { write, writeError }: Output, { isHuman, throwAway, onReady }: Serving) {
   const { config, warnings } = loadConfig(env);
   await refuseUnusableDirectory(config.storage.dataDir, 'MILLRACE_DATA_DIR');
-  if (isHuman) writeError(`millrace ${VERSION}, data in ${config.storage.dataDir}; Ctrl-C ends it\n`);
+  if (isHuman) writeError(`millrace ${VERSION}, data in ${config.storage.dataDir}; press Ctrl-C to stop\n`);
   const asked = signalled();
   const stopping = new AbortController();
   void asked.then(() => stopping.abort());
-  const running = await begin(config, warnings, isHuman, stopping.signal).catch((error: unknown) => {
+  const begun = begin(config, warnings, isHuman, stopping.signal).catch((error: unknown) => {
     if (isMillraceError(error, 'SHUTTING_DOWN')) return undefined;
     throw error;
   });
+  // Some steps of a start cannot be interrupted.
+  const hasBegun = begun.then(() => undefined);
+  const isInterrupted = asked.then(() => within(config.process.shutdownMs, hasBegun)).then((isInTime) => !isInTime);
+  if (await Promise.race([hasBegun.then(() => false), isInterrupted])) {
+    writeError(`millrace: the interrupted start did not end within ${config.process.shutdownMs} ms\n`);
+    return 1;
+  }
+  const running = await begun;
   if (running === undefined) return 0;
   if (running.credentials !== undefined && throwAway === undefined) {
     write(firstStartText(running.credentials, process.stdout.isTTY === true));
@@ -70,15 +86,21 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
   const wasAsked = why === 'SIGTERM' || why === 'SIGINT';
   if (!wasAsked) writeError(`millrace: ${why}\n`);
   if (isHuman)
-    setTimeout(() => writeError(`ending: waiting for ${whatIsLeft()}; Ctrl-C ends it at once\n`), SAY_AFTER_MS).unref();
+    setTimeout(
+      () => writeError(`stopping: waiting for ${whatIsLeft()}; press Ctrl-C to stop now\n`),
+      SAY_AFTER_MS,
+    ).unref();
   const isStopped = await within(config.process.shutdownMs, running.stop());
-  // It was begun long ago, unless the process was to end as soon as it was ready.
+  // It began long ago, unless the process was stopped as soon as it was ready.
   await keeping;
-  if (!isStopped) writeError(`millrace: not everything had ended after ${config.process.shutdownMs} ms\n`);
+  if (!isStopped) writeError(`millrace: the process did not stop cleanly within ${config.process.shutdownMs} ms\n`);
   return wasAsked && isStopped ? 0 : 1;
 }
 
-/** Of a server that has to be fetched, or has much to read, probes are to be told meanwhile: that takes the whole program. */
+/**
+ * Waits for a step, but not long: while a server is fetched or reads much data, probes need answers, which needs the
+ * whole program.
+ */
 async function soon(step: Promise<unknown>): Promise<void> {
   await within(
     LOADED_AFTER_MS,
@@ -86,20 +108,20 @@ async function soon(step: Promise<unknown>): Promise<void> {
   );
 }
 
-/** On a terminal nobody waits longer for an end, unless the setting says so. */
+/** On a terminal the shutdown is short, unless the setting says otherwise. */
 const TERMINAL_SHUTDOWN_MS = '2000';
 
 export function atTerminal(env: Environment): Environment {
   return { ...env, MILLRACE_SHUTDOWN_MS: env.MILLRACE_SHUTDOWN_MS || TERMINAL_SHUTDOWN_MS };
 }
 
-/** A nats-server of our own starts first, and the larger part of the program is loaded meanwhile. */
+/** Starts an embedded nats-server first and loads most of the program in parallel. */
 async function begin(config: Config, warnings: readonly string[], isHuman: boolean, stopping: AbortSignal) {
   const log = logOf(config, isHuman);
   for (const warning of warnings) log.warn('config.warning', { warning });
   const nats = new NatsOpening(config, log);
-  // Loading holds the loop. So it is done while the server has no need of it: the types of data while it starts, and all
-  // else while it makes its streams.
+  // Loading blocks the event loop, so it happens while the server needs no attention: data types while it starts, the
+  // rest while it creates its streams.
   await soon(nats.launched);
   await import('../domain/kv/index.js');
   await soon(nats.asked);
@@ -107,13 +129,13 @@ async function begin(config: Config, warnings: readonly string[], isHuman: boole
   return startProcess({ config, log, nats }, stopping);
 }
 
-/** Its lines bear the machine's own time, so that they can be laid beside those of others. */
+/** Lines have the machine's own time, for comparison with other logs. */
 function logOf({ process: { logLevel: level } }: Config, isHuman: boolean): JsonLog {
   const write = isHuman ? humanLines(process.stderr, level === 'debug') : streamLines(process.stderr);
   return new JsonLog({ level, clock: new SystemClock(), write });
 }
 
-/** What keeps the process from ending, as Node counts it. */
+/** Resources that keep the process running, as Node counts them. */
 function whatIsLeft(): string {
   const counts = new Map<string, number>();
   for (const resource of process.getActiveResourcesInfo()) counts.set(resource, (counts.get(resource) ?? 0) + 1);
@@ -122,16 +144,16 @@ function whatIsLeft(): string {
     ['MessagePort', 'threads'],
     ['ProcessWrap', 'nats-server'],
   ].flatMap(([resource = '', name]) => (counts.has(resource) ? [`${counts.get(resource)} ${name}`] : []));
-  return named.length === 0 ? 'what was stored last' : named.join(', ');
+  return named.length === 0 ? 'the last stored entries' : named.join(', ');
 }
 
-/** Secrets are shown to a person, once; what is not a terminal is a log that others read. */
+/** Secrets are shown once, and only on a terminal; other output may be a log with other readers. */
 export function firstStartText({ file, lines }: MadeCredentials, isTerminal: boolean): string {
-  if (!isTerminal || lines === '') return `# First start: the credentials are kept in ${file}.\n`;
-  return `# First start: these credentials are shown once, and kept in ${file}.\n${lines}\n`;
+  if (!isTerminal || lines === '') return `# First start: the credentials are stored in ${file}.\n`;
+  return `# First start: these credentials are shown once and stored in ${file}.\n${lines}\n`;
 }
 
-/** A socket or a timer that somebody forgot must not keep a stopped process alive, nor one that could not start. */
+/** A forgotten socket or timer must not keep a stopped process running, nor one that failed to start. */
 function exitSoon(): void {
   setImmediate(() => process.exit());
 }
@@ -151,4 +173,28 @@ async function within(ms: number, work: Promise<void>): Promise<boolean> {
   const isDone = await Promise.race([work.then(() => true), late]);
   clearTimeout(timer);
   return isDone;
+}
+
+/** @param tellsAll shows every event, for debugging */
+export function humanLines(stream: NodeJS.WriteStream, tellsAll: boolean): LineWriter {
+  return (line) => {
+    const { time, level, event, ...fields } = JSON.parse(line) as Record<'time' | 'level' | 'event', string>;
+    const isTold = tellsAll || level === 'warn' || level === 'error' || WORTH_SAYING.has(event);
+    if (isTold) {
+      const at = paint(stream, 'grey', time.slice(TIME.begin, TIME.end));
+      const words = Object.entries(fields).map(([name, value]) => `${name}=${wordOf(value)}`);
+      stream.write(
+        `${at} ${paint(stream, COLOURS[level] ?? 'bold', level.padEnd(5))} ${[event, ...words].join(' ')}\n`,
+      );
+    }
+    return true;
+  };
+}
+
+/**
+ * The log for a person at a terminal: problems in colour, and a few facts about the start. Programs read the same log
+ * as JSON lines (`adapters/node/json-log.ts`).
+ */
+function wordOf(value: unknown): string {
+  return typeof value === 'string' && /^[\w@%+=:,./-]+$/.test(value) ? value : JSON.stringify(value);
 }

@@ -1,12 +1,12 @@
-/** What the words of `serve`, `dev` and `demo` say about their output. */
+/** The output options of `serve`, `dev` and `demo`. */
 import { Option } from 'commander';
-import type { Asked } from './parser.js';
+import type { ParsedArguments } from './parser.js';
 
 export function logOption(): Option {
   return new Option('--log <format>', 'human or json (human on a terminal)').choices(['human', 'json']);
 }
 
-/** On a terminal a person reads along, unless told otherwise. */
-export function isHuman({ options: { log } }: Asked): boolean {
+/** On a terminal the output is for a person, unless an option says otherwise. */
+export function isHuman({ options: { log } }: ParsedArguments): boolean {
   return log === undefined ? process.stderr.isTTY === true && process.stdout.isTTY === true : log === 'human';
 }

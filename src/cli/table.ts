@@ -1,4 +1,4 @@
-/** Rows for a person: columns as wide as what is in them. */
+/** A table for a person, with columns as wide as their content. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [columns, ...rows];
   const widths = columns.map((_, column) => Math.max(...lines.map((cells) => (cells[column] as string).length)));

@@ -1,10 +1,14 @@
-/** Entry of the process that keeps a moment of a database: one request. Started by JobProcesses, ended by it. */
+/**
+ * Entry of the process that stores the state of a database at a moment, for one request. JobProcesses starts and ends
+ * it.
+ */
 import { doJob, type JobTask } from '../adapters/node/index.js';
 import { type KeepRequest, type KeptState, keepStates } from '../journal/backup/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
-import { openThread, type ThreadTask } from './thread-container.js';
+import { openThread } from './thread-container.js';
+import type { ThreadTask } from './thread-tasks.js';
 
-/** Live commands go first. */
+/** Live commands have priority. */
 const NICENESS = 10;
 
 await doJob<JobTask<ThreadTask, KeepRequest>, KeptState>(

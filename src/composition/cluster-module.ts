@@ -1,21 +1,21 @@
-/** The cluster as it is seen from this process, and what this process says of itself. */
+/** The view of the cluster from this process, and this process's own report. */
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
 import { AlarmTeller, ClusterLook, ProcessReporter, type SaidOfItself } from '../actors/cluster/index.js';
-import { natsStanding } from '../adapters/nats/index.js';
+import { natsStatus } from '../adapters/nats/index.js';
 import { NodeReadings, VERSION } from '../adapters/node/index.js';
 import * as tokens from './tokens.js';
 
 export function registerCluster(c: DependencyContainer): void {
   tokens.once(c, tokens.CLUSTER_LOOK, () => {
     const { connections, names, layout } = c.resolve(tokens.NATS);
-    const nats = natsStanding(connections, names, layout);
+    const nats = natsStatus(connections, names, layout);
     const ports = { ...tokens.portsOf(c), membership: c.resolve(tokens.MEMBERSHIP), nats };
     return new ClusterLook(ports, { ...layout, shards: c.resolve(tokens.JOURNAL_TOTAL).shards });
   });
 }
 
-/** @param said  what `/readyz` looks at, and whose shards they are */
+/** @param said  the checks of `/readyz`, and the owners of shards */
 export async function startCluster(c: DependencyContainer, said: SaidOfItself): Promise<void> {
   const life = c.resolve(tokens.LIFETIME);
   const { roles } = c.resolve(tokens.CONFIG).process;

@@ -1,4 +1,4 @@
-/** What a command of the operator stands on, once it is connected. */
+/** The dependencies of an operator's command after it has connected. */
 import type { DependencyContainer } from 'tsyringe';
 import { callLimits, ShardCaller } from '../actors/runtime/index.js';
 import { NatsBus, type NatsConnections } from '../adapters/nats/index.js';
@@ -7,12 +7,12 @@ import type { Log, StoragePorts } from '../ports/index.js';
 import { registerMachine, registerStorage } from './storage-module.js';
 import * as tokens from './tokens.js';
 
-/** @param connections of the installation that it reached */
+/** @param connections to the installation */
 export function storageOfCommand(config: Config, connections: NatsConnections, log: Log): StoragePorts {
   return tokens.storagePortsOf(commandContainer(config, connections, log));
 }
 
-/** They serve a command that asks the owners of shards, all of them in other processes. */
+/** For a command that asks the owners of shards, which are in other processes. */
 export function commandParts(config: Config, connections: NatsConnections, log: Log) {
   const c = commandContainer(config, connections, log);
   const ports = tokens.storagePortsOf(c);

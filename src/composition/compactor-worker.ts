@@ -1,16 +1,12 @@
-/** Entry of the compactor's process: one job. Started by ProcessCompactor, ended by it. */
+/** Entry of the compactor's process, for one job. ProcessCompactor starts and ends it. */
 import { doJob, type JobTask } from '../adapters/node/index.js';
-import { type CompactionLimits, compactShard } from '../journal/index.js';
+import { compactShard } from '../journal/index.js';
 import type { CompactionJob, CompactionResult } from '../ports/index.js';
 import { foldOfPartition } from '../replay/folds/index.js';
-import { openThread, type ThreadTask } from './thread-container.js';
+import { openThread } from './thread-container.js';
+import type { CompactorTask } from './thread-tasks.js';
 
-/** What it needs beside its job. */
-export interface CompactorTask extends ThreadTask {
-  readonly limits: CompactionLimits;
-}
-
-/** Live commands go first. */
+/** Live commands have priority. */
 const NICENESS = 10;
 
 await doJob<JobTask<CompactorTask, CompactionJob>, CompactionResult>(

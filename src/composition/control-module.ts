@@ -1,4 +1,4 @@
-/** The control plane in this process, and what a first start makes. */
+/** The control plane of this process, and the objects that the first start creates. */
 import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { ControlOwner, firstStart, ProcessControl } from '../actors/control/index.js';
@@ -8,15 +8,15 @@ import { pricesOf } from './prices.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
-/** What the first start made and nobody gave. */
+/** Credentials that the first start generated. */
 export interface MadeCredentials {
-  /** Where all of them are kept. */
+  /** The file with all of them. */
   readonly file: string;
-  /** `VARIABLE=value`, a line each; empty when all were given. */
+  /** `VARIABLE=value` lines; empty if all were given. */
   readonly lines: string;
 }
 
-/** @param ownsShards  the control shard may be one of them */
+/** @param ownsShards  whether it may own the control shard */
 export function registerControl(c: DependencyContainer, ownsShards: boolean): void {
   tokens.once(c, tokens.CONTROL, () => {
     const config = c.resolve(tokens.CONFIG);
@@ -39,7 +39,7 @@ export function registerControl(c: DependencyContainer, ownsShards: boolean): vo
   });
 }
 
-/** @returns what to show a person once, if anything */
+/** @returns generated credentials, to be shown once */
 export function startControl(c: DependencyContainer): Promise<MadeCredentials | undefined> {
   return c.resolve(tokens.CONTROL).start((pause) => makeFirstDatabase(c, pause));
 }

@@ -1,4 +1,4 @@
-/** What the owner of the control shard does beside answering, with the data of databases. */
+/** Background duties of the control shard's owner with the data of databases. */
 import type { DependencyContainer } from 'tsyringe';
 import { DailyBackups, DatabaseKeeper, DeletedData, Sweeps } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
@@ -8,7 +8,7 @@ import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
 const BACKUP_RETRY_MS = 1000;
-/** Objects of an hour ago are written or given up. */
+/** An object of an hour ago has been written completely or was abandoned. */
 const OBJECTS_EVERY_MS = 3_600_000;
 const SESSIONS_EVERY_MS = 60_000;
 
@@ -46,7 +46,7 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
   await life.run(new DeletedData({ ...shared, removal }));
   const sessions = new SessionSweep(leases, clock);
-  // What was left behind by those who ended in the middle.
+  // Remains of interrupted work.
   const sweeps = [
     { name: 'sessions', everyMs: SESSIONS_EVERY_MS, run: () => sessions.look() },
     { name: 'moments', everyMs: OBJECTS_EVERY_MS, run: () => keeper.sweepUnknown() },
@@ -55,7 +55,7 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   await life.run(new Sweeps({ isOwner, timers, log, sweeps }));
 }
 
-/** Moments of databases: what the management face is given as `Backups`. */
+/** Stored moments of databases; the management endpoint's port `Backups`. */
 function backups(c: DependencyContainer): DatabaseKeeper {
   const { ownership } = c.resolve(tokens.CONFIG);
   const { clusterId, kvShards } = c.resolve(tokens.NATS).layout;

@@ -1,12 +1,12 @@
-/** The faces of this process: every port on which clients are served, opened one after the other. */
+/** The endpoints of this process: opens every port for clients, one after the other. */
 import type { DependencyContainer } from 'tsyringe';
-import { KvHub, REDIS_VERSION } from '../actors/kv-shard/index.js';
+import { REDIS_VERSION, SubscriptionRegistry } from '../actors/kv-shard/index.js';
 import { AuditThreads, readTlsFiles, type TlsFiles } from '../adapters/node/index.js';
 import { httpFaceOptionsOf, kvBoundsOf, nativeBoundsOf } from '../config/index.js';
 import { hostAndPort, type Listener, listenOn } from '../edge/http/index.js';
 import { AclCommands, BroadcastQueue, createKvServer, createRespServer, SignInGuard } from '../edge/index.js';
 import { ByteBudget } from '../kernel/index.js';
-import { METER_SHARD } from '../messages/index.js';
+import { METER_SHARD } from '../protocol/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
 import { managementFace } from './management-face.js';
 import { queueFace } from './queue-module.js';
@@ -20,7 +20,7 @@ interface Face extends Listener {
 
 /**
  * @returns `name=url` of each, for the ready line
- * @throws BAD_CONFIG when a port cannot be listened on
+ * @throws BAD_CONFIG if it cannot listen on a port
  */
 export async function startFaces(c: DependencyContainer): Promise<string[]> {
   const config = c.resolve(tokens.CONFIG);
@@ -44,7 +44,7 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
 
   const audit = auditThreads(c);
   c.resolve(tokens.LIFETIME).atEnd(() => audit.stop());
-  // Asked for once it listens: until then it has the port of the settings.
+  // A getter, because the actual port is known only after listening.
   let { mgmtPort } = faces;
   const publicUrls = {
     kv: faces.publicUrlKv ?? at(kvPort),
@@ -66,7 +66,7 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
 
 type NativeParts = ReturnType<typeof sharedParts> & { readonly tls?: TlsFiles };
 
-/** @returns its port; undefined where it is off */
+/** @returns its port; undefined if disabled */
 async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...parts }: NativeParts) {
   const config = c.resolve(tokens.CONFIG);
   const { host, respPort } = config.faces;
@@ -78,7 +78,7 @@ async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...pa
   return port;
 }
 
-/** @returns the port that it listens on. @throws BAD_CONFIG */
+/** @returns the actual port. @throws BAD_CONFIG */
 async function open(c: DependencyContainer, face: Face, port: number, variable: string): Promise<number> {
   const { faces, process } = c.resolve(tokens.CONFIG);
   const bound = await listenOn(face, faces.host, port, variable);
@@ -86,24 +86,25 @@ async function open(c: DependencyContainer, face: Face, port: number, variable: 
   return bound;
 }
 
-/** What the faces of databases have in common, and some of it the others too. */
+/** Parts that the key-value endpoints share, some of them with all endpoints. */
 function sharedParts(c: DependencyContainer) {
   const { clock, timers, random, metrics, log, tracing } = tokens.portsOf(c);
   const gateway = c.resolve(tokens.GATEWAY);
   const { signIn } = c.resolve(tokens.CONFIG);
   const { view: access, freshness, quota, meter, users: admin } = c.resolve(tokens.CONTROL);
   const broadcasts = new BroadcastQueue(clock, timers);
-  const events = new KvHub(gateway, timers, log, c.resolve(tokens.SESSION).processId, broadcasts);
+  const events = new SubscriptionRegistry(gateway, timers, log, c.resolve(tokens.SESSION).processId, broadcasts);
   const ear = c.resolve(tokens.DELIVERIES).hear(events);
   c.resolve(tokens.LIFETIME).atEnd(() => ear.stop());
   const users = new AclCommands({ admin, clock, random, gateway, minSecretCharacters: signIn.secretMinCharacters });
   const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
   metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
-  // It tells once a minute by itself, a line for each face.
+  // It logs once a minute, one event per endpoint.
   const guard = new SignInGuard({ clock, timers, log, metrics }, signIn.signInFailures);
   const face = { gateway, events, broadcasts, users, access, freshness, quota, meter, clock, timers, metrics, tracing };
-  return { ...face, budget, guard, log: c.resolve(tokens.FACE_LOG) };
+  const start = c.resolve(tokens.START);
+  return { ...face, budget, guard, log: c.resolve(tokens.FACE_LOG), isStarting: () => !start.isOver };
 }
 
 function auditThreads(c: DependencyContainer): AuditThreads<AuditedInstallation> {

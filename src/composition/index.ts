@@ -1,4 +1,4 @@
-/** What the command line starts. */
+/** The functions that the command line calls. */
 export { commandParts, storageOfCommand } from './command-container.js';
 export type { MadeCredentials } from './control-module.js';
 export { startProcess } from './serve.js';

@@ -1,4 +1,4 @@
-/** Databases: their shards in a process with the role `kv`, and the way to their owners from every process. */
+/** Databases: the shards in a process with the role `kv`, and access to their owners from every process. */
 import type { DependencyContainer } from 'tsyringe';
 import { KvOwner, KvShardGateway, ProcessInfo } from '../actors/kv-shard/index.js';
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
@@ -43,7 +43,7 @@ export function registerKvGateway(c: DependencyContainer): void {
   });
 }
 
-/** What INFO says. The face listens long after the first database was loaded: it is looked for at each question. */
+/** Data for INFO. The RESP endpoint starts after the first databases are loaded, so it is looked up at each call. */
 function processInfoOf(c: DependencyContainer): ProcessInfo {
   const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
   const face = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);

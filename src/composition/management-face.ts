@@ -1,4 +1,4 @@
-/** The management face of this process, with search, operators and monitoring on the same port. */
+/** The management endpoint of this process, with search, operators' API and monitoring on the same port. */
 import type { DependencyContainer } from 'tsyringe';
 import { SteeredCluster } from '../actors/cluster/index.js';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
@@ -10,10 +10,11 @@ import {
   createConsoleHandler,
   createManagementServer,
   createSearchHandler,
-  type Mounted,
   type PublicUrls,
   pendingDocuments,
+  type SearchHandler,
   type SignInGuard,
+  searchMiddleware,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
 import { AREAS, createDocsHandler } from '../edge/openapi/index.js';
@@ -24,12 +25,12 @@ import * as tokens from './tokens.js';
 export interface ManagementFaceOptions {
   readonly audit: JournalAudit;
   readonly events: KvEvents;
-  /** Clients reach the faces under these. */
+  /** The endpoints' addresses for clients. */
   readonly publicUrls: PublicUrls;
-  /** 0: it is off. */
+  /** 0: disabled. */
   readonly respPort: number;
   readonly guard: SignInGuard;
-  /** Other faces of this process, through which the console's pages reach data. */
+  /** Other endpoints of this process, through which the console's pages reach data. */
   readonly planes: Pick<Parameters<typeof createConsoleHandler>[0]['planes'], 'kv' | 'queue'>;
   readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases' | 'budget' | 'freshness'> & {
     readonly tls?: TlsTexts;
@@ -50,14 +51,18 @@ export function managementFace(c: DependencyContainer, options: ManagementFaceOp
     pricesOf: () => prices,
     signIns: guard.of('management'),
     respPort,
+    readOnlyKeysSeeSecrets: config.signIn.readOnlyKeysSeeSecrets,
     maxScriptMs: config.bounds.scriptMs,
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
     areas: AREAS,
-    mount: {
-      search,
-      others: [adminHandler(c, options), consoleHandler(c, options, search), scrapeHandler(c, options), docs],
-    },
+    mount: [
+      searchMiddleware(search),
+      adminHandler(c, options),
+      consoleHandler(c, options, search),
+      scrapeHandler(c, options),
+      docs,
+    ],
     ...face,
   });
 }
@@ -87,7 +92,7 @@ function searchHandler(c: DependencyContainer, { guard, face }: ManagementFaceOp
   });
 }
 
-/** Of all who take sessions of the console. */
+/** Shared by all handlers that accept console sessions. */
 function sessionParts(c: DependencyContainer, { publicUrls, face }: ManagementFaceOptions) {
   const control = c.resolve(tokens.CONTROL);
   const { faces, signIn } = c.resolve(tokens.CONFIG);
@@ -97,7 +102,7 @@ function sessionParts(c: DependencyContainer, { publicUrls, face }: ManagementFa
     sealing: () => c.resolve(tokens.SEALING),
     sessionMs: signIn.consoleSessionMs,
     publicUrls,
-    // What is in front of this process may speak TLS for it.
+    // A proxy in front of this process may handle TLS.
     isSecure: face.tls !== undefined || faces.publicUrlMgmt?.startsWith('https:') === true,
     isOperator: ({ account }: ManagementGrant) => control.firstAccount() === account,
   };
@@ -121,7 +126,7 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
   });
 }
 
-function consoleHandler(c: DependencyContainer, options: ManagementFaceOptions, search: Mounted) {
+function consoleHandler(c: DependencyContainer, options: ManagementFaceOptions, search: SearchHandler) {
   const { planes, guard, face } = options;
   return createConsoleHandler({
     ...sharedParts(c),

@@ -1,7 +1,7 @@
-/** What every role of a process stands on. */
+/** The parts that every role of a process needs. */
 import type { DependencyContainer } from 'tsyringe';
 import { callLimits, GuardedClock, Membership, Session, ShardCaller, watchedClocks } from '../actors/runtime/index.js';
-import { NatsBus } from '../adapters/nats/index.js';
+import { Names, NatsBus, type NatsConnections } from '../adapters/nats/index.js';
 import type { OpenedNats } from '../adapters/nats/installation/index.js';
 import {
   LimitedLog,
@@ -18,7 +18,7 @@ import { clockWatchOptionsOf, sessionTimesOf } from './runtime-options.js';
 import { registerStorage } from './storage-module.js';
 import * as tokens from './tokens.js';
 
-/** Clock, dice, log and metrics: needed before there is a NATS. */
+/** Clock, randomness, log and metrics, which are needed before NATS is connected. */
 export function registerBasics(c: DependencyContainer, config: Config, log: Log): void {
   const machine = new SystemClock();
   c.registerInstance(tokens.CONFIG, config);
@@ -36,17 +36,22 @@ export function registerBasics(c: DependencyContainer, config: Config, log: Log)
   c.registerInstance(tokens.MEMORY, processMemory(config.process.memoryBytes));
 }
 
-/** The ports that NATS provides, and this process's place among the others. */
+/** The other processes, which are known before any stored data is read. */
+export function registerMembership(c: DependencyContainer, connections: NatsConnections, isAlone: boolean): void {
+  const config = c.resolve(tokens.CONFIG);
+  tokens.once(c, tokens.BUS, () => {
+    const options = { maxBytes: config.bounds.busMessageBytes, log: c.resolve(tokens.LOG) };
+    return new NatsBus(connections, new Names(config.nats.natsPrefix), options);
+  });
+  tokens.once(c, tokens.MEMBERSHIP, () => new Membership(c.resolve(tokens.BUS), c.resolve(tokens.CLOCK), isAlone));
+}
+
+/** The ports that NATS provides, and this process's session. */
 export function registerNats(c: DependencyContainer, nats: OpenedNats): void {
   const config = c.resolve(tokens.CONFIG);
   const { connections, isExclusive } = nats;
   c.registerInstance(tokens.NATS, nats);
   registerStorage(c, connections, config.nats.natsPrefix, { appendTimeoutMs: config.nats.natsAppendTimeoutMs });
-  tokens.once(c, tokens.BUS, () => {
-    const options = { maxBytes: config.bounds.busMessageBytes, log: c.resolve(tokens.LOG) };
-    return new NatsBus(connections, c.resolve(tokens.NAMES), options);
-  });
-  tokens.once(c, tokens.MEMBERSHIP, () => new Membership(c.resolve(tokens.BUS), c.resolve(tokens.CLOCK), isExclusive));
   tokens.once(c, tokens.CLOCK_WATCH, () => {
     const clock = c.resolve(tokens.GUARDED_CLOCK);
     const ports = { ...tokens.portsOf(c), clock, boot: c.resolve(tokens.BOOT_TIME) };

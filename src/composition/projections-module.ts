@@ -1,19 +1,19 @@
-/** The read models and the statistics: kept in a thread of a process with the role `projection`, and asked there. */
+/** The read models and the statistics, kept and queried in a thread of a process with the role `projection`. */
 import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { AnsweringThread } from '../adapters/node/index.js';
 import { EventLimits, MeterTrimmer, READ_MODELS_WORKER, watchReadModels } from '../projections/index.js';
-import { type Ask, AskedReadModels, AskedStatistics, askOverBus, countStale } from '../query/index.js';
-import type { ReadModelsTask } from './read-models-worker.js';
+import { type Ask, askOverBus, countStale, ReadModelsClient, StatisticsClient } from '../query/index.js';
 import { threadTaskOf } from './thread-container.js';
+import type { ReadModelsTask } from './thread-tasks.js';
 import * as tokens from './tokens.js';
 
-/** It stands for the number of an account whose number the thread has not been told yet. */
+/** Used for an account whose limit the thread does not know yet. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 
-/** A process without the role asks others. */
+/** A process without the role asks other processes. */
 export function registerRemoteReadModels(c: DependencyContainer): void {
   registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'query'));
 }
@@ -45,11 +45,11 @@ export function registerReadModels(c: DependencyContainer): void {
 
 function registerAsked(c: DependencyContainer, ask: Ask): void {
   const metrics = c.resolve(tokens.METRICS);
-  tokens.once(c, tokens.READ_MODELS, () => new AskedReadModels(ask, countStale(metrics, 'messages')));
-  tokens.once(c, tokens.STATISTICS, () => new AskedStatistics(ask, countStale(metrics, 'statistics')));
+  tokens.once(c, tokens.READ_MODELS, () => new ReadModelsClient(ask, countStale(metrics, 'messages')));
+  tokens.once(c, tokens.STATISTICS, () => new StatisticsClient(ask, countStale(metrics, 'statistics')));
 }
 
-/** @throws CONFLICT when another process keeps its read models in the same data directory */
+/** @throws CONFLICT if another process keeps its read models in the same data directory */
 export async function startReadModels(c: DependencyContainer): Promise<void> {
   const life = c.resolve(tokens.LIFETIME);
   const { journal, timers, log, metrics, bus } = tokens.portsOf(c);

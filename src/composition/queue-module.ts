@@ -1,4 +1,4 @@
-/** The queue: its shards in a process with the role `queue`, and its face, with the way to the owners. */
+/** The queue: its shards in a process with the role `queue`, and its endpoint with access to the owners. */
 import type { DependencyContainer } from 'tsyringe';
 import { MAX_INTAKE_BYTES, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';

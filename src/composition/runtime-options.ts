@@ -1,4 +1,4 @@
-/** Settings in the shape that the actor runtime takes them. */
+/** Settings in the form that the actor runtime expects. */
 import {
   type ActorLimits,
   type ClockWatchOptions,
@@ -10,7 +10,7 @@ import {
 } from '../actors/runtime/index.js';
 import type { Config } from '../config/index.js';
 
-/** Cost that one database may spend before the next one's turn: about one large pipeline. */
+/** Cost that one database may use before the next one's turn: about one large pipeline. */
 const FAIR_QUANTUM = 64 * 1024;
 
 export function actorLimitsOf({ bounds, ownership }: Config): ActorLimits {
@@ -33,9 +33,17 @@ export function clockWatchOptionsOf({ ownership }: Config, isAlone: boolean): Cl
   return { maxSkewMs, takeoverMs, isAlone, trustsMachine: clockTrust === 'machine' };
 }
 
-export function hostTimesOf({ ownership }: Config): HostTimes {
+/** Share of the shutdown time; the rest is for releasing the shards. */
+const FOLLOWED_SHARE = 0.6;
+
+export function hostTimesOf({ ownership, process: { shutdownMs } }: Config): HostTimes {
   const { sessionHeartbeatMs, takeoverSilenceMs: takeoverMs, readLeaseMs, readLeaseMarginMs: marginMs } = ownership;
-  return hostTimes(sessionHeartbeatMs, { takeoverMs, readLeaseMs, marginMs });
+  return hostTimes(sessionHeartbeatMs, {
+    takeoverMs,
+    readLeaseMs,
+    marginMs,
+    followedWithinMs: shutdownMs * FOLLOWED_SHARE,
+  });
 }
 
 export function snapshotPolicyOf({ storage }: Config): SnapshotPolicy {

@@ -1,14 +1,14 @@
-/** The search indexes: kept in a thread of a process with the role `projection`, and asked there. */
+/** The search indexes, kept and queried in a thread of a process with the role `projection`. */
 import type { DependencyContainer } from 'tsyringe';
 import { AnsweringThread } from '../adapters/node/index.js';
 import { SEARCH_WORKER, watchSearch } from '../projections/index.js';
-import { AskedSearch, askOverBus } from '../query/index.js';
+import { askOverBus, SearchClient } from '../query/index.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
-/** A process without the role asks others. */
+/** A process without the role asks other processes. */
 export function registerRemoteSearch(c: DependencyContainer): void {
-  c.registerInstance(tokens.SEARCH, new AskedSearch(askOverBus(c.resolve(tokens.BUS), 'search')));
+  c.registerInstance(tokens.SEARCH, new SearchClient(askOverBus(c.resolve(tokens.BUS), 'search')));
 }
 
 export function registerSearch(c: DependencyContainer): void {
@@ -18,10 +18,10 @@ export function registerSearch(c: DependencyContainer): void {
     const task = { ...threadTaskOf(c), options: { kvShards: c.resolve(tokens.NATS).layout.kvShards } };
     return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_WORKER);
   });
-  c.registerInstance(tokens.SEARCH, new AskedSearch((question) => c.resolve(tokens.SEARCH_THREAD).ask(question)));
+  c.registerInstance(tokens.SEARCH, new SearchClient((question) => c.resolve(tokens.SEARCH_THREAD).ask(question)));
 }
 
-/** Each thread knows all of them when it begins, and every change from then on. None begins before there is one. */
+/** Sends a thread all indexes at its start and after each change. Without indexes it is not started. */
 function tellIndexes(c: DependencyContainer): void {
   const thread = c.resolve(tokens.SEARCH_THREAD);
   const indexes = Array.from(c.resolve(tokens.CONTROL).search.searchIndexes(), ({ id }) => id);

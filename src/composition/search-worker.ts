@@ -1,18 +1,17 @@
 /**
- * Entry of the thread that keeps the search indexes, with connections to NATS of its own: neither a search over all
- * documents nor the loading of an index ever stands before a command. Started and told to stop by search-module.ts.
+ * Entry of the thread of the search indexes. It has its own NATS connections, so that searches and the loading of an
+ * index never delay a command. search-module.ts starts and stops it.
  */
 import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
-import { SearchIndexes, type SearchIndexesOptions, type SearchStatus, type SearchWord } from '../projections/index.js';
+import { SearchIndexes, type SearchStatus, type SearchWord } from '../projections/index.js';
 import { answerSearch } from '../query/index.js';
-import { openThread, type ThreadTask } from './thread-container.js';
+import { openThread } from './thread-container.js';
+import type { SearchTask } from './thread-tasks.js';
 
-/** What the thread is started with: plain data. */
-export interface SearchTask extends ThreadTask {
-  readonly options: Omit<SearchIndexesOptions, 'embedding'>;
-}
-
-/** Live commands go first; somebody waits for an answer, so it comes before the read models. */
+/**
+ * Live commands have priority over it, and it has priority over the read models, because clients wait for its
+ * answers.
+ */
 const NICENESS = 2;
 
 const { port, data, log } = await enterAnswering<SearchTask>('the search indexes', NICENESS);

@@ -1,4 +1,4 @@
-/** A process, from its settings to its ready line: what it is made of, in the order of its start. */
+/** Starts a process: builds its parts in order, from its settings to its ready line. */
 import type { DependencyContainer } from 'tsyringe';
 import { checkOfShards } from '../actors/runtime/index.js';
 import { EDGE_CHECKS, startHealthServer, untilReady } from '../adapters/http-health/index.js';
@@ -20,7 +20,7 @@ import { type MadeCredentials, registerControl, startControl } from './control-m
 import { registerDuties, startDuties } from './duties-module.js';
 import { startFaces } from './faces.js';
 import { registerKvGateway, registerKvOwner } from './kv-module.js';
-import { registerBasics, registerNats } from './process-module.js';
+import { registerBasics, registerMembership, registerNats } from './process-module.js';
 import { registerReadModels, registerRemoteReadModels, startReadModels } from './projections-module.js';
 import { registerQueueOwner } from './queue-module.js';
 import { registerRemoteSearch, registerSearch, startSearch } from './search-module.js';
@@ -29,21 +29,21 @@ import * as tokens from './tokens.js';
 import { startTracing } from './tracing-module.js';
 
 export interface RunningProcess {
-  /** `name=url`, in the order they are listed on the ready line. */
+  /** `name=url`, in the order of the ready line. */
   readonly addresses: readonly string[];
   /** Resolves when every plane serves, as `/readyz` says. */
   readonly ready: Promise<void>;
-  /** What the first start made, a line each; shown once. */
+  /** Credentials that the first start generated; shown once. */
   readonly credentials: MadeCredentials | undefined;
-  /** Resolves with why, when the process cannot go on by itself. */
+  /** Resolves with the reason when the process cannot continue. */
   readonly failed: Promise<string>;
-  /** Finishes what is in flight, hands over, lets go of everything. */
+  /** Finishes work in flight, hands shards over and releases all resources. */
   stop(): Promise<void>;
 }
 
 type Checks = () => Record<string, Check>;
 
-/** What was begun before the program was there. */
+/** The parts that exist before the start. */
 export interface Beginning {
   readonly config: Config;
   readonly log: Log;
@@ -51,9 +51,9 @@ export interface Beginning {
 }
 
 /**
- * Probes are answered from the first moment, whatever the start still waits for.
- * @param stopping  ends the wait for what is not there yet
- * @throws MillraceError with one clear line; whatever was started is stopped again. SHUTTING_DOWN when `stopping` was first
+ * Probes are answered from the first moment, even while the start waits.
+ * @param stopping  ends the wait for missing dependencies
+ * @throws MillraceError with one line; all started parts are stopped again. SHUTTING_DOWN if `stopping` came first
  */
 export function startProcess({ config, log, nats }: Beginning, stopping: AbortSignal) {
   return Lifetime.begin(async (life): Promise<RunningProcess> => {
@@ -64,10 +64,11 @@ export function startProcess({ config, log, nats }: Beginning, stopping: AbortSi
     await startTracing(c, life);
     life.closeAtEnd(new ProcessWatch(c.resolve(tokens.METRICS).registry));
     const awaited = new AwaitedStart({ log, timers: c.resolve(tokens.TIMERS) });
+    c.registerInstance(tokens.AWAITED_START, awaited);
     let checks: Checks = () => awaited.checks();
     const health = await startHealth(c, life, () => checks());
     const start = () => startPlanes(c);
-    // An embedded server is this process's own: who else could bring it back?
+    // An embedded server belongs to this process, so waiting for it to return would be useless.
     const planes = config.isEmbedded ? await start() : await awaited.begin(start, stopping);
     life.atEnd(() => planes.stop());
     checks = planes.checks;
@@ -75,11 +76,12 @@ export function startProcess({ config, log, nats }: Beginning, stopping: AbortSi
   });
 }
 
-/** Everything that stands on NATS. @throws MillraceError; whatever it had started is stopped again */
+/** The parts that need NATS. @throws MillraceError; all started parts are stopped again */
 function startPlanes(basics: DependencyContainer) {
   return Lifetime.begin(async (life): Promise<RunningProcess & { readonly checks: Checks }> => {
     const c = basics.createChildContainer();
     c.registerInstance(tokens.LIFETIME, life);
+    c.registerInstance(tokens.START, { isOver: false });
     await joinOthers(c);
     await startOwners(c);
     const credentials = await startControl(c);
@@ -94,14 +96,19 @@ function startPlanes(basics: DependencyContainer) {
   });
 }
 
-/** What every role stands on: the journal, this process's place among the others, the control plane. */
+/** The parts that every role needs: the journal, this process's session, the control plane. */
 async function joinOthers(c: DependencyContainer): Promise<void> {
   const config = c.resolve(tokens.CONFIG);
   const life = c.resolve(tokens.LIFETIME);
-  const nats = await c.resolve(tokens.NATS_OPENING).take();
+  const nats = await c.resolve(tokens.NATS_OPENING).takeListening(c.resolve(tokens.AWAITED_START), (connections) => {
+    registerMembership(c, connections, config.isEmbedded);
+    const membership = c.resolve(tokens.MEMBERSHIP);
+    membership.start();
+    life.atEnd(() => membership.stop());
+    return membership;
+  });
   life.atEnd(() => nats.close());
   registerNats(c, watchedNats(nats, c.resolve(tokens.METRICS)));
-  await life.run(c.resolve(tokens.MEMBERSHIP));
   const session = c.resolve(tokens.SESSION);
   await session.start();
   life.closeAtEnd(session);
@@ -111,7 +118,7 @@ async function joinOthers(c: DependencyContainer): Promise<void> {
   registerCluster(c);
   const compactor = c.resolve(tokens.COMPACTOR);
   life.atEnd(() => compactor.close());
-  // It looks at the disk from here on.
+  // Starts watching the disk.
   c.resolve(tokens.STORAGE);
   const http = c.resolve(tokens.HTTP_OUT);
   life.atEnd(() => http.close());
@@ -120,7 +127,7 @@ async function joinOthers(c: DependencyContainer): Promise<void> {
   life.atEnd(() => control.stop());
 }
 
-/** What this process may own of databases and queues, and the read models: its own, or the way to another's. */
+/** The owners of databases and queues in this process, and its read models or access to those of another process. */
 async function startOwners(c: DependencyContainer): Promise<void> {
   const life = c.resolve(tokens.LIFETIME);
   if (hasRole(c, 'kv')) {
@@ -158,7 +165,7 @@ function watchStreams(c: DependencyContainer): void {
   void usage.start();
 }
 
-/** @returns where it is asked */
+/** @returns its address */
 async function startHealth(c: DependencyContainer, life: Lifetime, checks: Checks): Promise<string> {
   const { faces, signIn } = c.resolve(tokens.CONFIG);
   const metrics = c.resolve(tokens.METRICS);
@@ -181,11 +188,12 @@ async function untilAllIsReady(c: DependencyContainer, checks: Checks): Promise<
   const { id: session } = c.resolve(tokens.SESSION);
   const { log, clock, timers } = tokens.storagePortsOf(c);
   await untilReady(checks, { timers, clock, log });
+  c.resolve(tokens.START).isOver = true;
   const { serverVersion: nats } = c.resolve(tokens.NATS);
   log.info('process.ready', { session, nats, roles: c.resolve(tokens.CONFIG).process.roles });
 }
 
-/** What `/readyz` looks at: what this process has. */
+/** The checks of `/readyz` for the parts of this process. */
 function checksOf(c: DependencyContainer): Checks {
   const nats = c.resolve(tokens.NATS);
   const control = c.resolve(tokens.CONTROL);

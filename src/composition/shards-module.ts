@@ -1,4 +1,4 @@
-/** What planes have in common: how a process owns shards, and what the owners of databases and queues stand on. */
+/** The common parts of all planes: shard ownership, and dependencies of the owners of databases and queues. */
 import type { DependencyContainer } from 'tsyringe';
 import { KvDeliveries } from '../actors/kv-shard/index.js';
 import { type OwnedPlane, OwnedShards, runtimeMetricsOf, type ShardPlane, type Work } from '../actors/runtime/index.js';
@@ -6,14 +6,14 @@ import { httpOutOf } from '../adapters/http-delivery/index.js';
 import { JetStreamIntakeLog } from '../adapters/nats/index.js';
 import { ProcessCompactor, watchedDisk } from '../adapters/node/index.js';
 import { DEFAULT_COMPACTION_LIMITS, DefiniteAppender } from '../journal/index.js';
-import type { CompactorTask } from './compactor-worker.js';
 import { actorLimitsOf, hostTimesOf, snapshotPolicyOf } from './runtime-options.js';
 import { threadTaskOf } from './thread-container.js';
+import type { CompactorTask } from './thread-tasks.js';
 import * as tokens from './tokens.js';
 
 export function registerShards(c: DependencyContainer): void {
   tokens.once(c, tokens.COMPACTOR, compactor);
-  // An embedded server's disk is watched; a cluster's servers have disks of their own, which their operators watch.
+  // Only an embedded server's disk is watched; the operators of a cluster watch the disks of its servers.
   tokens.once(c, tokens.STORAGE, () => {
     const { dataDir: directory, diskReserveBytes } = c.resolve(tokens.CONFIG).storage;
     const reserveBytes = c.resolve(tokens.NATS).isExclusive ? diskReserveBytes : 0;

@@ -1,4 +1,4 @@
-/** What stands on this machine and on connections to NATS alone: the same for a process, its threads and commands. */
+/** The parts that need only this machine and NATS connections; the same for a process, its threads and commands. */
 import type { DependencyContainer } from 'tsyringe';
 import {
   JetStreamJournal,

@@ -1,21 +1,12 @@
-/**
- * What a thread of this process, or a process that it starts for a job, stands on: connections to NATS of its own, so that
- * it never stands before a command.
- */
+/** The dependencies of a thread or job process, with its own NATS connections so that it never delays a command. */
 import type { DependencyContainer } from 'tsyringe';
-import { connect, type NatsOptions } from '../adapters/nats/index.js';
+import { connect } from '../adapters/nats/index.js';
 import type { Log } from '../ports/index.js';
 import { registerMachine, registerStorage } from './storage-module.js';
+import type { ThreadTask } from './thread-tasks.js';
 import * as tokens from './tokens.js';
 
-/** Plain data: it is cloned. */
-export interface ThreadTask {
-  readonly nats: NatsOptions;
-  /** The installation's names on the server begin with it. */
-  readonly prefix: string;
-}
-
-/** What such a thread or process is started with. */
+/** Start data of such a thread or process. */
 export function threadTaskOf(c: DependencyContainer): ThreadTask {
   return { nats: c.resolve(tokens.NATS).options, prefix: c.resolve(tokens.CONFIG).nats.natsPrefix };
 }

@@ -1,6 +1,6 @@
 /**
- * Names by which parts ask for each other, and how one is registered. Resolved in this folder and nowhere else: classes
- * of other folders take what they need as arguments, which the compiler checks (docs/adr/0009-libraries.md).
+ * Tokens by which parts are registered and resolved. They are resolved only in this folder: classes of other folders
+ * get their dependencies as constructor arguments, which the compiler checks (docs/decisions/dependencies.md).
  */
 import 'reflect-metadata';
 import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
@@ -11,7 +11,7 @@ import type { QueueOwner } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
 import type { SocketHttpOut } from '../adapters/http-delivery/index.js';
 import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
-import type { JournalTotal, NatsOpening, OpenedNats } from '../adapters/nats/installation/index.js';
+import type { AwaitedStart, JournalTotal, NatsOpening, OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
   AnsweringThread,
   JobProcesses,
@@ -45,36 +45,33 @@ import type {
 } from '../ports/index.js';
 import type {
   EventLimits,
-  KeptReadModelsStatus,
-  ReadModelsWord,
+  ReadModelsInstruction,
+  ReadModelWorkerStatus,
   SearchStatus,
   SearchWord,
 } from '../projections/index.js';
-import type { CompactorTask } from './compactor-worker.js';
-import type { ReadModelsTask } from './read-models-worker.js';
-import type { SearchTask } from './search-worker.js';
-import type { ThreadTask } from './thread-container.js';
+import type { CompactorTask, ReadModelsTask, SearchTask, ThreadTask } from './thread-tasks.js';
 
 function token<T>(name: string): InjectionToken<T> {
   return Symbol(name) as InjectionToken<T>;
 }
 
-/** A process, a thread and a command have one each. The reflection that the container needs is loaded with this file. */
+/** One for each process, thread and command. The container's reflection library is loaded with this file. */
 export function newContainer(): DependencyContainer {
   return container.createChildContainer();
 }
 
-/** Made when it is first asked for, and the same one from then on. */
+/** Registers a singleton that is created when it is first resolved. */
 export function once<T>(c: DependencyContainer, name: InjectionToken<T>, make: (c: DependencyContainer) => T): void {
   c.register(name, { useFactory: instanceCachingFactory(make) });
 }
 
-/** What is not registered in a process without the role that has it. */
+/** Undefined in a process without the role that registers it. */
 export function ifRegistered<T>(c: DependencyContainer, name: InjectionToken<T>): T | undefined {
   return c.isRegistered(name) ? c.resolve(name) : undefined;
 }
 
-// These belong to a process, a thread and a command alike.
+// For processes, threads and commands.
 export const CLOCK = token<Clock>('Clock');
 export const TIMERS = token<Timers>('Timers');
 export const RANDOM = token<Random>('Random');
@@ -85,26 +82,27 @@ export const JOURNAL = token<Journal>('Journal');
 export const LEASES = token<LeaseStore>('LeaseStore');
 export const OBJECTS = token<JetStreamObjectStore>('ObjectStore');
 
-// These belong to a process.
+// For processes.
 export const CONFIG = token<Config>('Config');
 export const LIFETIME = token<Lifetime>('Lifetime');
 export const GUARDED_CLOCK = token<GuardedClock>('GuardedClock');
 export const BOOT_TIME = token<BootTime>('BootTime');
-/** It takes whatever a stranger can cause. */
+/** A log with a limit for events that any client can cause. */
 export const FACE_LOG = token<Log>('FaceLog');
 export const METRICS = token<PromMetrics>('Metrics');
-/** Empty where nothing is traced. */
+/** Empty without tracing. */
 export const TRACING = token<Pick<ProcessPorts, 'tracing'>>('Tracing');
 export const MEMORY = token<ProcessMemory>('ProcessMemory');
+export const AWAITED_START = token<AwaitedStart>('AwaitedStart');
 export const NATS_OPENING = token<NatsOpening>('NatsOpening');
 export const NATS = token<OpenedNats>('OpenedNats');
 export const BUS = token<Bus>('Bus');
 export const MEMBERSHIP = token<Membership>('Membership');
 export const CLOCK_WATCH = token<ClockWatch>('ClockWatch');
 export const SESSION = token<Session>('Session');
-/** It leads to the owners of shards in other processes. */
+/** Calls the owners of shards in other processes. */
 export const CALLER = token<ShardCaller>('ShardCaller');
-/** It seals with the key file. */
+/** Seals with the key file. */
 export const SEALING = token<Sealing>('Sealing');
 export const JOURNAL_TOTAL = token<JournalTotal>('JournalTotal');
 export const COMPACTOR = token<ProcessCompactor<CompactorTask>>('Compactor');
@@ -118,23 +116,25 @@ export const GATEWAY = token<KvShardGateway>('KvGateway');
 export const BACKUP_JOBS = token<JobProcesses<ThreadTask, KeepRequest, KeptState>>('BackupJobs');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
-/** They are this process's or another's, like the next two. */
+/** In this process or in another, like the next two. */
 export const READ_MODELS = token<MessageLog & RunLog>('ReadModels');
 export const STATISTICS = token<Statistics>('Statistics');
 export const SEARCH = token<SearchQueries>('SearchQueries');
 
-// What a process with the role has.
+// In a process with the role.
 export const KV_OWNER = token<KvOwner>('KvOwner');
 export const QUEUE_OWNER = token<QueueOwner>('QueueOwner');
 export const READ_MODELS_THREAD =
-  token<AnsweringThread<ReadModelsTask, ReadModelsWord, KeptReadModelsStatus>>('ReadModelsThread');
+  token<AnsweringThread<ReadModelsTask, ReadModelsInstruction, ReadModelWorkerStatus>>('ReadModelsThread');
 export const EVENT_LIMITS = token<EventLimits>('EventLimits');
 export const SEARCH_THREAD = token<AnsweringThread<SearchTask, SearchWord, SearchStatus>>('SearchThread');
 export const READ_MODEL_CARE = token<ReadModelCare>('ReadModelCare');
-/** Registered once it listens. */
+/** Over when every check of the process has succeeded once. */
+export const START = token<{ isOver: boolean }>('Start');
+/** Registered after it listens. */
 export const NATIVE_FACE = token<NativeFace>('NativeFace');
 
-/** What stands on this machine and on NATS alone. */
+/** The ports that need only this machine and NATS. */
 export function storagePortsOf(c: DependencyContainer) {
   return {
     clock: c.resolve(CLOCK),
@@ -147,7 +147,7 @@ export function storagePortsOf(c: DependencyContainer) {
   };
 }
 
-/** What the parts of a process reach the outside by. */
+/** The ports of a process's parts. */
 export function portsOf(c: DependencyContainer) {
   return { ...storagePortsOf(c), metrics: c.resolve(METRICS), bus: c.resolve(BUS), ...c.resolve(TRACING) };
 }

@@ -1,10 +1,10 @@
-/** Traces, where a collector is set. Their packages are loaded then, and else nowhere. */
+/** Tracing, if a collector is set. Its packages are loaded only then. */
 import type { DependencyContainer } from 'tsyringe';
 import { type Lifetime, VERSION } from '../adapters/node/index.js';
 import { headersOfSetting } from '../config/index.js';
 import * as tokens from './tokens.js';
 
-/** What waits to be sent is sent last of all. */
+/** Unsent spans are sent as the last step of a shutdown. */
 export async function startTracing(c: DependencyContainer, life: Lifetime): Promise<void> {
   const { otlpEndpoint: endpoint, otlpHeaders, traceRatio: ratio } = c.resolve(tokens.CONFIG).tracing;
   if (endpoint === undefined) {

@@ -1,12 +1,13 @@
 /**
- * Kinds of setting that name places: hosts, URLs, address ranges, destinations, name servers. They keep KI1–KI3 of kinds.ts.
+ * Kinds of settings with addresses: hosts, URLs, address ranges, destinations, name servers. They keep KI1 (`read`
+ * never throws), KI2 (`read` reverses `write`) and KI3 (no control characters) of kinds.ts.
  */
 import { isIP, isIPv6 } from 'node:net';
 import { readUrl } from '../kernel/index.js';
 import { listOf, rule, type SettingKind } from './kinds.js';
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9]([a-z0-9-]{0,62}))*$/i;
-/** A name whose last part is a number is a mistyped IPv4 address. */
+/** A name with a numeric last part is a mistyped IPv4 address. */
 const ENDS_NUMERIC = /(^|\.)\d+$/;
 
 export function host(): SettingKind {
@@ -20,7 +21,7 @@ export function host(): SettingKind {
   };
 }
 
-/** An URL without userinfo, query and fragment: what is shown to others and logged holds no secret. */
+/** A URL without userinfo, query and fragment, so that it can be shown and logged without a secret. */
 export function url(...schemes: readonly string[]): SettingKind {
   return {
     accepts: `${schemes.map((scheme) => `${scheme}://`).join(' or ')} and a host, without user, password, query or #`,
@@ -31,7 +32,7 @@ export function url(...schemes: readonly string[]): SettingKind {
   };
 }
 
-/** One or more servers, separated by commas. A server without a scheme is `<schemes[0]>://`. */
+/** One or more servers, separated by commas. A server without a scheme gets `<schemes[0]>://`. */
 export function serverList(...schemes: readonly string[]): SettingKind {
   const kind = listOf(
     `${schemes.map((scheme) => `${scheme}://host:port`).join(' or ')}, several separated by commas, without user and password`,
@@ -53,11 +54,11 @@ function isPlainUrl(given: string, schemes: readonly string[]): boolean {
 /** A range of addresses. */
 export interface AddressRange {
   readonly address: string;
-  /** Leading bits that count: 0–32 or 0–128. */
+  /** Length of the prefix in bits: 0–32 or 0–128. */
   readonly prefixBits: number;
 }
 
-/** A range and the port that is meant there; without one, any. */
+/** A range and an allowed port; undefined: every port. */
 export interface AllowedDestination extends AddressRange {
   readonly port: number | undefined;
 }
@@ -78,7 +79,7 @@ export function destinations(): SettingKind {
   );
 }
 
-/** Where a server answers. */
+/** The address of a server. */
 export interface ServerAddress {
   readonly address: string;
   readonly port: number;

@@ -1,11 +1,11 @@
 /**
- * What settings must keep between them. Each line names the variable to change first and those it
- * depends on; the first one that is broken ends the start.
+ * Rules between several settings. Each message names first the variable to change and then those it depends on; the
+ * first violation ends the start.
  */
 import type { Config } from './schema.js';
 import { variableOf, variablesSet } from './setting.js';
 
-/** @returns one line, or undefined when all fit together */
+/** @returns one line, or undefined if the settings are consistent */
 export function firstConflict(config: Config): string | undefined {
   return [
     halfAPair(config),
@@ -33,7 +33,7 @@ function half<Section extends object>(
 ): string | undefined {
   const [given, ...both] = variablesSet(section, ...pair);
   if (given === undefined || both.length > 0) return undefined;
-  return `${given} is set without ${pair.map(variableOf).find((variable) => variable !== given)}: they go together`;
+  return `${given} is set without ${pair.map(variableOf).find((variable) => variable !== given)}: set both or neither`;
 }
 
 function twoWaysToSignIn({ nats }: Config): string | undefined {
@@ -42,21 +42,25 @@ function twoWaysToSignIn({ nats }: Config): string | undefined {
 }
 
 function moreThanOne([one, other]: readonly string[]): string | undefined {
-  return other && `${one} and ${other} are both set: one way of signing in at a time`;
+  return other && `${one} and ${other} are both set: set only one way to sign in`;
 }
 
-/** Said aloud rather than ignored: someone who set these believes that they are using another NATS. */
+/** Refused instead of ignored: whoever set these variables expects to use another NATS. */
 function remoteOnly({ isEmbedded, nats, storage }: Config): string | undefined {
   if (!isEmbedded) return undefined;
   const signingIn = ['natsCreds', 'natsUser', 'natsToken', 'natsNkey'] as const;
   const system = ['natsSysCreds', 'natsSysNkey', 'natsSysUser'] as const;
   const [given] = variablesSet(nats, ...signingIn, 'natsTlsCa', 'natsTlsCert', ...system);
-  if (given) return `${given} is set without MILLRACE_NATS_URL: the embedded server has credentials of its own`;
+  if (given)
+    return `${given} is set without MILLRACE_NATS_URL: the embedded server generates its own credentials, so remove one or set the other`;
   if (storage.replicas === 1) return undefined;
   return `MILLRACE_REPLICAS accepts 1 without MILLRACE_NATS_URL: the embedded server is a single one`;
 }
 
-/** Looks at secrets that the first start would store, or that are given in the clear; nobody is told what they were. */
+/**
+ * Checks secrets that the first start would store, or that are given in clear text. The message does not contain
+ * them.
+ */
 function shortSecret({ firstStart, signIn: { secretMinCharacters: min, metricsToken } }: Config): string | undefined {
   const { kvToken, kvReadonlyToken, kvPassword, queueToken, queueReadonlyToken, mgmtKey } = firstStart;
   const secrets = { kvToken, kvReadonlyToken, kvPassword, queueToken, queueReadonlyToken, mgmtKey, metricsToken };
@@ -70,7 +74,7 @@ function samePort({ faces: { kvPort, queuePort, mgmtPort, respPort, metricsPort 
   for (const [field, port] of Object.entries({ kvPort, queuePort, mgmtPort, respPort, metricsPort })) {
     const variable = variableOf(field);
     const other = byPort.get(port);
-    if (port !== 0 && other) return `${variable} is ${port}, which ${other} is too: each face has a port of its own`;
+    if (port !== 0 && other) return `${variable} and ${other} are both ${port}: each endpoint needs its own port`;
     byPort.set(port, variable);
   }
   return undefined;

@@ -1,27 +1,27 @@
 /**
- * Every default, with its unit in its name and the reason for it. The reasons are printed in
- * docs/settings.md; a number without one does not belong here.
+ * Every default, with its unit in its name and its reason. The reasons are printed in docs/settings.md; a number
+ * without a reason does not belong here.
  */
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 
-/** What some defaults depend on; known before they are. */
+/** Facts that some defaults depend on; known before them. */
 export interface Surroundings {
   readonly host: string;
   readonly dataDir: string;
-  /** No MILLRACE_NATS_URL: the process runs its own nats-server. */
+  /** Without MILLRACE_NATS_URL the process runs its own nats-server. */
   readonly isEmbedded: boolean;
-  /** The variable by which others than this machine may reach it; undefined: none. */
+  /** The variable that makes the process reachable from other machines; undefined: none. */
   readonly exposedBy: string | undefined;
 }
 
 export interface Default {
-  /** Undefined: not set, and that is a state of its own. */
+  /** Undefined: not set, which has a meaning for the setting. */
   valueFor(surroundings: Surroundings): unknown;
   readonly reason: string;
-  /** What to show instead of the value where it depends on other settings, or is a secret made at first start. */
+  /** Shown instead of the value, for a derived default or a secret from the first start. */
   readonly shown?: string;
-  /** Why it is what it is here, where that is not obvious. */
+  /** The reason for a derived value, if not obvious. */
   because?(surroundings: Surroundings): string | undefined;
 }
 
@@ -46,41 +46,54 @@ function generated(reason: string): Default {
   return unset(`${reason} Used at the first start; another value later is a warning.`, 'generated');
 }
 
-/** The share of the file system: snapshots, read models and others need room too, and a total is no reservation. */
+/** Share of the file system: snapshots and read models need space too, and the journal's total is not a reservation. */
 export const JOURNAL_SHARE = 1 / 4;
-/** The disks are those of the NATS servers, and nobody here knows them. */
+/** The disks belong to the NATS servers, and this process does not know their size. */
 export const CLUSTER_JOURNAL_BYTES = 128 * GIB;
 
 export const DEFAULTS = {
   // process
-  roles: as(['edge', 'kv', 'queue', 'projection'], 'One process that does everything is the simplest installation.'),
+  roles: as(['edge', 'kv', 'queue', 'projection'], 'One process with all roles is the simplest installation.'),
   logLevel: as('info', 'A line for each fact an operator acts on; debug adds stacks and is for development.'),
   heapMb: as(1024, 'Room for a million small keys and for compacting them; given to node by `make run`.'),
   memoryBytes: unset(
-    'What the process may hold for its tenants: 55 % data of databases, 25 % waiting messages, 20 % requests on their way and their answers. Far enough from the heap limit that the collector gets its work done.',
+    'Memory for tenant data: 55 % for databases, 25 % for waiting messages, 20 % for requests and responses in flight. The distance to the heap limit leaves room for garbage collection.',
     'three quarters of the heap limit',
   ),
-  shutdownMs: as(10_000, 'Supervisors commonly kill ten seconds after SIGTERM.'),
+  shutdownMs: derived(
+    '10000 embedded, 20000 in a cluster',
+    ({ isEmbedded }) => (isEmbedded ? 10_000 : 20_000),
+    'Supervisors commonly kill a process ten seconds after SIGTERM. In a cluster the other processes first replay the shards that this one owns, which takes longer when their processors are busy; the service files of a cluster allow 30 s.',
+  ),
   drainNoticeMs: derived(
     '0 embedded, 3000 in a cluster',
     ({ isEmbedded }) => (isEmbedded ? 0 : 3_000),
-    'A stopping process is unready for so long and answers as ever: three probes a second apart. A third of MILLRACE_SHUTDOWN_MS at most. Where nobody else could answer there is nothing to wait for.',
+    'How long a stopping process reports not ready and still answers: three probes, one second apart. At most a third of MILLRACE_SHUTDOWN_MS. An embedded installation has no other process to take over and does not wait.',
   ),
 
   // faces
-  host: as('127.0.0.1', 'Nobody but this machine can connect until an operator decides otherwise.'),
-  kvPort: as(7100, 'The kv face; the ports of the faces are a hundred apart.'),
-  queuePort: as(7200, 'The queue face.'),
-  mgmtPort: as(7300, 'The management face and the console.'),
-  respPort: as(6380, 'Beside the port of a Redis that may run on the same machine.'),
-  metricsPort: as(7400, 'Health and metrics apart from the faces, so that it need not be open to clients.'),
-  publicUrlKv: unset('What records and hooks show; the address of the face when not set.', "the face's address"),
-  publicUrlQueue: unset('What records and hooks show; the address of the face when not set.', "the face's address"),
-  publicUrlMgmt: unset('What records and hooks show; the address of the face when not set.', "the face's address"),
-  tlsCert: unset('The faces speak plain HTTP on loopback; set together with MILLRACE_TLS_KEY.'),
+  host: as('127.0.0.1', 'Only this machine can connect until an operator changes it.'),
+  kvPort: as(7100, 'The REST endpoint of databases; the ports of endpoints are a hundred apart.'),
+  queuePort: as(7200, 'The queue endpoint.'),
+  mgmtPort: as(7300, 'The management endpoint and the console.'),
+  respPort: as(6380, 'Next to 6379, so that a Redis can run on the same machine.'),
+  metricsPort: as(7400, 'Health and metrics have their own port, which need not be open to clients.'),
+  publicUrlKv: unset(
+    'The address that responses and webhook URLs contain; when not set, the address of the endpoint.',
+    'the address of the endpoint',
+  ),
+  publicUrlQueue: unset(
+    'The address that responses and webhook URLs contain; when not set, the address of the endpoint.',
+    'the address of the endpoint',
+  ),
+  publicUrlMgmt: unset(
+    'The address that responses and webhook URLs contain; when not set, the address of the endpoint.',
+    'the address of the endpoint',
+  ),
+  tlsCert: unset('Without it the endpoints speak plain HTTP; set together with MILLRACE_TLS_KEY.'),
   tlsKey: unset('Set together with MILLRACE_TLS_CERT.'),
   trustedProxies: as([], 'X-Forwarded-For is a claim of the client unless a known proxy wrote it.'),
-  wireAlias: unset('The neutral spelling alone.'),
+  wireAlias: unset('Only the neutral spelling is accepted by default.'),
   wireAliasDeliver: as(
     'alias',
     'Published receivers look for the alias; both where some of yours look for Svc- headers.',
@@ -89,40 +102,46 @@ export const DEFAULTS = {
   // signing in
   signInFailures: as(
     30,
-    'A minute, of one address, at all faces together: a program with an old secret is seen, and does not shut out its neighbours. Beyond it the next one waits some seconds. 0: nobody waits.',
+    'Failed sign-ins per minute of one address, over all endpoints. The next one above it waits some seconds. Low enough to slow guessing, high enough that a program with an old secret does not lock out others at its address. 0: no limit.',
   ),
   secretMinCharacters: as(
     12,
-    'Of clear secrets that operators or ACL SETUSER give: a password of a connection finds its database by itself, so one guess tries all of them. 0: whatever they like.',
+    'The minimum length of secrets chosen by operators or ACL SETUSER. A password alone selects the database of a connection, so one guess tries all databases. 0: any length.',
   ),
 
+  readOnlyKeysSeeSecrets: as(
+    false,
+    'Read-only management keys see passwords and writing tokens masked, and read-only tokens in clear. true: they see all of them in clear, as in earlier releases.',
+  ),
   consoleSessionMs: as(
     12 * 3_600_000,
-    'At the console: a working day. Who stays longer signs in again; a key that is deleted ends its sessions at once.',
+    'The length of a console session: one working day. Deleting a key ends its sessions immediately.',
   ),
-  metricsToken: unset('`/metrics` shows no data of anybody; who can reach its port may read it, until a token is set.'),
+  metricsToken: unset(
+    '`/metrics` contains no tenant data; without a token, every client that reaches the port may read it.',
+  ),
 
   // http
   httpHeadersTimeoutMs: as(10_000, 'A client that needs longer for its headers is holding a socket, not sending.'),
   httpRequestTimeoutMs: as(30_000, 'Enough for the largest body on a slow line; bounds a dripping one.'),
-  httpConnectionsCheckMs: as(2_000, 'How late the two timeouts above may be noticed; each check is cheap.'),
+  httpConnectionsCheckMs: as(2_000, 'The longest delay in noticing the two timeouts above; each check is cheap.'),
   httpKeepAliveMs: as(75_000, 'Above the 60 s at which common balancers close, so that they close first.'),
   httpMaxConnections: as(
     32_768,
-    'Ten thousand subscribers and as many clients again; an idle connection costs about 10 KiB. For each face.',
+    'For each endpoint: ten thousand subscribers and as many other clients; an idle connection costs about 10 KiB.',
   ),
   httpMaxConnectionsPerAddress: as(
     16_384,
-    'A client package without a pool opens a connection a command, and a server may hold ten thousand subscribers.',
+    'A client package without a pool opens one connection per command, and one server may hold ten thousand subscribers.',
   ),
   httpMaxBodyBytes: as(
     64 * MIB,
-    'A pipeline may hold several commands of the largest size; more is split by the client.',
+    'A pipeline may contain several commands of the largest size; clients split larger ones.',
   ),
 
   // nats
   natsUrl: unset('Without it the process starts and supervises its own nats-server.'),
-  natsCreds: unset('The embedded server gets generated credentials; another is told one way of signing in.'),
+  natsCreds: unset('The embedded server gets generated credentials; external servers need one way to sign in.'),
   natsUser: unset('Set together with MILLRACE_NATS_PASSWORD.'),
   natsPassword: unset('Set together with MILLRACE_NATS_USER.'),
   natsToken: unset('One way of signing in among four.'),
@@ -136,30 +155,30 @@ export const DEFAULTS = {
   natsSysNkey: unset('As MILLRACE_NATS_SYS_CREDS: the seed of the user of the system account.'),
   natsSysUser: unset('As MILLRACE_NATS_SYS_CREDS; set together with MILLRACE_NATS_SYS_PASSWORD.'),
   natsSysPassword: unset('Set together with MILLRACE_NATS_SYS_USER.'),
-  natsServer: unset('A fitting binary is looked for, and fetched when there is none.', 'found or fetched'),
+  natsServer: unset('A suitable binary is searched for, and downloaded if none is found.', 'found or downloaded'),
   natsPrefix: as('', 'Streams and subjects keep their plain names; several installations can share a NATS with one.'),
   natsAppendTimeoutMs: as(
     1_000,
-    'What a server took with it when it ended is sent again as soon; an append that is stored by then is found, not repeated.',
+    'The time after which an unanswered append is sent again, for example when a server stopped; an append that was stored is found and not repeated.',
   ),
 
   // storage
-  dataDir: as('.millrace', 'Beside the checkout; nothing outside it is written.'),
+  dataDir: as('.millrace', 'A directory in the working directory; no other directory is written to.'),
   sealKeyFile: derived(
     '<data dir>/seal.key',
     ({ dataDir }) => join(dataDir, 'seal.key'),
     'Outside JetStream, so that a copy of the journal does not open the secrets in it.',
   ),
-  fsync: as('always', 'An acknowledged write survives power loss.'),
-  replicas: as(1, 'One server cannot hold more; a cluster of three is told 3.'),
+  fsync: as('always', 'Acknowledged writes survive a power failure.'),
+  replicas: as(1, 'One server holds one replica; set 3 for a cluster of three.'),
   allowUnsynced: as(
     false,
-    'Replicas that do not sync can lose acknowledged writes together: only when told explicitly.',
+    'Without sync, a power failure of all replicas loses acknowledged writes, so it must be allowed explicitly.',
   ),
   kvShards: derived(
     '4 embedded, 16 in a cluster',
     ({ isEmbedded }) => (isEmbedded ? 4 : 16),
-    'Few shards make full entries; a cluster needs some for every process. Fixed by the first start.',
+    'Fewer shards make larger entries; a cluster needs several for each process. Fixed at the first start.',
   ),
   queueShards: derived(
     '4 embedded, 16 in a cluster',
@@ -168,31 +187,34 @@ export const DEFAULTS = {
   ),
   auditRetention: as(
     { ageMs: 7 * DAY_MS, bytes: 10 * GIB },
-    'A week to notice a mistake in, unless the disk would suffer first.',
+    'One week to notice a mistake, or less if the disk space runs out earlier.',
   ),
   journalTotalBytes: unset(
-    'All journals together; beyond it the largest let go of history earlier. What no two snapshots have always stays.',
+    'The size of all journals together; above it the largest journals drop history earlier. Entries that are not in two snapshots always stay.',
     'a quarter of the file system; 128GiB in a cluster',
   ),
   diskReserveBytes: as(
     128 * MIB,
-    'Below it what grows is refused with 503, so that deletes, claims and snapshots still find room. 0 turns it off.',
+    'With less free space, requests that grow data are refused with 503, so that deletes, claims and snapshots still have room. 0 turns it off.',
   ),
   snapshotEntries: as(50_000, 'Half of the tail that a restart must be able to replay within eight seconds.'),
   snapshotBytes: as(
     192 * MIB,
-    'About three seconds of replay; making snapshots more often takes a core from whoever writes much.',
+    'About three seconds of replay; more frequent snapshots cost a core under heavy writes.',
   ),
   statisticsSnapshotBytes: as(
     16 * MIB,
-    "So much of the meter's log is kept twice at most, or as much as a snapshot of the statistics is large.",
+    'A snapshot of the statistics is made after this much of the meter log, or after the size of the last snapshot if that is more.',
   ),
 
   // ownership
   sessionHeartbeatMs: as(500, 'Six heartbeats must be missed before anyone takes over.'),
   leaseRenewalMs: as(1_000, 'Half of the read lease, so that one lost renewal costs nothing.'),
-  readLeaseMs: as(2_000, 'What a successor waits before it acknowledges writes: short enough to bear.'),
-  readLeaseMarginMs: as(500, 'Added by the successor; twice what a suspended machine may hide from its owner.'),
+  readLeaseMs: as(2_000, 'The time that a new owner waits before it acknowledges writes; short enough for clients.'),
+  readLeaseMarginMs: as(
+    500,
+    'A margin that a new owner adds to the wait; twice the longest suspension that an owner may not notice.',
+  ),
   takeoverSilenceMs: as(3_000, 'Longer than the read lease and than a long garbage collection.'),
   clockJumpMs: as(250, 'The clocks of a running machine drift apart far less; those of a suspended one far more.'),
   clockSkewMs: as(
@@ -201,47 +223,47 @@ export const DEFAULTS = {
   ),
   clockTrust: as(
     'compared',
-    'machine, for one start: the clock was wrong before and is right now, whatever the last run and others say.',
+    'machine, for one start: the clock was wrong before and is right now, although the last run and other processes disagree.',
   ),
   controlStaleMs: as(500, 'A revoked token must stop within a second, and the journal says it is alive every 250 ms.'),
   requestHoldMs: as(
     5_000,
-    'A takeover or a small load ends within it; nothing is begun after it, and the client hears 503 a second later at most.',
+    'A takeover or a short load ends within this time. After it no command is started, and the client gets 503 at most one second later; a write that its owner is already storing is waited for up to 10 s more.',
   ),
   commandMemoryMs: as(600_000, 'An edge stops repeating after 60 s; ten times that survives a takeover in between.'),
   reads: as('lease', 'Linearizable without an append; barrier does not even trust the clock of the machine.'),
 
   // bounds
-  maxCommandBytes: as(10 * MIB, 'The documented size of one command; a database can be given another.'),
+  maxCommandBytes: as(10 * MIB, 'The documented size of one command; a database can have its own value.'),
   maxAnswerBytes: as(
     64 * MIB,
-    'Six of the largest strings, and an eighth of a small heap. Much of an answer is named, not copied: it grows when it is written.',
+    'Six of the largest strings, and an eighth of a small heap. A reply refers to stored values and is expanded when it is written.',
   ),
-  maxRequestsPerDay: as(0, 'Nobody is limited unless told; a database can be given another number. 0 is no limit.'),
+  maxRequestsPerDay: as(0, 'No limit by default; a database can have its own value. 0: no limit.'),
   mailboxCommands: as(
     100_000,
-    'About three seconds of work: what waits longer than the hold is better refused at once.',
+    'About three seconds of work: a command that would wait longer than the hold time is refused immediately.',
   ),
   mailboxBytes: as(64 * MIB, 'Six of the largest commands for each shard, a small part of the heap.'),
   turnCommands: as(1_000, 'Full entries under load; more would only delay the first reply.'),
   turnBytes: as(256 * KIB, 'An entry that size costs little more to sync than a small one.'),
-  turnMs: as(5, 'A quarter of the 20 ms that our own work may hold the loop.'),
+  turnMs: as(5, 'A quarter of the 20 ms that one piece of work may block the event loop.'),
   commandMs: as(
     5_000,
-    'Work of a command or a transaction, in slices: as much as of a script. A database may be told less, never more.',
+    'The longest work of a command or a transaction, in slices: the same as of a script. A database can have a lower value, not a higher one.',
   ),
   scriptMs: as(
     5_000,
-    'As long as Redis lets a script run before it may be killed; a database may be told less, never more.',
+    'The time after which Redis allows a script to be killed; a database can have a lower value, not a higher one.',
   ),
   scriptHoldMs: as(
     250,
-    'Others wait while a script cannot be interrupted: a quarter of a second is noticed, more is an outage.',
+    'Other commands wait while a script cannot be interrupted; more than a quarter of a second would look like an outage.',
   ),
   entryChunkBytes: as(512 * KIB, 'Half of the max_payload of a NATS server, with room for headers.'),
   busMessageBytes: as(
     64 * MIB,
-    'Commands to an owner in another process and their replies; beyond the largest command.',
+    'Commands to an owner in another process and their replies; more than the largest command.',
   ),
   expiryKeys: as(200, 'Keys journaled as deleted in one turn: an entry of some 10 KiB.'),
 
@@ -250,7 +272,7 @@ export const DEFAULTS = {
     ...derived(
       'true embedded on a loopback host without a public URL or a trusted proxy, else false',
       (s) => s.isEmbedded && s.exposedBy === undefined,
-      'On a laptop the receivers are local; elsewhere private addresses are what attackers aim at. Link-local ones, the metadata services of clouds among them, stay closed in any case.',
+      'During development receivers are local; in production private addresses are targets of attacks. Link-local addresses, such as the metadata services of clouds, are always refused.',
     ),
     because: ({ isEmbedded, exposedBy }: Surroundings) =>
       exposedBy !== undefined
@@ -261,101 +283,100 @@ export const DEFAULTS = {
   },
   destinationAllow: as(
     [],
-    'Private receivers that an operator names are reachable, no others. Link-local ones only by a range that is no wider than theirs.',
+    'Only the private receivers in this list are reachable. Link-local addresses need a range that contains no other addresses.',
   ),
 
   // delivery
   deliveryConcurrency: as(
     1000,
-    'Calls in flight at once in a process, all accounts together: some 100 MB when every answer is a megabyte cut at 64 KiB.',
+    'The number of parallel calls of a process, for all accounts: about 100 MB if every response is long and cut at 64 KiB.',
   ),
-  deliveryPerOrigin: as(
-    200,
-    'Sockets to one destination, and the most of the places that messages for it may hold, when there are enough.',
-  ),
+  deliveryPerOrigin: as(200, 'Sockets to one destination, and its largest share of the parallel calls.'),
   deliveryConnectTimeoutMs: as(
     10_000,
     'A host that takes longer to accept a connection will not answer in time either.',
   ),
   deliveryLookupTimeoutMs: as(
     5_000,
-    "A name server that is silent has been asked three times by then. Waiting for it is no part of connecting's time.",
+    'A silent name server has been asked three times by then. The connection timeout does not include this time.',
   ),
-  deliveryLookups: as(
-    1_000,
-    'Names looked up at once: as many as there are calls. Beyond it the one that is unanswered longest fails.',
-  ),
-  deliveryNameServers: as([], 'Those of /etc/resolv.conf, as for every program of the machine.'),
+  deliveryLookups: as(1_000, 'Parallel name lookups, as many as calls. Above it, the oldest unanswered lookup fails.'),
+  deliveryNameServers: as([], 'The servers of /etc/resolv.conf, as for other programs of the machine.'),
   deliveryOverheadBytes: as(
     1 * MIB,
-    'Of one answer all that is not its body: headers of 32 KiB, interim answers, and the framing of 64 KiB in chunks of a byte.',
+    'All bytes of a response except its body: 32 KiB of headers, interim responses, and the framing of 64 KiB in chunks of one byte.',
   ),
   deliveryAnswerBytes: as(
     128 * MIB,
-    'Answers longer than 64 KiB that are being read for callbacks and workflows, all accounts together: a hundred of a mebibyte. Others are read on later.',
+    'Memory for responses longer than 64 KiB that are read for callbacks and workflows, for all accounts: a hundred of one MiB. Further responses are read later.',
   ),
   queueBodyMemoryBytes: as(
     96 * MIB,
-    'Bodies of waiting messages held in memory; beyond it they are read back from the journal when they are due.',
+    'Memory for bodies of waiting messages; further bodies are read from the journal when they are due.',
   ),
   queueMemoryBytes: unset(
-    'What waiting messages of all accounts may take of the memory, some 280 bytes each; one account nine tenths of it. Bodies make room for them.',
+    'Memory for waiting messages of all accounts, about 280 bytes each; one account may use nine tenths. Bodies leave memory to make room for them.',
     '25 % of MILLRACE_MEMORY_BYTES',
   ),
   queueMaxMessages: as(
     10_000_000,
-    'Messages that one account may have waiting, its DLQ included: more than five gigabytes of heap. Memory bounds it before that in a smaller process.',
+    'Waiting messages of one account, with its DLQ: more than five gigabytes of heap. In a smaller process, memory is the limit.',
   ),
   queueMaxBytes: as(
     16 * GIB,
-    'Bodies, headers and URLs of what one account has waiting: on the disk up to twice as much, and in each snapshot.',
+    'Bytes of bodies, headers and URLs of the waiting messages of one account. On disk they use up to twice as much, and the same in each snapshot.',
   ),
   queueTellAfterMs: as(
     1_000,
-    'An owner that has not answered a publish by then is loading or gone; the message is stored in the intake instead.',
+    'An owner that does not answer a publish within this time is loading or has stopped; the message is stored in the intake instead.',
   ),
   workflowInlineBytes: as(
     1 * MIB,
-    'A step is delivered with all entries of its run before it, base64; where they are more, the endpoint fetches them.',
+    'A step is delivered with all earlier entries of its run, in base64; if they are larger than this, the endpoint fetches them.',
   ),
-  logRetentionMs: as(14 * DAY_MS, 'Two weeks of what happened to messages; older events leave the read model.'),
-  region: unset('Deliveries carry no region; one of the two names lets receivers with keys of two regions choose.'),
+  logRetentionMs: as(14 * DAY_MS, 'Two weeks of message events; older events leave the read model.'),
+  region: unset(
+    'By default deliveries carry no region; a region name lets receivers choose between keys of two regions.',
+  ),
 
   // prices
   queuePriceCents: as(
     0,
-    'Of 100,000 messages. Nothing is charged unless an operator sets a price; budgets are judged by it.',
+    'The price of 100,000 messages. Without a price no costs are shown and budgets have no effect.',
   ),
-  kvPriceCents: as(0, 'Of 100,000 commands. As MILLRACE_QUEUE_PRICE_CENTS.'),
-  searchPriceCents: as(0, 'Of 100,000 queries, updated documents and units of reranking.'),
-  storagePriceCents: as(0, 'Of a GiB of keys and values or of documents for a month, each day its share.'),
-  freeStorageBytes: as(0, 'Of each database, before MILLRACE_STORAGE_PRICE_CENTS counts.'),
-  bandwidthPriceCents: as(0, 'Of a GiB in or out, of requests, answers and bodies that are delivered.'),
-  freeBandwidthBytes: as(0, 'Of each database and account in a month, before MILLRACE_BANDWIDTH_PRICE_CENTS counts.'),
+  kvPriceCents: as(0, 'The price of 100,000 commands, like MILLRACE_QUEUE_PRICE_CENTS.'),
+  searchPriceCents: as(0, 'The price of 100,000 queries, updated documents and units of reranking.'),
+  storagePriceCents: as(0, 'The price of one GiB of keys and values or documents for a month, counted by day.'),
+  freeStorageBytes: as(0, 'Free storage of each database, before MILLRACE_STORAGE_PRICE_CENTS applies.'),
+  bandwidthPriceCents: as(0, 'The price of one GiB of traffic: requests, responses and delivered bodies.'),
+  freeBandwidthBytes: as(
+    0,
+    'Free traffic of each database and account in a month, before MILLRACE_BANDWIDTH_PRICE_CENTS applies.',
+  ),
 
   // tracing
   otlpEndpoint: unset(
-    'The base URL of a collector that takes OTLP over HTTP, mostly on port 4318; spans go to /v1/traces under it. Without it nothing is traced, and nothing of it is loaded.',
+    'The base URL of a collector for OTLP over HTTP, usually on port 4318; spans are sent to /v1/traces under it. Without it tracing is off and its code is not loaded.',
   ),
-  otlpHeaders: unset('What the collector is sent beside the spans, such as authorization=Bearer and a token.'),
+  otlpHeaders: unset('Headers for the collector, such as authorization=Bearer and a token.'),
   traceRatio: as(
     0.01,
-    'The share of requests without a trace of their own that are traced. One in a hundred shows what is usual and costs next to nothing; 1 is for development. Callers that bring a trace decide by themselves.',
+    'The share of requests that are traced, from 0 to 1. One in a hundred shows the usual case at little cost; 1 is for development. For a request with a trace header, the header decides.',
   ),
 
   // first start
   kvToken: generated('The first database works without a call to the management API.'),
-  kvReadonlyToken: generated('As MILLRACE_KV_TOKEN, for readers.'),
-  kvPassword: generated('The password of the first database on the RESP face.'),
+  kvReadonlyToken: generated('Like MILLRACE_KV_TOKEN, read-only.'),
+  kvPassword: generated('The password of the first database on the RESP endpoint.'),
   queueToken: generated('The first account; workflow clients read UserID from it.'),
-  queueReadonlyToken: generated('As MILLRACE_QUEUE_TOKEN, for those who only look.'),
+  queueReadonlyToken: generated('Like MILLRACE_QUEUE_TOKEN, read-only.'),
   mgmtEmail: generated('The name of the first account of the management API.'),
   mgmtKey: generated('The key of the first account of the management API.'),
-  signingKeyCurrent: generated('Signs what is delivered.'),
-  signingKeyNext: generated('What will sign after the next rotation.'),
+  signingKeyCurrent: generated('The key that signs deliveries.'),
+  signingKeyNext: generated('The key that will sign deliveries after the next rotation.'),
 } as const satisfies Record<string, Default>;
 
-/** Whether only this machine can connect to what listens on `host`. */
+/** Can only this machine connect to a listener on `host`? */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

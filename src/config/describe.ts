@@ -1,19 +1,21 @@
-/** The effective configuration: what there is to say of each variable, in the order of the schema, secrets masked; and as text. */
+/**
+ * Describes the effective configuration: each variable in the order of the schema, with masked secrets, also as text.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from './schema.js';
 import { MASK, Secret } from './secret.js';
 import { sectionsOf, surroundingsOf } from './sections.js';
 
-/** Words that a shell takes as they are. */
+/** Words that a shell accepts without quotes. */
 const PLAIN_WORD = /^[\w@%+=:,./-]*$/;
 
 interface SettingFacts {
   readonly variable: string;
-  /** As the environment would have it; undefined: it has none, and `why` says what is done then. */
+  /** As in the environment; undefined: not set, and `why` describes the effect. */
   readonly value: string | undefined;
-  /** The default would have given the same. */
+  /** The default would be the same. */
   readonly isDefault: boolean;
-  /** Where the default depends on other settings: on what. */
+  /** The settings that a derived default depends on. */
   readonly why: string | undefined;
 }
 
@@ -31,8 +33,8 @@ export function configFacts(config: Config): SettingFacts[] {
 }
 
 /**
- * `VARIABLE=value` lines that a shell can read back, but for the masks. `# default` follows a value
- * that the default would have given too, and why where that depends on others; a variable without a value is a comment.
+ * `VARIABLE=value` lines that a shell can read, except for masked values. `# default` marks a value equal to its
+ * default, with the reason of a derived one; a variable without a value is a comment.
  */
 export function describeConfig(config: Config): string {
   const lines = configFacts(config).map(({ variable, value, isDefault, why }) => {

@@ -1,28 +1,28 @@
-/** Settings in the shape that faces take them. */
+/** Settings in the form that endpoints expect. */
 import type { Config } from './schema.js';
 import type { Secret } from './secret.js';
 
 /**
- * Bounds of the key-value face; those of other faces are behind them: a message's account has its plan, management itself.
- * @param maxTenantBytes what all requests of one database may hold
+ * Limits of the key-value endpoint; the queue has limits in the account's plan, management has fixed ones.
+ * @param maxTenantBytes the budget for all requests of one database
  */
 export function kvBoundsOf({ http, bounds, ownership }: Config, maxTenantBytes: number) {
   return {
-    // What can never fit is said to be too large, not to come too early.
+    // A body that can never fit is refused as too large, not as a temporary overload.
     maxBodyBytes: Math.min(http.httpMaxBodyBytes, maxTenantBytes),
     maxAnswerBytes: bounds.maxAnswerBytes,
     maxRoomWaitMs: ownership.requestHoldMs,
   };
 }
 
-/** Bounds of the native protocol. */
+/** Limits of the RESP endpoint. */
 export function nativeBoundsOf(config: Config) {
   const { maxConnections, maxConnectionsPerAddress } = httpFaceOptionsOf(config).limits;
   const { requestHoldMs } = config.ownership;
   return { maxConnections, maxConnectionsPerAddress, maxDoubtMs: requestHoldMs, maxRoomWaitMs: requestHoldMs };
 }
 
-/** They hold for every face over HTTP. */
+/** Options of every HTTP endpoint. */
 export function httpFaceOptionsOf({ http, faces }: Config) {
   return {
     limits: {
@@ -37,7 +37,7 @@ export function httpFaceOptionsOf({ http, faces }: Config) {
   };
 }
 
-/** A setting of headers as headers. They may be credentials: nobody shows them. */
+/** Parses a setting of headers, which may be credentials and are never shown. */
 export function headersOfSetting(setting: Secret | undefined): Record<string, string> {
   const pairs = setting?.reveal().split(',') ?? [];
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));

@@ -1,12 +1,11 @@
 /**
- * The kinds of value that a setting can have: how its text is read, which rules the read value obeys
- * (class-validator judges), how it is written back, and how a person is told what is accepted.
+ * The kinds of setting values: how a text is read, the rules for the value (class-validator), how it is written, and
+ * the description of accepted values.
  *
- * Invariants
- *  KI1 `read` never throws and never corrects: what it cannot read stays the text it was, and the
- *      rules, which want another type, refuse that
- *  KI2 `write` gives a text that `read` turns into an equal value; a secret's gives the mask
- *  KI3 no value that is accepted holds a control character, so each fits a line
+ *  KI1 `read` never throws and never corrects: an unreadable text stays a text, which the rules refuse because they
+ *      expect another type
+ *  KI2 `read` turns the text from `write` into an equal value; for a secret `write` gives the mask
+ *  KI3 accepted values contain no control characters, so each fits on one line
  */
 import { IsArray, IsBoolean, IsIn, IsInstance, IsInt, IsNumber, Matches, Max, Min, ValidateBy } from 'class-validator';
 import { MASK, Secret } from './secret.js';
@@ -17,14 +16,14 @@ export interface SettingKind {
   readonly rules: readonly PropertyDecorator[];
   read(text: string): unknown;
   write(value: unknown): string;
-  /** The text is not shown in an error: it is a secret, or may hold one. */
+  /** The text is not shown in an error, because it is or may contain a secret. */
   readonly hidesText?: boolean;
 }
 
 /** A line of text without control characters. */
 const ONE_LINE = /^[^\p{Cc}]+$/u;
 
-/** A class-validator rule of our own. */
+/** A custom class-validator rule. */
 export function rule(name: string, isRight: (value: unknown) => boolean): PropertyDecorator {
   return ValidateBy({ name, validator: { validate: isRight } });
 }
@@ -44,7 +43,7 @@ export function milliseconds(min: number, max: number): SettingKind {
   return whole(min, max, 'a whole number of milliseconds');
 }
 
-/** @param zero what 0 means for this port */
+/** @param zero the meaning of 0 for this port */
 export function port(zero: string): SettingKind {
   const kind = whole(0, 65_535, 'a port');
   return { ...kind, accepts: `${kind.accepts}; 0 ${zero}` };
@@ -75,7 +74,7 @@ export function writeBytes(count: number): string {
   return String(count);
 }
 
-/** A share of the whole: `0.01`. */
+/** A fraction: `0.01`. */
 export function fraction(): SettingKind {
   return {
     accepts: 'a number from 0 to 1',
@@ -109,7 +108,7 @@ export function yesOrNo(): SettingKind {
   };
 }
 
-/** Some of the choices, separated by commas; each counts once. */
+/** One or several of the choices, separated by commas; duplicates count once. */
 export function someOf(...choices: readonly string[]): SettingKind {
   return listOf(`one or more of ${choices.join(', ')}, separated by commas`, (item) =>
     choices.includes(item) ? item : undefined,
@@ -135,7 +134,7 @@ export function secretText(): SettingKind {
   return secret('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u);
 }
 
-/** Headers of a request as `name=value`, separated by commas; they may be credentials. */
+/** Request headers as `name=value`, separated by commas; they may be credentials. */
 export function secretHeaders(): SettingKind {
   const one = '[A-Za-z0-9-]{1,128}=[ -+\\--~]{1,2048}';
   return secret('name=value pairs of headers, separated by commas', new RegExp(`^${one}(,${one}){0,15}$`));
@@ -151,7 +150,7 @@ function secret(accepts: string, pattern: RegExp): SettingKind {
   };
 }
 
-/** Items separated by commas; `readItem` gives undefined for one it cannot read. Each counts once. */
+/** Items separated by commas; `readItem` returns undefined for an unreadable one. Duplicates count once. */
 export function listOf(
   accepts: string,
   readItem: (item: string) => unknown,

@@ -1,10 +1,9 @@
 /**
- * From the environment to one validated, frozen `Config`, or to a single line that says what is wrong.
+ * Reads the environment into one validated, frozen `Config`, or fails with a single line that names the error.
  *
- * Invariants
- *  LD1 nothing but the given record is read: no file, no clock, no `process.env`
- *  LD2 the line of an error names one variable and what it accepts, and shows no secret
- *  LD3 a variable that is empty counts as not set, as a line of a compose file leaves it
+ *  LD1 only the given record is read: no file, no clock, no `process.env`
+ *  LD2 an error names one variable and the values that it accepts, and shows no secret
+ *  LD3 an empty variable counts as not set, because compose files set variables to empty texts
  */
 import { validateSync } from 'class-validator';
 import { MillraceError } from '../kernel/index.js';
@@ -18,14 +17,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** One line each; for the log, once. */
+  /** One line each, logged once. */
   readonly warnings: readonly string[];
 }
 
-/** Longer values are cut in an error: it has to stay a line that one can read. */
+/** Longer values are cut in an error, to keep the line readable. */
 const SHOWN_CHARACTERS = 60;
 
-/** @throws BAD_CONFIG with one line that names the variable and what it accepts */
+/** @throws BAD_CONFIG with one line that names the variable and the values that it accepts */
 export function loadConfig(environment: Environment): LoadedConfig {
   const config = new Config();
   readGiven(config, environment);
@@ -46,7 +45,7 @@ function readGiven(config: Config, environment: Environment): void {
   }
 }
 
-/** Twice over the sections: the defaults that depend on others see only those that do not. */
+/** Two passes over the sections, because derived defaults depend on plain ones. */
 function fillDefaults(config: Config): void {
   const nothing = { host: '', dataDir: '', isEmbedded: true, exposedBy: undefined };
   for (const surroundings of [undefined, () => surroundingsOf(config)]) {
@@ -70,7 +69,7 @@ function refuseWhatIsInvalid(config: Config, environment: Environment): void {
 
 function badValue({ variable, kind }: SettingSpec, text: string): MillraceError {
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
-  // The quotes of JSON also keep a line feed in the value from breaking the line.
+  // JSON quotes also prevent a line feed in the value from breaking the line.
   const got = kind.hidesText ? '' : `, not ${JSON.stringify(shown)}`;
   return new MillraceError('BAD_CONFIG', `${variable} accepts ${kind.accepts}${got}`, { variable });
 }

@@ -1,7 +1,6 @@
 /**
- * The shape of the configuration: sections of settings. Each setting's class-validator rules come
- * from its kind. The smallest accepted times are what tests run with; they are printed in
- * docs/settings.md.
+ * The schema of the configuration: sections of settings. Each setting's class-validator rules come from its kind. The
+ * smallest accepted times are for tests; they are printed in docs/settings.md.
  */
 import {
   type AddressRange,
@@ -52,7 +51,7 @@ class ProcessSettings {
   @setting(milliseconds(0, 600_000)) readonly drainNoticeMs!: number;
 }
 
-/** Where clients connect and what they are shown. */
+/** Addresses of the endpoints, as bound and as shown to clients. */
 class FaceSettings {
   @setting(host()) readonly host!: string;
   @setting(port('takes any free one')) readonly kvPort!: number;
@@ -70,7 +69,7 @@ class FaceSettings {
   @setting(oneOf('alias', 'both')) readonly wireAliasDeliver!: 'alias' | 'both';
 }
 
-/** What a client may cost the HTTP faces. */
+/** Limits for a client of the HTTP endpoints. */
 class HttpSettings {
   @setting(milliseconds(100, 600_000)) readonly httpHeadersTimeoutMs!: number;
   @setting(milliseconds(100, 3_600_000)) readonly httpRequestTimeoutMs!: number;
@@ -81,15 +80,16 @@ class HttpSettings {
   @setting(bytes(1 * KIB, 1 * GIB)) readonly httpMaxBodyBytes!: number;
 }
 
-/** Who may sign in, and how often wrongly. */
+/** Limits on sign-ins and secrets. */
 class SignInSettings {
   @setting(whole(0, 1_000_000)) readonly signInFailures!: number;
   @setting(whole(0, 512)) readonly secretMinCharacters!: number;
   @setting(whole(60_000, 30 * 24 * 3_600_000)) readonly consoleSessionMs!: number;
+  @setting(yesOrNo()) readonly readOnlyKeysSeeSecrets!: boolean;
   @setting(secretToken()) readonly metricsToken!: Secret | undefined;
 }
 
-/** A seed in the place of its path is not shown. */
+/** A seed given by mistake instead of its path is not shown. */
 const SEED_FILE = {
   ...text('the path of a file with an nkey seed', /^(?!S[A-Z][A-Z2-7]{40,}$)[^\p{Cc}]+$/u),
   hidesText: true,
@@ -116,7 +116,7 @@ class NatsSettings {
   @setting(milliseconds(100, 60_000)) readonly natsAppendTimeoutMs!: number;
 }
 
-/** What is kept, where and for how long. */
+/** Stored data: its place and retention. */
 class StorageSettings {
   @setting(path('a directory')) readonly dataDir!: string;
   @setting(path('a file')) readonly sealKeyFile!: string;
@@ -133,7 +133,7 @@ class StorageSettings {
   @setting(bytes(4 * KIB, 16 * GIB)) readonly statisticsSnapshotBytes!: number;
 }
 
-/** Who owns a shard, and how soon another may. The minimums are for tests on one machine. */
+/** Ownership of shards, and times of takeovers. The minimums are for tests on one machine. */
 class OwnershipSettings {
   @setting(milliseconds(20, 60_000)) readonly sessionHeartbeatMs!: number;
   @setting(milliseconds(50, 60_000)) readonly leaseRenewalMs!: number;
@@ -149,7 +149,7 @@ class OwnershipSettings {
   @setting(oneOf('lease', 'barrier')) readonly reads!: 'lease' | 'barrier';
 }
 
-/** Bounds of what waits, of one turn and of one message. */
+/** Limits of waiting work, of one turn and of one message. */
 class BoundSettings {
   @setting(bytes(1 * KIB, 512 * MIB)) readonly maxCommandBytes!: number;
   @setting(bytes(64 * KIB, 4 * GIB)) readonly maxAnswerBytes!: number;
@@ -167,13 +167,13 @@ class BoundSettings {
   @setting(whole(1, 100_000)) readonly expiryKeys!: number;
 }
 
-/** Where deliveries may go. */
+/** Allowed destinations of deliveries. */
 class DestinationSettings {
   @setting(yesOrNo()) readonly allowPrivateDestinations!: boolean;
   @setting(destinations()) readonly destinationAllow!: readonly AllowedDestination[];
 }
 
-/** How messages are delivered, and what the queue keeps. */
+/** Delivery of messages, and retention in the queue. */
 class DeliveryConfig {
   @setting(whole(1, 100_000)) readonly deliveryConcurrency!: number;
   @setting(whole(1, 100_000)) readonly deliveryPerOrigin!: number;
@@ -193,7 +193,7 @@ class DeliveryConfig {
   @setting(oneOf('EU-CENTRAL-1', 'US-EAST-1')) readonly region!: 'EU-CENTRAL-1' | 'US-EAST-1' | undefined;
 }
 
-/** What use costs: shown in statistics, and what budgets are judged by. */
+/** Prices of usage, for statistics and budgets. */
 class PriceSettings {
   @setting(whole(0, 100_000_000)) readonly queuePriceCents!: number;
   @setting(whole(0, 100_000_000)) readonly kvPriceCents!: number;
@@ -204,14 +204,14 @@ class PriceSettings {
   @setting(bytes(0, 1024 * GIB)) readonly freeBandwidthBytes!: number;
 }
 
-/** Where traces go. */
+/** The collector of traces. */
 class TracingSettings {
   @setting(url('http', 'https')) readonly otlpEndpoint!: string | undefined;
   @setting(secretHeaders()) readonly otlpHeaders!: Secret | undefined;
   @setting(fraction()) readonly traceRatio!: number;
 }
 
-/** What the first start creates; generated where not given. */
+/** Objects that the first start creates; missing ones are generated. */
 export class FirstStartSettings {
   @setting(secretToken()) readonly kvToken!: Secret | undefined;
   @setting(secretToken()) readonly kvReadonlyToken!: Secret | undefined;
@@ -227,7 +227,7 @@ export class FirstStartSettings {
   @setting(secretToken()) readonly signingKeyNext!: Secret | undefined;
 }
 
-/** The whole configuration of a process: made once by `loadConfig`, frozen through and through. */
+/** The whole configuration of a process, deeply frozen by `loadConfig`. */
 export class Config {
   readonly process = new ProcessSettings();
   readonly faces = new FaceSettings();

@@ -1,10 +1,10 @@
 /**
- * A setting that must not be shown: it prints as asterisks wherever something prints it by accident
- * (string templates, JSON, `console.log`, an assertion's message) and has one road to its text.
+ * A secret setting: it prints as asterisks if it is printed by accident (string templates, JSON, `console.log`, an
+ * assertion's message); only `reveal` returns its text.
  */
 import { inspect } from 'node:util';
 
-/** It has the same length for every secret, and so says nothing about what it hides. */
+/** The same length for every secret, so that it shows no property of the text. */
 export const MASK = '********';
 
 export class Secret {
@@ -14,7 +14,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The text itself. Whoever calls this keeps it out of logs, errors and metrics. */
+  /** The secret text. Callers keep it out of logs, errors and metrics. */
   reveal(): string {
     return this.#text;
   }

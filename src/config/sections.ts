@@ -1,4 +1,4 @@
-/** Walks a configuration: its sections with the settings that each declares. */
+/** Iterates over a configuration: its sections with their declared settings. */
 import { isLoopback, type Surroundings } from './defaults.js';
 import { Config } from './schema.js';
 import { type SettingSpec, settingsOf } from './setting.js';
@@ -19,7 +19,7 @@ export function sectionsOf(config: Config): readonly SettingSection[] {
   }));
 }
 
-/** Every setting there is, in the order of the schema. */
+/** All settings, in the order of the schema. */
 export const SETTINGS: readonly SettingSpec[] = sectionsOf(new Config()).flatMap(({ settings }) => settings);
 
 export function surroundingsOf(config: Config): Surroundings {
@@ -27,7 +27,7 @@ export function surroundingsOf(config: Config): Surroundings {
   return { host: faces.host, dataDir: storage.dataDir, isEmbedded, exposedBy: exposedBy(faces) };
 }
 
-/** What of the configuration says that others than this machine come here. */
+/** The first setting that shows that other machines connect to this process. */
 function exposedBy({ host, publicUrlKv, publicUrlQueue, publicUrlMgmt, trustedProxies }: Config['faces']) {
   const signs = Object.entries({
     MILLRACE_HOST: !isLoopback(host),

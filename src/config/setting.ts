@@ -1,7 +1,7 @@
 /**
- * `@setting(kind)` on a field of a section makes it a setting: the field's name gives the variable
- * (`kvPort` is MILLRACE_KV_PORT), `defaults.ts` its default and the reason, the kind its reading and
- * its rules. From what is declared here come loading, `millrace config` and docs/settings.md.
+ * `@setting(kind)` declares a field of a section as a setting. The field's name gives the variable (`kvPort` is
+ * MILLRACE_KV_PORT), `defaults.ts` its default with the reason, the kind its parsing and its rules. Loading,
+ * `millrace config` and docs/settings.md are derived from these declarations.
  */
 import { ValidateIf } from 'class-validator';
 import { assert } from '../kernel/index.js';
@@ -28,17 +28,17 @@ export function setting(kind: SettingKind): PropertyDecorator {
     specs.push({ field, variable: variableOf(field), kind, fallback });
     specsBySection.set(prototype, specs);
     for (const rule of kind.rules) rule(prototype, key);
-    // Absent is fine where nothing is the default; whatever was given is judged.
+    // A missing value is valid if it has no default; any given value is checked.
     ValidateIf((_section, value) => value !== undefined)(prototype, key);
   };
 }
 
-/** The settings of one section's class, in the order of its source. */
+/** The settings of one section's class, in source order. */
 export function settingsOf(section: new () => object): readonly SettingSpec[] {
   return specsBySection.get(section.prototype) ?? [];
 }
 
-/** Variables of those fields of a section that were given or have a default. */
+/** Variables of the fields of a section that have a value. */
 export function variablesSet<Section extends object>(
   section: Section,
   ...fields: readonly (keyof Section & string)[]

@@ -1,6 +1,6 @@
 /**
- * docs/settings.md, made from the schema and the defaults. A test compares the file with this text;
- * `node dist/src/config/write-settings-page.js` writes it.
+ * Generates docs/settings.md from the schema and the defaults. A test compares the file with this text; `node
+ * dist/src/config/write-settings-page.js` writes it.
  */
 import { Config } from './schema.js';
 import { sectionsOf } from './sections.js';
@@ -54,7 +54,7 @@ function rowOf({ variable, kind, fallback }: SettingSpec): string {
   return `| \`${variable}\` | ${inCell(shown)} | ${inCell(kind.accepts)} | ${inCell(fallback.reason)} |`;
 }
 
-/** Defaults that depend on their surroundings are shown in words, so any do. */
+/** Any surroundings will do, because derived defaults are shown in words. */
 const NOWHERE = { host: '', dataDir: '', isEmbedded: true, exposedBy: undefined };
 
 function inCell(text: string): string {

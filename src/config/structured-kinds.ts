@@ -1,13 +1,14 @@
 /**
- * Kinds of setting whose text holds several values: retention, wire alias. They keep KI1–KI3 of kinds.ts.
+ * Kinds of settings with several values in one text: retention, wire alias. They keep KI1 (`read` never throws), KI2
+ * (`read` reverses `write`) and KI3 (no control characters) of kinds.ts.
  */
 import { IsObject } from 'class-validator';
 import { readBytes, type SettingKind, writeBytes } from './kinds.js';
 
-/** How long history stays readable: whichever bound is met first. A bound that is not given does not bind. */
+/** How long history stays readable: until the first of its limits is reached. A missing limit has no effect. */
 export interface AuditRetentionSetting {
   readonly ageMs: number | undefined;
-  /** Bytes of journal per shard. */
+  /** Journal bytes per shard. */
   readonly bytes: number | undefined;
 }
 
@@ -45,12 +46,12 @@ function writeAge(ageMs: number): string {
   return `${ageMs / 1000}s`;
 }
 
-/** The words of the other spelling that the faces accept. */
+/** The words of the alias spelling that endpoints accept. */
 export interface WireAlias {
   readonly headerWord: string;
   readonly queueWord: string;
   readonly kvWord: string;
-  /** Undefined: the one field that has it keeps its neutral name. */
+  /** Undefined: the only field with it keeps its neutral name. */
   readonly partnerWord?: string | undefined;
 }
 

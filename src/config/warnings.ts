@@ -1,15 +1,15 @@
-/** What is odd about a configuration that works: one line each, never with a value that may be secret. */
+/** Warnings about a valid but unusual configuration: one line each, never with a value that may be secret. */
 import { isLoopback } from './defaults.js';
 import type { Config } from './schema.js';
 import type { Secret } from './secret.js';
 import { PREFIX, type SettingSpec, variableOf } from './setting.js';
 
-/** Below this a token can be guessed; refusing it would only annoy whoever tries things out. */
+/** A shorter token could be guessed; it is not refused, to keep first experiments easy. */
 const SHORT_TOKEN_CHARACTERS = 16;
-/** Two slips of a finger; beyond that a suggestion is a guess. */
+/** The edit distance of two typing errors; at a larger distance a suggestion would be a guess. */
 const SPELLING_DISTANCE = 3;
 
-/** Variables of the same prefix that other parts of the project read: tests and benchmarks. */
+/** Variables with the same prefix for tests and benchmarks. */
 const FOREIGN = /^MILLRACE_(TEST|BENCH)_/;
 
 export function warningsFor(
@@ -38,18 +38,18 @@ function unknownVariables(
     });
 }
 
-/** Others than this machine can connect. */
+/** Warnings for a process that other machines can reach. */
 function openFaces({ faces: { host, tlsCert }, signIn: { metricsToken } }: Config): string[] {
   if (isLoopback(host)) return [];
   const open: string[] = [];
   if (tlsCert === undefined) {
     open.push(
-      'MILLRACE_HOST is not loopback and MILLRACE_TLS_CERT is not set: secrets travel in the clear, unless what is in front speaks TLS',
+      'MILLRACE_HOST is not loopback and MILLRACE_TLS_CERT is not set: secrets are sent in clear text, unless a proxy in front of it speaks TLS',
     );
   }
   if (metricsToken === undefined) {
     open.push(
-      'MILLRACE_HOST is not loopback and MILLRACE_METRICS_TOKEN is not set: whoever reaches the metrics port may read /metrics',
+      'MILLRACE_HOST is not loopback and MILLRACE_METRICS_TOKEN is not set: every client that reaches the metrics port may read /metrics',
     );
   }
   return open;
@@ -76,7 +76,7 @@ function namesAUser(token: Secret): boolean {
   }
 }
 
-/** Levenshtein's distance; names are short. */
+/** The Levenshtein distance, for short names. */
 function editDistance(one: string, other: string): number {
   let previous = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row += 1) {

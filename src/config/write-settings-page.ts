@@ -1,4 +1,4 @@
-/** Writes docs/settings.md, or the file named by the first argument. Run by `make docs`. */
+/** Writes docs/settings.md, or the file given as first argument. Run by `make docs`. */
 import { writeFileSync } from 'node:fs';
 import { settingsPage } from './settings-page.js';
 

@@ -1,4 +1,4 @@
-/** What the build makes of files that are no programs. */
+/** Types of files that the build bundles as assets. */
 declare module '*.css';
 declare module '*.svg' {
   /** Its address. */

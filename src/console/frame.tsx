@@ -1,4 +1,4 @@
-/** What is around every page: the way to all others, who is signed in, and light or dark. */
+/** The frame around every page: navigation, the signed-in user, and the light or dark theme. */
 import { type Signal, signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso/router';
@@ -57,7 +57,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** Where the page is narrow: the way to the rest of the frame. */
+/** Opens the navigation on narrow screens. */
 function Topbar({ isOpen }: { readonly isOpen: Signal<boolean> }) {
   return (
     <header class="topbar">

@@ -1,4 +1,4 @@
-/** The console begins: who is signed in, then the page of the address. */
+/** Starts the console: loads the session, then the page of the address. */
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
@@ -40,7 +40,7 @@ function Console() {
 const RELOADED = 'millrace-reloaded';
 const RELOAD_AGAIN_MS = 10_000;
 
-/** A file of a page that is there no more belongs to a program that was replaced: the newer one has the page. */
+/** If a page's file is missing, the server has a newer build: reloads the page once. */
 function onPageError(error: Error): void {
   const isGone = /dynamically imported module|module script failed/i.test(error.message);
   const before = Number(sessionStorage.getItem(RELOADED) ?? 0);

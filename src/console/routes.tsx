@@ -1,4 +1,4 @@
-/** Every page: its address, its name in the frame, and the file that is loaded when it is opened. */
+/** All pages: address, name in the frame, and the file that is loaded when the page is opened. */
 import lazy from 'preact-iso/lazy';
 import { isOperator, mayUseData } from './api/session.js';
 import type { IconName } from './parts/icon.js';
@@ -13,7 +13,7 @@ export interface Page {
 const always = () => true;
 const withData = () => mayUseData.value;
 
-/** Those in the frame. */
+/** The pages in the frame. */
 export const PAGES: readonly Page[] = [
   { href: '/console/', label: 'Overview', icon: 'overview', isShown: always },
   { href: '/console/databases', label: 'Databases', icon: 'databases', isShown: always },
@@ -26,7 +26,7 @@ export const PAGES: readonly Page[] = [
   { href: '/console/team', label: 'Team and keys', icon: 'team', isShown: always },
 ];
 
-/** What stands behind the addresses; `:id` is given to the page. */
+/** The component for each address; `:id` is passed to the page. */
 export const ROUTES = [
   { path: '/console/', component: lazy(() => import('./pages/overview/overview.js')) },
   { path: '/console/databases', component: lazy(() => import('./pages/databases/databases.js')) },

@@ -1,4 +1,4 @@
-/** Signing in with an e-mail and a management key. Neither stays in the page. */
+/** Sign-in with an e-mail and a management key, which the page does not store. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { sessionNote, signIn } from './api/session.js';
@@ -30,7 +30,7 @@ export function SignIn() {
           type="password"
           value={key}
           isRequired
-          hint="mrk_…, as the first start printed it, or a read-only one, which sees everything and changes nothing"
+          hint="mrk_…, as printed by the first start, or a read-only key, which cannot make changes"
         />
         {wrong.value !== undefined && (
           <p class="note bad" role="alert">

@@ -1,20 +1,20 @@
 /**
- * Hands on what is said to many: to sockets that are written to, and to listeners that are told. A write takes tens of
- * microseconds, and a message may have thousands of listeners.
+ * Delivers messages to many sockets and listeners. A write takes tens of microseconds, and a message may have
+ * thousands of listeners.
  *
- *  BQ1 a millisecond of it at a time; then the loop goes round, for requests of everybody
- *  BQ2 tenants take turns; of one tenant everything is handed on in order
- *  BQ3 of a tenant for which more waits than `MAX_UNTOLD_BYTES` whoever says something waits until there is less: it
- *      is slowed, the loop is not. Nobody waits longer than `MAX_WAIT_MS`: what other processes say waits for nobody
+ *  BQ1 delivery takes a millisecond at a time; then the event loop serves other requests
+ *  BQ2 tenants take turns; messages of one tenant are delivered in order
+ *  BQ3 a publishing client waits while more than `MAX_UNTOLD_BYTES` of its tenant are undelivered, at most
+ *      `MAX_WAIT_MS`; the event loop is not slowed. Messages from other processes do not wait
  */
 import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../ports/index.js';
 
 const SLICE_MS = 1;
-/** Sixty writes of 64 KiB, or a thousand small ones: some five to ten milliseconds. */
+/** Sixty writes of 64 KiB, or a thousand small ones: about five to ten milliseconds. */
 const MAX_UNTOLD_BYTES = 4 * 1024 * 1024;
-/** A write costs as much as so many bytes do. */
+/** The cost of a write, expressed in bytes. */
 const WRITE_BYTES = 4 * 1024;
-/** No request is held for longer than that. */
+/** As long as any request may wait. */
 const MAX_WAIT_MS = 5_000;
 
 interface Waiting {
@@ -26,7 +26,7 @@ class Turn implements BroadcastTurn {
   constructor(
     private readonly lane: Lane,
     readonly item: BroadcastItem,
-    /** Left to hand on, with what a write costs. */
+    /** Undelivered bytes, with the cost of writes. */
     public bytes: number,
   ) {
     lane.bytes += bytes;
@@ -40,7 +40,7 @@ class Turn implements BroadcastTurn {
 
 interface Lane {
   readonly tenant: string;
-  /** From `head` on, in order. */
+  /** In order, from `head`. */
   turns: Turn[];
   head: number;
   bytes: number;
@@ -51,7 +51,7 @@ export class BroadcastQueue implements Broadcasts {
   /** In the order of their turns; none is empty. */
   readonly #lanes = new Map<string, Lane>();
   #isDue = false;
-  /** When this round's millisecond of what is handed on at once began. */
+  /** Start of this round's millisecond of immediate delivery. */
   #nowSinceMs: number | undefined;
   readonly #mayGoOnNow = () => {
     const nowMs = this.clock.monotonicMs();
@@ -100,14 +100,14 @@ export class BroadcastQueue implements Broadcasts {
     });
   }
 
-  /** (BQ1) */
+  /** Delivers for a millisecond, then lets other requests run (BQ1). */
   #slice(): void {
     const startedAtMs = this.clock.monotonicMs();
     const mayGoOn = () => this.clock.monotonicMs() - startedAtMs < SLICE_MS;
     do {
       const lane = this.#lanes.values().next().value;
       if (lane === undefined) break;
-      if (this.#lanes.size > 1) this.#toTheEnd(lane); // BQ2
+      if (this.#lanes.size > 1) this.#toTheEnd(lane); // BQ2 (tenants take turns)
       this.#handOnFirst(lane, mayGoOn);
       if (lane.head === lane.turns.length) this.#lanes.delete(lane.tenant);
       if (lane.waiting.length > 0) this.#letGoOn(lane, startedAtMs);
@@ -122,7 +122,7 @@ export class BroadcastQueue implements Broadcasts {
   #handOnFirst(lane: Lane, mayGoOn: () => boolean): void {
     const turn = lane.turns[lane.head] as Turn;
     const left = turn.item.handOn(mayGoOn);
-    // What came meanwhile is in what is left.
+    // Messages that arrived during the delivery are part of `left`.
     turn.more(left - turn.bytes);
     if (left > 0) return;
     lane.head += 1;
@@ -131,7 +131,7 @@ export class BroadcastQueue implements Broadcasts {
     lane.head = 0;
   }
 
-  /** (BQ3) */
+  /** Lets clients continue that waited for undelivered bytes of their tenant (BQ3). */
   #letGoOn(lane: Lane, nowMs: number): void {
     const isBehind = lane.bytes > MAX_UNTOLD_BYTES;
     const { waiting } = lane;

@@ -1,4 +1,4 @@
-/** Asking the control actor, for faces that tell its refusals to their clients. */
+/** Sends commands to the control actor, for endpoints that pass its refusals to their clients. */
 import type { ControlCommand, ControlReply } from '../domain/control/index.js';
 import { assert } from '../kernel/index.js';
 import type { ManagementControl } from '../ports/index.js';
@@ -7,7 +7,7 @@ import { RefusedRequest } from './http/refused.js';
 
 export type ControlReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
 
-/** @throws Refused when the control actor refuses; what the way to it throws */
+/** @throws Refused if the control actor refuses; errors of the connection to it */
 export async function askControl<Type extends ControlReply['type']>(
   control: ManagementControl,
   command: ControlCommand,

@@ -1,6 +1,6 @@
 /**
- * From what went wrong to what a client is told. No other file picks a status for a failure.
- * The texts say whether anything happened: a caller may repeat what was not applied, and nothing else.
+ * Maps failures to refusals; the only file that chooses a status for a failure. The texts say whether the request was
+ * executed: a caller may repeat only a request that was not.
  */
 import type { RejectionReason } from '../domain/control/index.js';
 import { requestTooLarge } from '../domain/kv/index.js';
@@ -9,17 +9,17 @@ import { type ErrorCode, isMillraceError } from '../kernel/index.js';
 
 export interface Refusal {
   readonly status: number;
-  /** Begins with its class. */
+  /** Begins with its error class. */
   readonly text: string;
-  /** Seconds after which trying again makes sense; absent where it does not. */
+  /** Seconds after which a retry makes sense; missing if it does not. */
   readonly retryAfterSeconds?: number;
-  /** Says that a workflow's run is over, which its endpoint has to be told as it is. */
+  /** The workflow's run is over, which its endpoint has to see unchanged. */
   readonly isRunOver?: boolean;
 }
 
-/** A takeover or a drained mailbox takes about this long; longer waits only make clients slower. */
+/** A takeover or a drained mailbox takes about this long; longer waits only slow clients down. */
 const SOON_SECONDS = 1;
-/** Disk is not freed within a second. */
+/** Disk space is not freed within a second. */
 const STORAGE_SECONDS = 30;
 
 const UNAVAILABLE = 503;
@@ -41,7 +41,10 @@ const REFUSAL_BY_CODE: Readonly<Record<ErrorCode, Refusal>> = {
   NOT_APPLIED: unavailable('ERR the command was not executed, outcome=not-applied', SOON_SECONDS),
   FENCED: unavailable('ERR database is changing owner, nothing was executed', SOON_SECONDS),
   JOURNAL_UNAVAILABLE: unavailable('ERR storage is not available right now, nothing was executed', SOON_SECONDS),
-  JOURNAL_DAMAGED: unavailable('ERR database is stopped until an operator has looked at it'),
+  JOURNAL_DAMAGED: unavailable(
+    'ERR database is stopped: its journal is damaged or incomplete, and an operator must act',
+  ),
+  NEWER_FORMAT: unavailable('ERR database is stopped, a newer release of the server has written its data'),
   STORAGE_FULL: unavailable('ERR storage is full, only reads and deletes are served', STORAGE_SECONDS),
   SHUTTING_DOWN: unavailable('ERR server is stopping, nothing was executed', SOON_SECONDS),
   CONTROL_STALE: unavailable('ERR permissions cannot be checked right now, nothing was executed', SOON_SECONDS),
@@ -58,18 +61,46 @@ const REFUSAL_BY_CODE: Readonly<Record<ErrorCode, Refusal>> = {
   DEFECT: INTERNAL,
 };
 
-/** What a text ends with when the command has been executed, and its entry is on its way to a journal that is silent. */
+/** Appended if the command was executed and its entry was sent to a journal that does not answer. */
 const BEING_STORED = ': storage does not answer, and it may still be stored';
 
 function wasBeingStored(failure: unknown): boolean {
   return isMillraceError(failure, 'OUTCOME_UNKNOWN') && failure.details.isBeingStored === true;
 }
 
-/** @returns how to answer a failure; a defect of ours gives 500 and tells nothing about itself */
+/** @returns the refusal for a failure; a defect gives 500 without details */
 export function refusalOf(failure: unknown): Refusal {
   if (!isMillraceError(failure)) return INTERNAL;
   const refusal = REFUSAL_BY_CODE[failure.code];
   return wasBeingStored(failure) ? { ...refusal, text: `${refusal.text}${BEING_STORED}` } : refusal;
+}
+
+/** Redis clients know this word and retry; another error would end their work or subscription. */
+const LOADING = 'LOADING';
+const LOADING_DATABASE = `${LOADING} database is loading or changes its owner, nothing was executed`;
+const LOADING_PROCESS = `${LOADING} server is starting, nothing was executed`;
+/** The partition has no serving owner: its state is being replayed, or it moves. */
+const WITHOUT_SERVING_OWNER: ReadonlySet<ErrorCode> = new Set(['SHARD_UNAVAILABLE', 'FENCED']);
+/** Failures of a process that has just started; they pass in a moment. */
+const MISSING_AT_START: ReadonlySet<ErrorCode> = new Set(['CONTROL_STALE', 'JOURNAL_UNAVAILABLE']);
+
+/**
+ * The refusal of `refusalOf` for a RESP client.
+ * @param isStarting  this process has not been ready yet
+ */
+export function nativeRefusalOf(failure: unknown, isStarting: boolean): Refusal {
+  const refusal = refusalOf(failure);
+  if (!isMillraceError(failure)) return refusal;
+  if (WITHOUT_SERVING_OWNER.has(failure.code)) return { ...refusal, text: LOADING_DATABASE };
+  return isStarting && MISSING_AT_START.has(failure.code) ? { ...refusal, text: LOADING_PROCESS } : refusal;
+}
+
+/** PING's answer for a database that is loading in a starting process. */
+export const DATABASE_LOADING: Refusal = unavailable(LOADING_DATABASE, SOON_SECONDS);
+
+/** Does the text say that a database or process is loading? */
+export function saysLoading(text: string): boolean {
+  return text.startsWith(`${LOADING} `);
 }
 
 const PASSING: ReadonlySet<ErrorCode> = new Set([
@@ -85,12 +116,12 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'TIMED_OUT',
 ]);
 
-/** Is it ours, and soon over? Nothing is wrong with the request, and nobody has to do anything about it. */
+/** Is the cause in the server and temporary, so that the client may simply retry? */
 export function isPassing(failure: unknown): boolean {
   return isMillraceError(failure) && PASSING.has(failure.code);
 }
 
-/** Refusals that an edge makes by itself. */
+/** Refusals of the REST endpoint before any partition is asked. */
 export const REFUSALS = {
   unauthorized: { status: 401, text: 'WRONGPASS invalid or missing auth token' },
   suspended: { status: 403, text: 'NOPERM this database is suspended, nothing was executed' },
@@ -98,12 +129,12 @@ export const REFUSALS = {
   overloaded: unavailable('ERR server is busy, nothing was executed', SOON_SECONDS),
 } as const satisfies Record<string, Refusal>;
 
-/** Who has failed to sign in too often lately, before anything is looked up. */
+/** Too many failed sign-ins from the address; nothing was looked up. */
 export function tooManyFailures(retryAfterSeconds: number): Refusal {
   return { status: 429, text: 'too many failed sign-ins from this address, nothing was done', retryAfterSeconds };
 }
 
-/** What `tooManyFailures` says, with the class that texts of the key-value face begin with. */
+/** The same as `tooManyFailures`, with the error class of key-value texts. */
 export function tooManyKvFailures(retryAfterSeconds: number): Refusal {
   return {
     status: 429,
@@ -112,12 +143,12 @@ export function tooManyKvFailures(retryAfterSeconds: number): Refusal {
   };
 }
 
-/** Refused for who asks, or because nobody can tell right now, before what is asked was looked at. */
+/** Refused because of the caller, or temporarily, before the request was checked. */
 export function isStranger({ status }: Refusal): boolean {
   return status === 401 || status === 429 || status === 503;
 }
 
-/** A database that only some networks may use. @param address '' when the peer is gone already */
+/** A database that is restricted to some networks. @param address '' if the peer has already disconnected */
 export function addressNotAllowed(address: string): Refusal {
   return { status: 403, text: `NOPERM this database may not be used from ${address}, nothing was executed` };
 }
@@ -126,21 +157,21 @@ export function badRequest(text: string): Refusal {
   return { status: 400, text };
 }
 
-/** A request body beyond what one request may hold, whatever is in it. */
+/** A request body above the limit, independent of its content. */
 export function bodyTooLarge(limitBytes: number, actualBytes: number): Refusal {
   return { status: 413, text: requestTooLarge(limitBytes, actualBytes).text };
 }
 
-/** What a request that is not HTTP gets before its connection is closed, by Node's code for it. */
+/** The answer to a request that is not HTTP, before its connection closes, by Node's error code. */
 export function protocolRefusal(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, text: 'ERR request headers are too large' };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, text: 'ERR request took too long to arrive' };
   return badRequest('ERR malformed HTTP request');
 }
 
-// ── every face but kv's: sentences without a class ──
+// ── endpoints other than kv: sentences without an error class ──
 
-/** What a face calls the thing that a failure is about. */
+/** The endpoint's noun for the subject of a failure. */
 interface Subjects {
   readonly notAvailable: string;
   readonly changingOwner: string;
@@ -150,13 +181,14 @@ interface Subjects {
 function sentencesAbout({ notAvailable, changingOwner, stopped }: Subjects): Readonly<Record<ErrorCode, string>> {
   return {
     MAILBOX_FULL: 'the server is busy, nothing was done',
-    TENANT_BUSY: 'something else that was asked for takes long, nothing was done',
+    TENANT_BUSY: 'another long request of this account is running, nothing was done',
     SHARD_UNAVAILABLE: `${notAvailable} is not available right now, nothing was done`,
     OUTCOME_UNKNOWN: 'the call may or may not have been carried out, outcome=unknown',
     NOT_APPLIED: 'the call was not carried out, outcome=not-applied',
     FENCED: `${changingOwner} is changing its owner, nothing was done`,
     JOURNAL_UNAVAILABLE: 'storage is not available right now, nothing was done',
-    JOURNAL_DAMAGED: `${stopped} is stopped until an operator has looked at it`,
+    JOURNAL_DAMAGED: `${stopped} is stopped: its journal is damaged or incomplete, and an operator must act`,
+    NEWER_FORMAT: `${stopped} is stopped, a newer release of the server has written its data`,
     STORAGE_FULL: 'storage is full, only reads and deletes are served',
     SHUTTING_DOWN: 'the server is stopping, nothing was done',
     CONTROL_STALE: 'permissions cannot be checked right now, nothing was done',
@@ -170,13 +202,13 @@ function sentencesAbout({ notAvailable, changingOwner, stopped }: Subjects): Rea
   };
 }
 
-/** The refusal of `refusalOf`, told in a sentence of these. */
+/** The refusal of `refusalOf` with one of these sentences. */
 function sentence(failure: unknown, texts: Readonly<Record<ErrorCode, string>>): Refusal {
   const text = isMillraceError(failure) ? texts[failure.code] : texts.DEFECT;
   return { ...refusalOf(failure), text };
 }
 
-/** Refusals that such faces make by themselves, alike. */
+/** Refusals that these endpoints share. */
 export const SHARED_REFUSALS = {
   routeNotFound: { status: 404, text: 'no such route' },
   methodNotAllowed: { status: 405, text: 'method is not allowed' },
@@ -187,17 +219,17 @@ export function notFound(what: string): Refusal {
   return { status: 404, text: `${what} not found` };
 }
 
-/** Somebody has signed in, and may not do this. */
+/** The caller is signed in but has no right to this. */
 export function forbidden(text: string): Refusal {
   return { status: 403, text };
 }
 
-/** A message, or the JSON of a call. */
+/** For a message, or the JSON of a call. */
 export function queueBodyTooLarge(limitBytes: number): Refusal {
   return { status: 413, text: `body is too large, current limit: ${limitBytes} bytes` };
 }
 
-/** The refusal of `protocolRefusal`, told without a class. */
+/** The refusal of `protocolRefusal` without an error class. */
 export function queueProtocolRefusal(code: string | undefined): Refusal {
   const refusal = protocolRefusal(code);
   return { ...refusal, text: refusal.text.replace('ERR ', '') };
@@ -212,7 +244,7 @@ export function queueRefusalOf(failure: unknown): Refusal {
   return wasBeingStored(failure) ? { ...refusal, text: `${refusal.text}${BEING_STORED}` } : refusal;
 }
 
-/** What waits becomes less as it is delivered: not within a second, and not for everybody who waits at once. */
+/** A full queue empties by deliveries, which takes longer than a second, and other callers wait as well. */
 const FULL_SECONDS = 10;
 
 const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {
@@ -226,7 +258,7 @@ const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {
   FULL: 429,
 };
 
-/** What the owner of a queue has refused. */
+/** The refusal for a rejection by a queue's owner. */
 export function rejectionRefusal(reason: QueueRejection, text: string): Refusal {
   const refusal = { status: STATUS_BY_REJECTION[reason], text };
   if (reason === 'FULL') return { ...refusal, retryAfterSeconds: FULL_SECONDS };
@@ -234,20 +266,20 @@ export function rejectionRefusal(reason: QueueRejection, text: string): Refusal 
 }
 
 /**
- * The same, told to an endpoint in the middle of a run: it takes any 400 for "the run is over" and drops its work
- * without a word, and would send what is too large again. 412 makes its run fail where people look.
+ * The same for an endpoint in the middle of a run. It takes any 400 as "the run is over" and drops its work silently,
+ * and it would resend a too large step. 412 fails the run visibly.
  */
 export function refusalToRun(refusal: Refusal): Refusal {
   const { status, isRunOver = false } = refusal;
   return isRunOver || (status !== 400 && status !== 413) ? refusal : { ...refusal, status: 412 };
 }
 
-/** In order, but for a bound of the account. */
+/** A valid request above a limit of the account. */
 export function beyondQuota(text: string): Refusal {
   return { status: 412, text };
 }
 
-/** Refusals that the queue's face makes by itself. */
+/** Refusals of the queue endpoint itself. */
 export const QUEUE_REFUSALS = {
   unauthorized: { status: 401, text: 'unable to authenticate: invalid token' },
   readOnly: { status: 403, text: 'a read-only token may not do this' },
@@ -261,25 +293,25 @@ export const QUEUE_REFUSALS = {
 // ── the management API ──
 
 const MANAGEMENT_TEXTS = sentencesAbout({
-  notAvailable: 'what this needs',
+  notAvailable: 'a part of the server that this request needs',
   changingOwner: 'the control plane',
-  stopped: 'what was asked for',
+  stopped: 'the requested object',
 });
 
-/** The management API knows 400 alone for what does not fit. */
+/** The management API uses only 400 for conflicts. */
 export function managementRefusalOf(failure: unknown): Refusal {
   const refusal = sentence(failure, MANAGEMENT_TEXTS);
   return { ...refusal, status: refusal.status === 409 ? 400 : refusal.status };
 }
 
-/** What an operator is told. Only the journal knows what is wrong with a moment, so its own words are told. */
+/** The refusal for an operator. An invalid moment keeps the journal's own text, which has the reason. */
 export function adminRefusalOf(failure: unknown): Refusal {
   return isMillraceError(failure, 'INVALID') ? badRequest(failure.message) : managementRefusalOf(failure);
 }
 
 const NOT_POSSIBLE = 400;
 
-/** A text in place of the status: what is not there, without the id that it has inside. */
+/** A noun instead of a status means 404 about it, without the internal id. */
 const BY_CONTROL_REJECTION: Readonly<Record<RejectionReason, number | string>> = {
   UNKNOWN_DATABASE: 'database',
   UNKNOWN_ACCOUNT: 'account',
@@ -301,30 +333,30 @@ const BY_CONTROL_REJECTION: Readonly<Record<RejectionReason, number | string>> =
   BAD_USER: NOT_POSSIBLE,
   NAME_TAKEN: NOT_POSSIBLE,
   DAY_CLOSED: NOT_POSSIBLE,
-  // Ids and secrets are random: the same call again makes others.
+  // Ids and secrets are random: a repeated call generates others.
   ID_TAKEN: UNAVAILABLE,
   SECRET_TAKEN: UNAVAILABLE,
 };
 
-/** What the control actor has refused. */
+/** The refusal for a rejection by the control actor. */
 export function controlRefusal(reason: RejectionReason, text: string): Refusal {
   const said = BY_CONTROL_REJECTION[reason];
   return typeof said === 'string' ? notFound(said) : { status: said, text };
 }
 
-/** Refusals that the management face makes by itself. */
+/** Refusals of the management endpoint itself. */
 export const MANAGEMENT_REFUSALS = {
   unauthorized: { status: 401, text: 'unauthorized: unknown e-mail or API key' },
-  // Clients look for just these three words to learn what kind of key they have.
-  readOnly: { status: 403, text: 'Readonly API key: this key may look and change nothing' },
-  otherSite: { status: 403, text: 'changes are not taken from pages of other sites' },
-  noCsrf: { status: 403, text: 'with a session, a change needs the Millrace-Csrf header that belongs to it' },
-  sessionOver: { status: 401, text: 'unauthorized: there is no session, or it is over; sign in' },
-  jsonOnly: { status: 406, text: 'answers are application/json, which the request does not accept' },
+  // Clients look for these first three words to detect a read-only key.
+  readOnly: { status: 403, text: 'Readonly API key: this key cannot make changes' },
+  otherSite: { status: 403, text: 'changes from pages of other sites are refused' },
+  noCsrf: { status: 403, text: 'a change in a session needs the Millrace-Csrf header of this session' },
+  sessionOver: { status: 401, text: 'unauthorized: no session, or it has ended; sign in' },
+  jsonOnly: { status: 406, text: 'responses are application/json, which the Accept header of the request excludes' },
   tooManyCalls: { status: 429, text: 'too many requests with this key', retryAfterSeconds: SOON_SECONDS },
   noBackups: unavailable('backups are not available on this server'),
   noStatistics: unavailable('statistics are not available on this server'),
-  noReadModels: unavailable('this process keeps no read models: ask the one that does'),
+  noReadModels: unavailable('this process has no read models: send the request to a process with the projection role'),
 } as const satisfies Record<string, Refusal>;
 
 // ── documents of search indexes ──
@@ -335,26 +367,29 @@ const SEARCH_TEXTS = sentencesAbout({
   stopped: 'the search index',
 });
 
-/** What is wrong with a filter or a query is said by who has read it. */
+/** An invalid filter or query keeps the text of its parser. */
 export function searchRefusalOf(failure: unknown): Refusal {
   const refusal = sentence(failure, SEARCH_TEXTS);
   return isMillraceError(failure, 'INVALID') ? { ...refusal, text: failure.message } : refusal;
 }
 
-/** Refusals that the data plane of search indexes makes by itself. */
+/** Refusals of the search data plane itself. */
 export const SEARCH_REFUSALS = {
   unauthorized: { status: 401, text: 'Unauthorized: Invalid auth token' },
   readOnly: { status: 403, text: 'Forbidden: a read-only token may not do this' },
   commandNotFound: { status: 404, text: 'no such command' },
-  cutShort: unavailable('the server is stopping: not all documents were deleted, the same call goes on', SOON_SECONDS),
+  cutShort: unavailable(
+    'the server is stopping: not all documents were deleted, repeat the call to continue',
+    SOON_SECONDS,
+  ),
 } as const satisfies Record<string, Refusal>;
 
-/** What bounds a search index: one request, a stretch of time, or all that it may hold. */
+/** The kind of limit: of one request, of a period, or of the index's size. */
 export type SearchBound = 'request' | 'time' | 'size';
 
 const STATUS_BY_SEARCH_BOUND: Readonly<Record<SearchBound, number>> = { request: 400, time: 429, size: 403 };
 
-/** @param limit by its name in the index's record. @param retryAfterSeconds until there is room again */
+/** @param limit its name in the index's record. @param retryAfterSeconds until there is room again */
 export function searchLimitReached(
   bound: SearchBound,
   limit: string,
@@ -365,7 +400,7 @@ export function searchLimitReached(
   return retryAfterSeconds === undefined ? refusal : { ...refusal, retryAfterSeconds };
 }
 
-/** Nothing of that name; clients know this sentence. */
+/** An unknown name; clients know this sentence. */
 export function namespaceNotFound(name: string, index: string): Refusal {
   return { status: 404, text: `Namespace ${name} for the index ${index} does not exist` };
 }

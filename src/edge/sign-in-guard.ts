@@ -1,19 +1,17 @@
 /**
- * Guessing is slowed and seen: failed sign-ins of all faces of a process, counted by the address they came from.
+ * Slows and reports password guessing: counts failed sign-ins of all endpoints of a process by address.
  *
- * Invariants
- *  SIG1 an address that has failed too often is refused for seconds, and it alone: whoever signs in from another one is
- *       never kept out, and from the same one only until there is room for a failure again
- *  SIG2 a secret that nobody guesses, `UNGUESSABLE_CHARACTERS` long, is always looked up: behind a proxy that is not
- *       trusted everybody has one address, and who floods it must not lock the others out
- *  SIG3 what is kept is bounded, whatever comes: addresses, and names for the log. No secret is kept or logged
- *  SIG4 who signs in rightly is asked about only while somebody has failed within the last minute
+ *  SIG1 an address with too many failures is refused for seconds; other addresses are not affected
+ *  SIG2 a secret of at least `UNGUESSABLE_CHARACTERS` is always checked: behind an untrusted proxy all clients share
+ *       one address, and an attacker must not lock them out
+ *  SIG3 memory is bounded for addresses and logged names. No secret is stored or logged
+ *  SIG4 valid sign-ins cost a check only if a failure occurred within the last minute
  */
 import { isIPv6 } from 'node:net';
 import type { Clock, Counter, Log, Metrics, Timers } from '../ports/index.js';
 import { plain } from './http/client-address.js';
 
-/** The name by which the counter's label and the log know a face. */
+/** The endpoint's name in the counter's label and in the log. */
 export type SignInFace = 'rest' | 'resp' | 'queue' | 'management' | 'admin' | 'search' | 'monitoring' | 'console';
 
 export interface SignInGuardPorts {
@@ -24,43 +22,43 @@ export interface SignInGuardPorts {
 }
 
 const MINUTE_MS = 60_000;
-/** 16 bytes in hexadecimal; every secret that is made here is longer. No rate of guessing finds one. */
+/** 16 bytes in hexadecimal; all generated secrets are longer. Guessing cannot find one. */
 export const UNGUESSABLE_CHARACTERS = 32;
-/** Some 2 MB. Who fails from more addresses than that within a minute is slowed by their number no more. */
+/** About 2 MB. Failures from more addresses than that within a minute are no longer slowed. */
 export const MAX_ADDRESSES = 10_000;
-/** Names of a minute of a face, for the log. */
+/** Names of one endpoint per minute, for the log. */
 const MAX_NAMES = 1_000;
-/** What is shown of a name. */
+/** Characters of a name in the log. */
 const MAX_NAME_CHARACTERS = 64;
-/** How many are shown. */
+/** Names in one log event. */
 const MOST = 3;
 
 interface Allowance {
-  /** Failures that there is room for; below 1 the address is refused. */
+  /** Failures left; below 1 the address is refused. */
   left: number;
   filledAtMs: number;
 }
 
-/** What a face asks about those who sign in there. */
+/** The guard as an endpoint sees it. */
 export interface SignIns {
-  /** Has nobody failed lately? Then there is nothing to ask. */
+  /** No recent failures: `waitOf` need not be called. */
   readonly isQuiet: boolean;
-  /** @returns seconds until it may be tried again; undefined: the secret is to be looked up. Counted when it may not */
+  /** @returns seconds to wait, and counts the refused try; undefined: the secret may be checked */
   waitOf(address: string, secret: string, name?: string): number | undefined;
-  /** It opened nothing. @returns seconds when the address has failed too often and is told that; else undefined */
+  /** Counts a failure. @returns seconds if the address now has too many, else undefined */
   failed(address: string, name?: string): number | undefined;
 }
 
-/** It is for faces that nobody guesses at. */
+/** For endpoints without protection against guessing. */
 export const UNGUARDED: SignIns = { isQuiet: true, waitOf: () => undefined, failed: () => undefined };
 
 export class SignInGuard {
-  /** Those that failed last come last. */
+  /** In order of the last failure. */
   readonly #allowances = new Map<string, Allowance>();
   readonly #faces: GuardedFace[] = [];
   #isSweeping = false;
 
-  /** @param perMinute failures of one address; the same number may come at once. 0: nobody is refused */
+  /** @param perMinute failures per address; as many may come in a burst. 0: never refused */
   constructor(
     private readonly ports: SignInGuardPorts,
     private readonly perMinute: number,
@@ -70,7 +68,7 @@ export class SignInGuard {
     return this.#allowances.size === 0;
   }
 
-  /** Addresses that are remembered. */
+  /** Remembered addresses. */
   get size(): number {
     return this.#allowances.size;
   }
@@ -112,7 +110,7 @@ export class SignInGuard {
     return allowance.left >= 1 ? undefined : Math.ceil((((1 - allowance.left) / perMinute) * MINUTE_MS) / 1000);
   }
 
-  /** Each minute in which somebody failed is told, and forgets whom there is nothing to say about any more. */
+  /** Logs each minute with failures, and forgets addresses without a reduced allowance. */
   #sweepLater(): void {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
@@ -128,7 +126,7 @@ export class SignInGuard {
   }
 }
 
-/** What failed at one face since it was last told. */
+/** Failures of one endpoint since the last log event. */
 class GuardedFace implements SignIns {
   #failures = 0;
   #refused = 0;
@@ -176,18 +174,18 @@ class GuardedFace implements SignIns {
   }
 }
 
-/** Beyond `max` only those that are there already are counted. */
+/** Above `max` only existing keys are counted. */
 function addOne(counts: Map<string, number>, key: string, max: number): void {
   const count = counts.get(key);
   if (count !== undefined || counts.size < max) counts.set(key, (count ?? 0) + 1);
 }
 
-/** The largest first. */
+/** The largest counts first. */
 function most(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one).slice(0, MOST));
 }
 
-/** The first 64 bits of an IPv6 address: whoever has one such address has all that begin with them. */
+/** The first 64 bits of an IPv6 address: one client usually has a whole /64 network. */
 function networkOf(given: string): string {
   const address = plain(given);
   if (!isIPv6(address)) return address;

@@ -1,11 +1,11 @@
-/** What each role of a team may do. In one's own account everybody is the owner. */
+/** The permissions of each team role. In a personal account the user is the owner. */
 import type { TeamRole } from '../domain/control/index.js';
 import { forbidden } from './error-map.js';
 import { RefusedRequest } from './http/refused.js';
 
 /**
- * `read`: see what there is. `databases`: make, change and delete databases, search indexes, queues' tokens and backups.
- * `payment`: plans and budgets. `members`: who belongs to the team. `owner`: the team itself.
+ * `read`: reading objects. `databases`: creating, changing and deleting databases, search indexes, queue tokens and
+ * backups. `payment`: plans and budgets. `members`: members of the team. `owner`: the team itself.
  */
 export type Permission = 'read' | 'databases' | 'payment' | 'members' | 'owner';
 

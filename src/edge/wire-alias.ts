@@ -1,12 +1,11 @@
 /**
- * The two spellings of the wire: the neutral words (`Svc-…` headers, the queue's and the store's names)
- * and those of an alias that the operator may name with MILLRACE_WIRE_ALIAS. This module alone knows
- * that there are two; everything else asks it for a header by the neutral name's last part.
+ * The two spellings of headers and names on the wire: neutral words (`Svc-…` headers, names of the queue and the
+ * store) and those of an alias that an operator may set with MILLRACE_WIRE_ALIAS. Only this module knows both; other
+ * code asks for a header by the last part of its neutral name.
  *
- * Invariants
- *  WAL1 both spellings of a request header are read; when both arrive the neutral one counts
- *  WAL2 an answer carries one spelling: the alias when any header of the request began with it
- *  WAL3 what is kept is neutral: names are turned on their way in (`neutralName`) and out (`Spelling.headerName`)
+ *  WAL1 both spellings of a request header are read; if both arrive, the neutral one counts
+ *  WAL2 an answer has one spelling: the alias if any header of the request has its prefix
+ *  WAL3 stored names are neutral: they are converted on the way in (`neutralName`) and out (`Spelling.headerName`)
  */
 
 /** The words of one alias: header prefix without its dash, the queue's name, the store's name. */
@@ -14,11 +13,11 @@ export interface AliasWords {
   readonly headerWord: string;
   readonly queueWord: string;
   readonly kvWord: string;
-  /** The hosting partner's word, in one field of search indexes. Undefined: that field has its neutral name. */
+  /** The hosting partner's word in one field of search indexes. Undefined: that field has its neutral name. */
   readonly partnerWord?: string | undefined;
 }
 
-/** What follows the prefix in a header that the faces read or write. */
+/** The part after the prefix in a header that endpoints read or write. */
 export type WireHeader = 'Encoding' | 'Response-Format' | 'Sync-Token';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -28,22 +27,22 @@ const NEUTRAL_PREFIX = 'svc-';
 /** The query key of the queue's token, after the queue's name. */
 const TOKEN_KEY_END = '_token';
 const NEUTRAL_QUEUE_WORD = 'msgq';
-/** Stands before the name of a header that is passed on, also inside the names of callbacks' settings. */
+/** Precedes the name of a forwarded header, also inside the names of callback settings. */
 const FORWARD = 'forward-';
-/** Fields may be redacted of a message, of its callback, of the callback's failure callback, and so on. */
+/** Redacted fields may belong to a message, its callback, the callback's failure callback, and so on. */
 const REDACTED_FIELDS = /^svc-(?:(?:failure-)?callback-)*redact-fields$/;
-/** Where a canonical name carries another of ours. */
+/** Where a canonical name contains another neutral name. */
 const CARRIED = '-Forward-Svc-';
 const WIRE_HEADERS: readonly WireHeader[] = ['Encoding', 'Response-Format', 'Sync-Token'];
-/** Sent by client packages about themselves; allowed and ignored. */
+/** Sent by client libraries about themselves; accepted and ignored. */
 const TELEMETRY_HEADERS = ['Telemetry-Runtime', 'Telemetry-Platform', 'Telemetry-Sdk'];
 
-/** The words of the client packages as they are published (docs/wire-aliases.md), as a setting has them. */
+/** The words of the published client libraries (docs/wire-aliases.md), as in the setting. */
 export const PUBLISHED_WORDS = 'Upstash:QStash:redis:vercel';
 
-/** How one request's answer is spelled. */
+/** The spelling of one request's answer. */
 export class Spelling {
-  /** Lower case, with its dash: as Node gives header names. */
+  /** In lower case, with its dash, like Node's header names. */
   readonly prefix: string;
   readonly isAlias: boolean;
   readonly #names: ReadonlyMap<WireHeader, string>;
@@ -58,13 +57,13 @@ export class Spelling {
     return this.#names.get(header) as string;
   }
 
-  /** @param neutral canonical, as it is kept: `Svc-…`, or any other header, which stays as it is */
+  /** @param neutral canonical stored name: `Svc-…`, or any other header, which stays as it is */
   headerName(neutral: string): string {
     if (!this.isAlias || !neutral.startsWith(`${NEUTRAL_WORD}-`)) return neutral;
     return `${this.word}${neutral.slice(NEUTRAL_WORD.length)}`;
   }
 
-  /** A configuration header, which may carry another header's name: `Svc-Forward-Svc-Run`. */
+  /** A configuration header, which may contain another header's name: `Svc-Forward-Svc-Run`. */
   settingName(neutral: string): string {
     if (!this.isAlias || !neutral.startsWith(`${NEUTRAL_WORD}-`)) return neutral;
     const inner = neutral.indexOf(CARRIED);
@@ -73,22 +72,22 @@ export class Spelling {
     return this.headerName(name) + carried;
   }
 
-  /** A text in which headers may be named. */
+  /** A text that may contain header names. */
   text(neutral: string): string {
     if (!this.isAlias) return neutral;
     return neutral.replaceAll(`${NEUTRAL_WORD}-`, `${this.word}-`).replaceAll(NEUTRAL_PREFIX, this.prefix);
   }
 }
 
-/** The spelling of answers whose reader shows no sign of another. */
+/** The spelling of answers to requests without alias words. */
 export const NEUTRAL_SPELLING = new Spelling(NEUTRAL_WORD);
 
-export class WireSpellings {
+export class HeaderAliases {
   readonly #neutral = NEUTRAL_SPELLING;
   readonly #aliases: readonly Spelling[];
   /** Query keys of the queue's token; true for an alias. */
   readonly #tokenKeys: ReadonlyMap<string, boolean>;
-  /** It has for each header its names in lower case, neutral first (WAL1). */
+  /** For each header its names in lower case, neutral first (WAL1: the neutral one counts). */
   readonly #incoming: ReadonlyMap<WireHeader, readonly string[]>;
   readonly #words: readonly string[];
 
@@ -104,7 +103,7 @@ export class WireSpellings {
     );
   }
 
-  /** The spelling that the request's answer has (WAL2). */
+  /** The spelling of the request's answer (WAL2: the alias if any header has its prefix). */
   spellingOf(headers: Headers): Spelling {
     if (this.#aliases.length === 0) return this.#neutral;
     for (const name in headers) {
@@ -113,7 +112,7 @@ export class WireSpellings {
     return this.#neutral;
   }
 
-  /** The header's value under whichever name it came. */
+  /** The header's value in either spelling. */
   read(headers: Headers, header: WireHeader): string | undefined {
     for (const name of this.#incoming.get(header) as readonly string[]) {
       const value = headers[name];
@@ -122,26 +121,26 @@ export class WireSpellings {
     return undefined;
   }
 
-  /** The spelling of a record that was made in one of the two, when its reader shows no sign of either. */
+  /** The spelling of a record that was created in one of the two, for a reader whose request shows neither. */
   spellingFor(isAlias: boolean): Spelling {
     return isAlias ? (this.#aliases[0] ?? this.#neutral) : this.#neutral;
   }
 
-  /** Does a query key carry the queue's token? In which spelling, if so. */
+  /** The spelling of a query key with the queue's token; undefined for other keys. */
   tokenKey(key: string): 'neutral' | 'alias' | undefined {
     const isAlias = this.#tokenKeys.get(key);
     return isAlias === undefined ? undefined : isAlias ? 'alias' : 'neutral';
   }
 
-  /** Does a header or query key, in lower case, begin with the word of a spelling? */
+  /** The spelling that a header or query key, in lower case, begins with. */
   spellingOfName(name: string): 'neutral' | 'alias' | undefined {
     if (name.startsWith(NEUTRAL_PREFIX)) return 'neutral';
     return this.#aliasOf(name) === undefined ? undefined : 'alias';
   }
 
   /**
-   * The same name in neutral words, also where it carries a header's name of the same spelling inside:
-   * `acme-callback-forward-acme-run` becomes `svc-callback-forward-svc-run`. Neutral names stay as they are.
+   * The name in neutral words, with any header name inside: `acme-callback-forward-acme-run` becomes
+   * `svc-callback-forward-svc-run`. Neutral names stay as they are.
    * @param name in lower case
    */
   neutralName(name: string): string {
@@ -156,7 +155,7 @@ export class WireSpellings {
     return NEUTRAL_PREFIX + rest.slice(0, forward + FORWARD.length) + NEUTRAL_PREFIX + inner.slice(prefix.length);
   }
 
-  /** The value of a configuration header that came in an alias: header names are in it where fields are redacted. */
+  /** The value of a configuration header in an alias spelling: redacted fields contain header names. */
   neutralValue(neutralName: string, value: string): string {
     if (!neutralName.endsWith('redact-fields') || !REDACTED_FIELDS.test(neutralName)) return value;
     let text = value;
@@ -186,20 +185,20 @@ export class WireSpellings {
 const KV_START = '/v2/kv/';
 const QUEUE_START = '/v2/msgq/';
 const PARTNER_FIELD = 'partner_email';
-/** Fields whose values may name a tier of the queue. */
+/** Fields with values that may name a tier of the queue. */
 const TIER_FIELDS: ReadonlySet<string> = new Set(['plan_name', 'reserved_type']);
 const TIER_START = 'msgq_fixed';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** How one answer of the management API is spelled: names of fields, and values that name the queue. */
+/** The spelling of one answer of the management API: field names, and values that name the queue. */
 export class FieldSpelling {
   readonly #names: ReadonlyMap<string, string>;
   readonly #neutralNames: ReadonlyMap<string, string>;
   readonly #tierStart: string;
   readonly #queueWord: string;
 
-  /** @param alsoNamed a field that an answer has under both names, since nothing says which its reader knows */
+  /** @param alsoNamed a field that an answer has under both names, because the reader's spelling is unknown */
   constructor(
     alias: AliasWords | undefined,
     private readonly alsoNamed?: readonly [neutral: string, other: string],
@@ -215,7 +214,7 @@ export class FieldSpelling {
     this.#neutralNames = new Map(names.map(([neutral, other]) => [other, neutral]));
   }
 
-  /** A body in neutral words. Where a field came under both names, the neutral one counts. */
+  /** The body in neutral words. If a field came under both names, the neutral one counts. */
   neutral(body: unknown): unknown {
     if (this.#names.size === 0 || !isObject(body)) return body;
     const members: [string, unknown][] = [];
@@ -227,7 +226,7 @@ export class FieldSpelling {
     return Object.fromEntries(members);
   }
 
-  /** An answer, or each of a list of them, in the words of its reader. */
+  /** An answer, or each item of a list, in the reader's spelling. */
   spelled(answer: unknown): unknown {
     if (this.#names.size === 0 && this.alsoNamed === undefined) return answer;
     if (Array.isArray(answer)) return answer.map((item) => this.spelled(item));
@@ -240,13 +239,13 @@ export class FieldSpelling {
     return Object.fromEntries(members);
   }
 
-  /** A text in which fields or tiers may be named. */
+  /** A text that may contain field or tier names. */
   text(neutral: string): string {
     return this.#names.size === 0 ? neutral : neutral.replaceAll(NEUTRAL_QUEUE_WORD, this.#queueWord);
   }
 }
 
-/** Spellings of the management API, where a path says which words its client knows. */
+/** Spellings of the management API, where the path shows the client's spelling. */
 export class ManagementSpellings {
   readonly #neutral: FieldSpelling;
   readonly #paths: readonly (readonly [start: string, neutral: string, FieldSpelling])[];
@@ -266,7 +265,7 @@ export class ManagementSpellings {
     this.#byPrefix = spelled.map(([{ headerWord }, fields]) => [`${headerWord.toLowerCase()}-`, fields] as const);
   }
 
-  /** @returns the path in neutral words, and how its answer is spelled */
+  /** @returns the path in neutral words, and the spelling of its answer */
   of(path: string, headers: Headers): { readonly path: string; readonly fields: FieldSpelling } {
     for (const [start, neutral, fields] of this.#paths) {
       if (path.startsWith(start)) return { path: neutral + path.slice(start.length), fields };
@@ -284,7 +283,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a field, with the name of a tier turned. */
+/** The value of a field, with the name of a tier converted. */
 function turned(field: string, value: unknown, from: string, to: string): unknown {
   const isTier = TIER_FIELDS.has(field) && typeof value === 'string' && value.startsWith(from);
   return isTier ? to + value.slice(from.length) : value;

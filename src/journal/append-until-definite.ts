@@ -1,11 +1,11 @@
 /**
- * One entry's way into the journal, sent again until the answer is definite.
+ * Appends one entry to the journal, and repeats it until the answer is definite.
  *
- *  AUN1 the same bytes with the same expectation, every time: a late copy of an earlier try is refused by it
- *  AUN2 a conflict after an unknown try is resolved by reading what stands there, never by guessing
- *  AUN3 a conflict below our own expectation means that acknowledged data has vanished
- *  AUN4 never a new expectation: an owner that has been overtaken does not append on top
- *  AUN5 the messages of a chunk set are appended one after the other (docs/adr/0013-chunk-sets-in-order.md)
+ *  AUN1 every repetition has the same bytes and the same expectation, so a late copy of an earlier try is refused
+ *  AUN2 a conflict after an unknown try is resolved by reading the message at that position
+ *  AUN3 a conflict below our own expectation means that acknowledged data is lost
+ *  AUN4 the expectation never changes: an owner that was overtaken never appends on top
+ *  AUN5 the messages of a chunk set are appended one after the other (docs/decisions/journal.md)
  */
 
 import { assert, describeError, MillraceError, type ShardName } from '../kernel/index.js';
@@ -17,8 +17,8 @@ export interface AppendLimits {
 }
 
 /**
- * Between two tries of an append that was not answered, milliseconds: at first, and at most. A shard whose leader was
- * elected just now waits for no more than this.
+ * Milliseconds between two tries of an unanswered append, at first and at most. A shard with a newly elected leader
+ * waits no longer than this.
  */
 const DEFAULT_LIMITS: AppendLimits = { firstRetryMs: 20, maxRetryMs: 200 };
 
@@ -37,9 +37,9 @@ export class DefiniteAppender {
   ) {}
 
   /**
-   * Stores the messages right behind `expectedLast` and each other.
+   * Stores the messages in order, directly after `expectedLast`.
    * @returns position of the last one
-   * @throws FENCED (surely not stored, or another's is there; `details.outcome` says which),
+   * @throws FENCED (certainly not stored, or another's is there; `details.outcome` says which),
    *         JOURNAL_DAMAGED, OUTCOME_UNKNOWN when aborted while the answer was open
    */
   append(shard: ShardName, messages: readonly Uint8Array[], expectedLast: number, watch: AppendWatch): Promise<number> {
@@ -56,8 +56,8 @@ export class DefiniteAppender {
     watch: AppendWatch,
   ): Promise<number> {
     let position = expectedLast;
-    // AUN5: one after the other. A later message of the set must never be sent on the guess that the one
-    // before it was stored: where a successor's claim stands instead, the guess is right by accident.
+    // One after the other (AUN5). A later message of the set must not be sent on the guess that the one before was
+    // stored: where a successor's claim has that position, the guess would be right by accident.
     for (const bytes of messages) position = await this.#appendOne(shard, bytes, position, watch);
     return position;
   }
@@ -101,7 +101,7 @@ export class DefiniteAppender {
     }
   }
 
-  /** AUN2: ours is stored if and only if the message right behind the expectation has our bytes. */
+  /** Our message is stored if and only if the message directly after the expectation has our bytes (AUN2). */
   async #resolveConflict(
     shard: ShardName,
     bytes: Uint8Array,
@@ -117,7 +117,7 @@ export class DefiniteAppender {
           throw fenced(shard, expectedLast, 'not-applied');
         }
         const { first } = await this.journal.tail(shard);
-        // A successor has claimed, and compacted what stood here: whose it was cannot be told any more.
+        // A successor has claimed the shard and compacted this position, so the message's writer is no longer known.
         if (first > expectedLast + 1) throw fenced(shard, expectedLast, 'unknown');
       } catch (error) {
         if (!(error instanceof MillraceError) || error.code !== 'JOURNAL_UNAVAILABLE') throw error;
@@ -135,7 +135,7 @@ function fenced(shard: ShardName, expectedLast: number, outcome: 'not-applied' |
 }
 
 function vanished(shard: ShardName, expectedLast: number, last: number): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', `${shard}: acknowledged entries have vanished`, {
+  return new MillraceError('JOURNAL_DAMAGED', `${shard}: acknowledged entries are missing`, {
     shard,
     expectedLast,
     last,

@@ -1,14 +1,14 @@
 /**
- * Bodies beside snapshots, proven: those that came with the entries since the snapshot before, and those that were
- * moved from its segments, are in the next one with the same bytes, for as long as the state needs them.
+ * Verifies the bodies of snapshots: bodies that came with entries since the snapshot before, and those moved from its
+ * segments, are in the next one with the same bytes while the state needs them.
  */
 import { sha256 } from '../codec/envelope/index.js';
-import type { BodySegmentRef, ManifestPartition } from '../messages/index.js';
+import type { BodySegmentRef, ManifestPartition } from '../protocol/index.js';
 import { readBodySegment } from './body-segments.js';
 import type { BodySource } from './partition-fold.js';
 import type { SnapshotStore } from './snapshot-store.js';
 
-/** Reads the segments back that `earlier` has not. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+/** Reads the segments that `earlier` does not have. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
 export async function readBodies(
   store: SnapshotStore,
   { name, bodySegments = [] }: ManifestPartition,
@@ -19,9 +19,9 @@ export async function readBodies(
 }
 
 /**
- * @param before the partition in the snapshot before; undefined: it had none
- * @param bodies of a fold of `before` and the entries up to `next`
- * @returns what is wrong, a line each
+ * @param before  the partition in the snapshot before; undefined: it had none
+ * @param bodies  of a fold of `before` and the entries up to `next`
+ * @returns the faults, a line each
  * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function compareBodies(
@@ -47,11 +47,11 @@ export async function compareBodies(
     for (const [number, content] of await readBodySegment(store, name, ref)) {
       const hash = expected.get(number);
       expected.delete(number);
-      // One that was dropped meanwhile may lie there for as long as its neighbours are needed.
+      // A dropped body may remain in a segment as long as its neighbours are needed.
       if (hash === undefined) {
-        if (bodies.isNeeded(number)) wrong.push(`body ${number} came with no entry`);
+        if (bodies.isNeeded(number)) wrong.push(`body ${number} belongs to no entry`);
       } else if (Buffer.compare(hash, sha256(content)) !== 0) {
-        wrong.push(`body ${number} is not the one that came`);
+        wrong.push(`body ${number} differs from the body of its entry`);
       }
     }
   }

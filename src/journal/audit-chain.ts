@@ -1,12 +1,12 @@
 /**
- * One pass over a shard's entries: numbers, hashes, epochs, clocks and the chains of sections, and whether what was
- * said elsewhere about single entries (by snapshots, leases, checkpoints) is true of them. It goes on behind a
- * finding: the next entry is taken at its word, and followed from there.
+ * Verifies a shard's entries in one pass: numbers, hashes, epochs, clocks, the chains of sections, and the statements
+ * of snapshots, leases and checkpoints about single entries. After a finding it trusts the next entry and continues
+ * from there.
  */
 
 import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
 import { describeError, isMillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import { entrySections } from '../messages/index.js';
+import { entrySections } from '../protocol/index.js';
 import { Chain, type ChainHead, EMPTY_HEAD } from './chain.js';
 import { chainAfter } from './entry-reader.js';
 import type { StoredManifest } from './snapshot-store.js';
@@ -15,10 +15,16 @@ export interface Finding {
   readonly reason: string;
   readonly position?: number | undefined;
   readonly partition?: PartitionName | undefined;
+  /** True when the data is not damaged, but written by a newer release. */
+  readonly isNewer?: true;
+}
+
+export function newerFinding(error: unknown): Pick<Finding, 'isNewer'> {
+  return isMillraceError(error, 'NEWER_FORMAT') ? { isNewer: true } : {};
 }
 
 export interface PartitionAudit {
-  /** Sections met, and the index of the last one. */
+  /** The number of sections, and the index of the last one. */
   sections: number;
   lastIndex: number;
 }
@@ -30,21 +36,21 @@ export interface SectionMark {
   readonly hash: Uint8Array;
 }
 
-/** An entry that somebody vouches for. */
+/** An entry for which a lease, a checkpoint or a snapshot vouches. */
 export interface EntryMark {
-  /** Who: `the lease`, `the checkpoint`. */
+  /** The voucher: `the lease`, `the checkpoint`. */
   readonly source: string;
   readonly number: number;
   readonly hash: Uint8Array;
   /** The position of the entry's last message. */
   readonly position: number;
-  /** What every partition's chain had come to; left out: nothing is said of them. */
+  /** The last section of every partition; undefined: not stated. */
   readonly partitions?: readonly SectionMark[];
 }
 
 export type Anchor = 'beginning' | 'snapshot' | 'trusted';
 
-/** A journal that is broken everywhere needs no longer list. */
+/** A journal that is damaged everywhere needs no longer list. */
 const MAX_FINDINGS = 100;
 
 export class ChainAudit {
@@ -58,7 +64,7 @@ export class ChainAudit {
   #assembler = new EntryAssembler();
   #chain: Chain;
   #head: ChainHead;
-  /** Manifests whose end is still to come. */
+  /** Manifests with an end that was not reached yet. */
   readonly #expected: Map<number, StoredManifest>;
   readonly #marks: Set<EntryMark>;
 
@@ -68,7 +74,7 @@ export class ChainAudit {
     private readonly manifests: readonly StoredManifest[],
     marks: readonly EntryMark[],
   ) {
-    // The front is cut right behind a snapshot: what it covers proves the first entry left.
+    // The journal begins directly after a snapshot, which proves its first entry.
     this.#anchor = first === 1 ? undefined : manifests.find(({ manifest }) => manifest.head.position === first - 1);
     this.#chain =
       this.#anchor === undefined
@@ -85,7 +91,7 @@ export class ChainAudit {
     return this.findings.length >= MAX_FINDINGS;
   }
 
-  /** The last entry that was met. */
+  /** The last entry read. */
   get head(): ChainHead {
     return this.#head;
   }
@@ -104,13 +110,14 @@ export class ChainAudit {
     try {
       read = this.#assembler.add(position, bytes);
     } catch (error) {
-      this.find({ reason: describeError(error), position });
-      this.#assembler = new EntryAssembler();
+      this.find({ reason: describeError(error), position, ...newerFinding(error) });
+      if (isMillraceError(error, 'NEWER_FORMAT')) this.skip();
+      else this.#assembler = new EntryAssembler();
     }
     if (read !== undefined) this.#follow(read);
   }
 
-  /** What comes next does not follow what was there before, which has been reported. */
+  /** The next entry need not follow the last one; that fault has been reported. */
   skip(): void {
     this.#assembler = new EntryAssembler();
     this.#chain = new Chain(this.shard, undefined);
@@ -148,7 +155,7 @@ export class ChainAudit {
     this.#expected.delete(entry.number);
     const { head } = stored.manifest;
     if (head.position !== position || !isEqual(head.hash, hash)) {
-      this.find({ reason: `${stored.name} covers another entry than the one that is here`, position });
+      this.find({ reason: `${stored.name} covers another entry than the stored one`, position });
       return;
     }
     this.manifestsOnChain += 1;
@@ -158,7 +165,7 @@ export class ChainAudit {
   #compareWithMark(mark: EntryMark, { hash, position }: ReadEntry): void {
     this.#marks.delete(mark);
     if (mark.position !== position || !isEqual(mark.hash, hash)) {
-      const reason = `entry ${mark.number} is not the one that ${mark.source} has seen`;
+      const reason = `entry ${mark.number} differs from the one that ${mark.source} recorded`;
       this.find({ reason, position });
       return;
     }
@@ -176,8 +183,8 @@ export class ChainAudit {
   }
 
   /**
-   * What should have come and did not.
-   * @returns marks of entries from before what is kept, which nothing here can be compared with
+   * Reports expected entries that were missing.
+   * @returns marks of entries older than the journal's first, which cannot be compared
    */
   end(): EntryMark[] {
     const tooOld: EntryMark[] = [];
@@ -187,20 +194,24 @@ export class ChainAudit {
       const covering = this.manifests.find(({ manifest }) => manifest.head.number === number)?.manifest;
       if (covering !== undefined && number < this.firstNumber) {
         if (isEqual(covering.head.hash, mark.hash)) this.marksMet += 1;
-        else this.find({ reason: `entry ${number} is not the one that ${source} has seen`, position: mark.position });
+        else
+          this.find({
+            reason: `entry ${number} differs from the one that ${source} recorded`,
+            position: mark.position,
+          });
       } else if (this.entries > 0 && number < this.firstNumber) {
         tooOld.push(mark);
       } else if (number > last) {
-        const reason = `${source} has seen entry ${number} at position ${mark.position}: the journal is shorter than it was, entry ${last} is its last`;
+        const reason = `${source} recorded entry ${number} at position ${mark.position}: the journal is shorter than before, its last entry is ${last}`;
         this.find({ reason, position: position + 1 });
       } else {
-        this.find({ reason: `${source} has seen entry ${number}, which is not here`, position: mark.position });
+        this.find({ reason: `${source} recorded entry ${number}, which is missing`, position: mark.position });
       }
     }
     for (const { name, manifest } of this.#expected.values()) {
       const { number } = manifest.head;
       this.find({
-        reason: `${name} covers entry ${number}, which is not here`,
+        reason: `${name} covers entry ${number}, which is missing`,
         position: number > last ? position + 1 : undefined,
       });
     }

@@ -1,16 +1,16 @@
 /**
- * The history of partitions, out of the journal: as lines of JSON, one for each section of an entry, or as
- * RESP commands that give any Redis the same data. What comes out has been followed link by link.
+ * Exports the history of partitions from the journal: as lines of JSON, one for each section of an entry, or as RESP
+ * commands that give any Redis the same data. Every exported entry has been checked against the chain.
  *
- *  AE1 an earlier moment than what is kept is refused, never answered with less
- *  AE2 RESP output gives the state at `to`, whatever `from` is: history before `from` comes as the snapshot
- *      before it, where there is one
- *  AE3 nothing is read ahead of whoever takes the output
+ *  AE1 a moment earlier than the kept history is refused, never answered with less history
+ *  AE2 RESP output gives the state at `to`, for any `from`: history before `from` comes as the snapshot before it,
+ *      where there is one
+ *  AE3 the export reads only as fast as its output is consumed
  */
 
 import type { ReadEntry } from '../codec/envelope/index.js';
 import type { PartitionName, ShardName } from '../kernel/index.js';
-import { entrySections, type Moment } from '../messages/index.js';
+import { entrySections, type Moment } from '../protocol/index.js';
 import type { AuditPorts } from './audit.js';
 import { isAfter, isBefore, tooEarly } from './audit-moment.js';
 import { Chain } from './chain.js';
@@ -25,23 +25,23 @@ export interface ExportRange {
 }
 
 interface ExportedLines extends ExportRange {
-  /** Of lines of databases: see `linesOf`. */
+  /** For lines of databases: see `linesOf`. */
   readonly wants?: WantedEffect | undefined;
 }
 
-/** Where reading begins: behind a snapshot, at the very beginning, or at an entry taken at its word. */
+/** Where reading begins: after a snapshot, at the first entry, or at an entry that has to be trusted. */
 interface Beginning {
   readonly base: StoredManifest | undefined;
   readonly from: number;
   readonly last: number;
   readonly chain: Chain;
-  /** Nothing before `from` is missing: it is in the base, or there was nothing. */
+  /** True when no history before `from` is missing: it is in the base, or there was none. */
   readonly isComplete: boolean;
 }
 
 /**
  * One line for each section of the partitions within the range, in pieces; a piece that ends a line ends in a newline.
- * @throws INVALID (AE1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ * @throws INVALID (AE1: the moment is not kept), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function* exportLines(
   ports: AuditPorts,
@@ -62,8 +62,8 @@ export async function* exportLines(
 }
 
 /**
- * One partition as RESP commands: a snapshot's, then every effect behind it up to `to` (AE2).
- * @throws INVALID (AE1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ * One partition as RESP commands: those of a snapshot, then every later effect up to `to` (AE2).
+ * @throws INVALID (AE1: the moment is not kept), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function* exportCommands(
   ports: AuditPorts,
@@ -81,8 +81,8 @@ export async function* exportCommands(
 }
 
 /**
- * The same, as the state alone: for a database of several partitions, where a `FLUSHALL` in one must not
- * empty the others. Holds the partition in memory.
+ * The same, as the final state only: for a database of several partitions, where a `FLUSHALL` in one must not empty the
+ * others. Holds the partition in memory.
  */
 export async function* exportState(
   ports: AuditPorts,
@@ -113,7 +113,7 @@ async function beginAt(
     const { head } = stored.manifest;
     if (head.position < first - 1) break;
     if (to !== undefined && isAfter(head.position, head.clockMs, to)) continue;
-    // Without `from` the oldest one serves, and only where the journal's own beginning is gone.
+    // Without `from` the oldest snapshot is used, and only when the journal's beginning was removed.
     if (from === undefined ? first > 1 : isBefore(head.position, head.clockMs, from)) base = stored;
     if (from !== undefined && base !== undefined) break;
   }
@@ -144,7 +144,7 @@ async function* entriesUpTo(
 ): AsyncGenerator<ReadEntry> {
   const end = to?.kind === 'position' ? Math.min(to.position, last) : last;
   for await (const read of readEntries(journal, shard, from, end, chain)) {
-    // Clocks never fall along a journal: behind this one, all are later.
+    // Clocks never fall along a journal: all later entries are after `to`.
     if (to !== undefined && isAfter(read.position, read.entry.clockMs, to)) return;
     yield read;
   }

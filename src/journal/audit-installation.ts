@@ -1,9 +1,9 @@
 /**
- * The audit of everything: each shard's chain, its snapshots, and the entries that its lease and a checkpoint vouch
- * for; the meter's log. A shard at a time, so that whoever asks sees how far it is.
+ * The audit of an installation: each shard's chain and snapshots, the entries for which its lease and a checkpoint
+ * vouch, and the meter's log. It goes shard by shard, so that its caller can show the progress.
  *
- *  AI1 a lease is read before the end of its journal: what it vouches for must be there by then
- *  AI2 the stream is the one that the lease, and the checkpoint, have seen
+ *  AI1 a lease is read before the end of its journal, so the entry that it vouches for must be there
+ *  AI2 the stream must be the one named in the lease and in the checkpoint
  */
 import { decodeMeterRecord } from '../codec/control/index.js';
 import type { ShardLease } from '../codec/leases/index.js';
@@ -14,20 +14,20 @@ import type { EntryMark, Finding } from './audit-chain.js';
 import { type LogAudit, verifyLog } from './audit-log.js';
 import { type SnapshotAudit, verifySnapshots } from './audit-snapshots.js';
 import type { CheckpointStatement, ShardCheckpoint } from './checkpoints.js';
+import { leaseOf } from './journal-completeness.js';
 import type { FoldFactory } from './partition-fold.js';
-import { leaseOf } from './vouched.js';
 
 export interface InstallationPorts extends AuditPorts {
   readonly leases: Pick<LeaseStore, 'get'>;
   readonly foldFactory: FoldFactory;
-  /** Those with a chain: of databases, of queues, of the control state. */
+  /** Shards with a chain: of databases, of queues, of the control state. */
   readonly shards: readonly ShardName[];
-  /** Those without: the meter's log. */
+  /** Logs without a chain: the meter's log. */
   readonly logs: readonly ShardName[];
 }
 
 export interface InstallationAuditOptions extends Pick<AuditOptions, 'signal' | 'onProgress'> {
-  /** What an operator kept, its signature proven. */
+  /** A checkpoint that an operator kept, with a verified signature. */
   readonly against?: CheckpointStatement | undefined;
 }
 
@@ -40,10 +40,10 @@ export type AuditReport =
       readonly findings: readonly Finding[];
     }
   | { readonly kind: 'log'; readonly audit: LogAudit; readonly findings: readonly Finding[] }
-  /** It could not be read at all. */
+  /** The stream could not be read at all. */
   | { readonly kind: 'missing'; readonly shard: ShardName; readonly findings: readonly Finding[] };
 
-/** A report for each shard, as it is done. @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted */
+/** A report for each shard, when it is done. @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted */
 export async function* verifyInstallation(
   ports: InstallationPorts,
   options: InstallationAuditOptions = {},
@@ -60,7 +60,7 @@ export async function* verifyInstallation(
     });
   }
   for (const shard of checkpoints.keys()) {
-    yield { kind: 'missing', shard, findings: [{ reason: 'the checkpoint has seen it, and it is not here' }] };
+    yield { kind: 'missing', shard, findings: [{ reason: 'the checkpoint names it, but it does not exist' }] };
   }
 }
 
@@ -74,10 +74,10 @@ async function reportOf(
   const { createdAt } = await ports.journal.tail(shard);
   const ofStream: Finding[] = [];
   if (lease !== undefined && lease.createdAt !== createdAt) {
-    ofStream.push({ reason: `its stream was made at ${createdAt}, the lease says ${lease.createdAt}` });
+    ofStream.push({ reason: `its stream was created at ${createdAt}, the lease says ${lease.createdAt}` });
   }
   if (checkpoint !== undefined && checkpoint.createdAt !== createdAt) {
-    ofStream.push({ reason: `its stream was made at ${createdAt}, the checkpoint says ${checkpoint.createdAt}` });
+    ofStream.push({ reason: `its stream was created at ${createdAt}, the checkpoint says ${checkpoint.createdAt}` });
   }
   const marks = marksOf(lease);
   if (checkpoint !== undefined && checkpoint.number > 0) marks.push(markOf(checkpoint));
@@ -87,7 +87,7 @@ async function reportOf(
   return { kind: 'shard', audit, snapshots, findings };
 }
 
-/** What the shard's lease vouches for; to be asked for before the journal's end is (AI1). */
+/** The entry that the shard's lease vouches for; read before the end of the journal (AI1). */
 export async function leaseMarks(ports: Pick<InstallationPorts, 'leases'>, shard: ShardName): Promise<EntryMark[]> {
   return marksOf(await leaseOf(ports, shard));
 }

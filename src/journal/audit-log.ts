@@ -1,10 +1,10 @@
 /**
- * Proves what can be proven of a log that many write to (the meter's): it has no chain, so that its positions have
- * no gap and that each record can be read.
+ * Verifies a log with many writers (the meter's). It has no chain, so the check is that positions have no gap and that
+ * each record can be read.
  */
 import { describeError, type ShardName } from '../kernel/index.js';
 import { type AuditOptions, inOrder } from './audit.js';
-import type { Finding } from './audit-chain.js';
+import { type Finding, newerFinding } from './audit-chain.js';
 import { gapReason, type ReadableJournal, readWithGaps } from './audit-reading.js';
 
 export interface LogAudit {
@@ -18,7 +18,7 @@ export interface LogAudit {
 const MAX_FINDINGS = 100;
 
 /**
- * @param decode  throws what is not a record
+ * @param decode  throws for bytes that are no record
  * @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted; damage is reported, not thrown
  */
 export async function verifyLog(
@@ -42,7 +42,7 @@ export async function verifyLog(
     } else {
       const problem = problemOf(decode, step.message.bytes);
       if (problem === undefined) records += 1;
-      else findings.push({ reason: `not a record: ${problem}`, position: step.message.position });
+      else findings.push({ ...problem, position: step.message.position });
     }
     if (findings.length >= MAX_FINDINGS) break;
   }
@@ -50,11 +50,11 @@ export async function verifyLog(
   return { shard, firstPosition: first, lastPosition: last, records, findings: inOrder(findings) };
 }
 
-function problemOf(decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array): string | undefined {
+function problemOf(decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array): Finding | undefined {
   try {
     decode(bytes);
     return undefined;
   } catch (error) {
-    return describeError(error);
+    return { reason: `not a record: ${describeError(error)}`, ...newerFinding(error) };
   }
 }

@@ -1,29 +1,29 @@
 /**
- * Proves that snapshots agree with the journal: each is folded anew from the one before it, or from the journal's
- * beginning, and must come to the same digests; what it names must read back and load to them as well.
+ * Verifies that snapshots agree with the journal. Each is folded again from the one before it, or from the journal's
+ * beginning, and must have the same digests; the objects that it names must be readable and load to the same state.
  *
- *  AS1 a snapshot whose predecessor and entries are kept is folded anew; of the oldest one kept only what it names
- *      can be proven
- *  AS2 memory is bounded by the largest partition, or by partitions that come to `groupBytes` in their snapshots;
+ *  AS1 a snapshot with a kept predecessor and kept entries is folded again; of the oldest one only the named objects
+ *      can be verified
+ *  AS2 memory is bounded by the largest partition, or by partitions that total `groupBytes` in their snapshots;
  *      entries are read again for each such group
- *  AS3 a segment is read at most twice, however many snapshots name it: to be proven itself, and as what the next
- *      change of its partition is folded on
- *  AS4 a snapshot that is let go of meanwhile is no damage
+ *  AS3 a segment is read at most twice, for any number of snapshots that name it: once to be verified, and once as the
+ *      base of the partition's next change
+ *  AS4 a snapshot that is removed during the audit is no damage
  */
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import { entrySections, type ManifestPartition } from '../messages/index.js';
+import { entrySections, type ManifestPartition } from '../protocol/index.js';
 import type { AuditOptions, AuditPorts } from './audit.js';
 import { compareBodies, readBodies } from './audit-bodies.js';
-import type { Finding } from './audit-chain.js';
+import { type Finding, newerFinding } from './audit-chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { FoldFactory, PartitionFold } from './partition-fold.js';
 import { SnapshotStore, type StoredManifest, segmentsOfPartition } from './snapshot-store.js';
 
 export interface SnapshotAudit {
-  /** Snapshots there are, and how many of them were folded anew (AS1). */
+  /** The number of snapshots, and how many of them were folded again (AS1). */
   readonly snapshots: number;
   readonly refolded: number;
-  /** Bytes of objects that were read back. */
+  /** Bytes of objects that were read. */
   readonly bytes: number;
   readonly findings: readonly Finding[];
 }
@@ -42,14 +42,15 @@ export async function verifySnapshots(
   { signal, onProgress, groupBytes = DEFAULT_GROUP_BYTES }: SnapshotAuditOptions = {},
 ): Promise<SnapshotAudit> {
   const store = new SnapshotStore(ports.objects, ports.log);
-  // Asked first: one that is written meanwhile may be among those that count, and must not be missed there.
+  // The names are listed first: a snapshot written during the audit may be among the valid ones, and then must not be
+  // reported as missing.
   const names = (await ports.objects.list(`${shard}/manifest/`)).map(({ name }) => name);
   const manifests: StoredManifest[] = [];
   for await (const stored of store.newestFirst(shard)) manifests.unshift(stored);
   const audit = new Audit(ports, shard, foldFactory, groupBytes, signal);
   const whole = new Set(manifests.map(({ name }) => name));
   for (const name of names) {
-    if (!whole.has(name)) await audit.judge([name], async () => audit.find({ reason: `${name} is not whole` }));
+    if (!whole.has(name)) await audit.judge([name], async () => audit.find({ reason: `${name} is incomplete` }));
   }
   const { first } = await ports.journal.tail(shard);
   let before: StoredManifest | undefined;
@@ -85,7 +86,7 @@ class Audit {
     this.findings.push(finding);
   }
 
-  /** AS4: what was found about snapshots counts while they are there. */
+  /** Findings about snapshots count only while the snapshots exist (AS4). */
   async judge(names: readonly string[], question: () => Promise<void>): Promise<void> {
     const { refolded } = this;
     const known = this.findings.length;
@@ -107,7 +108,7 @@ class Audit {
     }
   }
 
-  /** What it names is there as it was written, and loads to the state it says. */
+  /** Checks that the named objects have their written bytes and load to the stated state. */
   async loads({ name, manifest }: StoredManifest, before: StoredManifest | undefined): Promise<void> {
     const known = new Map(before?.manifest.partitions.map((partition) => [partition.name, partition]));
     for (const partition of manifest.partitions) {
@@ -122,14 +123,14 @@ class Audit {
     }
   }
 
-  /** AS1: what the entries between two snapshots make of the first is the second. */
+  /** Checks that the first snapshot and the entries between make the second one (AS1). */
   async refold(before: StoredManifest | undefined, next: StoredManifest): Promise<void> {
     const base = new Map(before?.manifest.partitions.map((partition) => [partition.name, partition]));
     const { head, partitions } = next.manifest;
     const named = new Set(partitions.map(({ name }) => name));
     for (const name of base.keys()) {
       if (named.has(name)) continue;
-      this.find({ reason: `${next.name} leaves out ${name}`, position: head.position, partition: name });
+      this.find({ reason: `${next.name} lacks ${name}`, position: head.position, partition: name });
     }
     const changed = partitions.filter((partition) => !isSame(base.get(partition.name), partition));
     for (const group of inGroups(changed, this.groupBytes)) {
@@ -195,14 +196,15 @@ class Audit {
         reason: `${name} cannot be proven: ${describeError(error)}`,
         position: typeof at === 'number' ? at : position,
         partition,
+        ...newerFinding(error),
       });
     }
   }
 
   async #isDamage({ code }: MillraceError, position: number): Promise<boolean> {
-    // A server that does not give out the last message that is wanted lets its readers wait.
+    // A server that does not return the last wanted message lets its readers wait until their time limit.
     if (code === 'JOURNAL_UNAVAILABLE') return (await this.ports.journal.readAt(this.shard, position)) === undefined;
-    return code === 'JOURNAL_DAMAGED' || code === 'DEFECT';
+    return code === 'JOURNAL_DAMAGED' || code === 'NEWER_FORMAT' || code === 'DEFECT';
   }
 
   #checkSignal(): void {
@@ -210,7 +212,7 @@ class Audit {
   }
 }
 
-/** The same objects: what was proven of one is proven of the other. */
+/** True for identical objects: one verification covers both. */
 function isSame(one: ManifestPartition | undefined, other: ManifestPartition): boolean {
   if (one === undefined || one.index !== other.index || one.digest !== other.digest) return false;
   const [ours, theirs] = [segmentsOfPartition(one), segmentsOfPartition(other)];

@@ -1,4 +1,4 @@
-/** The history of partitions as it is stored. */
+/** The history of partitions while it is being stored. */
 import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
 import { isMillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { Journal } from '../ports/index.js';
@@ -11,10 +11,10 @@ export interface TailOptions {
   readonly maxQueuedBytes?: number;
 }
 
-/** What a reader slower than the journal may make us hold, before the journal is no longer listened to. */
+/** Bytes held for a reader that is slower than the journal; above this number the subscription pauses. */
 const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
 
-/** Whole lines of sections stored from now on, until aborted. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+/** Complete lines of the sections stored from now on, until aborted. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
 export async function* tailLines(
   { journal }: { readonly journal: Journal },
   shard: ShardName,
@@ -36,7 +36,7 @@ export async function* tailLines(
   }
 }
 
-/** Listening may begin in the middle of a chunk set; the commit that ends it is then nobody's. */
+/** The subscription may begin within a chunk set; the commit message of that set is then skipped. */
 function joined(
   assembler: EntryAssembler,
   position: number,

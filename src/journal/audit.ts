@@ -1,10 +1,10 @@
 /**
- * Proves a shard's history, or says where it does not hold: numbers, hashes, epochs and clocks of entries,
- * the chain of every partition's sections, positions without a gap, that snapshots end on this chain, and that the
- * entries somebody vouches for are in it. Every finding is reported, in order of position.
+ * Verifies a shard's history, and reports each fault in order of position: numbers, hashes, epochs and clocks of
+ * entries, the chain of every partition's sections, positions without gaps, snapshots that end on this chain, and
+ * entries for which a lease or checkpoint vouches.
  *
- *  AUJ1 what the server does not give back any more is a finding at its position, and what is behind it is read
- *  AUJ2 a front that is let go of while it is read is no damage: the audit begins again behind it
+ *  AUJ1 a message that the server does not return is a finding at its position, and later messages are still read
+ *  AUJ2 a front that is removed during the audit is no damage: the audit begins again after it
  */
 import type { PartitionName, ShardName } from '../kernel/index.js';
 import type { Journal, Log, ObjectStore } from '../ports/index.js';
@@ -22,14 +22,14 @@ export interface AuditPorts {
 export interface AuditProgress {
   readonly shard: ShardName;
   readonly phase: 'entries' | 'snapshots';
-  /** Positions, or snapshots, done of all. */
+  /** Positions, or snapshots: done, and in total. */
   readonly done: number;
   readonly total: number;
 }
 
 export interface AuditOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called every thousand messages or so, and at the end of each phase. */
+  /** Called about every thousand messages, and at the end of each phase. */
   readonly onProgress?: ((progress: AuditProgress) => void) | undefined;
   /** Entries that must be on the chain. */
   readonly marks?: readonly EntryMark[] | undefined;
@@ -42,23 +42,29 @@ export interface ShardAudit {
   readonly entries: number;
   readonly firstNumber: number;
   readonly head: ChainHead;
-  /** `beginning`: from entry 1; `snapshot`: from where a snapshot ends; `trusted`: the first entry had to be believed. */
+  /**
+   * `beginning`: verified from entry 1; `snapshot`: from the end of a snapshot; `trusted`: the first entry had to be
+   * trusted.
+   */
   readonly anchoredBy: Anchor;
-  /** Manifests whose end was found on the chain. */
+  /** Manifests with an end that was found on the chain. */
   readonly manifestsOnChain: number;
-  /** How many of the marks that were given were found as they were said to be. */
+  /** The number of given marks that agreed with their entries. */
   readonly marksMet: number;
-  /** Marks of entries from before what is kept: nothing here can be compared with them. */
+  /** Marks older than the kept history, which cannot be compared. */
   readonly marksTooOld: readonly EntryMark[];
   readonly partitions: ReadonlyMap<PartitionName, PartitionAudit>;
   /** In order of position; those without one at the end. */
   readonly findings: readonly Finding[];
 }
 
-/** AUJ2: the front of a busy shard moves once in a while, not all the time. */
+/** The front of a busy shard moves now and then, not permanently (AUJ2: a removed front restarts the audit). */
 const MAX_RESTARTS = 3;
 
-/** Reads all of the shard's journal. @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted; damage is reported, not thrown */
+/**
+ * Reads the shard's whole journal. @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted; damage is reported, not
+ * thrown
+ */
 export async function verifyShard(
   ports: AuditPorts,
   shard: ShardName,
@@ -98,9 +104,9 @@ async function auditOnce(
     if (audit.isFull) break;
   }
   if (first > 1 && !manifests.some(({ manifest }) => manifest.head.position >= first - 1)) {
-    audit.find({ reason: 'what was before this position is gone, and no snapshot covers it', position: first });
+    audit.find({ reason: 'earlier entries were removed, and no snapshot covers them', position: first });
   }
-  // A server may count what it has lost and give back everything else.
+  // A server may count lost messages and still return all others.
   if (holes > missing) audit.find({ reason: `${holes} messages are missing in the middle` });
   const marksTooOld = audit.end();
   return {
@@ -122,13 +128,16 @@ async function auditOnce(
   };
 }
 
-/** The first bad entry first. */
+/** The first damaged entry comes first. */
 export function inOrder(findings: readonly Finding[]): Finding[] {
   const at = ({ position }: Finding) => position ?? Number.POSITIVE_INFINITY;
   return [...findings].sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));
 }
 
-/** What of a shard's audit concerns one partition: its own sections, and whatever is not known to concern only others. */
+/**
+ * The part of a shard's audit that concerns one partition: its sections, and findings that are not known to concern
+ * only others.
+ */
 export function auditOfPartition(
   audit: ShardAudit,
   partition: PartitionName,

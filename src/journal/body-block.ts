@@ -1,7 +1,7 @@
-/** Bodies of one partition that lie together: a body segment, or what one entry brought. Found by number. */
+/** Bodies of one partition that are stored together, in a body segment or one entry; found by number. */
 import type { BodyIndex } from '../codec/envelope/index.js';
 
-/** What an index and a block cost beside their bytes. */
+/** The memory of an index and a block in addition to their bytes. */
 const OVERHEAD_BYTES = 256;
 
 export class BodyBlock {
@@ -10,7 +10,7 @@ export class BodyBlock {
     readonly contents: Uint8Array,
   ) {}
 
-  /** @param bodies in any order; copied */
+  /** @param bodies  in any order; copied */
   static of(bodies: readonly (readonly [number: number, content: Uint8Array])[]): BodyBlock {
     const sorted = bodies.every(([number], i) => i === 0 || number > (bodies[i - 1]?.[0] ?? 0))
       ? bodies
@@ -28,7 +28,7 @@ export class BodyBlock {
     return new BodyBlock({ numbers, ends }, contents);
   }
 
-  /** A copy: whoever holds one body must not hold all of its neighbours. */
+  /** A copy, so that one body does not keep its neighbours in memory. */
   find(number: number): Uint8Array | undefined {
     const at = placeIn(this.index, number);
     return at === undefined ? undefined : new Uint8Array(this.#viewAt(at));
@@ -39,7 +39,7 @@ export class BodyBlock {
     for (let i = 0; i < this.index.numbers.length; i += 1) yield [this.index.numbers[i] as number, this.#viewAt(i)];
   }
 
-  /** Memory that it takes. */
+  /** The memory that the block takes. */
   get bytes(): number {
     return this.contents.length + bytesOfIndex(this.index);
   }
@@ -54,7 +54,7 @@ export function bytesOfIndex({ numbers, ends }: BodyIndex): number {
   return numbers.byteLength + ends.byteLength + OVERHEAD_BYTES;
 }
 
-/** Which of the index's bodies has the number. */
+/** The place of the number in the index. */
 export function placeIn({ numbers }: BodyIndex, number: number): number | undefined {
   let low = 0;
   let high = numbers.length;

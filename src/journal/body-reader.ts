@@ -1,17 +1,16 @@
 /**
- * Finds the bytes of a body that a state knows by number: in the entry that brought it, while the journal holds
- * that, else in the body segments of the newest snapshot.
+ * Reads the bytes of a body by its number: from the entry that brought it while the journal has it, otherwise from the
+ * body segments of the newest snapshot.
  *
- *  BRE1 an entry that the journal has let go of is covered by a snapshot that was there before: what is in neither
- *       is damage
- *  BRE2 bodies that lie together are fetched together: many reads of one entry or one segment cost one
- *  BRE3 what is held and what is being fetched at a time is bounded; nothing holds the event loop for long
+ *  BRE1 an entry is removed from the journal only after a snapshot covers it, so a body that is in neither is damage
+ *  BRE2 bodies that are stored together are fetched together: many reads of one entry or segment cost one fetch
+ *  BRE3 kept and fetched bytes are bounded, and the event loop is not held for long
  */
 
 import type { BodyIndex } from '../codec/envelope/index.js';
 import { isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import { type BodySegmentRef, entrySections, type Manifest, type SegmentRef } from '../messages/index.js';
 import type { Journal, Log, ObjectStore, Timers } from '../ports/index.js';
+import { type BodySegmentRef, entrySections, type Manifest, type SegmentRef } from '../protocol/index.js';
 import { BodyBlock, bytesOfIndex, placeIn } from './body-block.js';
 import { readBodyIndex } from './body-segments.js';
 import { readEntryAt } from './entry-at.js';
@@ -19,7 +18,7 @@ import { LoadCache } from './load-cache.js';
 import { SnapshotStore } from './snapshot-store.js';
 
 /**
- * The bodies that effects bring, in order; one step for each effect, undefined for those that bring none.
+ * The bodies within effects, in order; one step for each effect, undefined for those without a body.
  * @throws JOURNAL_DAMAGED
  */
 export type CarriedBodies = (
@@ -29,16 +28,16 @@ export type CarriedBodies = (
 export interface BodyReaderPorts {
   readonly journal: Pick<Journal, 'readAt'>;
   readonly objects: ObjectStore;
-  readonly timers: Pick<Timers, 'breathe'>;
+  readonly timers: Pick<Timers, 'yieldToEventLoop'>;
   readonly log: Log;
 }
 
 export interface BodyReaderLimits {
-  /** The memory for bodies that were fetched lately, with their neighbours. */
+  /** The memory for recently fetched bodies and their neighbours. */
   readonly cacheBytes: number;
-  /** The memory for indexes of segments, which take about 12 bytes a body. */
+  /** The memory for indexes of segments, about 12 bytes for each body. */
   readonly indexBytes: number;
-  /** Entries and segments fetched at once. */
+  /** Entries and segments fetched in parallel. */
   readonly loads: number;
 }
 
@@ -75,7 +74,7 @@ export class BodyReader {
     this.#indexes = new LoadCache(bytesOfIndex, indexBytes, loads);
   }
 
-  /** A verified snapshot, where one is at hand: otherwise it is looked for when it is needed. */
+  /** Takes a verified snapshot from a caller that has one; otherwise it is searched for when it is needed. */
   adopt({ shard, head, partitions }: Manifest): void {
     if ((this.#known.get(shard)?.coveredNumber ?? -1) >= head.number) return;
     const segments = new Map(partitions.map(({ name, bodySegments = [] }) => [name, bodySegments]));
@@ -83,9 +82,9 @@ export class BodyReader {
   }
 
   /**
-   * @param at position of the entry that brought it; undefined: not known, it came with the snapshot
+   * @param at  position of the entry that brought it; undefined: unknown, because it came with the snapshot
    * @returns a copy
-   * @throws JOURNAL_DAMAGED when it is nowhere; JOURNAL_UNAVAILABLE
+   * @throws JOURNAL_DAMAGED when it is missing; JOURNAL_UNAVAILABLE
    */
   async read(shard: ShardName, partition: PartitionName, number: number, at: number | undefined): Promise<Uint8Array> {
     const brought = at === undefined ? undefined : await this.#fromEntry(shard, partition, number, at);
@@ -94,7 +93,7 @@ export class BodyReader {
     const kept =
       known === undefined ? undefined : await this.#unlessReplaced(() => this.#fromSegments(known, partition, number));
     if (kept !== undefined) return kept;
-    // Written into a snapshot, or moved by one, that this reader has not been told of.
+    // A snapshot that this reader was not told of has written or moved the body.
     const newest = await this.#refresh(shard);
     const found = newest === undefined ? undefined : await this.#fromSegments(newest, partition, number);
     if (found !== undefined) return found;
@@ -126,7 +125,7 @@ export class BodyReader {
       for (const body of this.carriedBodies(section.effects)) {
         if (body !== undefined) bodies.push(body);
         count += 1;
-        if (count % SLICE_EFFECTS === 0) await this.ports.timers.breathe();
+        if (count % SLICE_EFFECTS === 0) await this.ports.timers.yieldToEventLoop();
       }
     }
     return BodyBlock.of(bodies);
@@ -147,7 +146,7 @@ export class BodyReader {
     return undefined;
   }
 
-  /** A segment that is gone was rewritten: the newest snapshot knows where its bodies are. */
+  /** A missing segment was rewritten: the newest snapshot has the new location. */
   async #unlessReplaced(read: () => Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
     try {
       return await read();
@@ -163,7 +162,7 @@ export class BodyReader {
     const refreshing = this.#store
       .newest(shard)
       .then((stored) => {
-        // Also when what was adopted is newer: it may not count any more.
+        // The adopted snapshot is dropped even when it is newer, because it may no longer be valid.
         this.#known.delete(shard);
         if (stored !== undefined) this.adopt(stored.manifest);
         return this.#known.get(shard);
@@ -173,10 +172,10 @@ export class BodyReader {
     return refreshing;
   }
 
-  readonly #pause = () => this.ports.timers.breathe();
+  readonly #pause = () => this.ports.timers.yieldToEventLoop();
 }
 
-/** A name may be written again after a snapshot that broke, with other bytes. */
+/** After a damaged snapshot the same name may be written again with other bytes. */
 function keyOf({ object, sha256 }: SegmentRef): string {
   return `${object} ${Buffer.from(sha256).toString('latin1')}`;
 }

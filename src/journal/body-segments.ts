@@ -1,17 +1,17 @@
 /**
- * Bodies beside a partition's snapshot: what its state refers to by number and the journal may soon not hold any
- * more is copied into immutable segments of their own, and from segment to segment for as long as it is needed.
+ * Body segments of a partition's snapshot: bodies to which the state refers by number, and which the journal may soon
+ * not hold, are copied into separate immutable segments, and from segment to segment while they are needed.
  *
- *  BSE1 every body that is needed and was in a segment, or came fresh, is in exactly one segment afterwards
- *  BSE2 a segment whose live share fell below half is rewritten, one without a live body is left out, all others are
- *       carried over unread: what is stored is at most twice what is needed
- *  BSE3 smaller segments join when at least as much is written anyway: there are few, and each byte moves
- *       a logarithmic number of times
+ *  BSE1 every needed body that was in a segment, or is new, is in exactly one segment afterwards
+ *  BSE2 a segment with a needed share below half is rewritten, one without a needed body is dropped, all others are
+ *       kept without reading: at most twice the needed bytes are stored
+ *  BSE3 smaller segments are joined when at least as many bytes are written anyway, so there are few segments and each
+ *       byte moves a logarithmic number of times
  *  BSE4 one old and one new segment are in memory at a time
  */
 import { type BodyIndex, decodeBodyIndex, encodeBodyIndex } from '../codec/envelope/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
-import type { BodySegmentRef } from '../messages/index.js';
+import type { BodySegmentRef } from '../protocol/index.js';
 import { BodyBlock } from './body-block.js';
 import type { BodySource } from './partition-fold.js';
 import type { PartitionTarget } from './snapshot-partition.js';
@@ -19,15 +19,15 @@ import type { SnapshotStore } from './snapshot-store.js';
 
 /** Bounds the index of tiny bodies to half a megabyte. */
 const MAX_BODIES = 64 * 1024;
-/** Of copies that are held together. */
+/** The size of a joint copy of small bodies. */
 const PIECE_BYTES = 64 * 1024;
 /** Differences of numbers are stored in 32 bits. */
 const MAX_SPREAD = 2 ** 32 - 1;
 
 /**
- * @param before those of the snapshot before
- * @returns those of the next, in order of first number
- * @throws JOURNAL_DAMAGED when one of `before` is gone or not what it says; JOURNAL_UNAVAILABLE
+ * @param before  the segments of the snapshot before
+ * @returns the segments of the next one, in order of first number
+ * @throws JOURNAL_DAMAGED when one of `before` is missing or has other bytes; JOURNAL_UNAVAILABLE
  */
 export async function writeBodySegments(
   store: SnapshotStore,
@@ -69,8 +69,9 @@ export async function writeBodySegments(
 }
 
 /**
- * Only what came fresh, beside segments that nothing is asked of; a later `writeBodySegments` has both as `before`.
- * @param before  how many there are: names of those written for one entry go on from there. @throws JOURNAL_UNAVAILABLE
+ * Writes new bodies only, without changing the existing segments; a later `writeBodySegments` receives both as
+ * `before`.
+ * @param before  the number of existing segments, from which new names continue. @throws JOURNAL_UNAVAILABLE
  */
 export async function writeFreshBodies(
   store: SnapshotStore,
@@ -124,11 +125,11 @@ function liveOf({ numbers, ends }: BodyIndex, bodies: BodySource): { count: numb
 class BodySegmentWriter {
   readonly #written: BodySegmentRef[] = [];
   /**
-   * Copies, as a view would hold all of the segment that it comes from; many in one piece, as thousands of small ones
-   * leave holes in the process's memory that stay.
+   * Copies, because a view would keep its whole segment in memory; many in one piece, because thousands of small arrays
+   * leave holes in the process's memory.
    */
   #open: [number: number, content: Uint8Array][] = [];
-  /** What is left of the latest piece. */
+  /** The unused rest of the latest piece. */
   #piece = new Uint8Array(0);
   #openBytes = 0;
   #lowest = Number.POSITIVE_INFINITY;
@@ -138,7 +139,7 @@ class BodySegmentWriter {
     private readonly store: SnapshotStore,
     private readonly target: PartitionTarget,
     private readonly segmentBytes: number,
-    /** Of the first that it writes. */
+    /** The ordinal of the first segment that it writes. */
     private readonly firstOrdinal: number,
   ) {}
 

@@ -1,15 +1,14 @@
 /**
- * The chain of a shard, checked link by link while its journal is read: numbers without a gap, each
- * entry naming the hash of the one before, epochs and clocks that never fall, and the same for every
- * partition's sections.
+ * Checks the chain of a shard while its journal is read: numbers without a gap, in each entry the hash of the one
+ * before, epochs and clocks that never fall, and the same for every partition's sections.
  *
- * Where a reader starts from a snapshot, the snapshot's own link comes first; where the front has been
- * purged and nothing older is known, the first entry met is taken at its word.
+ * A reader that starts from a snapshot begins with the snapshot's link. Where the front was removed and no older link
+ * is known, the first entry is trusted.
  */
 
 import { type EntryReading, NO_HASH, type ReadEntry, readAnew } from '../codec/envelope/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import { entrySections } from '../messages/index.js';
+import { entrySections } from '../protocol/index.js';
 
 export interface ChainLink {
   readonly number: number;
@@ -29,7 +28,7 @@ export class Chain {
   #head: ChainHead | undefined;
   readonly #sections = new Map<PartitionName, ChainLink>();
 
-  /** `head` undefined: the first entry met is trusted, and so is each partition's first section. */
+  /** @param head  undefined: the first entry is trusted, and so is each partition's first section */
   constructor(
     private readonly shard: ShardName,
     head: ChainHead | undefined,
@@ -55,25 +54,26 @@ export class Chain {
     return this.#sections;
   }
 
-  /** Checks one more entry. @throws JOURNAL_DAMAGED naming what does not fit */
+  /** Checks one more entry. @throws JOURNAL_DAMAGED naming the fault */
   follow(read: ReadEntry): void {
     const { entry, hash, position } = read;
     const head = this.#head;
     if (entry.shard !== this.shard) throw this.#damage('an entry belongs to another shard', read);
     if (head !== undefined) {
-      if (entry.number !== head.number + 1) throw this.#damage('an entry number does not follow', read);
-      if (!equal(entry.previousHash, head.hash)) throw this.#damage('an entry does not name the one before', read);
-      if (entry.epoch < head.epoch) throw this.#damage('an epoch falls', read);
+      if (entry.number !== head.number + 1) throw this.#damage('an entry does not have the next number', read);
+      if (!equal(entry.previousHash, head.hash))
+        throw this.#damage('an entry does not have the hash of the one before', read);
+      if (entry.epoch < head.epoch) throw this.#damage('an epoch is lower than the one before', read);
       if (entry.epoch > head.epoch && entry.body.kind !== 'claim')
-        throw this.#damage('an epoch begins unclaimed', read);
-      if (entry.clockMs < head.clockMs) throw this.#damage('a clock falls', read);
+        throw this.#damage('an epoch does not begin with a claim', read);
+      if (entry.clockMs < head.clockMs) throw this.#damage('a clock is earlier than the one before', read);
     }
     for (const section of entrySections(entry)) {
       const link = this.#sections.get(section.partition);
       if (link !== undefined || !this.trustsUnknownSections) {
         const before = link ?? { number: 0, hash: NO_HASH };
         if (section.index !== before.number + 1 || !equal(section.previousHash, before.hash)) {
-          throw this.#damage('a section does not follow its partition', read, { partition: section.partition });
+          throw this.#damage('a section is not the next one of its partition', read, { partition: section.partition });
         }
       }
       this.#sections.set(section.partition, { number: section.index, hash: this.reading.sectionHash(section) });

@@ -1,13 +1,13 @@
 /**
- * Checkpoints: what every shard's journal had come to at some time, signed, for an operator to keep elsewhere. A
- * journal that is shorter, or another one, than a checkpoint of it was altered, whoever holds its server.
+ * Checkpoints: signed statements about the end of every shard's journal, for an operator to keep elsewhere. A journal
+ * that is shorter than its checkpoint, or different, was altered, even by the operator of its server.
  *
- * A file is JSON: `{ "format": "millrace-checkpoint-1", "statement": { … }, "publicKey": …, "signature": … }`.
- * What is signed is the format's name, a line feed, and the statement as JSON without blanks, its fields in the order
- * of the file; key and signature are Ed25519, base64 (the key as SubjectPublicKeyInfo, DER). Hashes are SHA-256, hex.
+ * A file is JSON: `{ "format": "millrace-checkpoint-1", "statement": { … }, "publicKey": …, "signature": … }`. The
+ * signed bytes are the format's name, a line feed, and the statement as JSON without blanks, its fields in the order of
+ * the file. Key and signature are Ed25519, base64 (the key as SubjectPublicKeyInfo, DER). Hashes are SHA-256, hex.
  *
- *  CHK1 what is stated was read link by link from a snapshot on, not taken from anybody
- *  CHK2 a statement of which a character was changed has no valid signature; whose key it is, the fingerprint tells
+ *  CHK1 the stated journal was read and checked link by link from a snapshot on
+ *  CHK2 a statement with one changed character has no valid signature; the fingerprint identifies the key
  */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
@@ -43,10 +43,10 @@ export interface ReadCheckpoint {
 }
 
 const FORMAT = 'millrace-checkpoint-1';
-/** So many digits of the public key's SHA-256 name it: enough that nobody makes a second one. */
+/** Hex digits of the public key's SHA-256 that name it: enough to prevent a second key with the same name. */
 const FINGERPRINT_DIGITS = 32;
 
-/** @throws JOURNAL_DAMAGED when the journal does not hold from its newest snapshot on; JOURNAL_UNAVAILABLE */
+/** @throws JOURNAL_DAMAGED when the journal has a fault after its newest snapshot; JOURNAL_UNAVAILABLE */
 export async function checkpointOf(ports: AuditPorts, shard: ShardName): Promise<ShardCheckpoint> {
   const stored = await new SnapshotStore(ports.objects, ports.log).newest(shard);
   const { first, last, createdAt } = await ports.journal.tail(shard);
@@ -90,7 +90,7 @@ export function readCheckpoint(text: string): ReadCheckpoint {
     const key = createPublicKey({ key: spki, type: 'spki', format: 'der' });
     isSigned = verify(null, signedBytes(statement), key, Buffer.from(file.signature, 'base64'));
   } catch (cause) {
-    throw new MillraceError('INVALID', 'the key of the checkpoint is not one', {}, cause);
+    throw new MillraceError('INVALID', 'the checkpoint has no valid public key', {}, cause);
   }
   if (!isSigned) throw new MillraceError('INVALID', 'the checkpoint was changed after it was signed');
   return { statement, fingerprint: fingerprintOf(spki) };
@@ -112,12 +112,12 @@ function parsed(text: string): CheckpointFile {
   try {
     file = JSON.parse(text) as typeof file;
   } catch (cause) {
-    throw new MillraceError('INVALID', 'not a checkpoint: it is no JSON', {}, cause);
+    throw new MillraceError('INVALID', 'not a checkpoint: it is not JSON', {}, cause);
   }
   const { format, statement, publicKey, signature } = file ?? {};
   if (format !== FORMAT) throw new MillraceError('INVALID', `not a checkpoint of the format ${FORMAT}`);
   const isWhole = typeof publicKey === 'string' && typeof signature === 'string' && Array.isArray(statement?.shards);
-  if (!isWhole) throw new MillraceError('INVALID', 'a checkpoint with parts missing');
+  if (!isWhole) throw new MillraceError('INVALID', 'an incomplete checkpoint');
   return file as CheckpointFile;
 }
 

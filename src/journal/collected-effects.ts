@@ -1,8 +1,8 @@
 /**
- * Effects of one partition, copied together: entries are often smaller than what it costs to hold them.
- * Blocks end where sections end, so each can be applied by itself.
+ * Effects of one partition, copied together, because an entry is often smaller than the overhead of holding it. Blocks
+ * end where sections end, so each can be applied separately.
  */
-/** A block of effects is never grown: one that is full is followed by another, up to this large. */
+/** A block never grows: a full one is followed by another, up to this length. */
 const MAX_BLOCK_BYTES = 1024 * 1024;
 const MIN_BLOCK_BYTES = 1024;
 
@@ -12,7 +12,7 @@ export class CollectedEffects {
   #used = 0;
   #bytes = 0;
 
-  /** Of what was added. */
+  /** The bytes added. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -30,7 +30,7 @@ export class CollectedEffects {
     this.#used = 0;
   }
 
-  /** The same for the last time: each block is let go of when the next one is asked for. */
+  /** The blocks, for the last time: each is released when the next one is requested. */
   *taken(): Iterable<Uint8Array> {
     const blocks = [...this.blocks()].reverse();
     this.#full.length = 0;

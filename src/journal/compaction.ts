@@ -1,13 +1,13 @@
 /**
- * A snapshot of a shard from the one before and the entries since, made beside its actor.
+ * Makes a snapshot of a shard from the one before and the entries since, in parallel with its actor.
  *
- *  CMP1 memory is bounded by the two largest partitions, `stepBytes` of effects and two segments: one partition that much
- *       is written to stays loaded, the others are folded one at a time, and bodies that lie beside a state come with
- *       pending effects or one segment at a time
- *  CMP2 a manifest is written only after all that it names was read back, loaded into another fold and its
- *       digest compared: a manifest that is there has been verified
- *  CMP3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
- *  CMP4 what a failed sweep leaves behind is no reason to fail: the snapshot is good
+ *  CMP1 memory is bounded by the two largest partitions, `stepBytes` of effects and two segments: one partition with
+ *       many writes stays loaded, the others are folded one at a time, and bodies come with pending effects or one
+ *       segment at a time
+ *  CMP2 a manifest is written only after every object that it names was read back, loaded into another fold, and
+ *       compared by digest: an existing manifest has been verified
+ *  CMP3 a crash between any two steps leaves only objects that no manifest names; a later run removes them
+ *  CMP4 a failed removal of old objects is no failure of the compaction: the snapshot is valid
  */
 import {
   assert,
@@ -18,9 +18,9 @@ import {
   type PartitionName,
   type ShardName,
 } from '../kernel/index.js';
-import type { BodySegmentRef, ManifestPartition } from '../messages/index.js';
-import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
+import type { BodySegmentRef, ManifestPartition } from '../protocol/index.js';
+import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../protocol/index.js';
 import { readBodySegment, writeBodySegments, writeFreshBodies } from './body-segments.js';
 import type { Chain } from './chain.js';
 import { CollectedEffects } from './collected-effects.js';
@@ -44,26 +44,27 @@ export interface CompactionPorts {
 }
 
 export interface CompactionLimits {
-  /** Effects held in memory before the partitions they touch are folded; a quarter of it for one that stays loaded. */
+  /** Effects held in memory before their partitions are folded; a quarter of it for a partition that stays loaded. */
   readonly stepBytes: number;
-  /** About how large a segment is; one value larger than this makes a larger one. */
+  /** The approximate size of a segment; a larger single value makes a larger one. */
   readonly segmentBytes: number;
   readonly retention: AuditRetention;
-  /** What all journals may hold together; left out: there is no such bound. */
+  /** The bound of all journals together; undefined: there is none. */
   readonly total?: { readonly bytes: number; readonly shards: readonly ShardName[] };
 }
 
 export const DEFAULT_COMPACTION_LIMITS: CompactionLimits = {
-  // Folding a large partition costs reading and writing all of it: fewer, larger steps.
+  // Folding a large partition reads and writes all of it, so steps are few and large.
   stepBytes: 64 * 1024 * 1024,
-  // Small enough to be hashed and loaded without a pause, large enough that a shard has hundreds, not thousands.
+  // Small enough to be hashed and loaded without a pause, large enough that a shard has hundreds of them, not
+  // thousands.
   segmentBytes: 4 * 1024 * 1024,
   retention: DEFAULT_AUDIT_RETENTION,
 };
 
 /**
  * Covers everything up to the entry that ends at `job.upToPosition`.
- * @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the chain is broken, a snapshot does not read back, or
+ * @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the chain is broken, a snapshot cannot be read back, or
  *         no snapshot that loads reaches the beginning of the journal
  */
 export async function compactShard(
@@ -90,16 +91,16 @@ export async function compactShard(
   }
 }
 
-/** The snapshot that was built upon does not load: the one before it may. */
+/** The base snapshot does not load; the one before it may. */
 class BrokenBase extends Error {}
 
-/** The part of a step that makes a partition one that stays loaded, and is then applied to it at once. */
+/** The part of a step's effects with which a partition stays loaded; they are then applied immediately. */
 const LOADED_SHARE = 1 / 4;
 
 interface LoadedPartition {
   readonly name: PartitionName;
   readonly fold: PartitionFold;
-  /** Those of the snapshot before, and behind them those written since it was loaded. */
+  /** The segments of the snapshot before, followed by those written since it was loaded. */
   readonly bodySegments: BodySegmentRef[];
 }
 
@@ -110,15 +111,15 @@ class Compaction {
   /** Effects read and not folded yet, by partition. */
   readonly #pending = new Map<PartitionName, CollectedEffects>();
   #pendingBytes = 0;
-  /** The first one that much is written to: it is loaded and written once, however many steps it takes. */
+  /** The first partition with many writes: it is loaded and written once, for any number of steps. */
   #loaded: LoadedPartition | undefined;
-  /** So many effects are pending for a partition that may stay loaded. */
+  /** The partition that has enough pending effects to stay loaded. */
   #due: PartitionName | undefined;
   readonly #changed = new Set<PartitionName>();
   #journalBytes: number;
   #headStoredAtMs = 0;
   #recentCommandIds: (readonly [CommandId, number])[];
-  /** Objects of the snapshot before: not ours to check again or to take back. */
+  /** Objects of the snapshot before: they are neither checked nor removed here. */
   readonly #known: ReadonlySet<string>;
 
   constructor(
@@ -166,14 +167,14 @@ class Compaction {
       if (this.#pendingBytes >= this.limits.stepBytes) await this.#foldPending();
     }
     if (this.#chain.head.position !== upToPosition) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: no entry ends where the snapshot has to`, {
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: no entry ends at the position of the snapshot`, {
         upToPosition,
         reached: this.#chain.head.position,
       });
     }
     await this.#foldPending();
     if (this.#loaded !== undefined) await this.#foldPartition(this.#loaded.name);
-    // The next of its size is about to be loaded.
+    // Released, because the next partition of its size is about to be loaded.
     this.#loaded = undefined;
     try {
       for (const name of this.#changed) await this.#verify(name);
@@ -184,7 +185,7 @@ class Compaction {
     }
   }
 
-  /** What does not read back must not be found there, whole by its name, when the next attempt writes it. */
+  /** Removes objects that could not be verified, so that the next attempt does not take them for complete ones. */
   async #discard(): Promise<void> {
     const { shard } = this.job;
     const changed = [...this.#changed].flatMap((name) => this.#partitions.get(name) ?? []);
@@ -204,7 +205,9 @@ class Compaction {
     if (mayStay && collected.bytes >= this.limits.stepBytes * LOADED_SHARE) this.#due = partition;
   }
 
-  /** What came is not held any longer than this, and its bodies are written: the state alone stays. */
+  /**
+   * Applies pending effects to the loaded partition and writes their bodies, so that only the state stays in memory.
+   */
   async #applyToLoaded(name: PartitionName): Promise<void> {
     this.#due = undefined;
     this.#loaded ??= await this.#load(name);
@@ -218,13 +221,13 @@ class Compaction {
     fold.bodies.forgetFresh();
   }
 
-  /** All but those of the partition that stays. */
+  /** Folds all partitions except the loaded one. */
   async #foldPending(): Promise<void> {
     for (const name of [...this.#pending.keys()]) if (name !== this.#loaded?.name) await this.#foldPartition(name);
     this.#forgetOldCommands();
   }
 
-  /** CMP1: load, apply, write, drop. */
+  /** Loads, applies, writes and drops one partition (CMP1). */
   async #foldPartition(name: PartitionName): Promise<void> {
     const { fold, bodySegments } = this.#loaded?.name === name ? this.#loaded : await this.#load(name);
     this.#applyPending(name, fold);
@@ -274,21 +277,21 @@ class Compaction {
     }
   }
 
-  /** CMP2: what a recovery would do. */
+  /** Loads the written partition as a recovery would, and compares it (CMP2). */
   async #verify(name: PartitionName): Promise<void> {
     const partition = this.#partitions.get(name);
     assert(partition !== undefined, 'a changed partition was not folded', { name });
     const scratch = this.foldFactory(name);
     await this.#store.loadWhole(partition, scratch, { checkDigest: true });
     for (const ref of partition.bodySegments ?? []) {
-      // What is carried over was read back when it was written.
+      // Segments taken from the snapshot before were read back when they were written.
       if (!this.#known.has(ref.bodies.object)) await readBodySegment(this.#store, name, ref);
     }
   }
 
   #forgetOldCommands(): void {
     const since = this.#chain.head.clockMs - RECENT_COMMANDS_MS;
-    // The newest stay whatever their age says: a clock that jumped must not make a caller's command unknown.
+    // The newest ids stay regardless of their age, because a clock jump must not make a caller's command unknown.
     const newest = this.#recentCommandIds.length - RECENT_COMMANDS_KEPT;
     this.#recentCommandIds = this.#recentCommandIds.filter(([, atMs], i) => i >= newest || atMs > since);
   }
@@ -337,13 +340,14 @@ async function finish(
     manifestDigest: newest.digest,
     coveredNumber: head.number,
     coveredPosition: head.position,
-    // Never the newest entry either: it is behind the older of two manifests (RET1 of retention).
+    // The newest entry is never removed either: it comes after the older of two manifests (RET1: the two newest
+    // manifests stay).
     purgeBelow: Math.max(first, plan.purgeBelow ?? first),
     snapshotBytes: segmentsOf(newest.manifest).reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
 
-/** RET6 of retention. */
+/** The ceiling of this journal from the bound of all journals (RET6 in retention.ts). */
 async function ceilingOf(
   { journal }: CompactionPorts,
   shard: ShardName,

@@ -1,42 +1,43 @@
 /**
- * What changed between two moments of a partition's past, and by which entries.
+ * The differences between two moments of a partition's past, and the entries that made them.
  *
- *  DF1 a key is listed when an entry touched it, or when it expired meanwhile; `same` when it ended as it began
- *  DF2 visible is what was visible at each of the moments: an expired key is not there, removed or not
- *  DF3 memory is the partition's state and a record for each key touched, of which there are at most `maxKeys`
+ *  DF1 a key is listed when an entry touched it, or when it expired in between; `same` when its value is equal at both
+ *      moments
+ *  DF2 visibility is that of each moment: an expired key counts as absent, removed or not
+ *  DF3 memory is the partition's state and a record for each touched key, at most `maxKeys`
  *  DF4 keys come in the order of their bytes
  */
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { Moment } from '../messages/index.js';
+import type { Moment } from '../protocol/index.js';
 import type { AuditPorts } from './audit.js';
 import type { PartitionFold } from './partition-fold.js';
 import { type ReplayOptions, ShardReplay } from './replay.js';
 
-/** What a key holds, without its bytes or with them. */
+/** The value of a key, with or without its bytes. */
 export interface KeyLook {
   readonly type: string;
   /** The digest of value and expiry. */
   readonly digest: string;
   /** When it expires; undefined: never. */
   readonly expireAtMs?: number | undefined;
-  /** Commands that make it again, each a list of words. */
+  /** Commands that create it, each a list of words. */
   readonly value?: readonly (readonly string[])[] | undefined;
 }
 
 export interface Touch {
   readonly command: string;
-  /** `all`: every key there is. None: something beside the keys. */
+  /** `all`: every existing key. Empty: a change that is not of a key. */
   readonly keys: readonly string[] | 'all';
 }
 
-/** A fold whose state has keys. */
+/** A fold with keys. */
 export interface KeyedFold extends PartitionFold {
-  /** What effects will touch, in order; the fold is as before them. */
+  /** The keys that the effects will touch, in order; called before they are applied. */
   touches(effects: Uint8Array): Iterable<Touch>;
   /** Undefined when the key is not visible at that instant. */
   look(key: string, atMs: number, withValue: boolean): KeyLook | undefined;
   keys(): Iterable<string>;
-  /** Keys whose instant lies behind the first and not behind the second. */
+  /** Keys with an expiry after the first instant and up to the second. */
   expiredBetween(fromMs: number, toMs: number): Iterable<string>;
 }
 
@@ -46,7 +47,7 @@ export interface EntryRef {
   /** The index of the partition's section. */
   readonly index: number;
   readonly atMs: number;
-  /** Names of the commands, each once. */
+  /** The different command names. */
   readonly commands: readonly string[];
 }
 
@@ -57,15 +58,15 @@ export interface KeyChange {
   readonly change: 'created' | 'changed' | 'deleted' | 'same' | 'settings';
   readonly before: KeyLook | undefined;
   readonly after: KeyLook | undefined;
-  /** Its instant came between the moments, and nothing else had happened to it; an entry may have removed it since. */
+  /** True when it expired between the moments and was not changed otherwise; an entry may have removed it since. */
   readonly hasExpired: boolean;
-  /** Entries that touched it, and those listed: all, or the first and the last of many. */
+  /** The number of entries that touched it, and those listed: all, or the first and the last of many. */
   readonly entryCount: number;
   readonly entries: readonly EntryRef[];
 }
 
 export interface ShardDiff {
-  /** Where reading began and ended. */
+  /** The entries where reading began and ended. */
   readonly from: { readonly position: number; readonly number: number };
   readonly to: { readonly position: number; readonly number: number };
   /** In order of partition, then of key. */
@@ -79,12 +80,12 @@ export interface DiffOptions extends ReplayOptions {
 }
 
 const MAX_KEYS = 1_000_000;
-/** So many of the first entries of a key are listed, and as many of the last. */
+/** How many of the first, and of the last, entries of a key are listed. */
 const LISTED_ENTRIES = 10;
 
 /**
- * @param instants  of the two moments: by what expiry is judged
- * @throws INVALID when a moment is not kept, the second lies before the first, or more keys changed than `maxKeys`;
+ * @param instants  the times of the two moments, for expiry
+ * @throws INVALID when a moment is not kept, the second is before the first, or more keys changed than `maxKeys`;
  *         JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted
  */
 export async function diffShard<F extends KeyedFold>(
@@ -124,7 +125,7 @@ function* changesOf<F extends KeyedFold>(diffs: readonly PartitionDiff<F>[], toM
   for (const diff of diffs) yield* diff.changes(toMs);
 }
 
-type Place = Omit<EntryRef, 'commands'>;
+type EntryPlace = Omit<EntryRef, 'commands'>;
 
 interface Touched {
   readonly before: KeyLook | undefined;
@@ -133,7 +134,7 @@ interface Touched {
   readonly last: Ref[];
 }
 
-type Ref = Place & { readonly commands: string[] };
+type Ref = EntryPlace & { readonly commands: string[] };
 
 class PartitionDiff<F extends KeyedFold> {
   readonly #byKey = new Map<string, Touched>();
@@ -148,8 +149,8 @@ class PartitionDiff<F extends KeyedFold> {
     private readonly room: { left: number },
   ) {}
 
-  /** Before the effects are applied. */
-  note(place: Place, effects: Uint8Array): void {
+  /** Called before the effects are applied. */
+  note(place: EntryPlace, effects: Uint8Array): void {
     for (const { command, keys } of this.fold.touches(effects)) {
       if (keys === 'all') {
         for (const key of this.#everyKey(place)) this.#touch(key, place, command);
@@ -191,21 +192,21 @@ class PartitionDiff<F extends KeyedFold> {
     }
   }
 
-  /** Those that were there before the section, and those that an earlier effect of it may have made. */
-  #everyKey({ position }: Place): Set<string> {
+  /** The keys that existed before the section, and those that an earlier effect of it may have created. */
+  #everyKey({ position }: EntryPlace): Set<string> {
     const keys = new Set(this.fold.keys());
     for (const [key, touched] of this.#byKey) if (latestOf(touched)?.position === position) keys.add(key);
     return keys;
   }
 
-  #touch(key: string, place: Place, command: string): void {
+  #touch(key: string, place: EntryPlace, command: string): void {
     noteEntry(this.#byKey.get(key) ?? this.#know(key), place, command);
   }
 
-  /** What it held when the first moment was. */
+  /** Records the key's value at the first moment. */
   #know(key: string): Touched {
     if (this.room.left === 0) {
-      const message = `more keys changed in ${this.partition} than are compared at once: name a shorter time`;
+      const message = `more keys changed in ${this.partition} than one comparison can hold: choose a shorter time`;
       throw new MillraceError('INVALID', message, { partition: this.partition });
     }
     this.room.left -= 1;
@@ -216,7 +217,7 @@ class PartitionDiff<F extends KeyedFold> {
   }
 }
 
-function noteEntry(touched: Touched, place: Place, command: string): void {
+function noteEntry(touched: Touched, place: EntryPlace, command: string): void {
   const { first, last } = touched;
   const latest = latestOf(touched);
   if (latest?.position === place.position) {
@@ -229,7 +230,7 @@ function noteEntry(touched: Touched, place: Place, command: string): void {
   else if (last.push(ref) > LISTED_ENTRIES) last.shift();
 }
 
-/** Keys whose instant has passed are removed by an entry of their own, some time later. */
+/** Expired keys are removed by a separate entry some time later. */
 function isRemovalOfExpired({ before, count, first: [only] }: Touched): boolean {
   return before?.expireAtMs !== undefined && count === 1 && only !== undefined && before.expireAtMs <= only.atMs;
 }

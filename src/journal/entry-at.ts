@@ -1,21 +1,21 @@
 /**
- * One entry of a journal by where its last message stands, joined from its chunks where it has any. For who
- * remembers positions: nothing before or after it is read, so its place in the chain is not proven again.
+ * Reads one entry by the position of its last message, and joins its chunks. It reads no other entry, so the entry's
+ * place in the chain is not verified.
  */
 import { createHash } from 'node:crypto';
 import { decodeMessage } from '../codec/envelope/index.js';
 import { MillraceError, type ShardName } from '../kernel/index.js';
-import type { Entry, JournalMessage } from '../messages/index.js';
 import type { Journal } from '../ports/index.js';
+import type { Entry, JournalMessage } from '../protocol/index.js';
 
 type Commit = Extract<JournalMessage, { kind: 'commit' }>;
 
-/** Hashing so much, or copying it, takes a fraction of a millisecond. */
+/** Hashing or copying this many bytes takes a fraction of a millisecond. */
 const SLICE_BYTES = 512 * 1024;
 
 /**
- * @param pause waited for between slices of a large entry
- * @returns undefined when it is not all there any more
+ * @param pause  awaited between slices of a large entry
+ * @returns undefined when it is no longer complete
  * @throws JOURNAL_DAMAGED when no entry ends there; JOURNAL_UNAVAILABLE
  */
 export async function readEntryAt(
@@ -36,7 +36,7 @@ export async function readEntryAt(
   return joined.entry;
 }
 
-/** The messages of a set stand in a row: each expected the one before it (ADR 13). */
+/** The messages of a set have successive positions, because each expected the one before it (docs/decisions/journal.md). */
 async function joinChunks(
   journal: Pick<Journal, 'readAt'>,
   shard: ShardName,

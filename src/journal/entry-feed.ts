@@ -1,4 +1,4 @@
-/** A shard's journal, message by message, as entries that are each checked against the one before. */
+/** Turns a shard's messages into entries, each checked against the one before. */
 import { EntryAssembler, type EntryReading, type ReadEntry, readAnew } from '../codec/envelope/index.js';
 import { MillraceError, type ShardName } from '../kernel/index.js';
 import type { StoredMessage } from '../ports/index.js';
@@ -8,7 +8,7 @@ export class EntryFeed {
   readonly #assembler: EntryAssembler;
   #isFirst = true;
 
-  /** @param onFirst is asked about the first entry, where the chain takes that at its word; it throws what is wrong */
+  /** @param onFirst  checks the first entry, where the chain trusts it; throws its fault */
   constructor(
     private readonly chain: Chain,
     private readonly onFirst: (read: ReadEntry) => void = () => {},
@@ -17,7 +17,7 @@ export class EntryFeed {
     this.#assembler = new EntryAssembler(reading);
   }
 
-  /** @returns undefined for a part of an entry. @throws JOURNAL_DAMAGED, and what `onFirst` throws */
+  /** @returns undefined for a part of an entry. @throws JOURNAL_DAMAGED, and the errors of `onFirst` */
   add({ position, bytes }: StoredMessage): ReadEntry | undefined {
     const read = this.#assembler.add(position, bytes);
     if (read === undefined) return undefined;
@@ -29,9 +29,9 @@ export class EntryFeed {
 }
 
 /**
- * Entries behind a link, for a reader that knows nothing else of what was before: sections are taken at their word.
- * @param refusal what is thrown when the first entry does not follow
- * @param reading another one where others read the same messages
+ * Entries after a link, for a reader that knows no earlier state: sections are trusted.
+ * @param refusal  makes the error when the first entry does not follow
+ * @param reading  given when other readers share the messages
  */
 export function entriesBehind(
   shard: ShardName,

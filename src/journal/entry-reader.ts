@@ -1,12 +1,12 @@
-/** Messages of a range, joined into entries and followed link by link: what every reader of a journal starts with. */
+/** Joins the messages of a range into entries and checks them against the chain, for all readers of a journal. */
 import type { ReadEntry } from '../codec/envelope/index.js';
 import type { ShardName } from '../kernel/index.js';
-import type { Manifest } from '../messages/index.js';
 import type { Journal, StoredMessage } from '../ports/index.js';
+import type { Manifest } from '../protocol/index.js';
 import { Chain, type ChainLink, EMPTY_HEAD } from './chain.js';
 import { EntryFeed } from './entry-feed.js';
 
-/** The chain as a manifest leaves it; from the very beginning without one. */
+/** The chain at the end of a manifest, or at the journal's beginning without one. */
 export function chainAfter(shard: ShardName, manifest: Manifest | undefined): Chain {
   if (manifest === undefined) return new Chain(shard, EMPTY_HEAD);
   return new Chain(
@@ -17,7 +17,8 @@ export function chainAfter(shard: ShardName, manifest: Manifest | undefined): Ch
 }
 
 /**
- * Every entry that ends from `from` to `to`, checked by `chain`. `onMessage` sees each message before the entry it ends.
+ * Every entry that ends from `from` to `to`, checked by `chain`. `onMessage` receives each message before the entry
+ * that it ends.
  * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function* readEntries(

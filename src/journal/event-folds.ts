@@ -1,4 +1,4 @@
-/** What folds of events have in common: applying in slices, and a state's events joined into segments. */
+/** Shared code of folds of events: applying in slices, and joining a state's events into segments. */
 
 /** Applies each item; yields after every `count` of them. */
 export function* appliedInSlices<T>(items: Iterable<T>, count: number, apply: (item: T) => void): Iterable<void> {
@@ -10,7 +10,7 @@ export function* appliedInSlices<T>(items: Iterable<T>, count: number, apply: (i
   }
 }
 
-/** Pieces one behind the other, cut where a segment has `segmentBytes` or more; never within a piece. */
+/** Joins pieces into segments of `segmentBytes` or slightly more; a piece is never split. */
 export function* joinedInSegments(pieces: Iterable<Uint8Array>, segmentBytes: number): Iterable<Uint8Array> {
   let open: Uint8Array[] = [];
   let bytes = 0;

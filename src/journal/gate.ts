@@ -1,4 +1,4 @@
-/** What a reader waits at until there is room for more. One waits; whoever makes room, or ends it, says so. */
+/** Lets one reader wait until there is room for more. The code that makes room, or ends the reading, calls `look`. */
 export class Gate {
   #look = (): void => {};
 
@@ -10,7 +10,7 @@ export class Gate {
     }
   }
 
-  /** Something has changed: whoever waits looks again. */
+  /** Lets the waiting reader check its condition again. */
   look(): void {
     this.#look();
   }

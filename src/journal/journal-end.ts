@@ -1,18 +1,21 @@
-/** Where a shard's journal ends: its last whole entry, behind which may be the beginning of a chunk set. */
+/** Finds the end of a shard's journal: its last complete entry, which an unfinished chunk set may follow. */
 import { decodeMessage, sha256 } from '../codec/envelope/index.js';
 import { MillraceError, type ShardName } from '../kernel/index.js';
 import type { Journal, JournalTail } from '../ports/index.js';
 import { type ChainHead, EMPTY_HEAD } from './chain.js';
 
 export interface JournalEnd {
-  /** The last whole entry. */
+  /** The last complete entry. */
   readonly head: ChainHead;
-  /** The last position; beyond `head.position` when an owner died inside a chunk set. */
+  /** The last position; after `head.position` when an owner died within a chunk set. */
   readonly lastPosition: number;
   readonly createdAt: string;
 }
 
-/** @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+/**
+ * @throws JOURNAL_UNAVAILABLE, with the position as `unreadable` in its details when the server counts a message that it
+ *   does not return: a late server for a moment, or a damaged store; JOURNAL_DAMAGED
+ */
 export async function journalEndAt(
   journal: Pick<Journal, 'readAt'>,
   shard: ShardName,
@@ -21,7 +24,10 @@ export async function journalEndAt(
   const { last: lastPosition, createdAt } = tail;
   for (let position = lastPosition; position >= tail.first && position > 0; position -= 1) {
     const bytes = await journal.readAt(shard, position);
-    if (bytes === undefined) throw new MillraceError('JOURNAL_UNAVAILABLE', `${shard}: the end cannot be read yet`);
+    if (bytes === undefined) {
+      const reason = `${shard}: the message at position ${position} cannot be read`;
+      throw new MillraceError('JOURNAL_UNAVAILABLE', reason, { shard, unreadable: position });
+    }
     const message = decodeMessage(bytes);
     if (message.kind === 'entry') {
       const { number, epoch, clockMs } = message.entry;

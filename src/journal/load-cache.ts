@@ -1,10 +1,10 @@
 /**
- * Things that take a while to load and are asked for by many at once: whoever comes second waits for the first.
- * What was used longest ago is forgotten beyond the budget; loads beyond a few wait for their turn, so that what
- * is being loaded is bounded as well. A load that fails or finds nothing is not remembered.
+ * Values that are slow to load and requested by many: simultaneous requests share one load. Above the budget the least
+ * recently used are dropped. The number of parallel loads is bounded, and so are the bytes being loaded. A load that
+ * fails or finds no value is not remembered.
  */
 
-/** Bytes of memory that a thing takes. */
+/** Bytes of memory that a value takes. */
 export type SizeOf<V> = (value: V) => number;
 
 export class LoadCache<V> {
@@ -21,7 +21,7 @@ export class LoadCache<V> {
     private readonly maxLoads: number,
   ) {}
 
-  /** @returns undefined when `load` finds nothing. @throws what `load` throws */
+  /** @returns undefined when `load` finds no value. @throws the errors of `load` */
   get(key: string, load: () => Promise<V | undefined>): Promise<V | undefined> {
     const value = this.#values.get(key);
     if (value !== undefined) {
@@ -44,7 +44,7 @@ export class LoadCache<V> {
       if (value !== undefined) this.#keep(key, value);
       return value;
     } finally {
-      // The place goes to whoever waits longest.
+      // The place goes to the longest waiting load.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();

@@ -1,39 +1,39 @@
 /**
- * A log's messages as batches. A reader slower than the log holds a bounded amount of it in memory: beyond that the log
- * is not listened to until the rest has been taken.
+ * Delivers a log's messages in batches. A reader slower than the log holds a bounded amount in memory: above the bound
+ * the subscription pauses until the batches have been taken.
  */
 import { MillraceError, type ShardName } from '../kernel/index.js';
 import type { JournalFollower, StoredMessage, Subscription, Timers } from '../ports/index.js';
 
-/** The ports of logs give it, for one of them. */
+/** The subscription of one log, from its port. */
 export type Follow = (from: number, follower: JournalFollower) => Subscription;
 
 export interface Linger {
   readonly timers: Timers;
   readonly ms: number;
-  /** As much is a batch, whoever else may come. */
+  /** This many bytes are a batch, without waiting for more. */
   readonly enoughBytes?: number | undefined;
-  /** Whether somebody wants to have now what has come, asked every so often. */
+  /** Checked regularly: true when a caller needs the present messages immediately. */
   readonly awaited?: { readonly everyMs: number; is(): boolean } | undefined;
 }
 
 export interface BatchOptions {
-  /** The name that errors give the log. */
+  /** The name of the log in errors. */
   readonly shard: ShardName;
   readonly maxQueuedBytes: number;
-  /** How long the first message of a batch waits for others; undefined: what is there is a batch. */
+  /** How long the first message of a batch waits for others; undefined: the present messages are a batch. */
   readonly linger?: Linger | undefined;
-  /** What is gone from the log has been worked off: positions may be missing. */
+  /** True when removed messages of the log were processed already, so positions may be missing. */
   readonly mayLackSome?: boolean | undefined;
-  /** How often the log has to say that it is there; undefined: as often as it does by itself. */
+  /** How often the log has to give a sign of life; undefined: the log's default. */
   readonly aliveEveryMs?: number | undefined;
-  /** The log answers, has nothing newer, and every message has been handed out. */
+  /** Called when the log answers, has no newer message, and every message was delivered. */
   readonly onIdle?: (() => void) | undefined;
 }
 
 /**
  * Everything stored from `from` on, until aborted; never an empty batch.
- * @throws JOURNAL_DAMAGED when the next message is gone: truncated meanwhile, or lost; what `onIdle` throws
+ * @throws JOURNAL_DAMAGED when the next message was removed or lost; the errors of `onIdle`
  */
 export async function* inBatches(
   follow: Follow,
@@ -60,12 +60,12 @@ class BatchQueue implements JournalFollower {
   #messages: StoredMessage[] = [];
   #bytes = 0;
   #subscription: Subscription | undefined;
-  /** Thrown when what arrived before it has been handed out. */
+  /** Thrown after the messages that arrived before it were delivered. */
   #failure: unknown;
   #wake = () => {};
-  /** The log has nothing newer than what arrived. */
+  /** The log has no message after those that arrived. */
   #isAtEnd = false;
-  /** It waits for others to come; not when as much is here as may be, or nothing more is wanted. */
+  /** Ends the wait for further messages when the batch is full or no more are wanted. */
   #enough = new AbortController();
 
   constructor(
@@ -78,7 +78,7 @@ class BatchQueue implements JournalFollower {
     return this.options.aliveEveryMs;
   }
 
-  /** Listens, unless too much waits. @returns is there a batch now? @throws when the log has failed */
+  /** Subscribes, unless too much waits. @returns true when there is a batch. @throws when the log has failed */
   async fill(): Promise<boolean> {
     const { maxQueuedBytes, linger } = this.options;
     if (this.#messages.length === 0 && this.#failure !== undefined) throw this.#failure;
@@ -118,7 +118,7 @@ class BatchQueue implements JournalFollower {
 
   onMessage(message: StoredMessage): void {
     const { shard, maxQueuedBytes, mayLackSome = false, linger } = this.options;
-    // A subscription that was stopped may still deliver what was under way.
+    // A stopped subscription may still deliver messages in transit.
     if (message.position < this.next || this.#subscription === undefined) return;
     if (message.position > this.next && !mayLackSome) {
       this.#fail(missing(shard, this.next));
@@ -140,7 +140,7 @@ class BatchQueue implements JournalFollower {
     this.#wake();
   }
 
-  /** Nothing more is wanted. */
+  /** Ends the waiting. */
   interrupt(): void {
     this.#wake();
     this.#endGathering();
@@ -151,7 +151,7 @@ class BatchQueue implements JournalFollower {
     this.#subscription = undefined;
   }
 
-  /** Aborting makes an error, also when it changes nothing, and behind a backlog every message would. */
+  /** Aborted only once: each abort creates an error, and in a backlog every message would abort. */
   #endGathering(): void {
     if (!this.#enough.signal.aborted) this.#enough.abort();
   }

@@ -1,36 +1,33 @@
 /**
- * The state of one partition as the journal sees it: something that folds effects. Live actors,
- * recovery, the compactor and the audit commands all fold with the same code, so they end alike.
+ * The state of one partition as a fold of effects. Live actors, recovery, compaction and the audit commands use the
+ * same code, so they reach the same state.
  */
 import type { PartitionName } from '../kernel/index.js';
 
-/** Bytes that a state refers to by number and does not hold: they lie beside its segments. */
+/** Bodies to which a state refers by number without holding them; they are stored separately from its segments. */
 export interface BodySource {
-  /** Those that came with effects applied to this fold and are still needed, in order of number. */
+  /** Bodies that came with effects applied to this fold and are still needed, in order of number. */
   fresh(): Iterable<readonly [number: number, content: Uint8Array]>;
-  /** They are written down: those that come from now on are fresh. */
+  /** The present bodies are written; later ones are new. */
   forgetFresh(): void;
   isNeeded(number: number): boolean;
 }
 
 export interface PartitionFold {
   /**
-   * Applies the effects of one section, or of one snapshot segment, whole.
+   * Applies the effects of one section, or of one snapshot segment, completely.
    * @throws DEFECT when an effect does not apply
    */
   apply(effects: Uint8Array): void;
-  /**
-   * The same in slices: applies some of it each time it is advanced, so that nothing waits long.
-   * A generator's every step stays under about 2 ms.
-   */
+  /** The same in slices: each step takes at most about 2 ms. */
   applyInSlices(effects: Uint8Array): Iterable<void>;
   /** The state as effects that rebuild it, in segments of about `segmentBytes`; deterministic for equal histories. */
   segments(segmentBytes: number): Iterable<Uint8Array>;
-  /** Order-free hash of the state, hex. Equal states, however they came about, have equal digests. */
+  /** A hash of the state that does not depend on order, hex. Equal states have equal digests, for any history. */
   digest(): string;
-  /** Keys, or whatever is counted in this plane. */
+  /** Keys, or the objects counted in this plane. */
   readonly size: number;
-  /** Left out: the segments hold all there is. */
+  /** Undefined: the segments hold everything. */
   readonly bodies?: BodySource;
 }
 

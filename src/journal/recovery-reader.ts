@@ -1,16 +1,19 @@
 /**
- * How an owner gets its shard's state back: the newest snapshot that counts, then every entry behind it
- * up to the owner's own claim, each checked before it is handed over.
+ * Reads the history from which an owner restores its shard's state: the newest valid snapshot, then every later entry
+ * up to the owner's own claim, each checked before it is returned.
  *
- *  RRE1 the last entry handed over is the claim: that number, that hash, at that position
+ *  RRE1 the last entry returned is the claim, with that number, hash and position
  *  RRE2 the entry that the lease vouches for is on the chain, or older than the snapshot
- *  RRE3 nothing between the snapshot and the claim is missing
- * Whatever breaks one of them is JOURNAL_DAMAGED: a person has to look, nothing is skipped.
+ *  RRE3 no entry between the snapshot and the claim is missing
+ *  RRE4 a reader that follows another owner's journal returns its entries as they are stored; for the claim that ends
+ *       it, RRE1 to RRE3 hold as for a reader that begins with it
+ *
+ * Any violation is JOURNAL_DAMAGED and needs an operator; no entry is skipped.
  */
 import type { ReadEntry } from '../codec/envelope/index.js';
 import { type CommandId, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { Manifest } from '../messages/index.js';
 import type { Journal, Log, ObjectStore } from '../ports/index.js';
+import type { Manifest } from '../protocol/index.js';
 import { Chain, type ChainHead, type ChainLink, EMPTY_HEAD } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
@@ -24,66 +27,114 @@ export interface RecoveryPorts {
 export type RecoveredStep =
   | {
       readonly kind: 'manifest';
-      /** Undefined: there is no snapshot, everything is in the entries that follow. */
+      /** Undefined: there is no snapshot, and everything is in the following entries. */
       readonly manifest: Manifest | undefined;
       readonly recentCommandIds: readonly (readonly [CommandId, number])[];
     }
   | { readonly kind: 'entry'; readonly read: ReadEntry };
 
 export interface Recovered {
-  /** A manifest step first, then every entry behind it, the claim last. */
+  /** A manifest step first, then every later entry, the claim last. */
   readonly steps: AsyncIterable<RecoveredStep>;
   /** Each partition's last section, complete once `steps` has ended. */
   links(): Iterable<readonly [PartitionName, ChainLink]>;
 }
 
+/** The most entries in one read of a follower that has caught up with the owner. */
+const LEVEL_ENTRIES = 256;
+/** The number of newest links kept, because a releasing owner vouches for its last entry. */
+const NEWEST_LINKS = 4096;
+
+/** The claim that ends a recovery, and facts about the journal from other sources. */
+export interface RecoveryEnd {
+  /** The owner's own claim, as it was stored. */
+  readonly claim: ChainHead;
+  /** The last entry known from another source to be stored. */
+  readonly highWater: ChainLink | undefined;
+}
+
+/** A claim that is to be appended later, while the present owner continues to write. */
+export interface ComingClaim {
+  /** Undefined until the claim is stored. */
+  readonly end: RecoveryEnd | undefined;
+  /** Called when all entries except the newest few were returned. */
+  level(): void;
+  /** Resolves when the claim is stored, or when new entries should be read. Rejects when there will be no claim. */
+  wait(): Promise<void>;
+}
+
 /**
- * @param claim      the owner's own claim, as it was stored
- * @param highWater  the last entry known from elsewhere to be stored
- * @param avoid      manifests that turned out not to load: the one before them is used
- * The steps throw JOURNAL_DAMAGED (RRE1–RRE3), FENCED when a successor has already compacted past the claim,
- * JOURNAL_UNAVAILABLE.
+ * @param avoid  manifests that did not load: the one before them is used
+ * The steps throw JOURNAL_DAMAGED (RRE1–RRE3: the history is complete up to the claim), FENCED when a successor has
+ * already compacted past the claim, JOURNAL_UNAVAILABLE.
  */
 export function recover(
   ports: RecoveryPorts,
   shard: ShardName,
   claim: ChainHead,
   highWater: ChainLink | undefined,
+  avoid?: ReadonlySet<string>,
+): Recovered {
+  const end = { claim, highWater };
+  return recoverFollowing(ports, shard, { end, level: () => {}, wait: async () => {} }, avoid);
+}
+
+/** The same as `recover`, for a claim that is to be appended later (RRE4). */
+export function recoverFollowing(
+  ports: RecoveryPorts,
+  shard: ShardName,
+  coming: ComingClaim,
   avoid: ReadonlySet<string> = new Set(),
 ): Recovered {
   let chain = new Chain(shard, EMPTY_HEAD);
+  const links = new LinksToVouchFor(coming.end);
 
   async function* steps(): AsyncGenerator<RecoveredStep> {
     const stored = await new SnapshotStore(ports.objects, ports.log).newest(shard, avoid);
     const manifest = stored?.manifest;
     chain = chainAfter(shard, manifest);
-    const from = chain.head.position + 1;
-    await checkBeginning(ports.journal, shard, claim, stored, from);
-    const vouched = new Vouched(shard, highWater, chain.head);
+    const first = chain.head;
+    await checkBeginning(ports.journal, shard, coming.end?.claim, stored, first.position + 1);
     yield { kind: 'manifest', manifest, recentCommandIds: manifest?.recentCommandIds ?? [] };
-    for await (const read of readEntries(ports.journal, shard, from, claim.position, chain)) {
-      vouched.check(read);
-      yield { kind: 'entry', read };
+    // One loop, because each generator between the journal and the state costs some microseconds per entry.
+    for (;;) {
+      const { end } = coming;
+      const from = chain.head;
+      const to = end?.claim.position ?? (await ports.journal.tail(shard)).last;
+      for await (const read of readEntries(ports.journal, shard, from.position + 1, to, chain)) {
+        links.add(read.entry.number, read.hash);
+        yield { kind: 'entry', read };
+      }
+      if (end !== undefined) {
+        checkEnd(shard, chain.head, end.claim);
+        checkVouched(shard, end.highWater, first, links);
+        return;
+      }
+      if (chain.head.number - from.number <= LEVEL_ENTRIES) coming.level();
+      await coming.wait();
     }
-    checkEnd(shard, chain.head, claim);
-    vouched.checkMet();
   }
 
   return { steps: steps(), links: () => chain.sections() };
 }
 
-/** RRE3, and that the snapshot does not know more than the journal. */
+/** Checks that no entry is missing (RRE3), and that the snapshot is not ahead of the journal. */
 async function checkBeginning(
   journal: Journal,
   shard: ShardName,
-  claim: ChainHead,
+  claim: ChainHead | undefined,
   stored: StoredManifest | undefined,
   from: number,
 ): Promise<void> {
   const tail = await journal.tail(shard);
-  if (stored !== undefined && from > claim.position && stored.manifest.head.number !== claim.number) {
+  if (
+    claim !== undefined &&
+    stored !== undefined &&
+    from > claim.position &&
+    stored.manifest.head.number !== claim.number
+  ) {
     const details = { shard, manifest: stored.name, claim: claim.position, last: tail.last };
-    // Somebody has gone on behind our claim, or the journal has lost what the snapshot covers.
+    // A successor has written after our claim, or the journal has lost entries that the snapshot covers.
     if (tail.last >= stored.manifest.head.position && stored.manifest.head.epoch > claim.epoch) {
       throw new MillraceError('FENCED', `${shard} has another owner`, { ...details, outcome: 'not-applied' });
     }
@@ -99,51 +150,53 @@ async function checkBeginning(
   }
 }
 
-/** RRE1 */
+/** Checks that the last entry is the claim (RRE1). */
 function checkEnd(shard: ShardName, head: ChainHead, claim: ChainHead): void {
   if (head.number === claim.number && head.position === claim.position && equal(head.hash, claim.hash)) return;
-  throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the claim was not reached`, {
+  const details = {
     shard,
     claim: claim.number,
     claimPosition: claim.position,
     reached: head.number,
     reachedPosition: head.position,
-  });
+  };
+  // A follower may have read the claim of a later owner before it was told that its own was stored.
+  if (head.position > claim.position && head.epoch > claim.epoch) {
+    throw new MillraceError('FENCED', `${shard} has another owner`, { ...details, outcome: 'not-applied' });
+  }
+  throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the claim was not reached`, details);
 }
 
-/** RRE2 */
-class Vouched {
-  #isMet: boolean;
+/** Links for the check of RRE2: the one that is vouched for, or the newest ones while that is unknown. */
+class LinksToVouchFor {
+  readonly #hashes = new Map<number, Uint8Array>();
+  readonly #wanted: number | undefined;
 
-  constructor(
-    private readonly shard: ShardName,
-    private readonly link: ChainLink | undefined,
-    head: ChainLink,
-  ) {
-    this.#isMet = link === undefined || link.number < head.number;
-    if (link !== undefined && link.number === head.number) this.#compare(head.hash);
+  constructor(private readonly end: RecoveryEnd | undefined) {
+    this.#wanted = end?.highWater?.number;
   }
 
-  check({ entry, hash }: ReadEntry): void {
-    if (entry.number === this.link?.number) this.#compare(hash);
+  add(number: number, hash: Uint8Array): void {
+    if (this.end !== undefined && number !== this.#wanted) return;
+    this.#hashes.set(number, hash);
+    if (this.#hashes.size > NEWEST_LINKS) this.#hashes.delete(number - NEWEST_LINKS);
   }
 
-  checkMet(): void {
-    if (!this.#isMet) throw this.#damage('an entry that was vouched for is gone');
+  hashOf(number: number): Uint8Array | undefined {
+    return this.#hashes.get(number);
   }
+}
 
-  #compare(hash: Uint8Array): void {
-    this.#isMet = true;
-    if (this.link !== undefined && !equal(hash, this.link.hash))
-      throw this.#damage('an entry is not the one vouched for');
-  }
-
-  #damage(reason: string): MillraceError {
-    return new MillraceError('JOURNAL_DAMAGED', `${this.shard}: ${reason}`, {
-      shard: this.shard,
-      number: this.link?.number,
-    });
-  }
+/** Checks that the vouched entry is on the chain (RRE2). */
+function checkVouched(shard: ShardName, link: ChainLink | undefined, first: ChainLink, links: LinksToVouchFor): void {
+  if (link === undefined || link.number < first.number) return;
+  const hash = link.number === first.number ? first.hash : links.hashOf(link.number);
+  if (hash !== undefined && equal(hash, link.hash)) return;
+  const reason =
+    hash === undefined
+      ? 'an entry that the lease names is missing'
+      : 'an entry differs from the one that the lease names';
+  throw new MillraceError('JOURNAL_DAMAGED', `${shard}: ${reason}`, { shard, number: link.number });
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {

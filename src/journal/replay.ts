@@ -1,15 +1,15 @@
 /**
- * Partitions of a shard as they were at a moment: the newest snapshot at or before it, and the entries from there,
- * followed link by link. A replay goes on to later moments; never back.
+ * Builds partitions of a shard as they were at a moment: from the newest snapshot at or before it and the entries from
+ * there, checked link by link. A replay can advance to later moments, but not go back.
  *
- *  RP1 an earlier moment than what is kept is refused, with the earliest that is kept; so is a position that the
- *      journal has not reached
- *  RP2 a snapshot that does not load to what it says is passed over, the one before it is used
- *  RP3 an entry belongs to a moment when its last message, or its clock, is not behind it
+ *  RP1 a moment before the kept history is refused, with the earliest kept one; so is a position that the journal has
+ *      not reached
+ *  RP2 a snapshot that does not load to its stated digest is skipped, and the one before it is used
+ *  RP3 an entry belongs to a moment when its last message, or its clock, is not after it
  */
 import { hashSection, NO_HASH, type ReadEntry } from '../codec/envelope/index.js';
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import { entrySections, type Moment, type Section } from '../messages/index.js';
+import { entrySections, type Moment, type Section } from '../protocol/index.js';
 import type { AuditPorts } from './audit.js';
 import { isAfter, tooEarly } from './audit-moment.js';
 import { type ChainHead, type ChainLink, EMPTY_HEAD } from './chain.js';
@@ -19,14 +19,14 @@ import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
 
 interface ReplayProgress {
   readonly shard: ShardName;
-  /** Position that has been replayed, and the journal's last. */
+  /** The position replayed so far, and the journal's last. */
   readonly position: number;
   readonly last: number;
 }
 
 export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called every thousand entries or so. */
+  /** Called about every thousand entries. */
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
 }
 
@@ -37,26 +37,26 @@ const PROGRESS_EVERY = 1000;
 
 interface Beginning {
   readonly base: StoredManifest | undefined;
-  /** Position at which the journal ends. */
+  /** The position at which the journal ends. */
   readonly last: number;
 }
 
 export class ShardReplay<F extends PartitionFold> {
-  /** Entries applied, or passed over because they hold nothing of these partitions. */
+  /** Entries applied, or skipped because they do not concern these partitions. */
   entries = 0;
   #head: ChainHead;
   /** The snapshot that it began with; undefined: the journal's beginning. */
   readonly base: StoredManifest | undefined;
   readonly #last: number;
   readonly #reads: AsyncGenerator<ReadEntry>;
-  /** Read, and behind the moment that was asked for. */
+  /** An entry that was read and is after the requested moment. */
   #ahead: ReadEntry | undefined;
   readonly #sections = new Map<PartitionName, Section>();
 
   private constructor(
     ports: AuditPorts,
     readonly shard: ShardName,
-    /** One for each partition that was asked for, empty where nothing was stored yet. */
+    /** One for each requested partition; empty when it had no data yet. */
     readonly folds: ReadonlyMap<PartitionName, F>,
     { base, last }: Beginning,
     private readonly options: ReplayOptions,
@@ -69,8 +69,8 @@ export class ShardReplay<F extends PartitionFold> {
   }
 
   /**
-   * The state at `at`. Whoever opens a replay closes it.
-   * @throws INVALID (RP1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted
+   * The state at `at`. The caller closes the replay.
+   * @throws INVALID (RP1: the moment is not kept), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted
    */
   static async open<F extends PartitionFold>(
     ports: AuditPorts,
@@ -113,7 +113,7 @@ export class ShardReplay<F extends PartitionFold> {
     return covered === undefined ? { number: 0, hash: NO_HASH } : { number: covered.index, hash: covered.hash };
   }
 
-  /** On to a later moment. @throws as `open` */
+  /** Advances to a later moment. @throws as `open` */
   async advance(to: Moment, visit: SectionVisitor<F> = () => {}): Promise<void> {
     if (to.kind === 'position' && to.position > this.#last) throw beyondEnd(this.shard, to.position, this.#last);
     for (;;) {
@@ -153,7 +153,7 @@ export class ShardReplay<F extends PartitionFold> {
   }
 }
 
-/** RP1. */
+/** Finds the snapshot to begin with, or refuses the moment (RP1). */
 async function beginningFor(
   { journal, objects, log }: AuditPorts,
   shard: ShardName,
@@ -170,7 +170,7 @@ async function beginningFor(
     earliest = stored;
   }
   if (first === 1) return { base: undefined, last };
-  if (earliest === undefined) throw tooEarly(shard, 'no snapshot is kept that its journal follows');
+  if (earliest === undefined) throw tooEarly(shard, 'the first entries were removed, and no usable snapshot is kept');
   const { position, clockMs } = earliest.manifest.head;
   throw tooEarly(shard, `the earliest is position ${position}, ${new Date(clockMs).toISOString()}`);
 }

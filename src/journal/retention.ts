@@ -1,14 +1,13 @@
 /**
- * What of a shard's past is kept, decided from its manifests alone.
+ * Decides, from a shard's manifests alone, which part of its history is kept.
  *
- *  RET1 the two newest manifests stay, and everything in the journal behind the older of them
- *  RET2 history younger than the audit retention's age *and* within its bytes stays: whichever is reached
- *       first lets go of what is older
- *  RET3 the manifest that the retained history begins behind stays: without it, history has no beginning
- *  RET4 a few manifests between stay as the beginnings of later days; history is let go of in those steps
- *  RET6 all journals together stay within a total, as far as RET1 lets them: where they would not, the largest let go of
- *       what is beyond the level at which all fit, though it is younger than RET2 keeps it
- *  RET5 one manifest alone lets go of nothing: its verification may have missed something
+ *  RET1 the two newest manifests stay, and everything in the journal after the older of them
+ *  RET2 history stays while it is younger than the audit retention's age *and* within its bytes
+ *  RET3 the manifest at which the retained history begins stays, because the history needs it as its beginning
+ *  RET4 a few manifests in between stay as the beginnings of later days; history is removed in those steps
+ *  RET5 a single manifest removes no history, because its verification may have missed a fault
+ *  RET6 all journals together stay within a total, as far as RET1 allows: above it, the largest are cut to the level
+ *       at which all fit, even below the age of RET2
  */
 import type { StoredManifest } from './snapshot-store.js';
 
@@ -20,16 +19,16 @@ export interface AuditRetention {
 
 export const DEFAULT_AUDIT_RETENTION: AuditRetention = { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 10 * 1024 ** 3 };
 
-/** RET6, of one journal. */
+/** The bound of one journal that follows from the total (RET6). */
 export interface JournalCeiling {
-  /** What it holds now. */
+  /** The bytes that it holds now. */
   readonly heldBytes: number;
   readonly maxBytes: number;
 }
 
 /**
- * RET6: the most that one of several may have, so that all together have the total; small ones leave theirs to large ones.
- * Infinity where all fit as they are.
+ * The largest size of one journal with which all together stay within the total; the unused shares of small ones go to
+ * large ones (RET6). Infinity when all fit.
  */
 export function levelOf(sizes: readonly number[], total: number): number {
   const ascending = [...sizes].sort((one, other) => one - other);
@@ -42,22 +41,22 @@ export function levelOf(sizes: readonly number[], total: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** RET4: history overstays by at most this share; each manifest kept for it may hold a copy of the state. */
+/** History stays longer by at most this share (RET4); each manifest kept for it may hold a copy of the state. */
 const STEPS = 4;
 
 export interface RetentionPlan {
   /** Newest first. */
   readonly keep: readonly StoredManifest[];
-  /** The journal may be cut below this position; `undefined`: not at all. */
+  /** Everything below this position may be removed; undefined: the journal is not cut. */
   readonly purgeBelow: number | undefined;
-  /** RET6 asked for less than RET1 can let go of. */
+  /** True when the total (RET6) requires more than the two newest manifests (RET1) allow. */
   readonly isOver: boolean;
 }
 
 /**
- * @param manifests  those that count, the newest first
- * @param nowMs      wall clock; ages are by when the journal's server stored a manifest's last entry
- * @param ceiling    where the total asks for less
+ * @param manifests  the valid ones, the newest first
+ * @param nowMs      wall clock; an age is counted from when the journal's server stored a manifest's last entry
+ * @param ceiling    set where the total requires less
  */
 export function planRetention(
   manifests: readonly StoredManifest[],
@@ -74,7 +73,7 @@ export function planRetention(
   const isLetGo = (stored: StoredManifest) =>
     ageOf(stored) >= retention.maxAgeMs || bytesSince(stored) >= retention.maxBytes;
 
-  // From the oldest that is needed (RET3) towards the newest, in steps (RET4).
+  // From the oldest needed one (RET3) towards the newest, in steps (RET4).
   let beginning = manifests.findIndex(isLetGo);
   if (isAsked) {
     const beyond = manifests.findIndex((stored) => bytesSince(stored) > ceiling.maxBytes);

@@ -1,24 +1,24 @@
 /**
- * A section of an entry as one line of JSON, for people and for programs that are not ours: its effects are
- * commands, lists of words, or events of a queue, objects. Bytes that are not UTF-8 are `{"base64": "…"}`, so
- * that nothing is lost. Long lines come in pieces.
+ * A section of an entry as one line of JSON, for people and other programs. Effects are commands (lists of words), or
+ * events of a queue (objects). Bytes that are not UTF-8 are `{"base64": "…"}`, so no data is lost. Long lines come in
+ * pieces.
  */
 import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
 import { type ByteString, MillraceError, type PartitionName, shownBytes } from '../kernel/index.js';
-import { entrySections, isQueuePartition, type Section } from '../messages/index.js';
+import { entrySections, isQueuePartition, type Section } from '../protocol/index.js';
 
-/** Pieces are about this long; a line of a large entry would be a string of its size. */
+/** The approximate length of a piece; the line of a large entry would be one string of its size. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** Is this command of a database wanted? */
+/** True for a wanted command of a database. */
 export type WantedEffect = (words: readonly ByteString[]) => boolean;
 
 /**
  * The lines of an entry's sections of these partitions.
- * @param wants of a database's sections only such effects are shown, and no section without any; left out: all
- * @throws JOURNAL_DAMAGED when effects are not what their plane writes
+ * @param wants  selects effects of a database's sections; sections without any are skipped; undefined: all
+ * @throws JOURNAL_DAMAGED when effects are not in the form of their plane
  */
 export function* linesOf(
   read: ReadEntry,
@@ -81,14 +81,14 @@ function* commandsOf({ effects, partition }: Section, position: number): Iterabl
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A byte string as JSON: text where it is UTF-8. */
+/** A byte string as JSON: text when it is UTF-8. */
 export function wordJson(word: ByteString): string {
   return JSON.stringify(shownBytes(word));
 }
 
-/** What JSON has no word for. */
+/** Converts values that JSON cannot express. */
 function plainValue(this: Readonly<Record<string, unknown>>, name: string, given: unknown): unknown {
-  // A buffer has been turned into something else by the time it is given.
+  // JSON.stringify has already converted a buffer when it calls this, so the original is read from the object.
   const value = this[name] instanceof Uint8Array ? this[name] : given;
   if (value instanceof Map) return Object.fromEntries(value);
   if (!(value instanceof Uint8Array)) return value;

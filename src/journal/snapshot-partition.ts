@@ -1,11 +1,11 @@
-/** One partition of a snapshot: its segments as objects, and what the manifest says of it. */
+/** One partition of a snapshot: its segments as objects, and its part of the manifest. */
 import type { PartitionName, ShardName } from '../kernel/index.js';
-import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../messages/index.js';
+import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../protocol/index.js';
 import type { ChainLink } from './chain.js';
 import type { PartitionFold } from './partition-fold.js';
 import type { SnapshotStore } from './snapshot-store.js';
 
-/** What new objects are named after. */
+/** The names of new objects are made from these. */
 export interface PartitionTarget {
   readonly shard: ShardName;
   /** The number of the last entry that the snapshot covers. */
@@ -27,7 +27,7 @@ export async function writeSegments(
   return segments;
 }
 
-/** @param link of the partition's own chain: the next section names it */
+/** @param link  of the partition's chain; the next section names it */
 export function manifestPartition(
   name: PartitionName,
   link: ChainLink,

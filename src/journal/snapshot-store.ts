@@ -1,18 +1,18 @@
 /**
- * Snapshots of a shard in the object store: `<shard>/manifest/<number>` and the segments it names,
- * `<shard>/segment/<number>-<partition>-<n>`, where the number is that of the last entry covered. Bodies that lie
- * beside a state are segments too, `…-b<n>` with their index `…-i<n>`.
+ * Snapshots of a shard in the object store: `<shard>/manifest/<number>` and the segments that it names,
+ * `<shard>/segment/<number>-<partition>-<n>`, where the number is that of the last entry covered. Bodies are stored in
+ * segments `…-b<n>` with their index `…-i<n>`.
  *
- *  SNS1 a manifest counts only when it decodes, has its digest and all its segments are there in full length
- *  SNS2 what SNS1 refuses is logged and passed over: the one before it is used
- *  SNS3 only what is older than a manifest that counts is ever swept: a compaction that is still writing
- *       has higher numbers than any manifest there is
+ *  SNS1 a manifest is valid only when it decodes, has its digest, and all its segments exist with their full length
+ *  SNS2 an invalid manifest (SNS1) is logged and skipped, and the one before it is used
+ *  SNS3 only objects older than a valid manifest are removed, because a compaction in progress has higher numbers than
+ *       any existing manifest
  */
 import { createHash } from 'node:crypto';
 import { decodeManifest, encodeManifest, sha256 } from '../codec/envelope/index.js';
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { Manifest, ManifestPartition, SegmentRef } from '../messages/index.js';
 import type { Log, ObjectStore } from '../ports/index.js';
+import type { Manifest, ManifestPartition, SegmentRef } from '../protocol/index.js';
 import type { PartitionFold } from './partition-fold.js';
 
 export interface StoredManifest {
@@ -25,9 +25,9 @@ export interface StoredManifest {
 
 /** Digits of a number in a name, so that names sort as numbers do; 2^53 has 16. */
 const NUMBER_DIGITS = 16;
-/** Hex digits of a partition's hash in a segment's name: 64 bits keep the partitions of a shard apart. */
+/** Hex digits of a partition's hash in a segment's name: 64 bits distinguish the partitions of a shard. */
 const PARTITION_DIGITS = 16;
-/** Hashing this much takes well under a millisecond; then others may run. */
+/** Hashing this much takes well under a millisecond; then other work may run. */
 const HASH_SLICE_BYTES = 256 * 1024;
 
 export class SnapshotStore {
@@ -36,13 +36,13 @@ export class SnapshotStore {
     private readonly log: Log,
   ) {}
 
-  /** The newest manifest that counts (SNS1). @throws JOURNAL_UNAVAILABLE */
+  /** The newest valid manifest (SNS1). @throws JOURNAL_UNAVAILABLE */
   async newest(shard: ShardName, avoid: ReadonlySet<string> = new Set()): Promise<StoredManifest | undefined> {
     for await (const stored of this.newestFirst(shard, avoid)) return stored;
     return undefined;
   }
 
-  /** Every manifest that counts, the newest first, without those named in `avoid`. @throws JOURNAL_UNAVAILABLE */
+  /** Every valid manifest, the newest first, without those named in `avoid`. @throws JOURNAL_UNAVAILABLE */
   async *newestFirst(shard: ShardName, avoid: ReadonlySet<string> = new Set()): AsyncGenerator<StoredManifest> {
     const manifests = (await this.objects.list(manifestPrefix(shard)))
       .map(({ name }) => name)
@@ -62,7 +62,7 @@ export class SnapshotStore {
   ): Promise<StoredManifest | undefined> {
     try {
       const bytes = await this.objects.get(name);
-      // Between list and get an owner may have pruned it; that is no damage.
+      // Between list and get an owner may have removed it; that is no damage.
       if (bytes === undefined) return undefined;
       const manifest = decodeManifest(bytes);
       if (manifest.shard !== shard || manifestName(shard, manifest.head.number) !== name) {
@@ -70,7 +70,7 @@ export class SnapshotStore {
       }
       for (const segment of segmentsOf(manifest)) {
         if (lengths.get(segment.object) === segment.bytes) continue;
-        throw new MillraceError('JOURNAL_DAMAGED', 'a segment is not there in full', { segment: segment.object });
+        throw new MillraceError('JOURNAL_DAMAGED', 'a segment is missing or incomplete', { segment: segment.object });
       }
       return { name, manifest, digest: sha256(bytes) };
     } catch (error) {
@@ -86,9 +86,9 @@ export class SnapshotStore {
   }
 
   /**
-   * Builds a partition's state in an empty fold, in slices of about 2 ms: whoever drives it decides what runs between.
-   * @throws JOURNAL_DAMAGED when a segment is gone or not what the manifest says, or (with `checkDigest`, which
-   *         is not sliced) the state is not; JOURNAL_UNAVAILABLE
+   * Builds a partition's state in an empty fold, in slices of about 2 ms, between which the caller can run other work.
+   * @throws JOURNAL_DAMAGED when a segment is missing or differs from the manifest, or (with `checkDigest`, which
+   *         is not sliced) the state differs; JOURNAL_UNAVAILABLE
    */
   async *loadPartition(
     partition: ManifestPartition,
@@ -106,7 +106,7 @@ export class SnapshotStore {
     }
   }
 
-  /** The same at one go, where nobody waits: in the compactor's thread. */
+  /** The same without pauses, for the compactor's thread. */
   async loadWhole(
     partition: ManifestPartition,
     fold: PartitionFold,
@@ -122,7 +122,7 @@ export class SnapshotStore {
   }
 
   /**
-   * One object of a partition, with the bytes that its manifest says. `pause` is waited for between slices.
+   * One object of a partition, compared with its manifest. `pause` is awaited between slices.
    * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
    */
   async readObject(partition: PartitionName, ref: SegmentRef, pause?: () => Promise<void>): Promise<Uint8Array> {
@@ -137,7 +137,9 @@ export class SnapshotStore {
     return bytes;
   }
 
-  /** Writes one object of a partition; `suffix` tells those of one snapshot apart. @throws JOURNAL_UNAVAILABLE */
+  /**
+   * Writes one object of a partition; `suffix` distinguishes the objects of one snapshot. @throws JOURNAL_UNAVAILABLE
+   */
   async writeSegment(
     shard: ShardName,
     number: number,
@@ -158,14 +160,14 @@ export class SnapshotStore {
     return { name, manifest, digest: sha256(bytes) };
   }
 
-  /** Checks that the object is visible as it was written. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+  /** Checks that the object can be read as it was written. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
   async readBackManifest(written: StoredManifest): Promise<void> {
     const bytes = await this.objects.get(written.name);
     if (bytes !== undefined && Buffer.compare(sha256(bytes), written.digest) === 0) return;
     throw new MillraceError('JOURNAL_DAMAGED', 'a manifest cannot be read back', { manifest: written.name });
   }
 
-  /** An attempt that died may have left an object of this name, with the same bytes or with others. */
+  /** An interrupted attempt may have left an object with this name, with the same bytes or others. */
   async #putOver(name: string, bytes: Uint8Array): Promise<void> {
     try {
       await this.objects.put(name, bytes);
@@ -176,16 +178,16 @@ export class SnapshotStore {
     }
   }
 
-  /** Deletes a manifest, if it is there, and then segments that it alone names. @throws JOURNAL_UNAVAILABLE */
+  /** Deletes a manifest, if it exists, and then segments that it alone names. @throws JOURNAL_UNAVAILABLE */
   async discard(shard: ShardName, number: number, segments: readonly SegmentRef[]): Promise<void> {
     await this.objects.delete(manifestName(shard, number));
     for (const { object } of segments) await this.objects.delete(object);
   }
 
   /**
-   * Deletes every manifest but those kept, and every segment none of them names, up to the newest
-   * kept (SNS3). Manifests go first: one without its segments must never look whole.
-   * @returns how many objects went. @throws JOURNAL_UNAVAILABLE
+   * Deletes all manifests except those kept, and all segments that no kept one names, up to the newest kept (SNS3).
+   * Manifests are deleted first, so that one without its segments never looks complete.
+   * @returns the number of deleted objects. @throws JOURNAL_UNAVAILABLE
    */
   async prune(shard: ShardName, keep: readonly StoredManifest[]): Promise<number> {
     const newest = Math.max(0, ...keep.map(({ manifest }) => manifest.head.number));
@@ -212,7 +214,7 @@ export function segmentsOf(manifest: Manifest): SegmentRef[] {
   return manifest.partitions.flatMap(segmentsOfPartition);
 }
 
-/** The segments of its state, and of the bodies beside it. */
+/** The segments of its state and of its bodies. */
 export function segmentsOfPartition({ segments, bodySegments = [] }: ManifestPartition): SegmentRef[] {
   return [...segments, ...bodySegments.flatMap(({ bodies, index }) => [bodies, index])];
 }

@@ -1,12 +1,13 @@
 /**
  * Snapshots of the statistics in the object store: `statistics/manifest/<position of the meter's log>` and the segments
- * that it names, `statistics/segment/<position>-<writer>-<n>`. Any process may write one, several at once too.
+ * that it names, `statistics/segment/<position>-<writer>-<n>`. Any process may write one, several also at the same
+ * time.
  *
- *  STS1 a manifest counts only when it decodes and all its segments are there in full length; what does not count is
- *       passed over, and said
- *  STS2 a manifest is written after everything that it names was read back as it was written
- *  STS3 the two newest that count stay, and what is newer than they; the meter's log may go below the older of them
- *       (`coveredUpTo`): one alone lets go of nothing
+ *  STS1 a manifest is valid only when it decodes and all its segments exist with their full length; an invalid one is
+ *       logged and skipped
+ *  STS2 a manifest is written after every object that it names was read back as it was written
+ *  STS3 the two newest valid ones and all newer objects stay; the meter's log may be removed below the older of the
+ *       two (`coveredUpTo`), so a single one removes no records
  */
 import { sha256 } from '../codec/envelope/index.js';
 import {
@@ -17,10 +18,10 @@ import {
   type StatisticsSegment,
 } from '../codec/statistics/index.js';
 import { describeError, isMillraceError, MillraceError } from '../kernel/index.js';
-import { METER_SHARD, type SegmentRef, type StatisticsManifest } from '../messages/index.js';
 import type { Log, ObjectStore } from '../ports/index.js';
+import { METER_SHARD, type SegmentRef, type StatisticsManifest } from '../protocol/index.js';
 
-/** Outside the names of shards, below which their snapshots are swept. */
+/** Separate from the names of shards, in which old snapshots are removed. */
 const STATISTICS_PREFIX = 'statistics/';
 const MANIFESTS = `${STATISTICS_PREFIX}manifest/`;
 const SEGMENTS = `${STATISTICS_PREFIX}segment/`;
@@ -40,7 +41,7 @@ export class StatisticsSnapshots {
     private readonly log: Log,
   ) {}
 
-  /** Names of manifests, the newest first, whether they count or not. Little work. @throws JOURNAL_UNAVAILABLE */
+  /** Names of manifests, valid or not, the newest first. Cheap. @throws JOURNAL_UNAVAILABLE */
   async names(): Promise<string[]> {
     return (await this.objects.list(MANIFESTS))
       .map(({ name }) => name)
@@ -48,7 +49,7 @@ export class StatisticsSnapshots {
       .reverse();
   }
 
-  /** Every one that counts (STS1), the newest first. @throws JOURNAL_UNAVAILABLE */
+  /** Every valid one (STS1), the newest first. @throws JOURNAL_UNAVAILABLE */
   async *newestFirst(): AsyncGenerator<StoredStatistics> {
     const names = await this.names();
     if (names.length === 0) return;
@@ -68,12 +69,12 @@ export class StatisticsSnapshots {
   async #read(name: string, lengths: ReadonlyMap<string, number>): Promise<StoredStatistics | undefined> {
     try {
       const bytes = await this.objects.get(name);
-      // Between list and get another process may have swept it.
+      // Between list and get another process may have removed it.
       if (bytes === undefined) return undefined;
       const manifest = decodeStatisticsManifest(bytes);
       if (statisticsManifestName(meterPositionOf(manifest)) !== name) throw damaged('it has the name of another', name);
       const missing = manifest.segments.find((segment) => lengths.get(segment.object) !== segment.bytes);
-      if (missing !== undefined) throw damaged('a segment is not there in full', missing.object);
+      if (missing !== undefined) throw damaged('a segment is missing or incomplete', missing.object);
       return { name, manifest };
     } catch (error) {
       if (!isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
@@ -82,12 +83,12 @@ export class StatisticsSnapshots {
     }
   }
 
-  /** What a manifest names, piece by piece. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+  /** The segments that a manifest names, one by one. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
   async *segments({ segments }: StatisticsManifest): AsyncGenerator<StatisticsSegment> {
     for (const ref of segments) yield await decodeStatisticsSegment(await this.#bytesOf(ref));
   }
 
-  /** @param writer tells those of one position apart. @throws JOURNAL_UNAVAILABLE */
+  /** @param writer  distinguishes the segments of one position. @throws JOURNAL_UNAVAILABLE */
   async writeSegment(position: number, writer: string, n: number, segment: StatisticsSegment): Promise<SegmentRef> {
     const bytes = await encodeStatisticsSegment(segment);
     const object = `${SEGMENTS}${padded(position)}-${writer}-${n}`;
@@ -95,7 +96,10 @@ export class StatisticsSnapshots {
     return { object, bytes: bytes.length, sha256: sha256(bytes) };
   }
 
-  /** STS2. @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when something does not read back; CONFLICT: another was faster */
+  /**
+   * Reads back all segments, then writes the manifest (STS2). @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when an
+   * object cannot be read back; CONFLICT: another process was faster
+   */
   async writeManifest(manifest: StatisticsManifest): Promise<StoredStatistics> {
     for (const ref of manifest.segments) await this.#bytesOf(ref);
     const name = statisticsManifestName(meterPositionOf(manifest));
@@ -106,12 +110,15 @@ export class StatisticsSnapshots {
     return { name, manifest };
   }
 
-  /** Deletes the segments of a snapshot that came to nothing. @throws JOURNAL_UNAVAILABLE */
+  /** Deletes the segments of an abandoned snapshot. @throws JOURNAL_UNAVAILABLE */
   async discard(segments: readonly SegmentRef[]): Promise<void> {
     for (const { object } of segments) await this.objects.delete(object);
   }
 
-  /** STS3. Manifests go first: one without its segments must never look whole. @throws JOURNAL_UNAVAILABLE */
+  /**
+   * Removes old objects (STS3). Manifests are deleted first, so that one without its segments never looks complete.
+   * @throws JOURNAL_UNAVAILABLE
+   */
   async prune(keep: readonly StoredStatistics[]): Promise<void> {
     const newest = keep[0]?.name.slice(MANIFESTS.length);
     if (newest === undefined) return;
@@ -120,7 +127,7 @@ export class StatisticsSnapshots {
     );
     for (const prefix of [MANIFESTS, SEGMENTS]) {
       for (const { name } of await this.objects.list(prefix)) {
-        // What is newer may still be written.
+        // Newer objects may belong to a snapshot that is being written.
         const isOver = name.slice(prefix.length, prefix.length + POSITION_DIGITS) <= newest;
         if (isOver && !kept.has(name)) await this.objects.delete(name);
       }
@@ -135,18 +142,21 @@ export class StatisticsSnapshots {
   }
 }
 
-/** Those that stay. @param stored those that count, the newest first */
+/** The snapshots that stay. @param stored  the valid ones, the newest first */
 export function keptStatistics(stored: readonly StoredStatistics[]): readonly StoredStatistics[] {
   return stored.slice(0, KEPT);
 }
 
-/** STS3: up to where the meter's log is in two snapshots; 0: nowhere. @param stored those that count, the newest first */
+/**
+ * The position up to which the meter's log is in two snapshots; 0: it is not (STS3). @param stored the valid ones, the
+ * newest first
+ */
 export function coveredUpTo(stored: readonly StoredStatistics[]): number {
   const older = stored[KEPT - 1];
   return older === undefined ? 0 : meterPositionOf(older.manifest);
 }
 
-/** @throws JOURNAL_DAMAGED when it says nothing of the meter's log */
+/** @throws JOURNAL_DAMAGED when it has no position of the meter's log */
 export function meterPositionOf({ marks }: StatisticsManifest): number {
   const mark = marks.find(({ shard }) => shard === METER_SHARD);
   if (mark === undefined) throw damaged('it does not say how far the meter was counted', METER_SHARD);

@@ -1,14 +1,14 @@
-/** Commands that somebody takes elsewhere: parameters are of the server that keeps them, and no other must obey them. */
+/** Removes CONFIG from exported commands: parameters belong to their server, and must not be applied by another. */
 import { RespCommandReader } from '../codec/resp/index.js';
 
 /**
- * The same commands without CONFIG, as parts of the pieces that were given.
- * @param pieces  RESP, each of whole commands
- * @param breathe asked behind each command of a piece that is looked through: a promise to wait for, now and then
+ * The same commands without CONFIG, as parts of the given pieces.
+ * @param pieces        RESP, each of complete commands
+ * @param yieldWhenDue  called after each command of an examined piece; it returns a promise to wait for, now and then
  */
 export async function* withoutParameters(
   pieces: AsyncIterable<Uint8Array>,
-  breathe?: () => Promise<void> | undefined,
+  yieldWhenDue?: () => Promise<void> | undefined,
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
@@ -23,7 +23,7 @@ export async function* withoutParameters(
         if (at > from) yield bytes.subarray(from, at);
         from = reader.offset;
       }
-      const due = breathe?.();
+      const due = yieldWhenDue?.();
       if (due !== undefined) await due;
     }
     if (from < bytes.length) yield bytes.subarray(from);

@@ -1,23 +1,23 @@
 /**
- * What requests on their way may hold in a process, in bytes: what is received of them, what waits in a transaction,
- * what a connection listens to and watches, what is made as their answer and not read yet. Counted for the process,
- * and for each tenant: a database, an account, or those nobody knows yet.
+ * A budget for the bytes that requests hold in a process: received data, queued transactions, subscriptions and watched
+ * keys of connections, and answers that were not read yet. It is counted for the process and for each tenant: a
+ * database, an account, or all connections that have not signed in.
  *
- *  BB1 growth is asked for before the bytes are there; what is there already (an answer) is always counted
- *  BB2 one tenant may have `TENANT_SHARE` of what there is, so that one alone leaves room for others
- *  BB3 once less than `RESERVED_BUDGET` of it is left, only tenants grow that hold less than an even part
- *  BB4 what nobody has signed in for may have `STRANGERS_SHARE` in all
- *  BB5 what a tenant holds beyond its share, because it is there already, is taken from nobody else's
+ *  BB1 memory is requested before it is allocated; memory that already exists (an answer) is always counted
+ *  BB2 one tenant may hold at most `TENANT_SHARE` of the budget, so that others keep room
+ *  BB3 when less than `RESERVED_BUDGET` is left, only tenants that hold less than an equal share may grow
+ *  BB4 connections that have not signed in may hold at most `STRANGERS_SHARE` in total
+ *  BB5 bytes that a tenant holds beyond its share, because they already existed, do not reduce the room of others
  */
 
-/** A tenant may have so much of the whole. */
+/** The share of the budget for one tenant. */
 const TENANT_SHARE = 0.5;
 const RESERVED_BUDGET = 0.2;
 const STRANGERS_SHARE = 0.125;
-/** It is the share of a tenant's part: what one answer may hold, so that several of its requests fit beside each other. */
+/** The share of a tenant's part for one answer, so that several of its requests fit. */
 const ANSWER_SHARE = 0.5;
 
-/** Nobody has signed in. */
+/** The tenant of connections that have not signed in. */
 export const STRANGERS = '';
 
 export interface Tenant {
@@ -29,10 +29,12 @@ export interface Tenant {
 export class ByteBudget {
   readonly #tenants = new Map<string, Tenant>();
   #usedBytes = 0;
-  /** The same, of each tenant no more than its share (BB5). */
+  /**
+   * As above, but counting at most its share for each tenant (BB5: bytes beyond it do not reduce the room of others).
+   */
   #sharedBytes = 0;
 
-  /** @param limitBytes of all tenants together */
+  /** @param limitBytes for all tenants together */
   constructor(readonly limitBytes: number) {}
 
   get usedBytes(): number {
@@ -43,12 +45,11 @@ export class ByteBudget {
     return this.#tenants.size;
   }
 
-  /** Nothing larger is ever taken of anybody. */
+  /** The most bytes that one tenant may hold, and so the largest single request. */
   get maxTenantBytes(): number {
     return Math.floor(this.limitBytes * TENANT_SHARE);
   }
 
-  /** One answer may have so many. */
   get maxAnswerBytes(): number {
     return Math.floor(this.limitBytes * TENANT_SHARE * ANSWER_SHARE);
   }
@@ -57,18 +58,18 @@ export class ByteBudget {
     return this.#tenants.get(tenant)?.bytes ?? 0;
   }
 
-  /** It has to be released once, whatever happens. */
+  /** Must be released exactly once. */
   hold(tenant: string): Hold {
     return new Hold(this, tenant);
   }
 
-  /** Has the tenant room for a request more? Asked before one is begun whose answer may be large. */
+  /** Whether the tenant has room for another request. Asked before a request with a possibly large answer. */
   hasRoom(tenant: string): boolean {
     const known = this.#tenants.get(tenant);
     return known === undefined || this.#fits(known, 1);
   }
 
-  /** What the tenant may still ask for, while it holds much and nobody else asks. */
+  /** The bytes that the tenant may still request while it holds much and no other tenant grows. */
   leftOf(tenant: string): number {
     const { limitBytes } = this;
     const ofTenant = this.#shareOf(tenant) - this.bytesOf(tenant);
@@ -115,7 +116,7 @@ export class ByteBudget {
   }
 }
 
-/** What one connection or one request holds. */
+/** The bytes held by one connection or request. */
 export class Hold {
   #tenant: Tenant;
   #bytes = 0;
@@ -132,17 +133,17 @@ export class Hold {
     return this.#bytes;
   }
 
-  /** Asks to hold so many bytes. @returns false when there is no room for more: nothing has changed then */
+  /** Requests to hold so many bytes. @returns false, without a change, when there is no room */
   resize(bytes: number): boolean {
     return this.#set(bytes, false);
   }
 
-  /** Holds so many bytes, which are there already (BB1). */
+  /** Holds so many bytes, which already exist (BB1: they are always counted). */
   force(bytes: number): void {
     this.#set(bytes, true);
   }
 
-  /** Somebody has signed in: what is held is theirs from now on. */
+  /** The connection has signed in: its bytes count for that tenant from now on. */
   moveTo(name: string): void {
     if (this.#isReleased || name === this.#tenant.name) return;
     const bytes = this.#bytes;

@@ -1,8 +1,10 @@
 /**
- * Bytes inside the engine are *byte strings*: JavaScript strings whose characters are all below 256,
- * a character a byte. V8 keeps them at a byte a character, hashes them once and compares them natively.
- * Text becomes a byte string at the edge (its UTF-8 bytes) and text again on the way out.
+ * Byte strings: inside the engine, bytes are JavaScript strings with characters below 256, one character per byte. V8
+ * stores them with one byte per character, caches their hash and compares them natively. Text is converted to a byte
+ * string (its UTF-8 bytes) at the edge, and back on the way out.
  */
+
+import { isUtf8 } from 'node:buffer';
 
 /** A string of characters 0–255, each standing for one byte. */
 export type ByteString = string;
@@ -10,11 +12,21 @@ export type ByteString = string;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII starts at NUL
 const ASCII = /^[\x00-\x7f]*$/;
 
+const ABOVE_BYTES = /[\u0100-\uffff]/;
+
+/** Whether a text has no character above 255. */
+export function isByteString(text: string): text is ByteString {
+  return !ABOVE_BYTES.test(text);
+}
+
 export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
-/** Letters of ASCII alone, so that bytes stay bytes: JavaScript makes two letters of `\xdf`, and U+0178 of `\xff`. */
+/**
+ * ASCII letters only, so that bytes stay bytes: JavaScript's upper case of `\xdf` has two letters, that of `\xff` is
+ * U+0178.
+ */
 export function asciiUpperCase(bytes: ByteString): ByteString {
   return bytes.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }
@@ -42,9 +54,20 @@ export function textOfBytes(bytes: ByteString): string {
   return decodeUtf8(Buffer.from(bytes, 'latin1'));
 }
 
+/**
+ * The text of a header value. HTTP does not define its encoding: UTF-8 if valid, otherwise Latin-1. `bytesOfText` is
+ * the inverse. @param value one character per byte; a value with characters above 255 is text already, as earlier
+ * releases stored it
+ */
+export function textOfHeader(value: ByteString): string {
+  if (isAscii(value) || !isByteString(value)) return value;
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : value;
+}
+
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** As JSON shows it: text where it is UTF-8, else its bytes. */
+/** For JSON: text if it is UTF-8, otherwise its bytes. */
 export function shownBytes(bytes: ByteString): string | { readonly base64: string } {
   if (isAscii(bytes)) return bytes;
   const buffer = Buffer.from(bytes, 'latin1');
@@ -63,7 +86,7 @@ function decodeUtf8(buffer: Buffer): string {
   }
 }
 
-/** TextDecoder replaces a maximal invalid *subpart* by one U+FFFD; readers of this API expect one a byte. */
+/** TextDecoder replaces a maximal invalid *subpart* by one U+FFFD; readers of this API expect one per byte. */
 function decodeInvalidUtf8(buffer: Buffer): string {
   let text = '';
   let validFrom = 0;
@@ -81,7 +104,7 @@ function decodeInvalidUtf8(buffer: Buffer): string {
   return text + buffer.toString('utf8', validFrom, at);
 }
 
-/** Bytes of the well-formed UTF-8 sequence at `at`, 0 if there is none (RFC 3629, table 3-7 of Unicode). */
+/** The length of the well-formed UTF-8 sequence at `at`, 0 if there is none (RFC 3629, table 3-7 of Unicode). */
 function sequenceLength(buffer: Buffer, at: number): number {
   const first = buffer[at] as number;
   if (first < 0x80) return 1;

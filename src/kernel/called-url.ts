@@ -1,16 +1,17 @@
 /**
- * A destination as a request names it. There are many spellings of one URL, and a call has but one: scheme and host in
- * lower case, an address in figures, no port that is the scheme's own, a path without dots, what is no ASCII encoded.
+ * Normalises a destination URL to the form that is called: scheme and host in lower case, an IPv4 address in dotted
+ * decimal, no default port, a path without dot segments, other than ASCII characters encoded.
  */
-import { readUrl } from './read-url.js';
-import { Remembered } from './remembered.js';
 
-/** Most messages go where others went before; longer texts are read each time, so that the memory of them stays small. */
+import { BoundedCache } from './bounded-cache.js';
+import { readUrl } from './read-url.js';
+
+/** Most messages go to known destinations. Longer texts are not cached, to bound the cache's memory. */
 const MAX_KNOWN = 2000;
 const MAX_KNOWN_CHARACTERS = 512;
-const known = new Remembered<string, string>(MAX_KNOWN);
+const known = new BoundedCache<string, string>(MAX_KNOWN);
 
-/** @returns the text as it is where it is no URL, or holds a user: no call is made of those */
+/** @returns the unchanged text if it is not a URL or contains credentials: those are never called */
 export function calledUrl(text: string): string {
   const before = known.get(text);
   if (before !== undefined) return before;

@@ -1,47 +1,49 @@
 /**
- * Every failure code of the system, once, with its meaning and whether a caller may try again.
- * Codes are API: they appear in logs, in metrics and in replies between processes, and are not renamed.
+ * All failure codes of the system, each with its meaning and whether a caller may retry. Codes are an API: they appear
+ * in logs, metrics and replies between processes, and are never renamed.
  *
- * A *rejection* (the command was refused) is a value in a reply and has no code here. These are
- * *failures*: something the world did to a request that was in order.
+ * A *rejection* (a refused command) is a value in a reply and has no code here. These are *failures*: a valid request
+ * could not be processed.
  */
 
 export const ERROR_CODES = {
-  /** The mailbox of the shard, or a database's share of it, is full. Nothing was executed. */
+  /** The shard's mailbox, or a database's share of it, is full. The command was not executed. */
   MAILBOX_FULL: { retryable: true },
-  /** Something of the same database is under way for longer than a request waits. Nothing was executed. */
+  /** Another command of the same database has run for longer than a request waits. The command was not executed. */
   TENANT_BUSY: { retryable: true },
-  /** No process owns the shard right now, or its state is still loading. Nothing was executed. */
+  /** No process owns the shard, or its state is still loading. The command was not executed. */
   SHARD_UNAVAILABLE: { retryable: true },
-  /** The command's effect may or may not be in the journal; only a successor can tell. */
+  /** The command's effect may or may not be in the journal; only the next owner can tell. */
   OUTCOME_UNKNOWN: { retryable: false },
-  /** The owner ended before the command's effect was stored, and it surely is not. */
+  /** The owner ended before the command's effect was stored; it is certainly not stored. */
   NOT_APPLIED: { retryable: true },
   /** A newer owner has claimed the shard. */
   FENCED: { retryable: true },
-  /** The journal's server cannot be reached or refuses to store. */
+  /** The journal's server is unreachable or refuses to store. */
   JOURNAL_UNAVAILABLE: { retryable: true },
-  /** The journal is shorter than it was, forked, or has a hole. A person has to look. */
+  /** The journal is shorter than before, forked, or has a gap. An operator must act. */
   JOURNAL_DAMAGED: { retryable: false },
-  /** Free disk or the shard's bytes are beyond the watermark. Reads and deletes still work. */
+  /** Stored data has a version that only a newer release reads; it is not damaged. */
+  NEWER_FORMAT: { retryable: false },
+  /** Disk use or the shard's bytes exceed the limit. Reads and deletes still work. */
   STORAGE_FULL: { retryable: true },
   /** The process is stopping. */
   SHUTTING_DOWN: { retryable: true },
-  /** This edge has not heard from the control stream for longer than it may answer without. */
+  /** This edge has not received the control stream for longer than it may answer without it. */
   CONTROL_STALE: { retryable: true },
-  /** More commands wait for their turn than a database may have waiting. Nothing was executed. */
+  /** More commands are waiting than a database may have waiting. The command was not executed. */
   RATE_LIMITED: { retryable: true },
   /** A wait ended without an answer and without an effect. */
   TIMED_OUT: { retryable: true },
-  /** A setting, a file or an environment variable has a value that cannot be used. */
+  /** A setting, file or environment variable has an invalid value. */
   BAD_CONFIG: { retryable: false },
-  /** Nothing with that name or id. */
+  /** There is no object with that name or id. */
   NOT_FOUND: { retryable: false },
-  /** Something with that name or id is there already, with other contents. */
+  /** An object with that name or id exists with different contents. */
   CONFLICT: { retryable: false },
-  /** The request itself is wrong, and would be next time. */
+  /** The request is invalid and retrying cannot help. */
   INVALID: { retryable: false },
-  /** A broken invariant of ours. */
+  /** A broken invariant of this program. */
   DEFECT: { retryable: false },
 } as const;
 
@@ -67,7 +69,12 @@ export function isMillraceError(error: unknown, code?: ErrorCode): error is Mill
   return error instanceof MillraceError && (code === undefined || error.code === code);
 }
 
-/** A broken invariant: whoever holds the state must stop and be rebuilt from the journal. */
+/** Stored data that this release can never read: an operator must act. */
+export function isUnreadable(error: unknown): error is MillraceError {
+  return isMillraceError(error, 'JOURNAL_DAMAGED') || isMillraceError(error, 'NEWER_FORMAT');
+}
+
+/** Fails on a broken invariant: the owner of the state must stop and be rebuilt from the journal. */
 export function assert(condition: unknown, message: string, details: Record<string, unknown> = {}): asserts condition {
   if (!condition) throw new MillraceError('DEFECT', message, details);
 }
@@ -76,7 +83,7 @@ export function unreachable(value: never): never {
   throw new MillraceError('DEFECT', 'a case that cannot be', { value: String(value) });
 }
 
-/** One line for a log: the message, and those of its causes. */
+/** One line for a log: the message and those of its causes. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : `: ${describeError(error.cause)}`;

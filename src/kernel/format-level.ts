@@ -1,13 +1,40 @@
+import { isMillraceError, MillraceError } from './errors.js';
+
 /**
- * Levels of the forms in which things are stored, entries and records and snapshots alike. A program reads every level up
- * to its own, for ever; it writes a form that came with a level only once the installation has been raised to it.
+ * Levels of stored formats: entries, records and snapshots. A program reads every level up to its own, for ever. It
+ * writes a format of a new level only after the installation was raised to that level.
  *
- *   1  all that was ever written before there were levels: events of the control state up to 38
- *   2  the journal says which level counts from where on: event 39 of the control state, `FormatRaised`
+ * 1  all formats from before levels existed: events of the control state up to 38
+ * 2  the journal records which level applies from which position on: event 39 of the control state, `FormatRaised`
  *
- * What a reader of the level before would pass over, an optional last field, needs no level. Whatever it would stop at
- * does: another type, another version, another meaning.
+ * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
+ * stop does: another type, version or meaning.
  */
 export const FIRST_FORMAT_LEVEL = 1;
-/** The highest that this program reads and writes. */
+/** The highest level that this program reads and writes. */
 export const FORMAT_LEVEL = 2;
+
+/** A number newer than this program knows, and the newest that it knows. */
+export interface NewerThan {
+  /** `level`, `version`, `kind`, `field`: numbers that only grow. */
+  readonly of: string;
+  readonly found: number;
+  readonly known: number;
+}
+
+/**
+ * The error for intact data with an unknown number. Numbers are only added, so a higher one comes from a newer release.
+ * Damage is detected separately, by checksums of the nats-server, hashes of entries and digests of snapshots.
+ */
+export function writtenByNewer(what: string, { of, found, known }: NewerThan): MillraceError {
+  const reason = `${what} was written by a newer release (${of} ${found}, this program reads up to ${known})`;
+  const advice = 'install that release or a later one (docs/operations/upgrades.md)';
+  return new MillraceError('NEWER_FORMAT', `${reason}: ${advice}`, { of, found, known });
+}
+
+/** The same error with the subject `what`, if the cause is such an error. */
+export function newerAbout(what: string, cause: unknown): MillraceError | undefined {
+  if (!isMillraceError(cause, 'NEWER_FORMAT')) return undefined;
+  const { of, found, known } = cause.details;
+  return writtenByNewer(what, { of: String(of), found: Number(found), known: Number(known) });
+}

@@ -1,10 +1,10 @@
 /**
- * Members that come and go all the time, in no order. A `Set` in its stead would keep them for long after they have gone:
- * the engine makes it anew every few dozen changes, among what lives long, and until a full collection each of those that
- * it has left keeps whatever was a member then.
+ * An unordered set for members that come and go frequently. A `Set` would keep removed members alive for long: V8
+ * reallocates its table every few dozen changes, in the old generation, and each abandoned table references its members
+ * until a full garbage collection.
  */
 
-/** The place is the gathering's own; -1: it is in none. A member can be in one at a time. */
+/** The place is managed by the gathering; -1: not a member. An object can be in one gathering at a time. */
 export interface Gathered {
   place: number;
 }
@@ -21,7 +21,7 @@ export class Gathering<Member extends Gathered> {
     this.#members.push(member);
   }
 
-  /** @returns whether it was a member */
+  /** @returns true when it was a member */
   delete(member: Member): boolean {
     const { place } = member;
     if (place < 0) return false;
@@ -38,7 +38,7 @@ export class Gathering<Member extends Gathered> {
     for (const member of this.#members.splice(0)) member.place = -1;
   }
 
-  /** Those of now: they may leave meanwhile. */
+  /** The current members, as a copy: they may leave during iteration. */
   all(): readonly Member[] {
     return [...this.#members];
   }

@@ -1,13 +1,13 @@
 /**
- * Bytes that come piece by piece and are wanted in one. Putting ten megabytes together at the end holds everybody up for
- * the time of a copy; here they are where they belong as soon as they come.
+ * A buffer that collects bytes in pieces. Joining ten megabytes at the end would block for the time of the copy; here
+ * each piece is copied into place when it arrives.
  *
- *  GB1 what was taken is never written to again
- *  GB2 memory is asked for when bytes come; where nothing else was expected, at most half of it is unused, and three
- *      quarters where so many were announced
+ *  GB1 bytes that were taken are never written again
+ *  GB2 memory is allocated as bytes arrive; at most half of it is unused, or three quarters if that many bytes were
+ *      announced
  */
 
-/** Room behind what is there, so that a little more does not move much. */
+/** Spare capacity, so that a small addition does not copy the whole buffer. */
 const SLACK_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
 
@@ -16,8 +16,8 @@ export class GrowingBytes {
   #length = 0;
 
   /**
-   * @param expectedBytes asked for with the first that come, where it is known
-   * @param announcedBytes so many come if it is true: asked for when a quarter of them is there, so that little is moved
+   * @param expectedBytes allocated with the first bytes, if known @param announcedBytes an unverified total: allocated
+   * once a quarter has arrived, so that little is copied
    */
   constructor(
     private readonly expectedBytes = 0,
@@ -34,18 +34,18 @@ export class GrowingBytes {
     this.#length += bytes.length;
   }
 
-  /** @param text of characters below 256 */
+  /** @param text with characters below 256 */
   appendLatin1(text: string): void {
     this.#reserve(text.length);
     this.#length += this.#buffer.write(text, this.#length, 'latin1');
   }
 
-  /** Forgets what is behind the first `length` bytes. */
+  /** Drops all bytes after the first `length`. */
   cut(length: number): void {
     this.#length = length;
   }
 
-  /** All of it; what comes next begins anew. */
+  /** Returns all bytes; the buffer is empty afterwards. */
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;

@@ -1,16 +1,13 @@
-/** A port that cannot be listened on, as its setting and the cause, each once. */
+/** The error for a port that cannot be listened on: its setting and the cause. */
 import { MillraceError } from './errors.js';
 
 const CAUSES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
-  EACCES: 'it takes a right that this user has not (ports below 1024)',
-  EADDRNOTAVAIL: 'this machine has not that address (MILLRACE_HOST)',
+  EACCES: 'this user may not listen there: ports below 1024 need CAP_NET_BIND_SERVICE',
+  EADDRNOTAVAIL: 'this machine does not have that address: correct MILLRACE_HOST',
 };
 
-/**
- * @param variable the setting that the port is from
- * @param at host and port
- */
+/** @param variable the setting of the port @param at host and port */
 export function listenError(variable: string, at: string, cause: unknown): MillraceError {
   const why = CAUSES[(cause as NodeJS.ErrnoException).code ?? ''];
   const text = `${variable}: cannot listen on ${at}`;

@@ -1,9 +1,9 @@
 /**
- * A URL, where a text is one. `URL.canParse` is not used: once the engine has compiled its caller, Node 20 takes
- * characters from U+0080 to U+00FF for broken UTF-8 there, and says that `https://bücher.example` is no URL.
+ * Parses a URL. `URL.canParse` is not used: once V8 has optimised its caller, Node 20 treats characters from U+0080 to
+ * U+00FF as invalid UTF-8 there, and rejects `https://bücher.example`.
  */
 
-/** @returns undefined for what is no absolute URL */
+/** @returns undefined if the text is not an absolute URL */
 export function readUrl(text: string): URL | undefined {
   try {
     return new URL(text);

@@ -1,25 +1,25 @@
-/** Who may do what, as an edge sees it: a local copy of the control state, and shares of the daily limits. */
+/** Grants and daily limits as an edge uses them: from a local copy of the control state and slices of the limits. */
 import type { Permissions } from '../domain/kv/index.js';
 import type { AccountId, DatabaseId, PartitionName } from '../kernel/index.js';
 
 export interface KvLimits {
   /** Bytes of one command's words, and of one reply. */
   readonly maxCommandBytes: number;
-  /** Commands a day (UTC); 0: no limit. */
+  /** Commands per day (UTC); 0: no limit. */
   readonly maxRequestsPerDay: number;
-  /** Beyond it commands wait; undefined or 0: no limit. */
+  /** Faster commands wait; undefined or 0: no limit. */
   readonly maxCommandsPerSecond?: number | undefined;
-  /** In and out, a UTC month; beyond it commands are slowed down. Undefined or 0: no limit. */
+  /** In and out per UTC month; above it commands are slowed down. Undefined or 0: no limit. */
   readonly maxBytesPerMonth?: number | undefined;
-  /** They are those of the native protocol, in one process; undefined or 0: the process's own bound. */
+  /** RESP connections in one process; undefined or 0: the process's bound. */
   readonly maxConnections?: number | undefined;
 }
 
 /** Addresses that may use a database. */
 export interface Networks {
-  /** It is what was asked for; two lists are the same when their texts are. */
+  /** The given list; equal texts are equal lists. */
   readonly text: string;
-  /** @param address IPv4, or IPv6 with an IPv4 address mapped into it; every other is outside */
+  /** @param address  IPv4, or IPv4 mapped into IPv6; all others are not allowed */
   has(address: string): boolean;
 }
 
@@ -28,63 +28,63 @@ export interface KvGrant {
   /** In order of index; one unless the database was created with more. */
   readonly partitions: readonly PartitionName[];
   readonly role: 'standard' | 'read-only';
-  /** The ACL user the token acts as: `default`, `default_ro` or one that ACL SETUSER made. */
+  /** The ACL user of the token: `default`, `default_ro` or one made by ACL SETUSER. */
   readonly user: string;
-  /** What the user may do; left out: everything that the role may. */
+  /** The rights of the user; undefined: all rights of the role. */
   readonly permissions?: Permissions | undefined;
-  /** The same as text, for the owner of a partition; there exactly when `permissions` is. */
+  /** The same as text, for the owner of a partition; set exactly when `permissions` is. */
   readonly rules?: string | undefined;
   readonly limits: KvLimits;
-  /** From where the database may be used; undefined: from everywhere. */
+  /** The addresses that may use the database; undefined: all. */
   readonly networks?: Networks | undefined;
-  /** Nobody may use it until it is activated again. */
+  /** True while the database is suspended. */
   readonly isSuspended?: boolean | undefined;
 }
 
 export interface Access {
   /**
-   * What a REST token opens; undefined for an unknown or revoked one.
-   * @throws CONTROL_STALE when this process has not heard from the control stream for too long to know
+   * The grant of a REST token; undefined for an unknown or revoked one.
+   * @throws CONTROL_STALE when this process has not heard from the control stream for too long
    */
   grantFor(token: string): KvGrant | undefined;
-  /** Another number after every change of who may do what: time to look grants up again. */
+  /** Changes with every change of grants, which must then be looked up again. */
   readonly version?: number;
 }
 
-/** Does this process know who may do what? */
+/** Whether this process's copy of the grants is current. */
 export interface Freshness {
-  /** False when what is asked of `Access` and its kin throws CONTROL_STALE. */
+  /** False when the methods of `Access` and similar ports throw CONTROL_STALE. */
   readonly isFresh: boolean;
-  /** Resolves when it is fresh, or has been waited for as long as requests are held. */
+  /** Resolves when the copy is fresh, or after the time for which requests are held. */
   untilFresh(): Promise<void>;
 }
 
-/** Signing in over the native protocol. */
+/** Authentication over RESP. */
 export interface RespAccess {
   /**
-   * What signing in opens; undefined: no such user or password, or the user is off. Without a user, or as
-   * `default`, the password finds the database; `<database-id>/<user>` names a user of any database, a bare
-   * name one of the first database.
+   * The grant of a login; undefined: no such user or password, or the user is off. Without a user, or as `default`, the
+   * password finds the database; `<database-id>/<user>` names a user of any database, a bare name one of the first
+   * database.
    * @throws CONTROL_STALE as `Access` does
    */
   grantForLogin(user: string | undefined, password: string): KvGrant | undefined;
   /**
-   * Would signing in still open just this? Asked before each batch, so a comparison or two.
+   * True when a login would still give exactly this grant. Called before each batch, so it takes a comparison or two.
    * @throws CONTROL_STALE as `Access` does
    */
   isCurrent(grant: KvGrant): boolean;
-  /** What the same user may do now that the grant is not current; undefined: nothing, the connection ends. */
+  /** The present grant of the same user, when the old one is not current; undefined: none, and the connection ends. */
   renewed?(grant: KvGrant): KvGrant | undefined;
-  /** It is the one that `Access` has. */
+  /** The same number as in `Access`. */
   readonly version?: number;
 }
 
 export interface Quota {
   /**
-   * Takes `commands` from what the database may still run: true if they may run, false when the day is used up.
-   * Usually answers at once; a promise while another slice of the day is asked for, or while the commands wait for
-   * their turn because the database is faster than its plan.
-   * @param bytes of all words together, which are held while they wait
+   * Takes `commands` from the database's remaining ones: true if they may run, false when the day's limit is used up.
+   * Usually the answer is immediate; it is a promise while another slice is requested, or while the commands wait for
+   * their turn because the database exceeds its plan's rate.
+   * @param bytes  of all words together, which are held while they wait
    * @throws RATE_LIMITED (by a promise) when too much waits already
    */
   take(grant: KvGrant, commands: number, bytes?: number): boolean | Promise<boolean>;
@@ -96,20 +96,22 @@ export interface KvUsage {
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly durationMs: number;
-  /** Commands that were answered with an error, and reads that found their key or did not; where they are known. */
+  /** Commands answered with an error, and reads that found their key or did not; where they are known. */
   readonly errors?: number;
   readonly hits?: number;
   readonly misses?: number;
-  /** The commands that ran, in order: rows of the command table, so that their names are bounded in number. */
+  /**
+   * The executed commands, in order, as specifications of the command table, so that the number of names is bounded.
+   */
   readonly specs?: readonly { readonly name: string }[];
 }
 
-/** What one request to a search index took; what is left out is 0, or was not done. */
+/** The use of one request to a search index; missing numbers are 0. */
 export interface SearchUsage {
   readonly queries?: number;
   /** Documents upserted or deleted. */
   readonly updates?: number;
-  /** Units of 100 reranked documents, each query's rounded up. */
+  /** Units of 100 reranked documents, rounded up for each query. */
   readonly reranks?: number;
   readonly bytesIn?: number;
   readonly bytesOut?: number;
@@ -119,37 +121,37 @@ export interface SearchUsage {
   readonly rerankMs?: number;
 }
 
-/** Bytes of an account's queue that no journal tells of: reads of its API. */
+/** Bytes of an account's queue that no journal records: reads of its API. */
 export interface QueueUsage {
   readonly bytesIn: number;
   readonly bytesOut: number;
 }
 
-/** How large something is now; told when it has changed. */
+/** The present size of a partition, told when it has changed. */
 export interface KvGauge {
   readonly database: DatabaseId;
-  /** It is that of the partition, from 0. */
+  /** The index of the partition, from 0. */
   readonly index: number;
   readonly keys: number;
   readonly storageBytes: number;
-  /** It is that of the owner that tells it: its successors' are larger. */
+  /** The epoch of the reporting owner; those of its successors are higher. */
   readonly epoch: number;
 }
 
-/** What the key-value faces count. */
+/** The counters of the key-value endpoints. */
 export interface KvMeter {
   /** Counts one request's commands; written out once a second. */
   recordKv(database: DatabaseId, usage: KvUsage): void;
-  /** A connection of a database was opened, or has ended. */
+  /** A connection of a database was opened or closed. */
   connected(database: DatabaseId, change: 1 | -1): void;
 }
 
 export interface Meter extends KvMeter {
-  /** Reads that found their key, and that did not: known to the owner of the partition alone. */
+  /** Reads that found their key, and that did not; only the owner of the partition knows them. */
   recordLookups(database: DatabaseId, hits: number, misses: number): void;
   recordSearch(index: DatabaseId, usage: SearchUsage): void;
   recordQueue(account: AccountId, usage: QueueUsage): void;
   gaugeKv(gauge: KvGauge): void;
-  /** How large a search index is now; told when it has changed. */
+  /** The present size of a search index, told when it has changed. */
   gaugeSearch(index: DatabaseId, documents: number, storageBytes: number): void;
 }

@@ -14,25 +14,25 @@ export interface AclAdmin {
   /** SHA-256 of the password of the user `default`. */
   defaultPassword(database: DatabaseId): string | undefined;
   /**
-   * Makes or changes a user. `change` is asked again when somebody else was quicker; what it throws ends all of it.
-   * Resolves when every edge knows, or a second later.
-   * @returns why the change is refused, or undefined when it is done
-   * @throws MillraceError as the way to the control actor does
+   * Creates or changes a user. `change` is called again after a simultaneous change; an error of it ends the call.
+   * Resolves when every process knows the change, or after a second.
+   * @returns the reason of a refusal, or undefined when it is done
+   * @throws MillraceError as the control client does
    */
   setUser(
     database: DatabaseId,
     name: ByteString,
     change: (before: AclUserRecord | undefined) => AclUserChange,
   ): Promise<string | undefined>;
-  /** @returns was it there? @throws as `setUser` */
+  /** @returns true when the user existed. @throws as `setUser` */
   deleteUser(database: DatabaseId, name: ByteString): Promise<boolean>;
   /**
-   * A token that REST takes for as long as the user has that password; the same one each time.
-   * @returns undefined when there is no such user with that password
+   * A REST token that is valid while the user has that password; the same one each time.
+   * @returns undefined when unknown user or wrong password
    * @throws as `setUser`
    */
   restToken(database: DatabaseId, user: ByteString, password: ByteString): Promise<string | undefined>;
-  /** A text that is a REST token of the user once it is a password of the user; the same for the same `secret`. */
+  /** A token that is valid once it is a password of the user; the same for the same `secret`. */
   newToken(database: DatabaseId, user: ByteString, secret: ByteString | undefined): string;
   hashOf(password: ByteString): string;
 }

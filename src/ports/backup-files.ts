@@ -1,26 +1,26 @@
 /**
- * Where the files of a backup lie. A name is a path with `/`, made of our own words; nothing a tenant wrote is in it.
+ * The storage of a backup's files. A name is a path with `/`, made by this program; it contains no text of a tenant.
  *
- *  BF1 a file is there whole and synced, or not at all
+ *  BF1 a file is complete and synced, or does not exist
  */
 
-/** What makes a backup whole: it is written last, and says which files belong to it. */
+/** It lists the backup's files and is written last; a backup is complete only with it. */
 export const MANIFEST_FILE = 'manifest.json';
 
 export interface FileRef {
   readonly name: string;
   readonly bytes: number;
-  /** It is the digest of the whole file, 64 lower-case hex digits. */
+  /** The digest of the whole file, 64 lower-case hex digits. */
   readonly sha256: string;
 }
 
 export interface BackupFiles {
-  /** Writes a file in place of an earlier one of the name. What `pieces` throws is thrown, and nothing is written. */
+  /** Writes a file and replaces an earlier one of the name. An error of `pieces` is thrown, and no file is written. */
   write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<FileRef>;
-  /** From its beginning, in pieces of some size. Undefined when there is no such file. */
+  /** From the beginning, in pieces. Undefined when there is no such file. */
   read(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Fewer bytes where the file ends before. @throws the error of the file system, also when there is no such file */
+  /** Fewer bytes at the end of the file. @throws the error of the file system, also when there is no such file */
   readAt(name: string, offset: number, bytes: number): Promise<Uint8Array>;
-  /** Removes everything whose name begins with `prefix`, which ends in `/`. */
+  /** Removes every file with a name that begins with `prefix`, which ends in `/`. */
   removeAll(prefix: string): Promise<void>;
 }

@@ -1,20 +1,20 @@
-/** What a read model answers when it could not wait: how far what it shows is behind what was asked for. */
+/** How far a read model's answer is older than the request asked for, when it could not wait. */
 
 export interface Behind {
-  /** Messages of the journals that were stored and are not in the answer, as far as is known. */
+  /** Stored messages of the journals that are not in the answer, as far as is known. */
   readonly positions: number;
-  /** Milliseconds since the model was last known to have everything; undefined: it has nothing yet. */
+  /** Milliseconds since the model was last complete; undefined: it has no data yet. */
   readonly ms: number | undefined;
 }
 
-/** How many rows a filter meets, by what they are told apart by. */
+/** The number of rows that match a filter, by category. */
 export interface Counts extends MaybeBehind {
   readonly counts: Readonly<Record<string, number>>;
-  /** False: time was over before all had been counted, and there are at least so many. */
+  /** False when the time ended before all were counted; the counts are then lower bounds. */
   readonly isWhole: boolean;
 }
 
-/** Part of every answer of a read model; left out where it is as new as was asked for. */
+/** Part of every answer of a read model; missing when the answer is as new as requested. */
 export interface MaybeBehind {
   readonly behind?: Behind | undefined;
 }

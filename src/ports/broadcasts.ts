@@ -1,27 +1,29 @@
-/** What is said to many listeners of this process, handed on some of it at a time; and those who wait for it. */
+/**
+ * Events for many listeners of this process, delivered a few at a time, and publishers that wait for their delivery.
+ */
 
-/** What counts as more than may wait: as long as it does, whoever says something of that tenant waits. */
+/** A number above the bound of waiting bytes: while it is reported, publishers of that tenant wait. */
 export const ALL_THAT_MAY_WAIT_BYTES = 2 ** 40;
 
 export interface BroadcastItem {
-  /** Hands on while it may. @returns bytes that are left to hand on; 0: nothing, or nothing now */
+  /** Delivers while it may. @returns the bytes left to deliver; 0: none, or none now */
   handOn(mayGoOn: () => boolean): number;
 }
 
 /** An item that waits for its turn. */
 export interface BroadcastTurn {
-  /** There is so much more of it. */
+  /** That many more bytes wait. */
   more(bytes: number): void;
 }
 
 export interface Broadcasts {
   /**
-   * Has the item hand on in its turn, behind those of the same tenant: soon, never at once. Not to be asked for one
-   * that waits already: until it has nothing left it keeps its turn.
+   * Delivers the item in its turn, after others of the same tenant: soon, never immediately. Must not be called for a
+   * waiting item, which keeps its turn until it has no bytes left.
    */
   add(tenant: string, item: BroadcastItem, bytes: number): BroadcastTurn;
-  /** Has the item hand on at once, while there is time for it in this round of the loop; the rest in its turn. */
+  /** Delivers immediately while there is time in this round of the event loop; the rest in its turn. */
   handOnNow(tenant: string, item: BroadcastItem): void;
-  /** @returns undefined: not so much waits that whoever says more of this tenant has to */
+  /** @returns undefined when publishers of this tenant need not wait */
   whenCaughtUp(tenant: string): Promise<void> | undefined;
 }

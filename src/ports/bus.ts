@@ -1,7 +1,6 @@
 /**
- * Messages between processes that nobody stores: commands to an owner, replies, heartbeats.
- * At most once. Payloads of any size up to `limits.busMessageBytes`; the adapter splits what is too
- * large for one message and joins it again.
+ * Messages between processes that are not stored: commands to an owner, replies, heartbeats. At most once. Payloads of
+ * any size up to `limits.busMessageBytes`; the adapter splits and joins large ones.
  */
 import type { SessionId, ShardName } from '../kernel/index.js';
 import type { Subscription } from './journal.js';
@@ -9,30 +8,30 @@ import type { Subscription } from './journal.js';
 export type Topic =
   /** Commands for the owner of a shard. */
   | { readonly kind: 'command'; readonly shard: ShardName }
-  /** Questions to one process about itself; it is named by its first session. */
+  /** Requests to one process about itself; it is named by its first session. */
   | { readonly kind: 'session'; readonly session: SessionId }
-  /** What the clients of one process listen to. */
+  /** Events for the clients of one process. */
   | { readonly kind: 'edge'; readonly session: SessionId }
   /** Heard by everyone. */
   | { readonly kind: 'heartbeat' }
-  /** Questions to the read models, for any process that keeps them. */
+  /** Requests to the read models, for any process that has them. */
   | { readonly kind: 'query' }
-  /** Questions to the search indexes, for any process that keeps them. */
+  /** Requests to the search indexes, for any process that has them. */
   | { readonly kind: 'search' }
-  /** Asked of the owner of the control shard: how far changes of who may do what go. */
+  /** A request to the owner of the control shard: the position of the last change of grants. */
   | { readonly kind: 'access' }
-  /** Something about a shard that every process may want to know at once. */
+  /** A notice about a shard to all processes. */
   | { readonly kind: 'notice'; readonly shard: ShardName };
 
 export interface Bus {
   publish(topic: Topic, payload: Uint8Array): void;
   subscribe(topic: Topic, onMessage: (payload: Uint8Array) => void): Subscription;
   /**
-   * @throws SHARD_UNAVAILABLE with `isUnserved` when nobody serves the topic (surely not received),
+   * @throws SHARD_UNAVAILABLE with `isUnserved` when the topic has no server (certainly not received),
    *         TIMED_OUT when no answer came (it may have been received)
    */
   request(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   serve(topic: Topic, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): Subscription;
-  /** False while the connection is down: silence then says nothing about anybody else. */
+  /** False while the connection is down: silence then gives no information about other processes. */
   isConnected(): boolean;
 }

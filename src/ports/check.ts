@@ -1,8 +1,8 @@
-/** What a part of the process says when it is asked whether it is ready. */
+/** The readiness of one part of the process. */
 export interface Check {
   readonly ok: boolean;
-  /** A person reads it; it has no secrets, no tenant's data. */
+  /** For people; without secrets or tenants' data. */
   readonly detail?: string;
-  /** It will not become ready by itself: nobody should wait for that. */
+  /** It will not become ready without an operator, so waiting is useless. */
   readonly isStuck?: boolean;
 }

@@ -1,30 +1,37 @@
-/** The whole of a cluster as an operator sees it: gathered when somebody looks, and kept nowhere. */
+/** The status of a whole cluster for operators: collected on request and not stored. */
 import type { SessionId, ShardName } from '../kernel/index.js';
-import type { ProcessReport, ShardReport } from '../messages/index.js';
+import type { ProcessReport, ShardReport } from '../protocol/index.js';
 
 export interface ProcessStatus extends Partial<Omit<ProcessReport, 'process' | 'nowMs' | 'shards'>> {
   readonly process: SessionId;
-  /** `silent`: it did not answer in time. `gone`: nor will it; others have taken over what it had. */
+  /** `silent`: it did not answer in time. `gone`: it will not answer; others have taken over its shards. */
   readonly state: 'ready' | 'not-ready' | 'silent' | 'gone';
-  /** Its time beside that of whoever asked; known no better than half of how long the answer took. */
+  /** Its clock relative to the caller's; accurate to half of the answer's duration. */
   readonly clockAheadMs?: number;
+  /**
+   * For a process that does not answer: the age of its last sign of life, by the clock of the servers that store it.
+   */
+  readonly silentForMs?: number;
   readonly isDrained: boolean;
   readonly ownedShards: number;
 }
 
 export interface ShardStatus extends Partial<ShardReport> {
   readonly shard: ShardName;
-  /** Nobody, while it is on its way from one to another. */
+  /** Undefined during a move. */
   readonly owner: SessionId | undefined;
-  /** Messages of its journal that its owner has not said that it knows of. */
+  /** Messages of its journal that its owner has not reported yet. */
   readonly lag?: number;
-  /** Where an operator wants it. */
+  /** The process that an operator wants as its owner. */
   readonly wished?: SessionId;
 }
 
-export interface NatsServerStanding {
+export interface NatsServerReport {
   readonly name: string;
-  /** `no-store`: it runs and stores nothing; a full disk does that, and only a restart ends it. `missing`: it does not answer. */
+  /**
+   * `no-store`: it runs without storing; a full disk causes this, and only a restart ends it. `missing`: it does not
+   * answer.
+   */
   readonly state: 'well' | 'no-store' | 'missing';
   readonly version?: string;
   readonly hasSyncAlways?: boolean;
@@ -32,24 +39,24 @@ export interface NatsServerStanding {
   readonly storeLimitBytes?: number;
 }
 
-export interface StreamStanding {
+export interface StreamReport {
   readonly stream: string;
   readonly bytes: number;
   readonly messages: number;
   readonly lastPosition: number;
-  /** Nobody, while its replicas elect one. */
+  /** Undefined while its replicas elect one. */
   readonly leader: string | undefined;
-  /** Replicas that are behind their leader or do not answer it. */
+  /** Replicas that are late or do not answer their leader. */
   readonly lagging: readonly { readonly server: string; readonly behind: number; readonly isOffline: boolean }[];
 }
 
-/** What NATS says of itself. */
-export interface NatsStanding {
-  /** The level of the forms in which things may be stored. @throws JOURNAL_UNAVAILABLE */
+/** The state of the nats-servers. */
+export interface NatsStatus {
+  /** The level of the stored forms. @throws JOURNAL_UNAVAILABLE */
   format(): Promise<number>;
-  servers(): Promise<readonly NatsServerStanding[]>;
+  servers(): Promise<readonly NatsServerReport[]>;
   /** @throws JOURNAL_UNAVAILABLE */
-  streams(): Promise<readonly StreamStanding[]>;
+  streams(): Promise<readonly StreamReport[]>;
 }
 
 export interface Wish {
@@ -60,30 +67,33 @@ export interface Wish {
 
 export interface ClusterStatus {
   readonly clusterId: string;
-  /** The level of the forms in which things may be stored: no program that reads less is let in. */
+  /** The level of the stored forms: a program that reads less is not admitted. */
   readonly format?: number;
-  /** What a person should look at, a line each. */
+  /** States that need an operator, one line each. */
   readonly alarms: readonly string[];
   readonly processes: readonly ProcessStatus[];
   readonly shards: readonly ShardStatus[];
-  /** None where nobody may ask them, without credentials of the system account, or none answers. */
-  readonly servers: readonly NatsServerStanding[];
-  readonly streams: readonly StreamStanding[];
+  /** Empty without credentials of the system account, or when no server answers. */
+  readonly servers: readonly NatsServerReport[];
+  readonly streams: readonly StreamReport[];
   readonly drained: readonly Wish[];
   readonly moves: readonly (Wish & { readonly shard: ShardName })[];
 }
 
 export interface ClusterWatch {
-  /** Never waits long for what does not answer, and never rejects: what is not known is an alarm. */
+  /** Waits only briefly for silent processes, and never rejects: missing facts are alarms. */
   look(): Promise<ClusterStatus>;
 }
 
-/** What people wish of the placement of shards; processes follow by themselves, which is not waited for. */
+/** Operators' wishes for the placement of shards. Processes follow them later; the call does not wait for that. */
 export interface ClusterSteering {
-  /** It shall own nothing. @param by who wishes it. @returns why it cannot be, for people. @throws CONFLICT, JOURNAL_UNAVAILABLE */
+  /**
+   * The process should own no shards. @param by the operator. @returns the reason of a refusal, for people. @throws
+   * CONFLICT, JOURNAL_UNAVAILABLE
+   */
   drain(process: SessionId, by: string): Promise<string | undefined>;
   /** @throws as `drain` */
   undrain(process: SessionId, by: string): Promise<void>;
-  /** @param process undefined: wherever it belongs by itself. @returns, @throws as `drain` */
+  /** @param process  undefined: placement decides. @returns, @throws as `drain` */
   move(shard: ShardName, process: SessionId | undefined, by: string): Promise<string | undefined>;
 }

@@ -1,15 +1,15 @@
-/** Makes snapshots beside the actors: in a process of its own, or inline in the simulation. */
+/** Makes snapshots in parallel with the actors: in a separate process, or inline in the simulation. */
 import type { ShardName } from '../kernel/index.js';
 
 export interface CompactionJob {
   readonly shard: ShardName;
   readonly clusterId: string;
-  /** Position of the last entry to cover: one that this owner knows to be stored. */
+  /** Position of the last entry to cover, which this owner knows to be stored. */
   readonly upToPosition: number;
 }
 
 export interface CompactionResult {
-  /** Name of the manifest, verified: read back, loaded, its digests compared. */
+  /** Name of the verified manifest: read back, loaded, digests compared. */
   readonly manifest: string;
   readonly manifestDigest: Uint8Array;
   readonly coveredNumber: number;
@@ -20,6 +20,6 @@ export interface CompactionResult {
 }
 
 export interface Compactor {
-  /** One at a time in a process; the next waits. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED; nothing is lost then */
+  /** One at a time in a process; the next waits. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED; no data is lost then */
   compact(job: CompactionJob): Promise<CompactionResult>;
 }

@@ -1,25 +1,25 @@
-/** How much a database may hold, by its plan, as this process knows it. Not a part of the database: never journaled. */
+/** The data limits of plans, as this process knows them. They are not a part of the database and not journaled. */
 import type { PartitionName } from '../kernel/index.js';
 
 export interface DataLimit {
   /** Bytes of keys and values in the partition. */
   readonly maxBytes: number;
-  /** Beyond it keys are dropped rather than growth refused. */
+  /** Above it keys are evicted; otherwise growth is refused. */
   readonly isEvicting: boolean;
 }
 
 export interface DataLimits {
-  /** Another number after every change: time to look limits up again. */
+  /** Changes with every change of a limit, which must then be looked up again. */
   readonly version: number;
-  /** Undefined: no limit beside the engine's own. */
+  /** Undefined: no limit besides the engine's. */
   limitOf(partition: PartitionName): DataLimit | undefined;
-  /** Bytes of one command of its database, and of one answer over REST; undefined: not known here. */
+  /** Bytes of one command of the database, and of one REST answer; undefined: unknown here. */
   maxCommandBytesOf(partition: PartitionName): number | undefined;
-  /** The partition has refused to grow because of it, or would have to; told again and again while that is so. */
+  /** The partition has refused growth because of the limit, or would have to; called repeatedly while that is so. */
   reached(partition: PartitionName): void;
 }
 
-/** They hold where no plans are. */
+/** For processes without plans. */
 export const NO_DATA_LIMITS: DataLimits = {
   version: 0,
   limitOf: () => undefined,

@@ -1,26 +1,26 @@
 /**
- * Questions about the past of databases and queues, put to the journal itself. Each is a walk through it, in a thread of
- * its own: it may take long, and stands in nobody's way.
+ * Questions about the past of databases and queues, answered from the journal. Each reads through it in a separate
+ * thread: it may take long, and does not delay other work.
  */
 import type { AccountId, ByteString, DatabaseId } from '../kernel/index.js';
-import type { Moment } from '../messages/index.js';
+import type { Moment } from '../protocol/index.js';
 
 export type AuditedPlace =
   | { readonly kind: 'database'; readonly database: DatabaseId; readonly partitions: number }
   | { readonly kind: 'queue'; readonly account: AccountId };
 
 export type AuditTask =
-  /** Entries, a text each: position, number, time, index and hashes of the section, its effects. Oldest first. */
+  /** Entries, one text each: position, number, time, index and hashes of the section, its effects. Oldest first. */
   | {
       readonly kind: 'timeline';
       readonly of: AuditedPlace;
       readonly from: Moment | undefined;
       readonly to: Moment | undefined;
       readonly limit: number;
-      /** Of a database: only what touches this key, and of its entry only those effects. Left out: everything. */
+      /** For a database: only entries that touch this key, with only those effects. Undefined: all. */
       readonly key?: ByteString | undefined;
     }
-  /** One text about the whole, then one for each key behind `after`, in order of their bytes. */
+  /** One text about the whole, then one for each key after `after`, in order of their bytes. */
   | {
       readonly kind: 'state';
       readonly of: Extract<AuditedPlace, { readonly kind: 'database' }>;
@@ -38,15 +38,15 @@ export type AuditTask =
       readonly limit: number;
       readonly withValues: boolean;
     }
-  /** Undefined: all of the installation. Texts are `{"progress": …}`, `{"report": …}`, and at the end `{"done": …}`. */
+  /** Undefined: the whole installation. Texts are `{"progress": …}`, `{"report": …}`, and at the end `{"done": …}`. */
   | { readonly kind: 'verify'; readonly of: AuditedPlace | undefined };
 
 export interface JournalAudit {
   /**
-   * Begins a walk: texts of JSON as they are found. Whoever stops taking them, or aborts, ends it; it is under way until
-   * then, also when nobody takes any.
-   * @throws at once: MAILBOX_FULL when too many walks are under way, SHUTTING_DOWN; from the iterator: INVALID for a
-   *         moment that is not kept or has not come, in words for whoever asked, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE,
+   * Starts a reading: JSON texts as they are found. It ends when the consumer stops or aborts; until then it is in
+   * progress, also when no text is taken.
+   * @throws directly: MAILBOX_FULL when too many are in progress, SHUTTING_DOWN; from the iterator: INVALID for a
+   *         moment that is not kept or not reached, with a text for the caller, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE,
    *         SHUTTING_DOWN when it was ended
    */
   run(task: AuditTask, signal: AbortSignal): AsyncIterable<string>;

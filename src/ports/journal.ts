@@ -1,24 +1,24 @@
 /**
- * The append-only log of each shard: the only source of truth.
+ * The append-only log of each shard: the only source of truth. Promises of every adapter
+ * (test/contract/journal.contract.ts):
  *
- * Promises every adapter keeps (test/contract/journal.contract.ts):
  *  JN1 positions of a shard start at 1 and grow by one with every stored message
  *  JN2 `append` stores the bytes only if the last position is `expectedLast`, atomically
- *  JN3 `stored` means: survives whatever the profile promises to survive
- *  JN4 `conflict` and `rejected` mean: this try did not store it and never will
- *  JN5 `unknown` promises nothing: it may be stored already, or land later
- *  JN6 a message at a position never changes; `readAt` of one that is stored finds it sooner or later
- *  JN7 `tail` and `readAt` may be stale: what they do not show may still be there
+ *  JN3 `stored` means that the message survives the failures that the profile covers
+ *  JN4 `conflict` and `rejected` mean that this try did not store the message and never will
+ *  JN5 `unknown` promises nothing: the message may be stored already, or be stored later
+ *  JN6 a message at a position never changes; `readAt` of a stored one finds it sooner or later
+ *  JN7 `tail` and `readAt` may be stale: a message that they do not show may still exist
  */
 import type { ShardName } from '../kernel/index.js';
 
-/** What a person can do about a journal that is not what it was; ends a line about it. */
+/** The actions of an operator for a journal in doubt; the end of a line about it. */
 export const WHAT_TO_DO =
   'put the store of the NATS server back as it was, or restore a backup into an empty place (docs/operations/backups.md)';
 
 export type AppendOutcome =
   | { readonly kind: 'stored'; readonly position: number }
-  /** The shard's last position is another one; `last` is it, where the server said. */
+  /** The shard's last position is different: `last`, if the server reported it. */
   | { readonly kind: 'conflict'; readonly last: number | undefined }
   /** Definitely not stored. `retryable`: the same bytes may be accepted later. */
   | { readonly kind: 'rejected'; readonly reason: string; readonly retryable: boolean }
@@ -32,23 +32,23 @@ export interface StoredMessage {
 }
 
 export interface JournalTail {
-  /** Lowest position still there; `last + 1` when all have been truncated. */
+  /** Lowest present position; `last + 1` when all were removed. */
   readonly first: number;
   /** Highest position ever stored; 0 in a new journal. */
   readonly last: number;
   readonly bytes: number;
-  /** Positions missing between first and last. Anything but 0 is damage. */
+  /** Positions missing between first and last. Any other number than 0 is damage. */
   readonly holes: number;
-  /** When the stream was made; another value than before means another stream. */
+  /** When the stream was made; a different value means a different stream. */
   readonly createdAt: string;
 }
 
 export interface JournalFollower {
   /** Called in order of position, once each. */
   onMessage(message: StoredMessage): void;
-  /** Called every `aliveEveryMs` or so, or more often, while the journal answers and nothing newer is known. */
+  /** Called about every `aliveEveryMs`, or more often, while the journal answers and no newer message is known. */
   onAlive(): void;
-  /** Default: what an idle process pays little for, a second or two. */
+  /** Default: cheap for an idle process, a second or two. */
   readonly aliveEveryMs?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface Subscription {
 }
 
 export interface Journal {
-  /** One try. Never throws; never repeats by itself; resolves within the adapter's append timeout. */
+  /** One try. Never throws or repeats; resolves within the adapter's append timeout. */
   append(shard: ShardName, bytes: Uint8Array, expectedLast: number): Promise<AppendOutcome>;
   /** @throws JOURNAL_UNAVAILABLE */
   readAt(shard: ShardName, position: number): Promise<Uint8Array | undefined>;
@@ -66,9 +66,9 @@ export interface Journal {
    * @throws JOURNAL_UNAVAILABLE when it stops answering, JOURNAL_DAMAGED at a gap
    */
   read(shard: ShardName, from: number, to: number): AsyncIterable<StoredMessage>;
-  /** Everything from `from` on, for as long as the subscription lives; reconnects by itself. */
+  /** All messages from `from` on, while the subscription lives; reconnects automatically. */
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription;
-  /** @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the stream is not there */
+  /** @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the stream is missing */
   tail(shard: ShardName): Promise<JournalTail>;
   /** Removes everything below `keepFrom`, which must itself be stored: a journal is never emptied. */
   truncateFront(shard: ShardName, keepFrom: number): Promise<void>;

@@ -1,23 +1,23 @@
-/** The way from the owners of a database to those of this process's clients who listen to it. */
+/** Subscriptions of this process's clients to events of a database's owners. */
 import type { ByteString, SessionId } from '../kernel/index.js';
-import type { KvEvent, KvListenKind } from '../messages/index.js';
+import type { KvEvent, KvListenKind } from '../protocol/index.js';
 import type { KvGrant } from './access.js';
 
 export interface KvSubscription {
-  /** From the moment it returns nothing more arrives. */
+  /** After it returns no more events arrive. */
   stop(): void;
 }
 
 export interface KvEvents {
-  /** Names this process towards owners; `KvRequest.trackFor`. */
+  /** The id of this process for owners; `KvRequest.trackFor`. */
   readonly edge: SessionId;
   /**
-   * Resolves once the owner knows: whatever is published from then on arrives, in order per channel, for as
-   * long as the owner lives; during a takeover messages can be lost, as they are in Redis.
+   * Resolves once the owner knows the subscription: everything published from then on arrives, in order per channel,
+   * while the owner lives; during a takeover messages can be lost, as in Redis.
    * `name`: a channel or a pattern; empty for `monitor`; for `invalidation` empty (keys read with `trackFor`) or
    * `*` (every change; both kinds arrive at every listener of `invalidation`).
-   * After a takeover listeners of `invalidation` hear that everything may have changed.
-   * @throws MillraceError as the gateway does, when the owner cannot be told
+   * After a takeover listeners of `invalidation` are told that everything may have changed.
+   * @throws MillraceError as the gateway does, when the owner cannot be reached
    */
   subscribe(
     grant: Pick<KvGrant, 'database' | 'partitions'>,

@@ -1,14 +1,14 @@
-/** Who may use the management API, and whose search index a token opens: answered from this process's copy of the control state. */
+/** Grants of the management API and of search tokens, from this process's copy of the control state. */
 import type { SearchIndex, SearchLimits, TeamRole } from '../domain/control/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
 
 export interface ManagementGrant {
-  /** It is that of the person, in lower case. */
+  /** The person's address, in lower case. */
   readonly email: string;
-  /** The key acts for this account: the person's own, or a team's. */
+  /** The account of the key: the person's or a team's. */
   readonly account: AccountId;
   readonly isTeam: boolean;
-  /** `owner` in one's own account. */
+  /** `owner` in the person's account. */
   readonly role: TeamRole;
   readonly isReadOnly: boolean;
   /** The audit log names it. */
@@ -35,8 +35,8 @@ export interface SearchGrant {
 export interface SearchAccess {
   /** Undefined unless the token opens just this index. @throws CONTROL_STALE as `Access` does */
   grantForSearch(index: DatabaseId, token: string): SearchGrant | undefined;
-  /** All that are not deleted, as far as this process has heard; for projections. */
+  /** All that are not deleted, as far as this process knows; for projections. */
   searchIndexes(): Iterable<SearchIndex>;
-  /** Called after every change of who may do what, search indexes included. */
+  /** Called after every change of grants or search indexes. */
   whenSearchIndexesChange(listener: () => void): void;
 }

@@ -1,4 +1,4 @@
-/** The read models of an account's queue: what happened to its messages, and its DLQ as a list. */
+/** The read models of an account's queue: the log of its messages, and the list of its DLQ. */
 import type { DlqSelector, Envelope, HeaderList, MessageFilter } from '../domain/queue/index.js';
 import type { AccountId, DlqId, MessageId } from '../kernel/index.js';
 import type { Counts, MaybeBehind } from './behind.js';
@@ -21,11 +21,11 @@ export interface LogQuery {
   readonly states: readonly MessageState[];
   readonly order: 'earliestFirst' | 'latestFirst';
   readonly count: number;
-  /** It is what a page before has returned. */
+  /** From the page before. */
   readonly cursor: string | undefined;
-  /** When it is by message, `count` is of messages, each of which comes with all of its events that match. */
+  /** By message, `count` counts messages, each with all its matching events. */
   readonly groupBy?: 'message' | undefined;
-  /** Bytes of each body that are wanted, of messages and of responses; 0 or less: none; undefined: all. */
+  /** Bytes of each body to return, of messages and responses; 0 or less: none; undefined: all. */
   readonly trimBytes?: number | undefined;
 }
 
@@ -34,12 +34,21 @@ export interface LogEvent {
   readonly state: MessageState;
   readonly messageId: MessageId;
   readonly envelope: Envelope;
-  /** It is the body of the message. */
+  /** The body of the message. */
   readonly body: Uint8Array;
+  /** True when the body was cut. */
+  readonly isBodyCut?: boolean | undefined;
   readonly nextDeliveryAtMs: number | undefined;
   readonly error: string | undefined;
-  /** It comes with ERROR. */
-  readonly response: { readonly status: number; readonly header: HeaderList; readonly body: Uint8Array } | undefined;
+  /** Set with ERROR. */
+  readonly response:
+    | {
+        readonly status: number;
+        readonly header: HeaderList;
+        readonly body: Uint8Array;
+        readonly isCut?: boolean | undefined;
+      }
+    | undefined;
 }
 
 export interface LogPage extends MaybeBehind {
@@ -53,6 +62,7 @@ export interface DlqRow {
   readonly messageId: MessageId;
   readonly envelope: Envelope;
   readonly body: Uint8Array;
+  readonly isBodyCut?: boolean | undefined;
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   readonly failedAtMs: number;
@@ -61,6 +71,7 @@ export interface DlqRow {
     readonly status: number;
     readonly header: HeaderList;
     readonly body: Uint8Array;
+    readonly isCut?: boolean | undefined;
     readonly error: string;
   };
 }
@@ -73,12 +84,12 @@ export interface DlqPage extends MaybeBehind {
 
 export interface MessageLog {
   /**
-   * @param seen a position of the account's journal (`GetPosition`): answered once the read model has seen it, or
-   *             after a bounded wait with what it has, and then `behind` says how far that is
-   * @throws SHARD_UNAVAILABLE when no process that serves the read model answers
+   * @param seen  a position of the account's journal (`GetPosition`): answered once the read model has read it, or
+   *              after a bounded wait with the present data, and then `behind` says how old that is
+   * @throws SHARD_UNAVAILABLE when no process with the read model answers
    */
   events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage>;
-  /** @param trimBytes as of the log */
+  /** @param trimBytes  as in the log */
   dlq(account: AccountId, selector: DlqSelector, seen: number, trimBytes?: number): Promise<DlqPage>;
   /** Events by state. @param states empty: any */
   eventCounts(

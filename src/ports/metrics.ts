@@ -1,90 +1,99 @@
 /**
- * What the process counts about itself. Names and help texts stand here, once: they are API of
- * whoever watches. Nothing of a tenant (a database, a key, an address) is ever a label. Where there are
- * several labels, `label` has their names, and a handle's label their values, with spaces between.
+ * The metrics of the process. Names and help texts are declared here; they are API for monitoring. Labels never contain
+ * data of a tenant (a database, a key, an address). With several labels, `label` has their names, and a handle's label
+ * their values, separated by spaces. Promises:
  *
- * Promises
- *  ME1 `add` and `observe` are a few additions on plain numbers: they allocate nothing, never throw
- *      and are fit for the hot path; text is made when somebody asks for it
- *  ME2 the handle for a name and label is the same one each time, so it can be fetched once and kept
- *  ME3 labels of one name are bounded in number: what comes beyond `MAX_SERIES` counts as `other`
+ *  ME1 `add` and `observe` are a few additions on plain numbers: they do not allocate or throw, and are fit for the
+ *      hot path; text is made on request
+ *  ME2 the handle for a name and label is always the same, so it can be fetched once and kept
+ *  ME3 the labels of one name are bounded in number: those above `MAX_SERIES` count as `other`
  */
 
 export const COUNTERS = {
   millrace_entries_appended_total: { help: 'Entries that the journal acknowledged.' },
   millrace_entry_effects_total: { help: 'Effects of commands in acknowledged entries.' },
   millrace_entry_bytes_total: { help: 'Bytes of effects in acknowledged entries.' },
-  millrace_append_unknown_total: { help: 'Appends whose outcome had to be found out by sending them again.' },
+  millrace_append_unknown_total: { help: 'Appends with an unknown outcome that were sent again.' },
   millrace_append_refused_total: { help: 'Appends refused because another owner had written.' },
-  millrace_commands_refused_total: { help: 'Commands refused before anything ran, by error code.', label: 'code' },
+  millrace_commands_refused_total: { help: 'Commands that were refused and not run, by error code.', label: 'code' },
   millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
   millrace_clock_jumps_total: { help: 'Jumps of the wall clock against the monotonic one, suspensions included.' },
   millrace_snapshots_total: { help: 'Snapshots that were made and verified.' },
   millrace_http_requests_total: {
-    help: 'HTTP requests that were answered, by face, declared route and status. Those of no route have the route none.',
+    help: 'Answered HTTP requests, by endpoint, declared route and status. A request without a declared route has the route none.',
     label: 'face route status',
   },
   millrace_resp_commands_total: {
-    help: 'Commands of the native protocol that a partition answered, that were refused before, or whose asking failed.',
+    help: 'Commands of the native protocol, by outcome: answered by a partition, refused earlier, or failed.',
     label: 'result',
   },
   millrace_queue_events_total: {
-    help: 'Events of the queue, by type: what was accepted, attempted, delivered, given up, and of runs.',
+    help: 'Events of the queue, by type: messages accepted, attempted, delivered or given up, and events of runs.',
     label: 'type',
   },
-  millrace_deliveries_retried_total: { help: 'Calls to destinations that were no first try.' },
+  millrace_deliveries_retried_total: { help: 'Calls to destinations that were retries.' },
   millrace_nats_reconnects_total: {
-    help: 'Connections to NATS that were made again, by what they are for.',
+    help: 'Reconnections to NATS, by purpose.',
     label: 'link',
   },
   millrace_deliveries_total: { help: 'Calls to destinations that have ended, by outcome.', label: 'outcome' },
   millrace_stale_answers_total: {
-    help: 'Answers of read models that were behind what was asked for, by model.',
+    help: 'Responses of read models that were older than requested, by model.',
     label: 'model',
   },
   millrace_name_lookups_total: {
     help: 'Lookups of names of destinations that have ended, by outcome.',
     label: 'outcome',
   },
-  millrace_name_cache_hits_total: { help: 'Names of destinations whose addresses, or lack of them, were known.' },
+  millrace_name_cache_hits_total: { help: 'Name lookups of destinations that were answered from the cache.' },
   millrace_sign_ins_failed_total: {
-    help: 'Sign-ins with credentials that open nothing, or that came too often, by face.',
+    help: 'Sign-ins with invalid credentials or above the limit, by endpoint.',
     label: 'face',
   },
-  millrace_queue_refused_total: { help: 'Calls refused because their account has as much waiting as it may.' },
-  millrace_intake_told_total: { help: 'Messages that were kept for an owner that did not answer.' },
-  millrace_trace_spans_exported_total: { help: 'Spans of traces that the collector took.' },
+  millrace_queue_refused_total: { help: 'Calls refused because the account is at its limit of waiting messages.' },
+  millrace_intake_told_total: { help: 'Messages that were stored in the intake because the owner did not answer.' },
+  millrace_trace_spans_exported_total: { help: 'Spans of traces that the collector accepted.' },
   millrace_trace_spans_dropped_total: {
-    help: 'Spans of traces that were lost: the queue was full, or the collector did not take them.',
+    help: 'Spans of traces that were lost: the queue was full, or the collector did not accept them.',
     label: 'reason',
   },
   millrace_intake_taken_total: { help: 'Messages that an owner took over from its intake.' },
 } as const;
 
 export const GAUGE_HELP = {
-  millrace_build_info: { help: '1: the version that runs.', label: 'version' },
+  millrace_build_info: { help: '1: the running version.', label: 'version' },
   millrace_ready: { help: '1: /readyz says that this process is ready.' },
-  millrace_nats_connected: { help: '1: a connection to NATS stands, by what it is for.', label: 'link' },
-  millrace_connections: { help: 'Connections of clients that are open, by face.', label: 'face' },
+  millrace_nats_connected: { help: '1: a connection to NATS is open, by purpose.', label: 'link' },
+  millrace_connections: { help: 'Open client connections, by endpoint.', label: 'face' },
   millrace_snapshot_timestamp_seconds: {
-    help: 'When the newest snapshot of a shard that this process owns was made, since the epoch.',
+    help: 'Unix time of the newest snapshot of a shard that this process owns.',
     label: 'shard',
   },
   millrace_verify_timestamp_seconds: {
-    help: 'When this process verified the whole journal for an operator last, since the epoch.',
+    help: 'Unix time of the last verification of the whole journal by this process.',
   },
-  millrace_verify_fine: { help: '1: nothing was found then.' },
+  millrace_verify_fine: { help: '1: the last verification of the journals found no damage.' },
   millrace_mailbox_commands: { help: 'Commands waiting in the mailbox of a shard.', label: 'shard' },
   millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
   millrace_shard_owned: { help: '1: this process owns the shard and serves it.', label: 'shard' },
+  millrace_shard_stopped: {
+    help: '1: this process has stopped the shard, because its journal is in doubt.',
+    label: 'shard',
+  },
   millrace_shard_epoch: { help: 'Epoch of a shard that this process owns.', label: 'shard' },
   millrace_shard_position: { help: 'Last journal position of a shard that this process owns.', label: 'shard' },
-  millrace_clock_ahead_seconds: { help: "How far the machine's clock is ahead of the time that this process goes by." },
-  millrace_clock_journal_ahead_seconds: { help: 'How far the clock of a claimed journal is ahead of that time.' },
-  millrace_clock_in_doubt: { help: '1: one of the two is more than MILLRACE_CLOCK_SKEW_MS.' },
-  millrace_clock_owns_nothing: { help: '1: this process owns nothing because of its clock.' },
+  millrace_clock_ahead_seconds: {
+    help: 'How far the clock of the machine is ahead of the time that this process uses.',
+  },
+  millrace_clock_journal_ahead_seconds: {
+    help: 'How far the clock of a claimed journal is ahead of the time that this process uses.',
+  },
+  millrace_clock_in_doubt: {
+    help: '1: millrace_clock_ahead_seconds or millrace_clock_journal_ahead_seconds exceeds MILLRACE_CLOCK_SKEW_MS.',
+  },
+  millrace_clock_owns_nothing: { help: '1: this process owns no shards because of its clock.' },
   millrace_deliveries_in_flight: { help: 'Attempts that were started and have not ended.' },
-  millrace_delivery_answer_bytes: { help: 'What long answers of destinations take while they are read.' },
+  millrace_delivery_answer_bytes: { help: 'Bytes of long responses of destinations that are being read.' },
   millrace_name_lookups_in_flight: { help: 'Names of destinations that are being looked up.' },
   millrace_queue_records: { help: 'Messages, DLQ entries and other records of a shard of the queue.', label: 'shard' },
   millrace_queue_lag_seconds: {
@@ -92,43 +101,45 @@ export const GAUGE_HELP = {
     label: 'shard',
   },
   millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
-  millrace_queue_messages: { help: 'Messages that wait, entries of DLQs included, of all accounts owned here.' },
-  millrace_queue_dead_letters: { help: 'Entries of DLQs of all accounts owned here.' },
-  millrace_queue_schedules: { help: 'Schedules of all accounts owned here.' },
-  millrace_runs: { help: 'Runs of workflows of all accounts owned here, by state.', label: 'state' },
+  millrace_queue_messages: { help: 'Waiting messages and DLQ entries of all accounts owned by this process.' },
+  millrace_queue_dead_letters: { help: 'DLQ entries of all accounts owned by this process.' },
+  millrace_queue_schedules: { help: 'Schedules of all accounts owned by this process.' },
+  millrace_runs: { help: 'Workflow runs of all accounts owned by this process, by state.', label: 'state' },
   millrace_run_waiters: { help: 'Steps of runs that wait for an event.' },
-  millrace_queue_bytes: { help: 'Their bodies, headers and URLs, wherever they are stored.' },
-  millrace_queue_memory_bytes: { help: 'What they take of the memory, without bodies.' },
-  millrace_queue_memory_limit_bytes: { help: 'How much of that there may be.' },
+  millrace_queue_bytes: { help: 'Bytes of bodies, headers and URLs of waiting messages, in memory and on disk.' },
+  millrace_queue_memory_bytes: { help: 'Memory used by waiting messages, without bodies.' },
+  millrace_queue_memory_limit_bytes: { help: 'The limit of millrace_queue_memory_bytes.' },
   millrace_read_model_behind_positions: { help: 'Messages of the journals that the read models have not folded yet.' },
-  millrace_read_model_behind_seconds: { help: 'How far behind the read model of the slowest shard is.' },
+  millrace_read_model_behind_seconds: { help: 'The lag of the read model of the slowest shard.' },
   millrace_statistics_behind_positions: {
     help: 'Messages of the journals and of the meter that the statistics have not counted yet.',
   },
-  millrace_statistics_behind_seconds: { help: 'How far behind the statistics of the slowest of them are.' },
+  millrace_statistics_behind_seconds: { help: 'The lag of the statistics of the slowest journal.' },
   millrace_search_behind_positions: { help: 'Messages of the journals that the search indexes do not have yet.' },
-  millrace_search_behind_seconds: { help: 'How far behind the search indexes of the slowest shard are.' },
+  millrace_search_behind_seconds: { help: 'The lag of the search indexes of the slowest shard.' },
   millrace_search_documents: { help: 'Documents in the search indexes of this process.' },
-  millrace_data_bytes: { help: 'Keys and values of databases that this process has in memory, as they count.' },
-  millrace_data_limit_bytes: { help: 'How much of that there may be.' },
-  millrace_request_bytes: {
-    help: 'What requests on their way and their answers hold in this process, as it is counted.',
+  millrace_data_bytes: {
+    help: 'Bytes of keys and values of databases in the memory of this process, as counted for limits.',
   },
-  millrace_request_limit_bytes: { help: 'How much of that there may be.' },
+  millrace_data_limit_bytes: { help: 'The limit of millrace_data_bytes.' },
+  millrace_request_bytes: {
+    help: 'Bytes of requests and responses in flight in this process, as counted for limits.',
+  },
+  millrace_request_limit_bytes: { help: 'The limit of millrace_request_bytes.' },
   millrace_disk_bytes: {
     help: 'Bytes that a part of the installation, or of the data directory, holds.',
     label: 'part',
   },
   millrace_disk_free_bytes: { help: 'Free bytes of the file system that the data directory is on.' },
-  millrace_disk_size_bytes: { help: 'Bytes of that file system.' },
-  millrace_journal_total_bytes: { help: 'What all journals together may hold.' },
-  millrace_journal_excess_bytes: { help: 'What all journals together hold beyond that.' },
+  millrace_disk_size_bytes: { help: 'The size of the file system that the data directory is on.' },
+  millrace_journal_total_bytes: { help: 'The limit of the bytes of all journals together.' },
+  millrace_journal_excess_bytes: { help: 'Bytes of all journals together above millrace_journal_total_bytes.' },
 } as const;
 
-/** Bounds are in the unit that the name ends with, upper and inclusive. */
+/** Bounds are upper and inclusive, in the unit at the end of the name. */
 export const HISTOGRAMS = {
   millrace_http_request_seconds: {
-    help: 'From the head of an HTTP request to the end of its answer, by face and declared route.',
+    help: 'From the head of an HTTP request to the end of its response, by endpoint and declared route.',
     bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
     label: 'face route',
   },
@@ -153,7 +164,7 @@ export const HISTOGRAMS = {
     bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
   },
   millrace_stale_answer_seconds: {
-    help: 'How far behind those answers of read models were.',
+    help: 'The lag of read-model responses that were older than requested.',
     bounds: [1, 2, 5, 10, 30, 60, 300, 900, 3600, 86_400],
   },
   millrace_replay_seconds: {
@@ -166,16 +177,16 @@ export type CounterName = keyof typeof COUNTERS;
 export type GaugeName = keyof typeof GAUGE_HELP;
 export type HistogramName = keyof typeof HISTOGRAMS;
 
-/** Series of one name; commands have some 250 kinds, shards are at most 256 a plane. */
+/** Series of one name; commands have about 250 kinds, and a plane has at most 256 shards. */
 export const MAX_SERIES = 1024;
 
 export interface Counter {
-  /** One more, or `count` more. */
+  /** Adds 1, or `count`. */
   add(count?: number): void;
 }
 
 export interface Histogram {
-  /** In the unit that the name ends with. */
+  /** In the unit at the end of the name. */
   observe(value: number): void;
 }
 
@@ -183,13 +194,13 @@ export interface Metrics {
   counter(name: CounterName, label?: string): Counter;
   histogram(name: HistogramName, label?: string): Histogram;
   /**
-   * `read` is called when somebody asks; undefined: not known at that moment, and the sample is left out.
-   * A second one for the same name and label replaces the first.
+   * `read` is called on request; undefined: unknown at that moment, and the sample is omitted. A second gauge with the
+   * same name and label replaces the first.
    */
   gauge(name: GaugeName, read: () => number | undefined, label?: string): { stop(): void };
 }
 
-/** Counters and gauges at this moment: a number, or one for each label. What is not known is left out. */
+/** The present counters and gauges: a number, or one for each label. Unknown values are omitted. */
 export type MetricReadings = Readonly<
   Partial<Record<CounterName | GaugeName, number | Readonly<Record<string, number>>>>
 >;
@@ -198,14 +209,14 @@ export interface MeasuredProcess {
   readings(): MetricReadings;
 }
 
-/** They serve whoever is not watched, and count nothing. */
+/** Metrics without effect, for unmonitored processes. */
 export const UNWATCHED: Metrics = {
   counter: () => ({ add: () => undefined }),
   histogram: () => ({ observe: () => undefined }),
   gauge: () => ({ stop: () => undefined }),
 };
 
-/** Gauges want it; undefined stays so. */
+/** For gauges; undefined stays undefined. */
 export function inSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }

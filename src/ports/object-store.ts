@@ -1,6 +1,6 @@
 /**
- * Named immutable objects: snapshot segments and their manifests.
- * A name is written once; an object is visible whole or not at all.
+ * Named immutable objects: snapshot segments and their manifests. A name is written once; an object is visible
+ * completely or not at all.
  */
 export interface ObjectInfo {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface ObjectInfo {
 }
 
 export interface ObjectStore {
-  /** @throws JOURNAL_UNAVAILABLE; the object is then not visible, or whole. */
+  /** @throws JOURNAL_UNAVAILABLE; the object is then either not visible or complete. */
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** Undefined when there is none. @throws JOURNAL_DAMAGED when its digest does not match. */
   get(name: string): Promise<Uint8Array | undefined>;

@@ -10,7 +10,7 @@ import type { Random } from './random.js';
 import type { Timers } from './timers.js';
 import type { Tracing } from './tracing.js';
 
-/** They are those of a process, a thread and a command alike. */
+/** For a process, a thread and a command alike. */
 export interface StoragePorts {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -24,6 +24,6 @@ export interface StoragePorts {
 export interface ProcessPorts extends StoragePorts {
   readonly metrics: Metrics;
   readonly bus: Bus;
-  /** Left out: nothing is traced. */
+  /** Undefined: no tracing. */
   readonly tracing?: Tracing | undefined;
 }

@@ -1,4 +1,4 @@
-/** What a process can say about itself and the machine it runs on. */
+/** Facts about the process and its machine. */
 export interface ProcessReadings {
   readonly pid: number;
   /** `linux x64`. */

@@ -1,10 +1,10 @@
-/** Whose queue a token opens, and under which limits: answered from this process's copy of the control state. */
+/** Grants of queue tokens, from this process's copy of the control state. */
 import type { AccountTerms } from '../domain/queue/index.js';
 import type { AccountId } from '../kernel/index.js';
 
 export interface QueueGrant {
   readonly account: AccountId;
-  /** `read-only` may look at everything and change nothing. */
+  /** `read-only` may read everything and change nothing of the account. */
   readonly role: 'standard' | 'read-only';
   readonly terms: AccountTerms;
 }
@@ -13,15 +13,15 @@ export interface QueueAccess {
   /** Undefined for an unknown or revoked token. @throws CONTROL_STALE as `Access` does */
   grantForQueueToken(token: string): QueueGrant | undefined;
   /**
-   * Whose token names this user: third parties call webhooks under that name, with no token of their own. The role is
-   * the token's. Undefined when no token does. @throws CONTROL_STALE as `Access` does
+   * The grant by a user that a token names: third parties call webhooks under that name, without a token. The role is
+   * the token's. Undefined when no token names it. @throws CONTROL_STALE as `Access` does
    */
   grantForQueueUser(userId: string): QueueGrant | undefined;
 }
 
-/** It gives the owner of an account's queue the limits in force, as far as this process has heard. */
+/** The present limits of an account for the owner of its queue, as far as this process knows. */
 export interface AccountBook {
-  /** Undefined: no such account, or not heard of yet. */
+  /** Undefined: no such account, or not known yet. */
   termsOf(account: AccountId): AccountTerms | undefined;
 }
 
@@ -36,6 +36,6 @@ export interface SigningKeyBook {
 }
 
 export interface QueueAdmin extends SigningKeyBook {
-  /** The next key becomes the current one, a fresh one the next. @throws MillraceError as the way to the control actor does */
+  /** The next key becomes the current one, and a new one the next. @throws MillraceError as the control client does */
   rotateSigningKeys(account: AccountId): Promise<SigningKeys>;
 }

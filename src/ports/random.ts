@@ -1,2 +1,2 @@
-/** Randomness from the outside world; the shape is the kernel's, because pure code takes it as an argument. */
+/** The source of random values; its type is the kernel's, because pure code takes it as an argument. */
 export type { Random } from '../kernel/index.js';

@@ -1,9 +1,9 @@
 /**
- * A fact that comes again and again while something is wrong: a failed look at each of many shards, a renewal without an
- * answer. Ten thousand lines of it say no more than three.
+ * Logs a fact that recurs while a fault lasts, such as a failed check of many shards. Ten thousand lines of it would
+ * say no more than three.
  *
- *  RCF1 the first is told at once; from then on one line in ten seconds at most, which says how many there were
- *  RCF2 that it is over is told once, when it has not happened for a second: what comes and goes is not over
+ *  RCF1 the first occurrence is logged immediately, then at most one line in ten seconds, with the count
+ *  RCF2 the end is logged once, when the fact has not occurred for a second
  */
 import type { Clock } from './clock.js';
 import type { Log, LogFields } from './log.js';
@@ -16,7 +16,7 @@ export class RecurringFact {
   #lastAtMs = 0;
   #toldAtMs = 0;
 
-  /** @param over  the event that says that it is over */
+  /** @param over  the event that logs the end */
   constructor(
     private readonly ports: { readonly log: Log; readonly clock: Pick<Clock, 'monotonicMs'> },
     private readonly event: string,
@@ -32,7 +32,7 @@ export class RecurringFact {
     this.ports.log.warn(this.event, this.#times > 1 ? { ...fields, times: this.#times } : fields);
   }
 
-  /** Call it whenever all is well; it costs nothing where nothing had happened. */
+  /** Call it whenever all is well; it is free when no fault had occurred. */
   isWell(fields: LogFields = {}): void {
     if (this.#times === 0 || this.ports.clock.monotonicMs() - this.#lastAtMs < OVER_AFTER_MS) return;
     this.ports.log.info(this.over, { ...fields, times: this.#times });

@@ -1,6 +1,6 @@
 /**
- * The read model of workflows: runs with their steps, and what happened to them one by one. What it gives is as it may
- * be shown: redacted parts are replaced, long texts cut as was asked.
+ * The read model of workflows: runs with their steps, and their events. Its answers may be shown: redacted parts are
+ * replaced, long texts cut as requested.
  */
 import type { HeaderList, HttpMethod } from '../domain/queue/index.js';
 import type { FailureFunctionState, RunState } from '../domain/queue/runs/index.js';
@@ -12,21 +12,21 @@ export const STEP_STATES = ['STEP_PROGRESS', 'STEP_RETRY', 'STEP_SUCCESS', 'STEP
 export type StepState = (typeof STEP_STATES)[number];
 export type RunEventState = RunState | MessageState | 'WAITER_ADDED' | 'INVOKED';
 
-/** Values of one criterion are or-ed, criteria are and-ed. */
+/** Values of one criterion are combined by OR, criteria by AND. */
 export interface RunLogFilter {
   /** `createdAtMs` undefined: all runs of that id. */
   readonly runs?: readonly { readonly runId: RunId; readonly createdAtMs: number | undefined }[];
   readonly createdAtMs?: number;
-  /** Any message of the run; of events: that message's. */
+  /** Any message of the run; for events: that message's. */
   readonly messageId?: readonly string[];
-  /** Where the run is, whole, and parts of it. */
+  /** The whole URL of the run, and its parts. */
   readonly url?: readonly string[];
   readonly host?: readonly string[];
   readonly path?: readonly string[];
   readonly label?: readonly string[];
   readonly flowControlKey?: readonly string[];
   readonly callerIp?: readonly string[];
-  /** It is the instant of the run's creation, or of the event; inclusive. */
+  /** The time of the run's creation, or of the event; inclusive. */
   readonly fromMs?: number;
   readonly toMs?: number;
 }
@@ -34,16 +34,16 @@ export interface RunLogFilter {
 interface PageQuery {
   readonly filter: RunLogFilter;
   readonly count: number;
-  /** It is what a page before has returned. */
+  /** From the page before. */
   readonly cursor: string | undefined;
-  /** UTF-8 bytes that are left of each body; -1: bodies are left out; undefined: they are whole. */
+  /** UTF-8 bytes to return of each body; -1: no bodies; undefined: complete ones. */
   readonly trimBytes: number | undefined;
 }
 
 export interface RunQuery extends PageQuery {
   /** Empty: any. */
   readonly states: readonly RunState[];
-  /** They are those of one of its steps; empty: any. */
+  /** Of one of its steps; empty: any. */
   readonly stepStates: readonly StepState[];
 }
 
@@ -52,10 +52,16 @@ export interface RunEventQuery extends PageQuery {
   readonly order: 'earliestFirst' | 'latestFirst';
 }
 
+/** A record that shows bodies. */
+interface MaybeCut {
+  /** A body of the record is longer than it is shown. Left out: all bodies are whole, or none was asked for. */
+  readonly isCut?: true;
+}
+
 /** An attempt that failed. */
 export interface StepFailure {
   readonly atMs: number;
-  /** `400 Bad Request`, or why there was no answer. */
+  /** `400 Bad Request`, or the reason why there was no answer. */
   readonly error: string;
   /** 0: there was no answer. */
   readonly status: number;
@@ -88,14 +94,14 @@ export interface LoggedInvoke {
   readonly header: HeaderList;
 }
 
-export interface LoggedStep {
+export interface LoggedStep extends MaybeCut {
   /** Undefined: the payload. */
   readonly stepId: number | undefined;
   readonly stepName: string;
   readonly stepType: string;
   readonly callType: 'step' | 'toCallback' | 'fromCallback';
   readonly messageId: MessageId;
-  /** Undefined: not finished, or left out. */
+  /** Undefined: not finished, or omitted. */
   readonly out: string | undefined;
   readonly concurrent: number;
   readonly state: StepState;
@@ -103,9 +109,9 @@ export interface LoggedStep {
   readonly maxRetries: number;
   readonly retryDelay: string | undefined;
   readonly header: HeaderList;
-  /** It comes with STEP_RETRY, while no attempt is under way. */
+  /** Set with STEP_RETRY, while no attempt is in progress. */
   readonly nextDeliveryAtMs: number | undefined;
-  /** They are those of a step that has not come to a good end. */
+  /** Of a step that has not succeeded. */
   readonly failures: readonly StepFailure[];
   readonly sleepForMs: number | undefined;
   readonly sleepUntilMs: number | undefined;
@@ -114,10 +120,10 @@ export interface LoggedStep {
   readonly invoke: LoggedInvoke | undefined;
 }
 
-/** A delivery whose outcome, the next step, is not known. */
-export interface NextDelivery {
+/** A delivery without a known outcome (the next step). */
+export interface NextDelivery extends MaybeCut {
   readonly messageId: MessageId;
-  /** The endpoint has told it with a failure. */
+  /** The name that the endpoint reported with a failure. */
   readonly stepName: string | undefined;
   readonly state: StepState;
   readonly maxRetries: number;
@@ -136,14 +142,14 @@ export interface LoggedInvoker {
   readonly createdAtMs: number;
 }
 
-export interface LoggedFailureFunction {
+export interface LoggedFailureFunction extends MaybeCut {
   readonly messageId: MessageId;
   readonly url: string;
   readonly state: FailureFunctionState;
   readonly maxRetries: number;
-  /** What the delivery that failed came to. */
+  /** The result of the failed delivery. */
   readonly failed: { readonly status: number; readonly header: HeaderList; readonly body: string | undefined };
-  /** Its last answer; undefined: none yet, or none came. */
+  /** Its last answer; undefined: none. */
   readonly response:
     | { readonly status: number; readonly header: HeaderList; readonly body: string | undefined }
     | undefined;
@@ -151,7 +157,7 @@ export interface LoggedFailureFunction {
   readonly nextDeliveryAtMs: number | undefined;
 }
 
-/** They are those of the run: alike in its record and in its events. */
+/** The fields shared by a run's record and its events. */
 interface RunOutline {
   readonly runId: RunId;
   readonly url: string;
@@ -162,10 +168,10 @@ interface RunOutline {
   readonly isAlias: boolean;
 }
 
-export interface LoggedRun extends RunOutline {
+export interface LoggedRun extends RunOutline, MaybeCut {
   readonly state: RunState;
   readonly endedAtMs: number | undefined;
-  /** What the function returned, as it was sent. */
+  /** The function's result, as it was sent. */
   readonly response: string | undefined;
   readonly flowControlKey: string | undefined;
   readonly dlqId: DlqId | undefined;
@@ -189,27 +195,27 @@ export interface StepInfo {
   readonly stepType: string;
   readonly callType: LoggedStep['callType'] | 'failureCall';
   readonly concurrent: number;
-  /** It comes with CREATED. */
+  /** Set with CREATED. */
   readonly out: string | undefined;
 }
 
-export interface RunEvent extends RunOutline {
+export interface RunEvent extends RunOutline, MaybeCut {
   readonly atMs: number;
   readonly state: RunEventState;
   readonly step: StepInfo | undefined;
-  /** They are the headers of the message. */
+  /** The headers of the message. */
   readonly header: HeaderList;
   readonly nextDeliveryAtMs: number | undefined;
   readonly error: string | undefined;
-  /** It comes with ERROR. */
+  /** Set with ERROR. */
   readonly response:
     | { readonly status: number; readonly header: HeaderList; readonly body: string | undefined }
     | undefined;
-  /** It comes with RUN_STARTED. */
+  /** Set with RUN_STARTED. */
   readonly invoker: LoggedInvoker | undefined;
-  /** It comes with RUN_SUCCESS. */
+  /** Set with RUN_SUCCESS. */
   readonly runResponse: string | undefined;
-  /** It comes with RUN_FAILED. */
+  /** Set with RUN_FAILED. */
   readonly dlqId: DlqId | undefined;
 }
 
@@ -221,8 +227,8 @@ export interface RunEventPage extends MaybeBehind {
 
 export interface RunLog {
   /**
-   * @param seen as of `MessageLog`
-   * @throws INVALID for a cursor that is none; SHARD_UNAVAILABLE when no process that serves the read model answers
+   * @param seen  as in `MessageLog`
+   * @throws INVALID for an invalid cursor; SHARD_UNAVAILABLE when no process with the read model answers
    */
   runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage>;
   /** Runs by their state. */

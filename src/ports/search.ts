@@ -1,22 +1,22 @@
 /**
- * Questions to the search indexes: named sets of documents of one search database, ranked by what a query says. What
- * is found may be behind what was written: documents are indexed after they were stored.
+ * Queries to the search indexes: named sets of documents of one search database, ranked by relevance. Results may be
+ * older than the last writes, because documents are indexed after they were stored.
  */
 import type { JsonObject } from '../domain/search/index.js';
 import type { DatabaseId } from '../kernel/index.js';
 
 export interface SearchQuery {
-  /** What is searched for; may be empty when there is a vector. */
+  /** The searched text; may be empty when there is a vector. */
   readonly text: string;
-  /** The client's own vector: compared with those of documents of the same dimension. */
+  /** The client's vector, compared with document vectors of the same dimension. */
   readonly vector?: readonly number[] | undefined;
-  /** At most so many hits; from 1 to `MAX_TOP_K`. */
+  /** The largest number of hits; from 1 to `MAX_TOP_K`. */
   readonly topK: number;
   /** In the filter language; empty: none. */
   readonly filter: string;
-  /** 0: keywords alone; 1: likeness alone. */
+  /** 0: keywords alone; 1: similarity alone. */
   readonly semanticWeight: number;
-  /** Looks again at the best candidates, for phrases and the order of words. */
+  /** Ranks the best candidates again by phrases and the order of words. */
   readonly reranking: boolean;
   readonly includeData: boolean;
   readonly includeMetadata: boolean;
@@ -26,9 +26,9 @@ export interface SearchHit {
   readonly id: string;
   /** From 0 to 1, the best is 1. */
   readonly score: number;
-  /** It comes with `includeData`. */
+  /** Set with `includeData`. */
   readonly content?: JsonObject | undefined;
-  /** It comes with `includeMetadata`, when the document has some. */
+  /** Set with `includeMetadata`, when the document has some. */
   readonly metadata?: JsonObject | undefined;
 }
 
@@ -40,18 +40,18 @@ export interface SearchNamespaceInfo {
 }
 
 export interface SearchIndexInfo {
-  /** They are keyed by name; a name without documents that were indexed is absent. */
+  /** Keyed by name; a name without indexed documents is absent. */
   readonly namespaces: ReadonlyMap<string, SearchNamespaceInfo>;
-  /** They are those of the vectors that stand for documents without a vector of their own. */
+  /** The dimensions of vectors computed for documents without one. */
   readonly dimensions: number;
 }
 
 export interface SearchQueries {
   /**
    * The best first, equal scores in order of id. A name that does not exist has no documents.
-   * @throws INVALID for a filter that is none (the message says where) and for limits of `domain/search` exceeded;
-   *         SHARD_UNAVAILABLE while the index is being loaded or when no process that keeps indexes answers;
-   *         MAILBOX_FULL when too many questions wait; TIMED_OUT
+   * @throws INVALID for an invalid filter (the message says where) and for exceeded limits of `domain/search`;
+   *         SHARD_UNAVAILABLE while the index is being loaded or when no process with indexes answers;
+   *         MAILBOX_FULL when too many queries wait; TIMED_OUT
    */
   search(index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]>;
   /** @throws SHARD_UNAVAILABLE, MAILBOX_FULL, TIMED_OUT */

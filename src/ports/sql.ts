@@ -1,20 +1,20 @@
 /**
- * A local, disposable file of tables: what read models are kept in. Everything is synchronous and belongs in a
- * thread of its own; nothing that exists nowhere else is ever stored here.
+ * A local, disposable file of tables for read models. All calls are synchronous and belong in a separate thread. Every
+ * row can be rebuilt from other stored data.
  *
- *  SQ1 what a transaction changed is there wholly or not at all, also after the process was killed in it
- *  SQ2 a text ends at its first NUL: what may hold one and must not lose it is stored as bytes or as JSON
- *  SQ3 a file whose bytes make no sense is reported (`isDamaged`), never answered from
+ *  SQ1 the changes of a transaction are complete or absent, also after the process was killed during it
+ *  SQ2 a text ends at its first NUL: a value that may contain one is stored as bytes or JSON
+ *  SQ3 a damaged file is reported (`isDamaged`), and no answer is made from it
  */
 export type SqlValue = number | string | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 export interface SqlStatement {
-  /** The statement gives no rows. @returns rows changed. @throws SqlFailure, as all of these do */
+  /** The statement returns no rows. @returns rows changed. @throws SqlFailure, as all of these do */
   run(values: readonly SqlValue[]): number;
-  /** @returns the new row's id; 0 when the statement says to leave a row that is there already */
+  /** @returns the new row's id; 0 when the statement keeps an existing row */
   insert(values: readonly SqlValue[]): number;
-  /** The first row. It is run to its end, so let it find one at most: by a key, or `LIMIT 1`. */
+  /** The first row. The statement runs to its end, so it should find at most one: by a key, or `LIMIT 1`. */
   get(values: readonly SqlValue[]): SqlRow | undefined;
   all(values: readonly SqlValue[]): readonly SqlRow[];
 }
@@ -22,27 +22,27 @@ export interface SqlStatement {
 export interface SqlFile {
   exec(sql: string): void;
   prepare(sql: string): SqlStatement;
-  /** Commits what `work` did, or undoes it when it throws. Not nested. */
+  /** Commits the changes of `work`, or undoes them when it throws. Not nested. */
   transaction<T>(work: () => T): T;
   /**
-   * Outside of a transaction: gives back some of the space that nothing is in any more, where it is worth it. A step
-   * takes some milliseconds. @returns bytes; 0: not worth it, or not possible with this file
+   * Outside of a transaction: returns some unused space of the file, where it is worth it. A step takes some
+   * milliseconds. @returns bytes; 0: not worth it, or not possible with this file
    */
   giveBack(): number;
   close(): void;
 }
 
 export interface SqlFiles {
-  /** Makes the file where there is none. @throws SqlFailure */
+  /** Creates the file if it is missing. @throws SqlFailure */
   open(): SqlFile;
-  /** Removes the file and all that belongs to it. Nobody may have it open. */
+  /** Removes the file and its companions. It must not be open. */
   remove(): void;
 }
 
 export class SqlFailure extends Error {
   constructor(
     message: string,
-    /** The file is of no use any more: remove it. */
+    /** The file is unusable: remove it. */
     readonly isDamaged: boolean,
     cause?: unknown,
   ) {

@@ -1,16 +1,17 @@
 /**
- * What databases, queues and search indexes were used for, counted by time. Neutral: the management face gives the
- * numbers their names and instants their text (`domain/statistics`: `boundaryText`, `momentText`, `dayName`).
+ * The use of databases, queues and search indexes over time. Neutral: the management API adds names and formats
+ * (`domain/statistics`: `boundaryText`, `momentText`, `dayName`).
  *
- * Every series has `times.count` values, oldest first, 0 where nothing happened; the last value is of the step that is
- * not over. Values of a rate are counts of their step: divide by `times.stepMs / 1000` for an average per second.
- * Days are UTC, in order and without a hole. Money: `domain/statistics`, `kvCents`, `queueCents`, `searchCents`.
+ * Every series has `times.count` values, oldest first, 0 without use; the last value is of the unfinished step. Values
+ * of a rate are counts of their step: divide by `times.stepMs / 1000` for an average per second. Days are UTC, in order
+ * and without gaps. Money: `domain/statistics`, `kvCents`, `queueCents`, `searchCents`.
  *
- * Promises every implementation keeps
- *  STA1 what is counted is counted once, also after a kill of any process
- *  STA2 an answer is about two seconds behind: nobody's own writes are promised to be in it. One that is more than
- *       `FRESH_MS` behind says so
- *  STA3 an id that nothing was counted for has zeros everywhere
+ * Promises of every implementation:
+ *
+ *  STA1 use is counted once, also after a kill of any process
+ *  STA2 an answer is about two seconds late and may lack the caller's last writes; one that is later than `FRESH_MS`
+ *       says so
+ *  STA3 an id without use has zeros everywhere
  */
 import type { Period, SeriesTimes } from '../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
@@ -18,13 +19,13 @@ import type { MaybeBehind } from './behind.js';
 
 export type { Period };
 
-/** Counting is a second or two behind by itself, and a busy machine adds some. */
+/** Counting is a second or two late, and more on a busy machine. */
 export const FRESH_MS = 5000;
 
 /** Latencies of a series: milliseconds, 0 for a step without any. */
 export interface LatencySeries {
   readonly mean: readonly number[];
-  /** The bound that 99 of 100 stayed below, as fine as the meter's latency classes are. */
+  /** The bound below which 99 of 100 stayed, with the resolution of the meter's latency classes. */
   readonly p99: readonly number[];
 }
 
@@ -34,11 +35,11 @@ export interface DatabaseDay {
   readonly day: number;
   readonly commands: number;
   readonly writes: number;
-  /** So many of those called scripts and functions. */
+  /** The part of the commands that called scripts and functions. */
   readonly scripts: number;
-  /** It is that of requests and replies together. */
+  /** Of requests and replies together. */
   readonly bandwidthBytes: number;
-  /** What the data took, as it was known at the end of the day, or is known now. */
+  /** The bytes of the data at the end of the day, or now. */
   readonly storageBytes: number;
 }
 
@@ -52,15 +53,15 @@ export interface DatabaseSeries extends MaybeBehind {
   readonly hits: readonly number[];
   readonly misses: readonly number[];
   readonly bandwidthBytes: readonly number[];
-  /** They and the next two are as they were at the end of the step. */
+  /** This and the next two: at the end of the step. */
   readonly connections: readonly number[];
   readonly keys: readonly number[];
   readonly storageBytes: readonly number[];
-  /** It is that of requests, whatever they held; a request that wrote is a write. */
+  /** Of requests; a request with a write counts as a write. */
   readonly latency: LatencySeries;
   readonly readLatency: LatencySeries;
   readonly writeLatency: LatencySeries;
-  /** They are sorted by name in upper case; names that were called within the period. */
+  /** Sorted by name in upper case; names that were called within the period. */
   readonly commandCounts: readonly { readonly name: string; readonly counts: readonly number[] }[];
   /** From the first of the month that the day four days ago is in, up to today. */
   readonly days: readonly DatabaseDay[];
@@ -68,7 +69,7 @@ export interface DatabaseSeries extends MaybeBehind {
   readonly current: { readonly connections: number; readonly keys: number; readonly storageBytes: number };
 }
 
-/** What one of several databases has now, and did today and this month. */
+/** The present, daily and monthly use of one of several databases. */
 export interface DatabaseUse {
   readonly id: DatabaseId;
   readonly keys: number;
@@ -95,9 +96,9 @@ type WorkflowMetric = (typeof WORKFLOW_METRICS)[number];
 /** One UTC day of an account's queue. */
 export interface AccountDay {
   readonly day: number;
-  /** What is charged: acceptances and retries. */
+  /** The charged requests: acceptances and retries. */
   readonly requests: number;
-  /** So many of those were of workflows' runs. */
+  /** The part of the requests that belongs to workflow runs. */
   readonly workflowRequests: number;
   /** Runs that began. */
   readonly workflowRuns: number;
@@ -108,11 +109,11 @@ export interface AccountSeries extends MaybeBehind {
   readonly times: SeriesTimes;
   readonly requests: readonly number[];
   readonly workflowRequests: readonly number[];
-  /** Bodies accepted, bodies sent with each attempt, answers that were kept, and what the meter adds. */
+  /** Bodies accepted, bodies sent with each attempt, kept answers, and the meter's additions. */
   readonly bandwidthBytes: readonly number[];
   readonly messages: Readonly<Record<MessageMetric, readonly number[]>>;
   readonly workflows: Readonly<Record<WorkflowMetric, readonly number[]>>;
-  /** Every day of the current month, the first to the last; those to come have zeros. */
+  /** Every day of the current month; later days have zeros. */
   readonly days: readonly AccountDay[];
   /** Messages in the DLQ now. */
   readonly dlqMessages: number;
@@ -147,7 +148,7 @@ export interface SearchSeries extends MaybeBehind {
   readonly current: { readonly documents: number; readonly storageBytes: number };
 }
 
-/** They are those of all the indexes together, in the current month. */
+/** Of all indexes together, in the current month. */
 export interface SearchTotals extends MaybeBehind {
   readonly documents: number;
   readonly storageBytes: number;
@@ -155,7 +156,7 @@ export interface SearchTotals extends MaybeBehind {
   readonly updates: number;
   readonly reranks: number;
   readonly bandwidthBytes: number;
-  /** The month's days, each with all indexes added up: what `searchCents` takes. */
+  /** The days of the month, summed over all indexes, as `searchCents` takes them. */
   readonly days: readonly SearchDay[];
 }
 

@@ -1,8 +1,8 @@
-/** Whether there is room to write. Asked before anything that may grow is executed. */
+/** Whether there is room to write. Checked before commands that may grow the data. */
 export interface StorageGauge {
-  /** True while free space is below the reserve that claims, deletes and snapshots need. Costs nothing. */
+  /** True while free space is below the reserve that claims, deletes and snapshots need. Free of cost. */
   isFull(): boolean;
 }
 
-/** It serves where nobody watches, or there is nothing to watch. */
+/** For processes without a storage limit. */
 export const ROOMY: StorageGauge = { isFull: () => false };

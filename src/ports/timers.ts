@@ -1,4 +1,4 @@
-/** Waking up later. Fake in the simulation, where a seed decides what runs next. */
+/** Timers. The simulation replaces them, and its seed decides the order. */
 export interface Timer {
   cancel(): void;
 }
@@ -8,8 +8,8 @@ export abstract class Timers {
   abstract after(delayMs: number, action: () => void): Timer;
 
   /**
-   * As `after`, for what comes again and again and need not come to the moment: the first time half of the delay earlier or
-   * later, a second at most, together with others, so that a process that has nothing to do is woken up seldom.
+   * As `after`, for recurring work without an exact time: up to half the delay earlier or later, at most a second,
+   * together with other work, so that an idle process wakes seldom.
    */
   roughlyAfter(delayMs: number, action: () => void): Timer {
     return this.after(delayMs, action);
@@ -18,7 +18,7 @@ export abstract class Timers {
   /** Runs `action` once the I/O that is ready now has been handled. */
   abstract soon(action: () => void): void;
 
-  /** Resolves after so long, and at once when `signal` says that nobody waits any more. */
+  /** Resolves after the delay, and immediately when `signal` is aborted. */
   pause(delayMs: number, signal?: AbortSignal): Promise<void> {
     if (signal === undefined) return new Promise((resolve) => void this.after(delayMs, resolve));
     if (signal.aborted) return Promise.resolve();
@@ -34,8 +34,8 @@ export abstract class Timers {
   }
 
   /**
-   * Runs `action` again and again until it is cancelled: at first `everyMs` from now, and then as long after the end of
-   * the run before, roughly. Nobody hears of an error, so an action that returns a promise never rejects.
+   * Runs `action` repeatedly until it is cancelled: first `everyMs` from now, then about as long after the end of the
+   * run before. Errors are not reported, so an action that returns a promise must not reject.
    */
   every(everyMs: number, action: () => unknown): Timer {
     let isCancelled = false;
@@ -57,8 +57,8 @@ export abstract class Timers {
     };
   }
 
-  /** Lets others run: for long work, every millisecond or two of it. */
-  breathe(): Promise<void> {
+  /** Lets other work run; called in long work every millisecond or two. */
+  yieldToEventLoop(): Promise<void> {
     return new Promise((resolve) => this.soon(resolve));
   }
 }

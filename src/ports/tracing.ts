@@ -1,27 +1,26 @@
 /**
- * Traces of what happens for a request. Where nobody collects them there is no such port, and who would use it finds
- * `undefined`. Promises every adapter keeps:
+ * Traces of requests. Without a collector the port is `undefined`. Promises of every adapter:
  *
- *  TR1 nothing throws or waits, and what is not collected yet is bounded: what is beyond is dropped and counted
- *  TR2 a caller's trace goes on, sampled or not as it came; what begins here is sampled by the ratio
+ *  TR1 no call throws or waits, and uncollected spans are bounded: further ones are dropped and counted
+ *  TR2 a caller's trace continues with its sampling decision; a trace that begins here is sampled by the ratio
  */
-import type { Span, SpanAttributes, SpanKind, TraceHeaders } from '../messages/index.js';
+import type { Span, SpanAttributes, SpanKind, TraceHeaders } from '../protocol/index.js';
 
 export interface SpanBeginning {
   readonly kind: SpanKind;
   readonly attributes?: SpanAttributes | undefined;
-  /** The caller's trace. What cannot be read counts as none. */
+  /** The caller's trace. An unreadable one counts as none. */
   readonly parent?: TraceHeaders | undefined;
-  /** Where there is no parent: the same text is the same trace, everywhere and for ever. Left out: a new one. */
+  /** Without a parent: the same text gives the same trace, in every process and for ever. Undefined: a new one. */
   readonly seed?: string | undefined;
-  /** Of another trace, which this one comes from without being a part of it. */
+  /** Another trace from which this one originates without being a part of it. */
   readonly link?: TraceHeaders | undefined;
 }
 
 export interface Tracing {
   /**
-   * @param name of low cardinality
-   * @returns undefined: not sampled. Of a caller that is not sampled a span that only hands its trace on
+   * @param name  with few different values
+   * @returns undefined: not sampled. For an unsampled caller it is a span that only passes its trace on
    */
   begin(name: string, beginning: SpanBeginning): Span | undefined;
 }

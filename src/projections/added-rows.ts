@@ -1,19 +1,22 @@
 /**
- * Rows that are added to a table many at a time: one statement costs as much by itself as two rows do.
+ * Inserts rows in batches, because a statement alone costs as much as two rows.
  *
- *  MAR1 rows are in the table after `flush`, in the order in which they were added, and not before: whoever looks there
- *      within the transaction asks for it first
+ *  MAR1 rows are in the table after `flush`, in the order in which they were added, and not before: a reader within
+ *       the transaction flushes first
  */
 import type { SqlFile, SqlStatement, SqlValue } from '../ports/index.js';
 
-/** Most rows of one statement; fewer are added by statements of half as many, and half of that. */
+/** Rows of the largest statement; a rest is inserted by statements of half the size, and so on. */
 const MOST = 32;
 
 export class AddedRows {
   readonly #values: SqlValue[] = [];
   readonly #statements = new Map<number, SqlStatement>();
 
-  /** @param insert an INSERT up to its rows. @param rest what follows them */
+  /**
+   * @param insert an INSERT statement up to its rows
+   * @param rest the end of the statement
+   */
   constructor(
     private readonly file: Pick<SqlFile, 'prepare'>,
     private readonly insert: string,
@@ -21,14 +24,14 @@ export class AddedRows {
     private readonly rest = '',
   ) {}
 
-  /** @returns rows that were in the table already, where the statement leaves those */
+  /** @returns the number of existing rows that the statement ignored */
   add(...row: readonly SqlValue[]): number {
     const values = this.#values;
     for (let at = 0; at < row.length; at += 1) values.push(row[at] as SqlValue);
     return values.length < MOST * this.columns ? 0 : this.flush();
   }
 
-  /** @returns the same */
+  /** @returns as `add` */
   flush(): number {
     const values = this.#values;
     const { columns } = this;
@@ -44,12 +47,12 @@ export class AddedRows {
     return left;
   }
 
-  /** After a transaction that was undone. */
+  /** Called after a rolled-back transaction. */
   forget(): void {
     this.#values.length = 0;
   }
 
-  /** Prepared when it is needed. */
+  /** Statements are prepared on first use. */
   #statement(rows: number): SqlStatement {
     const known = this.#statements.get(rows);
     if (known !== undefined) return known;
@@ -60,7 +63,7 @@ export class AddedRows {
   }
 }
 
-/** Ids of rows that are added later: each one more than the one before, as the table itself would give them. */
+/** Ids of rows that are inserted later: ascending, as the table itself would assign them. */
 export class RowIds {
   readonly #newest: SqlStatement;
   #last: number | undefined;
@@ -74,7 +77,7 @@ export class RowIds {
     return this.#last;
   }
 
-  /** After a transaction that was undone. */
+  /** Called after a rolled-back transaction. */
   forget(): void {
     this.#last = undefined;
   }

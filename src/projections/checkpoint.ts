@@ -1,8 +1,8 @@
-/** How far a read model has folded a shard, as its file keeps it. */
+/** The checkpoint of a shard in a read model's file: the position up to which it is folded. */
 import type { SqlRow } from '../ports/index.js';
 
 export interface Checkpoint {
-  /** When the stream was made: another instant is another journal. */
+  /** The creation time of the stream; another time means another journal. */
   readonly createdAt: string;
   /** The position of the last message of the last entry. */
   readonly position: number;
@@ -10,11 +10,11 @@ export interface Checkpoint {
   readonly entry: number;
   readonly hash: Uint8Array;
   readonly clockMs: number;
-  /** Entries were truncated before they could be folded: older events may be missing. */
+  /** Entries were removed before they were folded, so older events may be missing. */
   readonly hasGap: boolean;
 }
 
-/** Reads a row of a model's table of shards. */
+/** Reads a row of the table of shards. */
 export function checkpointIn(row: SqlRow): Checkpoint {
   return {
     createdAt: row.created_at as string,

@@ -1,9 +1,10 @@
 /**
- * Keeps the thread of the read models told how many events of each account it may keep: everyone's when the thread
- * begins, then whose number has changed.
+ * Tells the thread of the read models how many events of each account it may keep: all limits when the thread starts,
+ * then the changed ones.
  *
- *  EL1 nothing is told while this process may not know the newest: an older number could remove what is to be kept
- *  EL2 accounts are looked at in steps of well under a millisecond, however many there are
+ *  EL1 limits are sent only while this process knows the newest ones: an older number could remove events that must
+ *      be kept
+ *  EL2 accounts are scanned in steps of well under a millisecond, regardless of their number
  */
 import type { AccountId } from '../kernel/index.js';
 import type { Timer, Timers } from '../ports/index.js';
@@ -11,13 +12,13 @@ import type { Timer, Timers } from '../ports/index.js';
 export type EventLimit = readonly [account: AccountId, maxEvents: number];
 
 export interface EventLimitsPorts {
-  /** The limits of all accounts as this process knows them; undefined while they may be old. */
+  /** The limits of all accounts as this process knows them; undefined while they may be out of date. */
   readonly limits: () => Iterable<EventLimit> | undefined;
   readonly timers: Timers;
   tell(limits: readonly EventLimit[]): void;
 }
 
-/** Changes come in bursts, and one look is for all of them. */
+/** Changes come in bursts; one scan covers them. */
 const LOOK_AFTER_MS = 100;
 const STEP_ACCOUNTS = 500;
 
@@ -30,13 +31,13 @@ export class EventLimits {
 
   constructor(private readonly ports: EventLimitsPorts) {}
 
-  /** A thread has begun: it knows nothing. */
+  /** A new thread has started, without any limits. */
   begun(): void {
     this.#told.clear();
     this.changed();
   }
 
-  /** Somebody's number may be another one. */
+  /** A limit may have changed. */
   changed(): void {
     if (this.#look !== undefined || this.#isStopped) return;
     this.#look = this.ports.timers.after(LOOK_AFTER_MS, () => {
@@ -62,7 +63,7 @@ export class EventLimits {
 
   #step(limits: Iterator<EventLimit>): void {
     if (this.#isStopped) return;
-    // Begun anew when the copy has turned old in between.
+    // The scan starts again if the limits became out of date during it.
     const isKnown = this.ports.limits() !== undefined;
     const changes: EventLimit[] = [];
     let next: IteratorResult<EventLimit> | undefined;

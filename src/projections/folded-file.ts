@@ -1,24 +1,23 @@
 /**
- * One read model's file, for as long as it is not stopped: the followers that fold logs into it, what is shown of how far
- * they are, and its pruning now and then.
+ * Runs one read model's file: the followers that fold logs into it, their status, and regular pruning.
  *
- *  FF1 a file that turns out to be of no use is removed when all that writes to it has ended, and everything folded anew
+ *  FF1 a useless file is removed after all its writers have ended, and then rebuilt from the beginning
  */
 import { MillraceError, type ShardName } from '../kernel/index.js';
 import { type Log, SqlFailure, type Timer, type Timers } from '../ports/index.js';
 import type { ShardFollower } from './shard-follower.js';
 
-/** What a process shows of a file. */
+/** The status of a file, for monitoring. */
 export interface FileStatus {
-  /** Positions behind, of all shards. */
+  /** Messages not yet folded, of all shards together. */
   readonly behindPositions: number;
-  /** How long the shard that is furthest behind has been so. */
+  /** The delay of the slowest shard. */
   readonly behindMs: number;
-  /** Every shard has been at its end since the start. */
+  /** Every shard has reached its end since the start. */
   readonly isCaughtUp: boolean;
-  /** Shards whose older events may be missing. */
+  /** Shards with possibly missing older events. */
   readonly incompleteShards: readonly ShardName[];
-  /** Shards that are held up, and why. */
+  /** Shards that cannot be folded, with the reasons. */
   readonly troubles: readonly (readonly [ShardName, string])[];
 }
 
@@ -26,21 +25,28 @@ export interface FoldedFileParts {
   readonly timers: Timers;
   readonly log: Log;
   readonly store: { discard(reason: string): void; close(): void };
-  /** Errors name it so, with its verb: `the read model is`. */
+  /** The subject of error texts, with its verb: `the read model is`. */
   readonly name: string;
-  /** Makes the followers of the file as it is now, or was made anew. @returns none when it was stopped meanwhile */
+  /**
+   * Makes the followers of the present file.
+   * @returns none if the file was stopped in that time
+   */
   follow(signal: AbortSignal): Promise<readonly ShardFollower[]> | readonly ShardFollower[];
-  /** What else writes to the file, or reads all of it, until it is stopped. */
+  /** Further work that writes or reads the whole file until it is stopped. */
   beside?(signal: AbortSignal): Promise<void>;
-  /** Removes what is older than is kept, some milliseconds' worth. @returns whether more waits. @throws SqlFailure */
+  /**
+   * Removes expired rows for some milliseconds.
+   * @returns whether more are left
+   * @throws SqlFailure
+   */
   prune(): boolean;
-  /** Between two rounds, while nothing more waits. */
+  /** The pause between two rounds when none are left. */
   readonly pruneEveryMs: number;
-  /** In the line about a pruning that failed. */
+  /** Fields of the log line about a failed pruning. */
   readonly pruneFields?: Readonly<Record<string, string>>;
 }
 
-/** While more waits than one round removes. */
+/** The pause while a round leaves rows. */
 const PRUNE_ON_AFTER_MS = 100;
 
 export class FoldedFile {
@@ -57,7 +63,7 @@ export class FoldedFile {
     return this.#isStopped;
   }
 
-  /** None before it has begun. */
+  /** Empty before the start. */
   get followers(): readonly ShardFollower[] {
     return this.#followers;
   }
@@ -78,7 +84,7 @@ export class FoldedFile {
     this.#pruneLater();
   }
 
-  /** @param wake what waits for something to be folded: nothing will be */
+  /** @param wake wakes readers that wait for folding, because there will be none */
   async stop(wake: () => void = () => {}): Promise<void> {
     this.#isStopped = true;
     this.#pruning?.cancel();
@@ -88,13 +94,16 @@ export class FoldedFile {
     this.parts.store.close();
   }
 
-  /** FF1. Ends all followers; the file is made anew when they have ended. */
+  /** FF1 (a useless file is removed and rebuilt). Ends all followers; the file is rebuilt when they have ended. */
   restart(reason: string): void {
     this.#why = reason;
     this.#stop.abort();
   }
 
-  /** Reads the file. @throws SHARD_UNAVAILABLE when it cannot be read, SHUTTING_DOWN */
+  /**
+   * Reads the file.
+   * @throws SHARD_UNAVAILABLE when it cannot be read, SHUTTING_DOWN
+   */
   async read<T>(work: () => Promise<T> | T): Promise<T> {
     this.mustGoOn();
     try {
@@ -102,7 +111,7 @@ export class FoldedFile {
     } catch (error) {
       if (!(error instanceof SqlFailure)) throw error;
       if (error.isDamaged) this.restart(error.message);
-      throw new MillraceError('SHARD_UNAVAILABLE', `${this.parts.name} being made anew`, {}, error);
+      throw new MillraceError('SHARD_UNAVAILABLE', `${this.parts.name} being rebuilt`, {}, error);
     }
   }
 
@@ -120,7 +129,7 @@ export class FoldedFile {
       const beside = this.parts.beside?.(signal);
       const reasons = await Promise.all(
         this.#followers.map(async (one) => {
-          // Each has a signal of its own: a warning of a leak comes from ten listeners on one.
+          // One signal each: Node.js warns of a leak when one signal has more than ten listeners.
           const reason = await one.run(AbortSignal.any([signal]));
           if (reason !== undefined) this.restart(reason);
           return reason;

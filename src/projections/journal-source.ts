@@ -1,8 +1,8 @@
 /**
- * A shard's journal, as what a read model's file is folded from: entries, each checked against the one before.
+ * Reads a shard's journal for a read model's file: entries, each checked against the previous one.
  *
- *  JS1 an entry that does not follow the checkpoint is never folded; without a checkpoint, or with none that names an
- *      entry, the first one that is left is taken at its word
+ *  JS1 an entry that does not follow the checkpoint is never folded; without a checkpoint, or with one that names no
+ *      entry, the first entry left is accepted unchecked
  */
 import { type ReadEntry, readOnce } from '../codec/envelope/index.js';
 import { Chain, EMPTY_HEAD, EntryFeed, entriesBehind } from '../journal/index.js';
@@ -11,13 +11,13 @@ import type { StoredMessage } from '../ports/index.js';
 import type { Checkpoint } from './checkpoint.js';
 import { type FoldTransaction, type FollowedSource, OtherJournal } from './shard-follower.js';
 
-/** A file that takes entries. */
+/** A file that folds entries. */
 export interface EntryModel {
   /** Folds entries that follow the checkpoint, in one transaction. */
   apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): ReturnType<FoldTransaction['apply']>;
 }
 
-/** By all folds of a thread, most of which stand at the same place. */
+/** Shared by all folds of a thread, most of which are at the same position. */
 const reading = readOnce();
 
 export class JournalSource implements FollowedSource {
@@ -26,7 +26,7 @@ export class JournalSource implements FollowedSource {
   constructor(
     readonly shard: ShardName,
     private readonly model: EntryModel,
-    /** The bytes of effects that one transaction folds: some tens of milliseconds. */
+    /** Bytes of effects that one transaction folds: some tens of milliseconds. */
     private readonly batchBytes: number,
     readonly restore: () => Promise<Checkpoint>,
   ) {}
@@ -56,7 +56,7 @@ export class JournalSource implements FollowedSource {
     return { storedAtMs, apply: (before) => this.model.apply(this.shard, reads, before) };
   }
 
-  /** JS1. */
+  /** JS1 (an entry that does not follow the checkpoint is never folded). */
   #entriesBehind({ entry: number, hash, hasGap }: Checkpoint): EntryFeed {
     const { shard } = this;
     if (number === 0 && hasGap) return new EntryFeed(new Chain(shard, undefined, [], reading), undefined, reading);

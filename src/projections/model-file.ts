@@ -1,20 +1,20 @@
 /**
- * The file of a read model, which may always be lost: opened if it can be gone on with, else made anew.
+ * The file of a read model. It is disposable: it is opened if it fits, and otherwise rebuilt.
  *
- *  FM1 a file of another version, of another cluster, or one that cannot be read is removed
- *  FM2 what reads and writes the file is made with it, and made again when the file is
+ *  FM1 a file of another version or cluster, or an unreadable one, is removed
+ *  FM2 the readers and writers of a file are created with it, and again when it is rebuilt
  */
 import { describeError } from '../kernel/index.js';
 import { type Log, SqlFailure, type SqlFile, type SqlFiles } from '../ports/index.js';
 
 export interface ModelFileParts<Parts> {
-  /** Lines of the log name it so. */
+  /** The name in log lines. */
   readonly model: string;
   readonly clusterId: string;
   readonly version: number;
-  /** SQL that makes its tables; one of them is `meta`. */
+  /** SQL that creates the tables; one of them is `meta`. */
   readonly schema: string;
-  /** FM2. */
+  /** Makes the readers and writers: FM2 (they are created with the file). */
   partsOf(file: SqlFile): Parts;
 }
 
@@ -37,7 +37,7 @@ export class ModelFile<Parts> {
     return this.#opened[1];
   }
 
-  /** Removes everything; what follows is folded from the beginning. */
+  /** Removes all rows; folding then starts from the beginning. */
   discard(reason: string): void {
     this.log.warn('read-model.discarded', { model: this.options.model, reason });
     this.#closeQuietly(this.sql);
@@ -67,7 +67,7 @@ export class ModelFile<Parts> {
     return this.#make(this.files.open());
   }
 
-  /** Of a file that is empty. */
+  /** Initialises an empty file. */
   #make(file: SqlFile): readonly [SqlFile, Parts] {
     const { schema, version, clusterId, partsOf } = this.options;
     file.transaction(() => {
@@ -79,10 +79,13 @@ export class ModelFile<Parts> {
     return [file, partsOf(file)];
   }
 
-  /** Why the file cannot be gone on with. */
+  /** The reason why the file cannot be used. */
   #refusal(file: SqlFile): string | undefined {
     const meta = file.prepare('SELECT value FROM meta WHERE name = ?');
-    if (meta.get(['version'])?.value !== String(this.options.version)) return 'another version';
+    const { version } = this.options;
+    const found = Number(meta.get(['version'])?.value);
+    if (found > version) return `written by a newer release (version ${found}, this program has ${version})`;
+    if (found !== version) return 'another version';
     if (meta.get(['cluster'])?.value !== this.options.clusterId) return 'another cluster';
     return undefined;
   }
@@ -91,7 +94,7 @@ export class ModelFile<Parts> {
     try {
       file.close();
     } catch (error) {
-      // A damaged file may not even close; it is removed in any case.
+      // Closing a damaged file may fail; it is removed anyway.
       this.log.debug('read-model.not-closed', { reason: describeError(error) });
     }
   }

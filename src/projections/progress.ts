@@ -1,59 +1,60 @@
-/**
- * How far a follower of a journal or a log is, as far as it knows: what it shows of that, and what lists say that cannot
- * wait.
- */
+/** The progress of a follower of a journal or log: its lag, and the age of its data for lists that cannot wait. */
 import type { Clock } from '../ports/index.js';
 
 export interface ShardLag {
-  /** Messages of the journal that are not folded, as far as is known. */
+  /** Known messages of the journal that are not folded. */
   readonly positions: number;
-  /** Since when it has not been known to have everything; 0 when it has. */
+  /** Time since it was last known to have all; 0 if it has all now. */
   readonly ms: number;
 }
 
 export class Progress {
-  /** Up to which everything is folded, and what there is of the journal. */
+  /** The folded position, and the last known position of the journal. */
   position = 0;
   knownLast = 0;
-  /** Why nothing is folded at the moment. */
+  /** The reason why folding is stopped at the moment. */
   trouble: string | undefined;
-  /** Has once had everything that was stored when it began. */
+  /** All messages that existed at the start have been folded. */
   isCaughtUp = false;
   #upToMs: number | undefined;
-  #lastAtStart = 0;
+  /** The last message that existed at the start. */
+  lastAtStart = 0;
 
   constructor(private readonly clock: Pick<Clock, 'nowMs'>) {}
 
-  /** Where it begins. @param atMs of what was folded last; 0: nothing was */
+  /**
+   * The starting point.
+   * @param atMs the time of the last folded message; 0: none
+   */
   begins(position: number, last: number, atMs: number): void {
     this.position = position;
     this.knownLast = last;
-    this.#lastAtStart = last;
+    this.lastAtStart = last;
     this.isCaughtUp ||= position >= last;
     if (position >= last) this.#upToMs = this.clock.nowMs();
     else if (atMs > 0) this.#upToMs ??= atMs;
   }
 
   /**
-   * @param storedAtMs when the message there was stored
-   * @param knownLast the newest that has arrived
+   * @param storedAtMs the time at which the folded message was stored
+   * @param knownLast the newest message received
    */
   folded(position: number, storedAtMs: number, knownLast: number): void {
     this.position = position;
     this.knownLast = Math.max(this.knownLast, knownLast);
-    this.isCaughtUp ||= position >= this.#lastAtStart;
+    this.isCaughtUp ||= position >= this.lastAtStart;
     this.#upToMs = storedAtMs;
     this.trouble = undefined;
   }
 
-  /** The journal has nothing newer; of what it had some may be waiting to be folded. */
+  /** The journal has no newer message; received ones may still have to be folded. */
   idle(): void {
     if (this.position < this.knownLast) return;
     this.#upToMs = this.clock.nowMs();
     this.trouble = undefined;
   }
 
-  /** Since when it has not been known to have everything, milliseconds; undefined: it has nothing yet. */
+  /** Milliseconds since it was last known to have all; undefined: it has no data yet. */
   get ageMs(): number | undefined {
     return this.#upToMs === undefined ? undefined : Math.max(0, this.clock.nowMs() - this.#upToMs);
   }
@@ -62,4 +63,8 @@ export class Progress {
     const positions = Math.max(0, this.knownLast - this.position);
     return { positions, ms: positions > 0 || this.trouble !== undefined ? (this.ageMs ?? 0) : 0 };
   }
+}
+
+export function unreadableAt(position: number): string {
+  return `the message at position ${position} cannot be read`;
 }

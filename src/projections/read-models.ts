@@ -1,13 +1,12 @@
 /**
- * The read models of one process: one file, a follower for each shard of the queue, and the questions that are asked.
- * Belongs in a thread of its own: every transaction and every step of a search holds it up for some milliseconds.
+ * The read models of a process: one file, a follower for each queue shard, and the queries. They run in a separate
+ * thread, because each transaction and search step blocks it for some milliseconds.
  *
- *  RM1 a question waits until its shard has been folded as far as the asker has seen, or for `waitMs`; an answer that
- *      does not have all of that says how far behind it is
+ *  RM1 a query waits until its shard is folded up to the position that its caller has seen, but at most `waitMs`; an
+ *      answer without all of that states its lag
  */
 import type { DlqSelector, MessageFilter } from '../domain/queue/index.js';
 import type { AccountId, ShardName } from '../kernel/index.js';
-import { queuePartition, shardOf } from '../messages/index.js';
 import type {
   Behind,
   Counts,
@@ -24,6 +23,7 @@ import type {
   RunQuery,
   SqlFiles,
 } from '../ports/index.js';
+import { queuePartition, shardOf } from '../protocol/index.js';
 import { type FileStatus, FoldedFile } from './folded-file.js';
 import { JournalSource } from './journal-source.js';
 import { MessageLogStore, type RetentionLimits } from './message-log/index.js';
@@ -42,13 +42,13 @@ export interface ReadModelOptions {
   readonly shards: readonly ShardName[];
   readonly retention?: RetentionLimits;
   readonly follower?: Partial<Omit<FollowerOptions, 'model'>>;
-  /** How long a question waits to see what its asker has seen. */
+  /** The longest wait for the position that the caller has seen. */
   readonly waitMs?: number;
-  /** How long a search goes on before its page ends. */
+  /** The longest search for one page. */
   readonly searchMs?: number;
 }
 
-/** What a process shows of its read models. */
+/** The status of the read models, for monitoring. */
 export interface ReadModelStatus extends FileStatus {
   /** Rows of the log since the start. */
   readonly rows: number;
@@ -56,11 +56,11 @@ export interface ReadModelStatus extends FileStatus {
 
 const DEFAULT_WAIT_MS = 2000;
 const DEFAULT_SEARCH_MS = 1000;
-/** Between looks for events that have grown old, when nothing happens. */
+/** Interval of checks for old events. */
 const OLD_EVERY_MS = 60_000;
-/** Between two rounds of pruning, while no more is old than one round removes. */
+/** Interval of pruning when no old events are left. */
 const PRUNE_EVERY_MS = 2000;
-/** One round takes at most so long, and folding goes on between two of them. */
+/** The longest round of pruning; folding continues between rounds. */
 const PRUNE_ROUND_MS = 30;
 
 export class ReadModels implements MessageLog, RunLog {
@@ -98,7 +98,7 @@ export class ReadModels implements MessageLog, RunLog {
     await this.#file.stop(() => this.#waiting.wake());
   }
 
-  /** From now on so many events of each of these accounts are kept, 0 for none. */
+  /** Sets the number of events kept for these accounts; 0 keeps none. */
   limitEvents(limits: Iterable<readonly [AccountId, number]>): void {
     this.#store.limitEvents(limits);
   }
@@ -149,12 +149,12 @@ export class ReadModels implements MessageLog, RunLog {
         this.#file.mustGoOn();
         const step = search.next();
         if (step.done === true) return step.value;
-        await timers.breathe();
+        await timers.yieldToEventLoop();
       }
     });
   }
 
-  /** RM1. */
+  /** RM1 (a query waits until its shard is folded up to the position that its caller has seen). */
   async #answer<Page extends object>(
     account: AccountId,
     seen: number,
@@ -164,7 +164,7 @@ export class ReadModels implements MessageLog, RunLog {
     const follower = () => this.#file.followers.find((one) => one.shard === shard);
     const position = () => follower()?.position ?? 0;
     await this.#waiting.until(() => this.#file.isStopped || position() >= seen);
-    // Looked at before the search: what is folded meanwhile may be in the page or not.
+    // Read before the search: events that are folded during it may or may not be on the page.
     const positions = seen - position();
     const ms = follower()?.ageMs;
     const page = await this.#search(begin);

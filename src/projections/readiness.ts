@@ -1,12 +1,15 @@
-/** How a person is told whether read models and indexes have everything, and what holds them up. No tenant's data. */
+/**
+ * Readiness checks of read models and search indexes: whether they are complete, and the reasons if not. They contain
+ * no tenant's data.
+ */
 import type { Check } from '../ports/index.js';
 import type { ReadModelStatus } from './read-models.js';
 import type { SearchStatus } from './search-index/index.js';
 import type { StatisticsStatus } from './stats/index.js';
 
-type Held = Pick<SearchStatus, 'behindPositions' | 'behindMs' | 'troubles'>;
+type FollowerStatus = Pick<SearchStatus, 'behindPositions' | 'behindMs' | 'troubles'>;
 
-/** @param statistics nobody waits for them: they are told of, and do not decide */
+/** @param statistics reported without affecting readiness, because no request waits for them */
 export function readinessOfModels(
   models: ReadModelStatus | undefined,
   statistics: StatisticsStatus | undefined,
@@ -21,7 +24,8 @@ export function readinessOfModels(
 export function readinessOfSearch(status: SearchStatus | undefined): Check {
   if (status === undefined) return { ok: false, detail: 'the search indexes are being opened' };
   const unreadable = status.unreadable > 0 ? [`${status.unreadable} documents cannot be read`] : [];
-  return { ok: status.isCaughtUp, ...asDetail([...notesOf(status), ...unreadable]) };
+  const isStuck = status.troubles.length > 0;
+  return { ok: status.isCaughtUp, isStuck, ...asDetail([...notesOf(status), ...unreadable]) };
 }
 
 function notesOfModels(status: Omit<ReadModelStatus, 'rows'>): string[] {
@@ -30,7 +34,7 @@ function notesOfModels(status: Omit<ReadModelStatus, 'rows'>): string[] {
   return [...notesOf(status), ...older];
 }
 
-function notesOf({ behindPositions, behindMs, troubles }: Held): string[] {
+function notesOf({ behindPositions, behindMs, troubles }: FollowerStatus): string[] {
   return [
     ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
     ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),

@@ -1,19 +1,19 @@
 /**
- * The events of a queue's section, as every read model of a thread folds them: decoded by the first of them, and there for
- * the next for as long as somebody has the entry.
+ * The decoded events of a queue's section, shared by all read models of a thread: decoded once and kept while the
+ * section is referenced.
  */
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import type { QueueEvent } from '../domain/queue/index.js';
-import { obtain } from '../kernel/index.js';
-import type { Section } from '../messages/index.js';
+import { getOrCreate } from '../kernel/index.js';
+import type { Section } from '../protocol/index.js';
 
-/** Of longer sections all events at once would be some MB of objects: they are decoded one by one, by each. */
+/** Longer sections are decoded one event at a time by each model: all their events would be several MB of objects. */
 const LONG_SECTION_BYTES = 256 * 1024;
 const decoded = new WeakMap<Section, readonly QueueEvent[]>();
 
-/** @throws JOURNAL_DAMAGED for what is not known here */
+/** @throws JOURNAL_DAMAGED for unknown events */
 export function queueEventsOf(section: Section): Iterable<QueueEvent> {
   const { effects } = section;
   if (effects.length > LONG_SECTION_BYTES) return decodeQueueEvents(effects);
-  return obtain(decoded, section, () => [...decodeQueueEvents(effects)]);
+  return getOrCreate(decoded, section, () => [...decodeQueueEvents(effects)]);
 }

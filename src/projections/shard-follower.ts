@@ -1,66 +1,69 @@
 /**
- * Folds one journal, or another log, into a read model's file, from its checkpoint on and for as long as it is not stopped.
+ * Folds one journal, or another log, into a read model's file, from its checkpoint until it is stopped.
  *
- *  SF1 what does not follow the checkpoint is never folded
- *  SF2 what fails is begun again from the checkpoint after a pause; only `OtherJournal` and damage of the file end it,
- *      because then the file as a whole is of no use
+ *  SF1 an entry that does not follow the checkpoint is never folded
+ *  SF2 after a failure folding starts again from the checkpoint after a pause; only `OtherJournal` and a damaged file
+ *      end it, because then the whole file is useless
  */
 import { type FollowingReader, followLog } from '../journal/index.js';
 import { describeError, type ShardName } from '../kernel/index.js';
 import type { Clock, StoredMessage } from '../ports/index.js';
 import { SqlFailure } from '../ports/index.js';
 import type { Checkpoint } from './checkpoint.js';
-import { Progress, type ShardLag } from './progress.js';
+import { Progress, type ShardLag, unreadableAt } from './progress.js';
 import type { RestorePorts } from './snapshot-restore.js';
 
 export interface ShardFollowerPorts extends RestorePorts {
   readonly clock: Clock;
 }
 
-/** The file that it is folded into. */
+/** The file to fold into. */
 export interface FollowedModel {
   checkpoint(shard: ShardName): Checkpoint | undefined;
   setCheckpoint(shard: ShardName, checkpoint: Checkpoint): void;
-  /** Where it must not be changed at the moment: until it may be. */
+  /** Resolves when the file may be changed again; undefined: it may now. */
   whenFree?(): Promise<void> | undefined;
 }
 
-/** Whoever waits for what is folded. */
+/** Readers that wait for folding. */
 export interface FollowerReaders {
-  /** More is folded. */
+  /** More has been folded. */
   wake?(): void;
-  /** Does somebody wait? Undefined where nobody ever does. */
+  /** Whether a reader waits. Absent where readers never wait. */
   isAwaited?(): boolean;
 }
 
-/** What is folded: how its messages become what the file takes. */
+/** The log to fold, and the conversion of its messages into transactions. */
 export interface FollowedSource {
   readonly shard: ShardName;
-  /** What stands in a checkpoint for the hash of no entry. */
+  /** The hash in a checkpoint without an entry. */
   readonly noHash: Uint8Array;
-  /** Where its front is gone: takes over what else is known. @returns where to go on */
+  /**
+   * Called when the front of the log is gone: restores the state from another source.
+   * @returns the checkpoint to continue from
+   */
   restore(known: Checkpoint, first: number): Promise<Checkpoint>;
-  /** What follows a checkpoint, batch after batch, a transaction's worth at a time. */
+  /** A function that turns successive batches after a checkpoint into transactions. */
   reader(after: Checkpoint): (batch: readonly StoredMessage[]) => Iterable<FoldTransaction>;
 }
 
 export interface FoldTransaction {
-  /** When its last message was stored. */
+  /** The time at which its last message was stored. */
   readonly storedAtMs: number;
-  /** @returns also the rows that were added, for a person to see that it goes on */
+  /** @returns the new checkpoint, and the number of added rows for the status */
   apply(before: Checkpoint): { readonly after: Checkpoint; readonly rows: number };
 }
 
 export interface FollowerOptions {
-  /** The name of the model in lines of the log. */
+  /** The model's name in log lines. */
   readonly model: string;
-  /** How long entries are gathered for one transaction, where not as many come as that takes. */
+  /** The time to collect entries for one transaction, if fewer come than it holds. */
   readonly lingerMs: number;
-  /** The same while somebody waits for them, where the model knows of that. */
+  /** The same while a reader waits, where the model knows its readers. */
   readonly awaitedLingerMs: number;
-  /** The bytes of effects that one transaction folds: some tens of milliseconds. */
+  /** Bytes of effects that one transaction folds: some tens of milliseconds. */
   readonly batchBytes: number;
-  /** What of a journal may be held in memory when the file is slower. */
+  /** Bytes of the journal held in memory when the file is slower. */
   readonly maxQueuedBytes: number;
   readonly retryMs: number;
 }
@@ -73,7 +76,7 @@ export const DEFAULT_FOLLOWER_OPTIONS: Omit<FollowerOptions, 'model'> = {
   retryMs: 1000,
 };
 
-/** The log is not the one that the checkpoint is of, or cannot be followed from there. */
+/** The log is not the one of the checkpoint, or cannot be followed from there. */
 export class OtherJournal extends Error {}
 
 export class ShardFollower {
@@ -93,7 +96,7 @@ export class ShardFollower {
     this.#progress = new Progress(ports.clock);
   }
 
-  /** Position up to which everything is folded. */
+  /** The folded position. */
   get position(): number {
     return this.#progress.position;
   }
@@ -106,7 +109,7 @@ export class ShardFollower {
     return this.#progress.lag;
   }
 
-  /** Since when it has not been known to have everything, milliseconds; undefined: it has nothing yet. */
+  /** Milliseconds since it was last known to have all; undefined: it has no data yet. */
   get ageMs(): number | undefined {
     return this.#progress.ageMs;
   }
@@ -120,12 +123,12 @@ export class ShardFollower {
     return this.#rows;
   }
 
-  /** Why nothing is folded at the moment. */
+  /** The reason why folding is stopped at the moment. */
   get trouble(): string | undefined {
     return this.#progress.trouble;
   }
 
-  /** @returns the reason why the whole file has to be discarded; undefined when it was stopped */
+  /** @returns the reason to discard the whole file; undefined after a stop */
   async run(signal: AbortSignal): Promise<string | undefined> {
     const { journal, timers } = this.ports;
     const { shard, options } = this;
@@ -145,18 +148,19 @@ export class ShardFollower {
           for (let busy = this.model.whenFree?.(); busy !== undefined; busy = this.model.whenFree?.()) await busy;
           if (signal.aborted) return;
           checkpoint = this.#fold(transaction, checkpoint, newest);
-          await timers.breathe();
+          await timers.yieldToEventLoop();
           if (signal.aborted) return;
         }
       },
       idle: () => this.#progress.idle(),
+      end: { journal, last: () => this.#progress.lastAtStart, unreadable: (position) => this.#lacksEnd(position) },
       failed: (error) => {
         whyUseless = this.#heldUp(error);
         return whyUseless === undefined;
       },
     };
     const { isAwaited } = this.readers;
-    // A start waits too, until what was stored before it is folded.
+    // A start also waits until all entries stored before it are folded.
     const awaited = isAwaited && { everyMs: options.awaitedLingerMs, is: () => !this.isCaughtUp || isAwaited() };
     const { batchBytes: enoughBytes } = options;
     await followLog(timers, reader, { ...options, awaited, enoughBytes, shard }, signal);
@@ -171,14 +175,25 @@ export class ShardFollower {
     return after;
   }
 
-  /** SF2. @returns why the file is of no use; undefined: it is, later */
+  /**
+   * SF2 (only `OtherJournal` and a damaged file end the folding).
+   * @returns the reason to discard the file; undefined: it is tried again
+   */
   #heldUp(error: unknown): string | undefined {
     if (error instanceof OtherJournal) return error.message;
     const reason = describeError(error);
     if (error instanceof SqlFailure && error.isDamaged) return reason;
+    this.#tellHeldUp(reason);
+    return undefined;
+  }
+
+  #lacksEnd(position: number): void {
+    if (this.trouble === undefined) this.#tellHeldUp(unreadableAt(position));
+  }
+
+  #tellHeldUp(reason: string): void {
     this.#progress.trouble = reason;
     this.ports.log.warn('read-model.held-up', { model: this.options.model, shard: this.shard, reason });
-    return undefined;
   }
 
   async #beginning(): Promise<Checkpoint> {
@@ -186,7 +201,7 @@ export class ShardFollower {
     const { first, last, createdAt } = await this.ports.journal.tail(shard);
     const known = model.checkpoint(shard);
     if (known !== undefined && known.createdAt !== createdAt) {
-      throw new OtherJournal(`the journal ${shard} is another one than before`);
+      throw new OtherJournal(`the journal ${shard} was deleted and created again`);
     }
     let checkpoint = known ?? { createdAt, position: 0, entry: 0, hash: this.source.noHash, clockMs: 0, hasGap: false };
     if (checkpoint.position + 1 < first) {

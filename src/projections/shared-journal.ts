@@ -1,18 +1,19 @@
 /**
- * Journals as the read models of one thread follow them. Each has a place of its own and hears of nothing else; where two
- * stand at the same one, what comes next is received once for both.
+ * Shares journals among the read models of a thread. Each follower has its own position; followers at the same
+ * position share one subscription.
  *
- *  SHJ1 a follower is given what is behind its own place, in order, each message once, whoever else follows the journal
- *  SHJ2 one that has come up to where another one stands is served with it from there on: no journal is received twice
- *       by those that have all of it
+ *  SHJ1 a follower receives the messages after its own position, in order and once each, independent of other
+ *       followers
+ *  SHJ2 a follower that reaches the position of another joins its subscription, so that followers with all messages
+ *       receive a journal once
  */
-import { obtain, type ShardName } from '../kernel/index.js';
+import { getOrCreate, type ShardName } from '../kernel/index.js';
 import type { Journal, JournalFollower, StoredMessage, Subscription } from '../ports/index.js';
 
-export type FollowedJournal = Pick<Journal, 'follow' | 'tail'>;
+export type FollowedJournal = Pick<Journal, 'follow' | 'tail' | 'readAt'>;
 
 export class SharedJournal implements FollowedJournal {
-  /** Bounded by followers: a feed that nobody listens to is ended. */
+  /** Bounded by the followers: a feed without listeners is ended. */
   readonly #feeds = new Map<ShardName, Set<Feed>>();
 
   constructor(private readonly journal: FollowedJournal) {}
@@ -21,8 +22,12 @@ export class SharedJournal implements FollowedJournal {
     return this.journal.tail(shard);
   }
 
+  readAt(shard: ShardName, position: number): ReturnType<Journal['readAt']> {
+    return this.journal.readAt(shard, position);
+  }
+
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
-    const feeds = obtain(this.#feeds, shard, () => new Set());
+    const feeds = getOrCreate(this.#feeds, shard, () => new Set());
     const { aliveEveryMs } = follower;
     const known = [...feeds].find((feed) => feed.next === from && feed.aliveEveryMs === aliveEveryMs);
     const feed = known ?? new Feed(from, aliveEveryMs, feeds, (receiver) => this.journal.follow(shard, from, receiver));
@@ -30,7 +35,7 @@ export class SharedJournal implements FollowedJournal {
   }
 }
 
-/** A subscription, and those that are served by it. */
+/** A subscription and its listeners. */
 class Feed implements JournalFollower {
   readonly listeners = new Set<Listener>();
   readonly #subscription: Subscription;
@@ -38,7 +43,7 @@ class Feed implements JournalFollower {
   constructor(
     public next: number,
     readonly aliveEveryMs: number | undefined,
-    /** All of the journal, this one too. */
+    /** All feeds of the journal, including this one. */
     private readonly feeds: Set<Feed>,
     follow: (receiver: JournalFollower) => Subscription,
   ) {
@@ -48,7 +53,7 @@ class Feed implements JournalFollower {
 
   onMessage(message: StoredMessage): void {
     this.next = message.position + 1;
-    // Whoever comes while it is handed out stands behind it.
+    // A copy, because a listener that joins now has already received this message.
     for (const listener of [...this.listeners]) listener.hear(message);
     this.#join();
   }
@@ -64,7 +69,7 @@ class Feed implements JournalFollower {
     this.#subscription.stop();
   }
 
-  /** SHJ2. */
+  /** SHJ2 (a follower that reaches the position of another joins its subscription). */
   #join(): void {
     const { next, aliveEveryMs } = this;
     for (const other of this.feeds) {
@@ -87,7 +92,7 @@ class Listener implements Subscription {
   }
 
   hear(message: StoredMessage): void {
-    // Another one's work may have stopped it.
+    // Another listener's work may have stopped this one.
     if (this.#feed !== undefined) this.follower.onMessage(message);
   }
 

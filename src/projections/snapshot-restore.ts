@@ -1,27 +1,27 @@
 /**
- * Where a journal's front is gone before it could be folded: the state of the newest snapshot is taken over, so that
- * the DLQ list is complete, messages that are alive are known, and runs that go on or may be resumed; older events of the log are not to be had.
- * May be interrupted anywhere and is then begun anew: the checkpoint moves when all is done.
+ * Restores a read model from the newest snapshot when the front of the journal was removed before it was folded. The
+ * DLQ list, pending messages, active runs and resumable runs are then complete; older events of the log are lost. An
+ * interrupted restore starts again, because the checkpoint moves only at the end.
  */
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import type { BodyRef, QueueEvent } from '../domain/queue/index.js';
 import { SnapshotStore } from '../journal/index.js';
 import type { AccountId, ShardName } from '../kernel/index.js';
+import type { Log, ObjectStore, Timers } from '../ports/index.js';
 import {
   isQueuePartition,
   type ManifestPartition,
   parseQueuePartition,
   queuePartition,
   shardOf,
-} from '../messages/index.js';
-import type { Log, ObjectStore, Timers } from '../ports/index.js';
+} from '../protocol/index.js';
 import type { Checkpoint } from './checkpoint.js';
 import type { MessageLogStore } from './message-log/index.js';
 import type { FollowedJournal } from './shared-journal.js';
 
-/** Bodies that lie beside a snapshot. */
+/** Bodies stored next to a snapshot. */
 interface SnapshotBodies {
-  /** @throws JOURNAL_DAMAGED when there is no such body */
+  /** @throws JOURNAL_DAMAGED if the body is missing */
   read(shard: ShardName, partition: ManifestPartition['name'], number: number, at: undefined): Promise<Uint8Array>;
 }
 
@@ -33,12 +33,12 @@ export interface RestorePorts {
   readonly log: Log;
 }
 
-/** One transaction's worth. */
+/** Events and body bytes of one transaction. */
 const STEP_EVENTS = 500;
 const STEP_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
- * @returns the checkpoint to go on from: behind the snapshot or, where there is none, at what is left of the journal
+ * @returns the checkpoint after the snapshot or, without a snapshot, at the first message left in the journal
  * @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
  */
 export async function restoreFromSnapshot(
@@ -55,7 +55,7 @@ export async function restoreFromSnapshot(
     ports.log.warn('read-model.incomplete', {
       shard,
       first,
-      reason: 'the front of the journal is gone, and no snapshot',
+      reason: 'the first entries of the journal were removed, and no snapshot',
     });
     return nothing;
   }
@@ -63,7 +63,7 @@ export async function restoreFromSnapshot(
   ports.log.warn('read-model.incomplete', {
     shard,
     first,
-    reason: 'the front of the journal is gone',
+    reason: 'the first entries of the journal were removed',
     from: head.position,
   });
   const named = new Map(partitions.map((partition) => [partition.name, partition]));
@@ -97,7 +97,7 @@ async function restorePartition(
     events = [];
     bodies = new Map();
     bodyBytes = 0;
-    await ports.timers.breathe();
+    await ports.timers.yieldToEventLoop();
   };
   for await (const bytes of snapshots.segmentBytes(partition)) {
     for (const event of decodeQueueEvents(bytes)) {
@@ -106,7 +106,7 @@ async function restorePartition(
         const content = await ports.bodies.read(shard, partition.name, number, undefined);
         bodies.set(number, content);
         bodyBytes += content.length;
-        // Before its event, where that has many: bodies of a run may be more than memory should hold.
+        // Bodies are written before their event if it has many: those of one run may exceed the memory.
         if (bodyBytes >= STEP_BODY_BYTES) await write();
       }
       events.push(event);
@@ -143,7 +143,7 @@ async function dropGone(ports: RestorePorts, store: MessageLogStore, account: Ac
     let after: number | undefined = 0;
     while (after !== undefined) {
       after = step(after);
-      await ports.timers.breathe();
+      await ports.timers.yieldToEventLoop();
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Questions that wait for something to be folded: bounded in number and in time. */
+/** Queries that wait for folding, bounded in number and time. */
 import { MillraceError } from '../kernel/index.js';
 import type { Timers } from '../ports/index.js';
 
@@ -7,11 +7,11 @@ const MAX_WAITING = 1000;
 export class WaitingQuestions {
   readonly #waiting = new Set<() => void>();
 
-  /** @param waitMs of one question, at most */
+  /** @param waitMs the longest wait of one query */
   constructor(
     private readonly timers: Timers,
     private readonly waitMs: number,
-    /** Errors name it so: `the read model`. */
+    /** The name in errors: `the read model`. */
     private readonly model: string,
   ) {}
 
@@ -20,13 +20,13 @@ export class WaitingQuestions {
   }
 
   /**
-   * Settles when it is so, or after `waitMs`: whoever asks looks again. `isSo` is asked at every `wake`.
+   * Settles when `isSo` holds, or after `waitMs`; the caller checks again. `isSo` is evaluated at every `wake`.
    * @throws MAILBOX_FULL
    */
   async until(isSo: () => boolean): Promise<void> {
     if (isSo()) return;
     if (this.#waiting.size >= MAX_WAITING) {
-      throw new MillraceError('MAILBOX_FULL', `too many questions wait for ${this.model}`);
+      throw new MillraceError('MAILBOX_FULL', `too many queries wait for ${this.model}`);
     }
     await new Promise<void>((resolve) => {
       const end = () => {
@@ -42,7 +42,7 @@ export class WaitingQuestions {
     });
   }
 
-  /** Something was folded, or nothing will be. */
+  /** More was folded, or folding has ended. */
   wake(): void {
     for (const check of [...this.#waiting]) check();
   }

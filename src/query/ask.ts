@@ -1,21 +1,21 @@
-/** Asking whoever keeps a model, over whatever carries bytes. */
+/** Sends questions to the process that keeps a model, over any transport of bytes. */
 import { isMillraceError, MillraceError } from '../kernel/index.js';
 import type { Behind, Bus, MaybeBehind } from '../ports/index.js';
 
-/** @throws MillraceError, as whoever is asked does */
+/** @throws MillraceError, as the answering process does */
 export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
 
-/** Is told of every answer that is behind what was asked for. */
+/** Called for every answer that lags. */
 export type OnBehind = (behind: Behind) => void;
 
-/** What those keep that answer on the bus: errors name it. */
+/** Nouns for errors. */
 const KEPT = { query: 'the read models', search: 'search indexes' } as const;
 const TRIES = 2;
-/** A wait, a search and the way. */
+/** Time for the wait, the search and the transport. */
 const TRY_MS = 5000;
 
 /**
- * Asks whichever process keeps them; questions change nothing, so one is asked again where it may help.
+ * Asks a process that keeps the model. Questions change no data, so one is repeated when that may help.
  * @param tryMs for one try: longer than a question may wait and search
  */
 export function askOverBus(bus: Bus, kind: keyof typeof KEPT, tryMs = TRY_MS): Ask {
@@ -32,7 +32,7 @@ export function askOverBus(bus: Bus, kind: keyof typeof KEPT, tryMs = TRY_MS): A
   };
 }
 
-export function toldIfBehind<Answer extends MaybeBehind>(answer: Answer, onBehind: OnBehind | undefined): Answer {
+export function reportIfBehind<Answer extends MaybeBehind>(answer: Answer, onBehind: OnBehind | undefined): Answer {
   if (answer.behind !== undefined) onBehind?.(answer.behind);
   return answer;
 }

@@ -1,5 +1,5 @@
 export { type Ask, askOverBus } from './ask.js';
-export { AskedReadModels, answer } from './read-models.js';
-export { AskedSearch, answerSearch } from './search-questions.js';
+export { answer, ReadModelsClient } from './read-models.js';
+export { answerSearch, SearchClient } from './search-questions.js';
 export { countStale } from './stale-answers.js';
-export { AskedStatistics } from './statistics.js';
+export { StatisticsClient } from './statistics.js';

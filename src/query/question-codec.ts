@@ -1,10 +1,10 @@
 /**
- * Questions to the read models and their answers, as they travel between threads and processes. What many events of
- * a page share, envelopes and bodies, is sent once.
+ * Codec of questions to the read models and of their answers, between threads and processes. Envelopes and bodies
+ * that several events of a page share are sent once.
  *
- * Only the frame is described, `[version, value]`: what is in it are the records of src/ports, by the names of their
- * properties. Nothing of this is stored, and a release that knows more properties is understood by one that does not.
- * A description of each record would say once more what its type says.
+ * Only the frame `[version, value]` has a declared shape: its content are the records of src/ports, with their
+ * property names. These bytes are not stored, and an older release ignores properties that it does not know. A shape
+ * for each record would only repeat its type.
  */
 import type { DlqSelector, Envelope, MessageFilter } from '../domain/queue/index.js';
 import { type AccountId, type DatabaseId, MillraceError } from '../kernel/index.js';
@@ -64,20 +64,20 @@ const KINDS: ReadonlySet<string> = new Set<Question['kind']>([
   'statistics',
 ]);
 
-/** What is absent stays absent: the members of these records that are optional read as undefined. */
+/** Missing properties stay missing; optional members read as undefined. */
 const [encodeFrame, decodeFrame] = bothWays(
   versioned(1, opaque<unknown>()),
   'a question to the read models, or its answer,',
   'INVALID',
 );
 
-/** Items of a page, and where to go on. */
+/** Items of a page, and the cursor of the next one. */
 export interface Page<Item> extends MaybeBehind {
   readonly items: readonly Item[];
   readonly next?: string | undefined;
 }
 
-/** What has an envelope and a body, as many items of a page have the same. */
+/** An item with an envelope and a body, which several items of a page may share. */
 interface Parcel {
   readonly envelope: Envelope;
   readonly body: Uint8Array;
@@ -101,7 +101,7 @@ export function decodeQuestion(bytes: Uint8Array): Question {
   return question;
 }
 
-/** Writes a page of items that have envelopes and bodies. */
+/** Encodes a page of items with envelopes and bodies. */
 export function encodeSharedPage<Item extends Parcel>({ items, next, behind }: Page<Item>): Uint8Array {
   const envelopes = new Map<Envelope, number>();
   const bodies = new Map<Uint8Array, number>();
@@ -117,10 +117,10 @@ export function encodeSharedPage<Item extends Parcel>({ items, next, behind }: P
 export function decodeSharedPage<Item extends Parcel>(bytes: Uint8Array): Page<Item> {
   const { items, envelopes, bodies, next, behind } = decodePlain<SharedPage<Item>>(bytes);
   const unshared = items.map((item) => ({ ...item, envelope: envelopes[item.envelope], body: bodies[item.body] }));
-  return { items: unshared as unknown as Item[], next, ...(behind && { behind }) };
+  return { items: unshared as Item[], next, ...(behind && { behind }) };
 }
 
-/** An answer that shares nothing. */
+/** An answer without shared parts. */
 export function encodePlain(value: object): Uint8Array {
   return encodeFrame(value);
 }

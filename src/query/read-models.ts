@@ -1,6 +1,6 @@
 /**
- * The two ends of a question to the read models: `AskedReadModels` asks, over whatever carries bytes; `answer` answers
- * where the tables are. What lies between (a thread, a bus) sees bytes alone.
+ * Both ends of questions to the read models: `ReadModelsClient` sends them as bytes, `answer` answers them where the
+ * tables are. The transport between them (a thread, a bus) sees only bytes.
  */
 import type { DlqSelector, MessageFilter } from '../domain/queue/index.js';
 import { type AccountId, unreachable } from '../kernel/index.js';
@@ -23,7 +23,7 @@ import type {
   RunQuery,
   Statistics,
 } from '../ports/index.js';
-import { type Ask, type OnBehind, toldIfBehind } from './ask.js';
+import { type Ask, type OnBehind, reportIfBehind } from './ask.js';
 import {
   decodePlain,
   decodeQuestion,
@@ -36,7 +36,7 @@ import {
 } from './question-codec.js';
 import { answerStatistics } from './statistics.js';
 
-export class AskedReadModels implements MessageLog, RunLog {
+export class ReadModelsClient implements MessageLog, RunLog {
   constructor(
     private readonly ask: Ask,
     private readonly onBehind?: OnBehind,
@@ -84,7 +84,7 @@ export class AskedReadModels implements MessageLog, RunLog {
   }
 
   async #counts(question: Question): Promise<Counts> {
-    return toldIfBehind(decodePlain<Counts>(await this.#ask(question)), this.onBehind);
+    return reportIfBehind(decodePlain<Counts>(await this.#ask(question)), this.onBehind);
   }
 
   #ask(question: Question): Promise<Uint8Array> {
@@ -92,11 +92,11 @@ export class AskedReadModels implements MessageLog, RunLog {
   }
 
   #told<Item>(page: Page<Item>): Page<Item> {
-    return toldIfBehind(page, this.onBehind);
+    return reportIfBehind(page, this.onBehind);
   }
 }
 
-/** @throws INVALID, and what `log` and `statistics` throw */
+/** @throws INVALID; errors of `log` and `statistics` */
 export async function answer(
   log: MessageLog & RunLog,
   bytes: Uint8Array,

@@ -1,8 +1,8 @@
 /**
- * The two ends of a question to the search indexes, as it travels between threads and processes: `AskedSearch` asks,
- * over whatever carries bytes; `answerSearch` answers where the indexes are.
+ * Both ends of questions to the search indexes, between threads and processes: `SearchClient` sends them as bytes,
+ * `answerSearch` answers them where the indexes are.
  *
- * Both travel as JSON, because documents are JSON: every name of a field may be in it, `__proto__` too.
+ * They are sent as JSON, because documents are JSON with arbitrary field names, `__proto__` among them.
  */
 import { type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
 import type { SearchHit, SearchIndexInfo, SearchNamespaceInfo, SearchQueries, SearchQuery } from '../ports/index.js';
@@ -12,7 +12,7 @@ export type SearchQuestion =
   | { readonly kind: 'search'; readonly index: DatabaseId; readonly name: string; readonly query: SearchQuery }
   | { readonly kind: 'info'; readonly index: DatabaseId };
 
-/** The version of this form; a process that does not know it says so. */
+/** The version of this format; a process that does not know it refuses. */
 const VERSION = 1;
 const KINDS: ReadonlySet<unknown> = new Set<SearchQuestion['kind']>(['search', 'info']);
 
@@ -21,7 +21,7 @@ interface TravellingInfo {
   readonly dimensions: number;
 }
 
-export class AskedSearch implements SearchQueries {
+export class SearchClient implements SearchQueries {
   constructor(private readonly ask: Ask) {}
 
   async search(index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]> {
@@ -38,7 +38,7 @@ export class AskedSearch implements SearchQueries {
   }
 }
 
-/** @throws INVALID, and what the indexes throw */
+/** @throws INVALID; errors of the indexes */
 export async function answerSearch(indexes: SearchQueries, bytes: Uint8Array): Promise<Uint8Array> {
   const question = opened(bytes) as SearchQuestion;
   if (!KINDS.has(question.kind)) throw unknownForm();

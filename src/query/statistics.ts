@@ -1,4 +1,4 @@
-/** Questions to the statistics: how they are asked, and how they are answered where the tables are. */
+/** Both ends of questions to the statistics: sending them, and answering them where the tables are. */
 import { type AccountId, type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
 import type {
   AccountSeries,
@@ -10,10 +10,10 @@ import type {
   SearchTotals,
   Statistics,
 } from '../ports/index.js';
-import { type Ask, type OnBehind, toldIfBehind } from './ask.js';
+import { type Ask, type OnBehind, reportIfBehind } from './ask.js';
 import { decodePlain, encodePlain, encodeQuestion, type StatisticsQuestion } from './question-codec.js';
 
-export class AskedStatistics implements Statistics {
+export class StatisticsClient implements Statistics {
   constructor(
     private readonly ask: Ask,
     private readonly onBehind?: OnBehind,
@@ -41,11 +41,11 @@ export class AskedStatistics implements Statistics {
 
   async #ask<Answer extends MaybeBehind>(question: StatisticsQuestion): Promise<Answer> {
     const answer = decodePlain<Answer>(await this.ask(encodeQuestion({ kind: 'statistics', question })));
-    return toldIfBehind(answer, this.onBehind);
+    return reportIfBehind(answer, this.onBehind);
   }
 }
 
-/** @throws what `statistics` throws */
+/** @throws errors of `statistics` */
 export async function answerStatistics(
   statistics: Statistics | undefined,
   question: StatisticsQuestion,

@@ -1,4 +1,4 @@
-/** What a thread of the journal's auditors does: each task as a walk that yields texts of JSON. */
+/** The tasks of the audit's worker threads, each an iteration that yields JSON texts. */
 
 import { hashSlot, partitionOfSlot } from '../domain/kv/index.js';
 import {
@@ -14,9 +14,9 @@ import {
   verifyShard,
   wordJson,
 } from '../journal/index.js';
-import { type ByteString, MillraceError, obtain, type PartitionName, type ShardName } from '../kernel/index.js';
-import { kvPartition, queuePartition, shardOf } from '../messages/index.js';
+import { type ByteString, getOrCreate, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { AuditedPlace, AuditTask } from '../ports/index.js';
+import { kvPartition, queuePartition, shardOf } from '../protocol/index.js';
 import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from './database.js';
 import { touchOf } from './keyed-fold.js';
 
@@ -41,7 +41,7 @@ export function walk(ports: WalkPorts, task: AuditTask): AsyncIterable<string> {
   }
 }
 
-/** Shards one after the other: each has positions of its own. */
+/** One shard after the other, because each has separate positions. */
 async function* timeline(ports: WalkPorts, task: TaskOf<'timeline'>): AsyncIterable<string> {
   const { of, from, to, limit, key } = task;
   const places = placesOf(ports, of, key);
@@ -119,11 +119,11 @@ async function* verifyPlace(ports: WalkPorts, of: AuditedPlace): AsyncIterable<s
   yield JSON.stringify({ done: { isFine } });
 }
 
-/** A journal is shared: that it is damaged matters to all in it, but what is said of other tenants is none of theirs. */
+/** A journal is shared: damage concerns all its tenants, but details about other tenants are hidden. */
 function withoutNeighbours(finding: Finding, own: readonly PartitionName[]): Finding {
   const { partition, position } = finding;
   if (partition === undefined || own.includes(partition)) return finding;
-  return { reason: 'something else in this journal is damaged', position };
+  return { reason: 'another part of this journal is damaged', position };
 }
 
 async function* verifyAll(ports: WalkPorts): AsyncIterable<string> {
@@ -157,7 +157,7 @@ function reportText(summary: object, findings: readonly Finding[]): string {
   return JSON.stringify({ report: { ...summary, findings } });
 }
 
-/** Progress comes while its report is awaited: it is put before it. */
+/** Yields progress before the report that it belongs to. */
 async function* withProgress(
   work: (onProgress: (progress: AuditProgress) => void) => AsyncIterable<string>,
 ): AsyncIterable<string> {
@@ -187,7 +187,7 @@ function touches(words: readonly ByteString[], key: ByteString): boolean {
   return keys === 'all' || keys.includes(key);
 }
 
-/** @param key the partition of this key alone */
+/** @param key limits the result to this key's partition */
 function placesOf({ kvShards, queueShards }: WalkPorts, of: AuditedPlace, key?: ByteString): PartitionsByShard {
   const partitions =
     of.kind === 'database'
@@ -200,7 +200,7 @@ function placesOf({ kvShards, queueShards }: WalkPorts, of: AuditedPlace, key?: 
       partition,
       of.kind === 'database' ? kvShards : queueShards,
     );
-    obtain(places, shard, () => []).push(partition);
+    getOrCreate(places, shard, () => []).push(partition);
   }
   return places;
 }
@@ -230,6 +230,6 @@ function hexOf(hash: Uint8Array): string {
 function ambiguous(): MillraceError {
   return new MillraceError(
     'INVALID',
-    'this database lies in several journals, each with positions of its own: name an instant',
+    'this database has several journals, each with its own positions: give an instant instead',
   );
 }

@@ -1,4 +1,4 @@
-/** The planes of this release, as a backup folds them. */
+/** The partition types of this release, as a backup replays them. */
 import { ControlFold } from '../actors/control/index.js';
 import { QueuePartitionFold } from '../actors/queue/index.js';
 import { encodeControlEvent } from '../codec/control/index.js';
@@ -18,7 +18,7 @@ export const BACKUP_PLANES: BackupPlanes = {
   accountOfIntake: (record) => accountOf(record),
 };
 
-/** The event of snapshots that sets an account's counters, again, with the beginning of an intake. */
+/** The snapshot event that sets an account's counters, with the intake position reset to 0. */
 function withoutIntake({ engine }: QueuePartitionFold): Uint8Array | undefined {
   if (engine.intakePosition === 0) return undefined;
   for (const event of engine.rebuildingEvents()) {
@@ -27,7 +27,7 @@ function withoutIntake({ engine }: QueuePartitionFold): Uint8Array | undefined {
   return undefined;
 }
 
-/** Records before the first one that is there were counted, and are position 0 and below now. */
+/** Records before the first existing one were counted before, so their position becomes 0. */
 function withMeterFrom({ state }: ControlFold, meterFrom: number): Uint8Array | undefined {
   if (meterFrom === 1 || state.meterPosition === 0) return undefined;
   for (const event of rebuildingEvents(state)) {

@@ -1,14 +1,13 @@
 /**
- * A database, or an account's queue, as it was at a moment: its partitions replayed, whatever shards they lie in, and
- * what there is to say about them.
+ * A database or queue account at a moment: its partitions replayed from all their shards, with the facts about each.
  */
 import type { QueuePartitionFold } from '../actors/queue/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import type { AuditPorts, ChainHead, DiffOptions, ReplayOptions, ShardDiff } from '../journal/index.js';
 import { diffShard, type PartitionFold, ShardReplay } from '../journal/index.js';
 import { MillraceError, type PartitionName, type Random, type ShardName } from '../kernel/index.js';
-import type { Moment } from '../messages/index.js';
 import type { Clock } from '../ports/index.js';
+import type { Moment } from '../protocol/index.js';
 import { countingQueueFold, keyedKvFold } from './folds/index.js';
 import type { KvKeyedFold } from './keyed-fold.js';
 
@@ -19,34 +18,37 @@ export interface ReplayPorts extends AuditPorts {
 
 export type PartitionsByShard = ReadonlyMap<ShardName, readonly PartitionName[]>;
 
-/** Where a shard stood at the moment. */
+/** The state of a shard at the requested moment. */
 interface ReplayedShard {
   readonly shard: ShardName;
   readonly head: ChainHead;
-  /** Name of the snapshot that it began with; undefined: the journal's beginning. */
+  /** The name of the snapshot from which the replay started; undefined: the start of the journal. */
   readonly snapshot: string | undefined;
-  /** Entries replayed behind it. */
+  /** Entries replayed after it. */
   readonly entries: number;
 }
 
 export interface ReplayedPart<F> {
   readonly partition: PartitionName;
   readonly fold: F;
-  /** The position of the last entry of its shard that is in it. */
+  /** The position of the last applied entry of its shard. */
   readonly position: number;
-  /** The index of its last section; 0 where there is none. */
+  /** The index of its last section; 0 if there is none. */
   readonly index: number;
   readonly hash: Uint8Array;
 }
 
 export interface Replayed<F> {
-  /** The instant that expiry is judged by. */
+  /** The time that decides expiry. */
   readonly atMs: number;
   readonly shards: readonly ReplayedShard[];
   readonly parts: readonly ReplayedPart<F>[];
 }
 
-/** @throws INVALID for a moment that is not kept or has not come; JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, SHUTTING_DOWN */
+/**
+ * @throws INVALID for a moment that is not retained or is in the future; JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE,
+ * SHUTTING_DOWN
+ */
 export function replayDatabase(
   ports: ReplayPorts,
   places: PartitionsByShard,
@@ -95,7 +97,7 @@ async function replayed<F extends PartitionFold>(
   return { atMs, shards, parts };
 }
 
-/** A shard's changes at a time. @throws as `diffShard`, and INVALID for a moment that has not come */
+/** The changes, one shard at a time. @throws as `diffShard`, and INVALID for a moment in the future */
 export async function* diffDatabase(
   ports: ReplayPorts,
   places: PartitionsByShard,
@@ -109,25 +111,24 @@ export async function* diffDatabase(
   }
 }
 
-/** What is not over yet has no state: it may still change. */
+/** A moment in the future has no state yet. */
 function refuseFuture(clock: Clock, moment: Moment): void {
   if (moment.kind === 'position' || moment.atMs <= clock.nowMs()) return;
   throw new MillraceError('INVALID', `${new Date(moment.atMs).toISOString()} has not come yet`);
 }
 
 export interface QueueCounts {
-  /** Not delivered, failed or cancelled yet. */
+  /** Messages not yet delivered, failed or cancelled. */
   messages: number;
-  /** Failed runs included. */
+  /** Includes failed runs. */
   dlq: number;
   schedules: number;
   queues: number;
   groups: number;
-  /** Workflow runs that go on. */
+  /** Workflow runs in progress. */
   runs: number;
 }
 
-/** What an account's queue held. */
 export function countsOf(fold: QueuePartitionFold): QueueCounts {
   const counts: QueueCounts = { messages: 0, dlq: 0, schedules: 0, queues: 0, groups: 0, runs: 0 };
   for (const segment of fold.segments(SEGMENT_BYTES)) {

@@ -1,11 +1,11 @@
 /**
- * Databases as they were at a moment, asked as the owners of partitions are: the engine that runs live commands,
- * over state that nobody changes any more.
+ * A gateway to databases as they were at a moment: the same engine as for live commands, with a state that does not
+ * change.
  *
- *  RG1 nothing that could change the state runs, in a script neither; it is answered READONLY
- *  RG2 time stands still at the moment: what had not expired then is there, and TTLs are those of then
- *  RG3 what takes long runs in slices; other partitions go on between them, and none of the same: a script has the
- *      partition's machine for itself
+ *  RG1 a command that could change the state does not run, not even in a script; it is answered READONLY
+ *  RG2 time stands still at the moment: keys that had not expired then exist, with their times to live of then
+ *  RG3 long commands run in slices; other partitions continue between slices, the same partition does not, because a
+ *      script needs its machine exclusively
  */
 import {
   type Caller,
@@ -21,33 +21,31 @@ import {
   StateInDoubt,
 } from '../domain/kv/index.js';
 import { assert, type ByteString, MillraceError, type PartitionName } from '../kernel/index.js';
-import type { KvRequest, KvResponse } from '../messages/index.js';
 import type { KvGateway, Timers } from '../ports/index.js';
+import type { KvRequest, KvResponse } from '../protocol/index.js';
 
 export interface ReplayedPartition {
   readonly engine: KvEngine;
-  /** The position of the last entry in it. */
+  /** The position of the last applied entry. */
   readonly position: number;
 }
 
-/** The mark of an activation that has never changed anything. */
+/** The mark of an activation without changes. */
 const MARK = 'replay';
 
 export class ReplayGateway implements KvGateway {
   readonly #refused: ErrorReply;
-  /** The request to each partition that came last, done or not. */
+  /** The latest request to each partition, finished or not. */
   readonly #latest = new Map<PartitionName, Promise<unknown>>();
 
   /** @param atMs the moment; milliseconds since the epoch */
   constructor(
     private readonly partitions: ReadonlyMap<PartitionName, ReplayedPartition>,
     private readonly atMs: number,
-    private readonly timers: Pick<Timers, 'breathe'>,
+    private readonly timers: Pick<Timers, 'yieldToEventLoop'>,
   ) {
     const moment = new Date(atMs).toISOString();
-    this.#refused = new ErrorReply(
-      `READONLY this is the database as it was at ${moment}: nothing in it can be changed`,
-    );
+    this.#refused = new ErrorReply(`READONLY this is the state of the database at ${moment}, which cannot be changed`);
   }
 
   execute(request: KvRequest): Promise<KvResponse> {
@@ -104,18 +102,18 @@ export class ReplayGateway implements KvGateway {
     for (;;) {
       const reply = slices.next(this.atMs);
       if (reply !== undefined) return reply;
-      await this.timers.breathe();
+      await this.timers.yieldToEventLoop();
     }
   }
 }
 
-/** Keys; and parameters, which administrators set in all partitions at once. */
+/** Whether the command changes keys, or parameters, which administrators set in all partitions. */
 function changesSomething(spec: CommandSpec): boolean {
   const { flags } = spec;
   return isWrite(spec) || (flags.includes('admin') && spec.acrossPartitions !== undefined);
 }
 
-/** What the user may do, without what changes something: scripts ask before each of their commands. */
+/** The user's permissions without changing commands; scripts check them before each command. */
 class ReadingOnly implements Permissions {
   constructor(
     private readonly refused: ErrorReply,

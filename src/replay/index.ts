@@ -1,4 +1,4 @@
-/** The past of databases and queues, brought back; without the parts that a process is made of. */
+/** Replays past states of databases and queues, independently of the parts of a running process. */
 export { walk } from './audit-tasks.js';
 export { BACKUP_PLANES } from './backup-planes.js';
 export {

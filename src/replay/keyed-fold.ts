@@ -1,4 +1,4 @@
-/** A partition of a database as the comparison of two moments sees it: keys, what touches them, what they hold. */
+/** A partition of a database for comparing two moments: its keys, the effects that touch them, and their values. */
 import { KvFold } from '../actors/kv-shard/index.js';
 import { RespCommandReader } from '../codec/resp/index.js';
 import {
@@ -43,7 +43,7 @@ export class KvKeyedFold extends KvFold implements KeyedFold {
     }
   }
 
-  /** Keys that are visible at that instant, and the bytes of their names and values. */
+  /** The keys visible at that time, and the bytes of their names and values. */
   visibleAt(atMs: number): { keys: number; bytes: number } {
     let keys = 0;
     let bytes = 0;
@@ -56,19 +56,21 @@ export class KvKeyedFold extends KvFold implements KeyedFold {
   }
 }
 
-/** What an effect touches; undefined for one that nobody knows. */
+/** The keys an effect touches; undefined for an unknown command. */
 export function touchOf(words: readonly ByteString[]): Touch | undefined {
   const spec = findCommand(words);
   return spec && { command: spec.name, keys: emptiesAll(spec) ? 'all' : keysOf(spec, words) };
 }
 
-/** KE1 and KE6 of the keyspace. */
+/**
+ * KE1 (an expired key is invisible) and KE6 (a collection in which every part has expired counts as an expired key).
+ */
 function hasExpired(value: Value, expireAtMs: number | undefined, atMs: number): boolean {
   if (expireAtMs !== undefined && expireAtMs <= atMs) return true;
-  return typeof value !== 'string' && value.perishing?.isAllExpired(atMs) === true;
+  return typeof value !== 'string' && value.fieldExpiry?.isAllExpired(atMs) === true;
 }
 
-/** FLUSHALL and the like: they write every key there is, and name none. */
+/** FLUSHALL and similar commands, which write all keys without naming any. */
 function emptiesAll(spec: CommandSpec): boolean {
   return isWrite(spec) && spec.keys.kind === 'none' && spec.family !== 'function';
 }

@@ -1,16 +1,16 @@
 /**
- * A replayed database behind a REST port of its own: the same face as a live one's, in front of state that nobody
- * changes.
+ * Serves a replayed database on a separate REST port, with the same API as a live database, on a state that does not
+ * change.
  *
- *  RS1 two kinds of tokens open it: those that open the database now, with what their users may read, and one made
- *      for this replay. The first let programs be pointed at the past as they are, and a token revoked since opens
- *      nothing; the second opens a database that was deleted, and needs nobody to hand out a token of the tenant's
- *  RS2 nothing is counted against the database's limits, and nothing is metered
+ *  RS1 two kinds of tokens are accepted: those of the live database, with their users' read permissions, and one
+ *      created for this replay. With the first, programs can be pointed at the past unchanged, and a revoked token is
+ *      refused; the second also opens a deleted database, without needing a token of the tenant
+ *  RS2 requests are neither counted against the database's limits nor metered
  */
 import { createKvServer } from '../edge/index.js';
 import type { DatabaseId, SessionId } from '../kernel/index.js';
-import { hashSecret, newSecretText, parseKvPartition } from '../messages/index.js';
 import type { Access, Clock, KvEvents, KvGrant, Log, Random, Timers } from '../ports/index.js';
+import { hashSecret, newSecretText, parseKvPartition } from '../protocol/index.js';
 import type { Replayed } from './database.js';
 import { ReplayGateway } from './gateway.js';
 import type { KvKeyedFold } from './keyed-fold.js';
@@ -20,30 +20,29 @@ export interface ReplayServerPorts {
   readonly timers: Timers;
   readonly random: Random;
   readonly log: Log;
-  /** The access to the database as it is now. */
+  /** The access to the live database. */
   readonly access: Access;
 }
 
 export interface ReplayServerOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Largest command and reply. */
   readonly maxCommandBytes: number;
   readonly aliases?: Parameters<typeof createKvServer>[0]['aliases'];
 }
 
 export interface ReplayServer {
   readonly url: string;
-  /** Opens this replay and nothing else. */
+  /** Accepted only by this replay. */
   readonly token: string;
   close(): Promise<void>;
 }
 
-/** A request in flight has so long when the server is closed. */
+/** The time for requests in flight when the server is closed. */
 const CLOSE_AFTER_MS = 2000;
 
-/** @throws what listening throws */
+/** @throws the errors of listening */
 export async function serveReplay(
   { clock, timers, random, log, access }: ReplayServerPorts,
   database: DatabaseId,
@@ -80,7 +79,7 @@ export async function serveReplay(
   };
 }
 
-/** RS1. */
+/** RS1 (two kinds of tokens are accepted): the replay's own token, and tokens of the live database. */
 class ReplayAccess implements Access {
   constructor(
     private readonly own: KvGrant,
@@ -99,7 +98,7 @@ class ReplayAccess implements Access {
   }
 }
 
-/** Nothing happens in the past any more: who listens hears nothing. */
+/** No events occur in the past, so subscribers receive none. */
 const SILENCE: KvEvents = {
   edge: 'replay' as SessionId,
   subscribe: async () => ({ stop() {} }),

@@ -1,9 +1,9 @@
-/** The cluster page: its parts, and that it changes by itself. */
+/** The cluster page: its parts, and its updates without a reload. */
 import { expect } from 'chai';
 import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
-describe('console in a browser: the cluster', function () {
+describe('console: the cluster page', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
 
@@ -28,7 +28,7 @@ describe('console in a browser: the cluster', function () {
     });
   }
 
-  it('moves on without being reloaded', async () => {
+  it('updates without a reload', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/cluster?tab=shards`);
     const position = page
@@ -41,13 +41,13 @@ describe('console in a browser: the cluster', function () {
     await eventually(async () => expect(Number(await position.textContent())).to.be.greaterThan(before));
   });
 
-  it('is not for people of other accounts', async () => {
+  it('is hidden from people of other accounts', async () => {
     const team = await browser.manage('POST', '/v2/team', { team_name: 'crew', copy_cc: false });
     const { team_id } = team.json as { team_id: string };
     const made = await browser.manage('POST', '/apikey', { name: 'of the crew', team_id });
     const person = await browser.person(undefined, (made.json as { api_key: string }).api_key);
     expect(await person.page.getByRole('link', { name: 'Cluster' }).count()).to.equal(0);
     await person.open('/console/cluster');
-    await person.page.getByText('This is for those who run the installation').waitFor();
+    await person.page.getByText('This page is for operators of the installation').waitFor();
   });
 });

@@ -1,4 +1,4 @@
-/** The data browser: keys of every type found, made, renamed and deleted; and hostile ones. */
+/** The data browser: finding, creating, renaming and deleting keys of every type, and keys with hostile names. */
 import { expect } from 'chai';
 import { ConsoleBrowser, type ConsolePage } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const RTL = '\u05e9\u05dc\u05d5\u05dd \u202eevil';
 
-describe('console in a browser: the data of a database', function () {
+describe('console: the data of a database', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   let id = '';
@@ -32,7 +32,7 @@ describe('console in a browser: the data of a database', function () {
     return person;
   }
 
-  it('shows keys as folders, and finds them by pattern and type', async () => {
+  it('shows keys as folders, and filters them by pattern and type', async () => {
     const { page } = await personAt('');
     await page.getByRole('button', { name: /^user/ }).click();
     await page.getByRole('link', { name: '1', exact: true }).click();
@@ -45,7 +45,7 @@ describe('console in a browser: the data of a database', function () {
     await page.getByText('No key is like that').waitFor();
   });
 
-  it('makes a key of each type, and opens it', async () => {
+  it('creates a key of each type, and opens it', async () => {
     const { page } = await personAt('');
     for (const [type, label, part] of [
       ['string', 'Value', ''],
@@ -70,7 +70,7 @@ describe('console in a browser: the data of a database', function () {
     }
   });
 
-  it('renames, copies, and sets when a key expires', async () => {
+  it('renames and copies a key, and sets its expiry', async () => {
     await kv('SET', 'one', '1');
     const { page } = await personAt('&key=one');
     await page.getByRole('button', { name: 'Rename' }).click();
@@ -93,7 +93,7 @@ describe('console in a browser: the data of a database', function () {
     await eventually(async () => expect(await kv('TTL', 'two')).to.equal(-1));
   });
 
-  it('deletes keys after a while, unless that is taken back', async () => {
+  it('deletes keys after a delay, unless the deletion is undone', async () => {
     for (const name of ['old:1', 'old:2', 'old:3']) await kv('SET', name, 'x');
     const { page } = await personAt('&match=old:*');
     for (const name of ['old:1', 'old:2']) await page.getByLabel(`Choose ${name}`).check();
@@ -108,7 +108,7 @@ describe('console in a browser: the data of a database', function () {
     expect(await kv('EXISTS', 'old:1', 'old:2')).to.equal(2);
   });
 
-  it('shows hostile names and values as text, and bytes as what they are', async () => {
+  it('shows hostile names and values as text, and binary values as hex', async () => {
     await kv('SET', HOSTILE, HOSTILE);
     await kv('SET', RTL, RTL);
     await kv('EVAL', "return redis.call('SET', KEYS[1] .. string.char(255), string.char(0, 254) .. 'x')", 1, 'bytes');
@@ -127,7 +127,7 @@ describe('console in a browser: the data of a database', function () {
     expect(await page.locator('img[src=x]').count()).to.equal(0);
   });
 
-  it('shows a read-only key values, also of names that are no text, and no way to change them', async () => {
+  it('shows values to a read-only key, also of binary names, without buttons for changes', async () => {
     await kv('EVAL', "return redis.call('SET', KEYS[1] .. string.char(128), 'seen')", 1, 'raw');
     const { page } = await personAt('&view=list', await browser.readOnlyKey('data'));
     await page.getByRole('link', { name: 'raw\\x80' }).click();

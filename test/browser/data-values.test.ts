@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
-describe('console in a browser: values of each type', function () {
+describe('console: values of each type', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   let id = '';
@@ -44,7 +44,7 @@ describe('console in a browser: values of each type', function () {
     });
   }
 
-  it('edits a string as text, as JSON and as hex', async () => {
+  it('edits a string as text, JSON and hex', async () => {
     const { page } = await personAt('&key=greeting');
     const field = page.getByLabel(/^Value, /);
     await field.fill('{"a": 12345678901234567890}');
@@ -64,7 +64,7 @@ describe('console in a browser: values of each type', function () {
     await kv('SET', 'greeting', 'hello');
   });
 
-  it('shows in the list what the key has become since that was loaded', async () => {
+  it('updates the size in the list after a value is saved', async () => {
     await kv('SET', 'grown', 'x');
     const { page } = await personAt('&key=grown');
     const row = page.locator('.key-row', { hasText: 'grown' });
@@ -74,7 +74,7 @@ describe('console in a browser: values of each type', function () {
     await page.getByLabel('Value, 2.9 KiB').waitFor();
   });
 
-  it('keeps what is typed while a value is being saved', async () => {
+  it('keeps text typed while a value is being saved', async () => {
     await kv('SET', 'slow', 'x');
     const { page } = await personAt('&key=slow');
     const field = page.getByLabel(/^Value, /);
@@ -95,7 +95,7 @@ describe('console in a browser: values of each type', function () {
     await eventually(async () => expect(await kv('GET', 'slow')).to.equal('first and second'));
   });
 
-  it('does not bring back a key that is gone when its value is saved', async () => {
+  it('does not create a deleted key again when its value is saved', async () => {
     await kv('SET', 'fleeting', 'x');
     const { page } = await personAt('&key=fleeting');
     await page.getByLabel(/^Value, /).fill('y');
@@ -105,7 +105,7 @@ describe('console in a browser: values of each type', function () {
     expect(await kv('EXISTS', 'fleeting')).to.equal(0);
   });
 
-  it('loads the beginning of a value of a megabyte, and all of it on demand', async () => {
+  it('loads the first 64 KiB of a large value, and all of it on request', async () => {
     await kv('SET', 'large', 'lorem ipsum '.repeat(90_000));
     const { page } = await personAt('&key=large');
     await page.getByText('The first 64 KiB').waitFor();
@@ -114,7 +114,7 @@ describe('console in a browser: values of each type', function () {
     await eventually(async () => expect((await page.getByLabel(/^Value, /).inputValue()).length).to.equal(1_080_000));
   });
 
-  it('adds, edits and takes out fields of a hash, with their expiry', async () => {
+  it('adds, edits and removes fields of a hash, with their expiry', async () => {
     const { page } = await personAt('&key=user:1');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const dialog = page.getByRole('dialog');
@@ -138,7 +138,7 @@ describe('console in a browser: values of each type', function () {
     expect(await kv('HGETALL', 'user:1')).to.deep.equal(['name', 'Ada']);
   });
 
-  it('edits elements of a list where they stand, and refuses when the list has changed', async () => {
+  it('edits elements of a list by index, and refuses an edit after the list has changed', async () => {
     const { page } = await personAt('&key=tasks');
     const edit = async (name: RegExp, value: string) => {
       await page.getByRole('row', { name }).getByRole('button', { name: 'Edit' }).click();
@@ -156,7 +156,7 @@ describe('console in a browser: values of each type', function () {
     await page.getByRole('row', { name: /^2 d/ }).waitFor();
     await kv('LPUSH', 'tasks', 'new');
     await edit(/^0 a/, 'x');
-    await page.getByText('The list has changed meanwhile').waitFor();
+    await page.getByText('The list has changed').waitFor();
     expect(await kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['new', 'a', 'bb', 'd']);
   });
 
@@ -194,7 +194,7 @@ describe('console in a browser: values of each type', function () {
     await page.getByText('1 on this page').waitFor();
   });
 
-  it('shows a stream, adds to it, and tells of its groups', async () => {
+  it('shows a stream, adds an entry, and shows its groups', async () => {
     const { page } = await personAt('&key=events');
     await page.getByText('order', { exact: false }).first().waitFor();
     await page.getByRole('button', { name: 'Add an entry' }).click();
@@ -218,7 +218,7 @@ describe('console in a browser: values of each type', function () {
     await page.getByRole('row', { name: /^mailing/ }).waitFor();
   });
 
-  it('shows a JSON document as a tree with all its digits, and edits parts of it', async () => {
+  it('shows a JSON document as a tree with all digits of numbers, and edits parts of it', async () => {
     const { page } = await personAt('&key=doc');
     await page.getByText('12345678901234567890').waitFor();
     await page.getByRole('button', { name: 'Edit title' }).click();

@@ -1,4 +1,4 @@
-/** What is done with a database: its command line, diagnosis, backups and users. */
+/** The tools of a database: command line, diagnosis, backups and users. */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { ConsoleBrowser, type ConsolePage } from '../support/browser/console-browser.js';
@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 
 const BYTES = '\\x00\\xff\\x80';
 
-describe('console in a browser: a database at work', function () {
+describe('console: tools of a database', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   let id = '';
@@ -44,7 +44,7 @@ describe('console in a browser: a database at work', function () {
       return { person, page: person.page, field, replies, say };
     }
 
-    it('draws replies as redis-cli draws them', async () => {
+    it('shows replies in the format of redis-cli', async () => {
       const { say } = await lines();
       await say('ping', /^PONG$/);
       await say('set text "a \\"word\\""', /^OK$/);
@@ -59,7 +59,7 @@ describe('console in a browser: a database at work', function () {
       await say('info keyspace', /# Keyspace\s+db0:keys=\d+/);
     });
 
-    it('takes bytes that are no text, and tells them so', async () => {
+    it('accepts and shows binary values', async () => {
       const { say } = await lines();
       await say(`set bytes "${BYTES}"`, /^OK$/);
       expect(await kv('STRLEN', 'bytes')).to.equal(3);
@@ -67,7 +67,7 @@ describe('console in a browser: a database at work', function () {
       await say('set "open', /quote is not closed/);
     });
 
-    it('brings back lines that were typed, also after a reload, and keeps none with a secret', async () => {
+    it('recalls earlier lines, also after a reload, except lines with a secret', async () => {
       const { page, field, say } = await lines();
       await say('set first 1', 'OK');
       await say('acl resttoken default nothing-of-that', /error/);
@@ -78,7 +78,7 @@ describe('console in a browser: a database at work', function () {
       expect(await field.inputValue()).to.equal('');
     });
 
-    it('completes and tells what a command does', async () => {
+    it('completes commands and describes them', async () => {
       const { page, field, say } = await lines();
       await field.fill('hexpireti');
       await page.getByRole('button', { name: 'HEXPIRETIME' }).waitFor();
@@ -88,7 +88,7 @@ describe('console in a browser: a database at work', function () {
       await say('help config get', /^CONFIG GET: /);
     });
 
-    it('collects a transaction', async () => {
+    it('queues a transaction until EXEC', async () => {
       const { say } = await lines();
       await say('multi', 'OK');
       await say('set a 1', 'QUEUED');
@@ -98,7 +98,7 @@ describe('console in a browser: a database at work', function () {
       await say('exec', /EXEC without MULTI/);
     });
 
-    it('asks before what is dangerous, and does not send what needs a connection', async () => {
+    it('asks before a dangerous command, and refuses commands that need a connection', async () => {
       const { page, field, replies, say } = await lines();
       await kv('SET', 'stays', 'here');
       await field.fill('flushall');
@@ -110,7 +110,7 @@ describe('console in a browser: a database at work', function () {
       await say('monitor', /Diagnosis/);
     });
 
-    it('cuts what is too long to be read', async () => {
+    it('cuts a reply that is too long', async () => {
       const { say } = await lines();
       await kv('SET', 'long', 'x'.repeat(1_000_000));
       await say('lrange nothing 0 -1', /^\(empty array\)$/);
@@ -118,7 +118,7 @@ describe('console in a browser: a database at work', function () {
       await say('lrange many 0 -1', /more than is drawn here$/);
     });
 
-    it('refuses changes of a read-only key in words', async () => {
+    it('shows an error for changes with a read-only key', async () => {
       const { person, say } = await lines(await browser.readOnlyKey('line'));
       person.expects(/^403 /);
       await kv('SET', 'seen', 'yes');
@@ -129,7 +129,7 @@ describe('console in a browser: a database at work', function () {
   });
 
   describe('diagnosis', () => {
-    it('shows what the database says of itself, and what was slow', async () => {
+    it('shows the INFO of the database, and its slow commands', async () => {
       await kv('CONFIG', 'SET', 'slowlog-log-slower-than', 0);
       await kv('SET', 'slow:<i>key</i>', '1');
       await kv('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
@@ -138,10 +138,10 @@ describe('console in a browser: a database at work', function () {
       await page.getByRole('link', { name: 'Slow commands' }).click();
       await page.getByText('SET slow:<i>key</i> 1').waitFor();
       await page.getByRole('button', { name: 'Empty it' }).click();
-      await page.getByText('Nothing was slow').waitFor();
+      await page.getByText('No slow commands').waitFor();
     });
 
-    it('shows commands as they run, and who is connected', async () => {
+    it('shows running commands and connected clients', async () => {
       const person = await personAt('tab=diagnosis&view=monitor');
       const { page } = person;
       await page.getByRole('button', { name: 'Watch' }).click();
@@ -151,11 +151,11 @@ describe('console in a browser: a database at work', function () {
       expect(await person.inaccessible()).to.deep.equal([]);
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByRole('link', { name: 'Connections' }).click();
-      await page.getByText('Nobody is connected').waitFor();
+      await page.getByText('No connections').waitFor();
     });
   });
 
-  it('keeps a backup, puts it back, and deletes it', async () => {
+  it('creates, downloads, restores and deletes a backup', async () => {
     await kv('SET', 'kept', 'before');
     const { page } = await personAt('tab=backups');
     await page.getByLabel('Name of a new backup').fill('a <moment>');
@@ -174,7 +174,7 @@ describe('console in a browser: a database at work', function () {
     await page.getByText('There is no backup yet').waitFor();
   });
 
-  it('makes a user with rules, gives it a token, changes and deletes it', async () => {
+  it('creates a user with rules, gives it a token, changes and deletes it', async () => {
     await kv('SET', 'user:1', 'Ada');
     const { page } = await personAt('tab=users');
     await page.getByRole('button', { name: 'New user' }).click();
@@ -203,7 +203,7 @@ describe('console in a browser: a database at work', function () {
     await row.waitFor({ state: 'detached' });
   });
 
-  it('says what is wrong with rules', async () => {
+  it("shows the error in a user's rules", async () => {
     const { page } = await personAt('tab=users');
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Name', { exact: true }).fill('wrong');

@@ -1,4 +1,4 @@
-/** Databases: the list, a new one, its settings, how to reach it, and its end. */
+/** Databases: the list, creation, settings, connection and deletion. */
 import { expect } from 'chai';
 import { ConsoleBrowser, type ConsolePage, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
@@ -12,7 +12,7 @@ interface Made {
   readonly password: string;
 }
 
-describe('console in a browser: databases', function () {
+describe('console: databases', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   let shop = '';
@@ -53,7 +53,7 @@ describe('console in a browser: databases', function () {
     });
   }
 
-  it('lists all of them with what they hold, and finds some by name; the address has the filter', async () => {
+  it('lists all databases with their sizes, and filters by name with the filter in the address', async () => {
     await made(HOSTILE);
     const { page } = await personAt('/console/databases');
     await page.getByRole('link', { name: HOSTILE }).waitFor();
@@ -67,7 +67,7 @@ describe('console in a browser: databases', function () {
     await page.getByText('No database is like that').waitFor();
   });
 
-  it('makes one, and shows how to reach it at once', async () => {
+  it('creates a database, and shows how to connect to it', async () => {
     const { page } = await personAt('/console/databases');
     await page.getByRole('button', { name: 'New database' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('fresh');
@@ -79,7 +79,7 @@ describe('console in a browser: databases', function () {
     expect(await record(id)).to.include({ database_name: 'fresh', database_type: 'Fixed 1GB' });
   });
 
-  it('says what is wrong with a new one, and keeps what was typed', async () => {
+  it('shows the error in a new database, and keeps the input', async () => {
     const person = (await personAt('/console/databases')).expects(/^400 /);
     const { page } = person;
     await page.getByRole('button', { name: 'New database' }).click();
@@ -93,7 +93,7 @@ describe('console in a browser: databases', function () {
     expect(await page.getByRole('dialog').getByLabel('Name').inputValue()).to.equal('many');
   });
 
-  it('renames, sets plan, budget, addresses and switches', async () => {
+  it('changes name, plan, budget, addresses and switches', async () => {
     const { database_id: id } = await made('before');
     const { page } = await personAt(`/console/databases/${id}`);
     await page.getByLabel('Name', { exact: true }).fill('after');
@@ -118,7 +118,7 @@ describe('console in a browser: databases', function () {
     await page.getByText('203.0.113.7', { exact: false }).first().waitFor();
   });
 
-  it('shows statistics over the period that is chosen', async () => {
+  it('shows statistics of the chosen period', async () => {
     const { page } = await personAt(`/console/databases/${shop}`);
     await page.getByRole('heading', { name: 'Commands a second' }).waitFor();
     await page.getByRole('button', { name: 'Week' }).click();
@@ -126,7 +126,7 @@ describe('console in a browser: databases', function () {
     await page.getByRole('img', { name: /^Latency/ }).waitFor();
   });
 
-  it('hides secrets until they are wanted, and has lines for each client', async () => {
+  it('hides secrets until they are requested, and has lines for each client', async () => {
     const { rest_token: token, password, database_id: id } = await made('secretive');
     const { page } = await personAt(`/console/databases/${id}?tab=connect`);
     await page.getByRole('heading', { name: 'Ready lines' }).waitFor();
@@ -153,7 +153,7 @@ describe('console in a browser: databases', function () {
     expect(await page.locator('main').textContent()).to.not.include(token);
   });
 
-  it('gives new secrets when the name is typed', async () => {
+  it('resets secrets after the name is typed', async () => {
     const { rest_token: token, database_id: id } = await made('resets');
     const { page } = await personAt(`/console/databases/${id}?tab=connect`);
     await page.getByRole('button', { name: 'Reset' }).click();
@@ -164,7 +164,7 @@ describe('console in a browser: databases', function () {
     await eventually(async () => expect((await record(id)).rest_token).to.not.equal(token));
   });
 
-  it('deletes one when its name is typed', async () => {
+  it('deletes a database after its name is typed', async () => {
     const { database_id: id } = await made('ends');
     const { page } = await personAt(`/console/databases/${id}`);
     await page.getByRole('button', { name: 'Delete the database' }).click();
@@ -174,7 +174,7 @@ describe('console in a browser: databases', function () {
     expect((await browser.manage('GET', `/v2/kv/database/${id}`)).status).to.equal(404);
   });
 
-  it('says that a database is suspended, and that there is none', async () => {
+  it('shows that a database is suspended, and an error for an unknown one', async () => {
     const { database_id: id } = await made('resting');
     await browser.command('db', 'suspend', 'resting');
     const person = (await personAt(`/console/databases/${id}`)).expects(/^404 /);
@@ -183,7 +183,7 @@ describe('console in a browser: databases', function () {
     await person.page.getByRole('alert').waitFor();
   });
 
-  it('shows a read-only key everything, without what changes anything', async () => {
+  it('shows every page to a read-only key, without buttons for changes', async () => {
     const person = await browser.person(undefined, await browser.readOnlyKey('only-looks'));
     const { page } = person;
     for (const tab of TABS) {

@@ -1,11 +1,11 @@
-/** Dead letters in the console: found, looked at, sent again and deleted, one by one and all that match. */
+/** DLQ entries in the console: finding, reading, retrying and deleting one, several and all matching ones. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { VIEWS } from '../support/browser/console-browser.js';
 import { QueueStand } from '../support/browser/queue-stand.js';
 import { eventually } from '../support/eventually.js';
 
-describe('console in a browser: dead letters', function () {
+describe('console: the DLQ', function () {
   this.timeout(60_000);
   const stand = new QueueStand();
 
@@ -25,7 +25,7 @@ describe('console in a browser: dead letters', function () {
     ((await stand.call('GET', `/v2/dlq/counts?label=${label}`)) as { total: number }).total;
 
   for (const view of VIEWS) {
-    it(`fits and is accessible at ${view.width} px, ${view.scheme}, with one opened too`, async () => {
+    it(`fits and is accessible at ${view.width} px, ${view.scheme}, also with an open entry`, async () => {
       const person = await stand.person(view);
       await letters(person.page);
       await rows(person.page).first().waitFor();
@@ -38,7 +38,7 @@ describe('console in a browser: dead letters', function () {
     });
   }
 
-  it('counts by status, each of which is a filter, and narrows by label; the address has both', async () => {
+  it('counts entries by status, and filters by status and label with the filters in the address', async () => {
     const { page } = await stand.person();
     await letters(page);
     await page.getByRole('button', { name: '503 2' }).click();
@@ -54,7 +54,7 @@ describe('console in a browser: dead letters', function () {
     await isCount(page, 5);
   });
 
-  it('shows what was sent and what was answered as text, and leads to the whole story', async () => {
+  it('shows request and answer as text, and links to the message', async () => {
     const [id] = await stand.fail(1, 'looked-at');
     const { page } = await stand.person();
     await letters(page, '?label=looked-at');
@@ -70,7 +70,7 @@ describe('console in a browser: dead letters', function () {
     await eventually(() => expect(page.url()).to.include(`/console/messages/${id}`));
   });
 
-  it('appears without being loaded again', async () => {
+  it('shows new entries without a reload', async () => {
     const { page } = await stand.person();
     await letters(page, '?label=appears');
     await page.getByText('No dead letter meets these filters').waitFor();
@@ -78,7 +78,7 @@ describe('console in a browser: dead letters', function () {
     await isCount(page, 1);
   });
 
-  it('sends one again and deletes one, from its window', async () => {
+  it('retries and deletes an entry from its window', async () => {
     await stand.fail(2, 'single');
     const { page } = await stand.person();
     for (const [action, left] of [
@@ -95,7 +95,7 @@ describe('console in a browser: dead letters', function () {
     await page.getByText('No dead letter meets these filters').waitFor();
   });
 
-  it('deletes those that are chosen', async () => {
+  it('deletes the selected entries', async () => {
     await stand.fail(3, 'chosen');
     const { page } = await stand.person();
     await letters(page, '?label=chosen');
@@ -108,7 +108,7 @@ describe('console in a browser: dead letters', function () {
     expect(await total('chosen')).to.equal(1);
   });
 
-  it('sends all that match again: first how many, then how far it has come; what fails again is not taken twice', async () => {
+  it('retries all matching entries: shows their number, then the progress, and takes none twice', async () => {
     await stand.fail(230, 'many');
     const { page } = await stand.person();
     await letters(page, '?label=many');
@@ -120,7 +120,7 @@ describe('console in a browser: dead letters', function () {
     await eventually(async () => expect(await total('many')).to.equal(230));
   });
 
-  it('stops when it is told to, and leaves the rest', async () => {
+  it('stops on request, and keeps the remaining entries', async () => {
     await stand.fail(250, 'stopped');
     const { page } = await stand.person();
     let calls = 0;
@@ -140,12 +140,12 @@ describe('console in a browser: dead letters', function () {
     await page.getByRole('button', { name: 'Delete all of them' }).click();
     await page.getByText('100 of 250 deleted').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('stopped, the rest is as it was').waitFor();
+    await page.getByText('stopped, the others are unchanged').waitFor();
     isStopped();
     expect(await total('stopped')).to.equal(150);
   });
 
-  it('has nothing that changes for a read-only key', async () => {
+  it('shows no buttons for changes to a read-only key', async () => {
     const { page } = await stand.person(undefined, await stand.readOnlyKey('looks'));
     await letters(page);
     await rows(page).first().waitFor();

@@ -1,11 +1,11 @@
-/** The API's pages in a browser: all of the document is there, and the page keeps to what its policy lets it do. */
+/** The API pages in a browser: they show the whole document, under their content security policy. */
 import { expect } from 'chai';
 import { ConsoleBrowser } from '../support/browser/console-browser.js';
 
 /** The viewer takes the whole document in before it shows anything: a second, or much longer beside other tests. */
 const TAKEN_IN = { timeout: 60_000 };
 
-describe('the pages of the API in a browser', function () {
+describe('the API pages in a browser', function () {
   this.timeout(180_000);
   const browser = new ConsoleBrowser();
 
@@ -13,7 +13,7 @@ describe('the pages of the API in a browser', function () {
   afterEach(() => browser.allIsWell());
   after(() => browser.end());
 
-  it('show every area and its operations, to anybody', async () => {
+  it('show every area and its operations, without credentials', async () => {
     const visitor = await browser.visitor();
     await visitor.open('/docs');
     const { page } = visitor;
@@ -21,7 +21,7 @@ describe('the pages of the API in a browser', function () {
     for (const { name } of document.tags) await page.locator(`#operations-tag-${name}`).waitFor(TAKEN_IN);
     await page.locator('#operations-tag-queue').click();
     await page.getByText('/v2/enqueue/{queue}/{destination}').click();
-    await page.getByText('A URL, as it stands or percent-encoded as a whole, or the name of a URL group.').waitFor();
+    await page.getByText('A URL, as written or completely percent-encoded, or the name of a URL group.').waitFor();
     await page.getByText('unable to authenticate: invalid token').first().waitFor();
     expect(await page.getByRole('button', { name: 'Try it out' }).count()).to.equal(0);
   });

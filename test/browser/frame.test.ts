@@ -1,9 +1,9 @@
-/** What is around every page: signing in and out, the menu, the palette and themes. */
+/** The frame of every page: signing in and out, the menu, the palette and themes. */
 import { expect } from 'chai';
 import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
-describe('console in a browser: the frame', function () {
+describe('console: the frame', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
 
@@ -11,7 +11,7 @@ describe('console in a browser: the frame', function () {
   afterEach(() => browser.allIsWell());
   after(() => browser.end());
 
-  it('asks who is there, refuses a wrong key in words, and goes on to the page that was asked for', async () => {
+  it('asks for credentials, shows an error for a wrong key, and then opens the requested page', async () => {
     const visitor = (await browser.visitor()).expects(/^401 /);
     await visitor.open('/console/databases');
     await visitor.page.getByLabel('E-mail').fill(EMAIL);
@@ -38,17 +38,17 @@ describe('console in a browser: the frame', function () {
     });
   }
 
-  it('finds a page by the keyboard alone', async () => {
+  it('opens a page with the keyboard only', async () => {
     const person = await browser.person();
     const { page } = person;
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'What to find' }).waitFor();
+    await page.getByRole('combobox', { name: 'Search' }).waitFor();
     await page.keyboard.type('team');
     await page.keyboard.press('Enter');
     await eventually(async () => expect(await person.heading().textContent()).to.equal('Team and keys'));
   });
 
-  it('keeps the theme that was chosen', async () => {
+  it('keeps the chosen theme', async () => {
     const { page } = await browser.person();
     await page.getByRole('button', { name: 'Dark' }).click();
     await page.reload();
@@ -56,7 +56,7 @@ describe('console in a browser: the frame', function () {
     expect(await page.evaluate('document.documentElement.dataset.theme')).to.equal('dark');
   });
 
-  it('signs out, and the session opens nothing any more', async () => {
+  it('signs out, and the session is refused afterwards', async () => {
     // What the page had asked for by then is answered as what follows.
     const person = (await browser.person()).expects(/^401 /);
     const cookies = await person.page.context().cookies();
@@ -69,7 +69,7 @@ describe('console in a browser: the frame', function () {
     expect(again.status).to.equal(401);
   });
 
-  it('says so when the session is over, and is back on the page after signing in', async () => {
+  it('asks for credentials when the session is over, and then returns to the page', async () => {
     const key = await browser.readOnlyKey('ends');
     const person = (await browser.person(undefined, key)).expects(/^401 /);
     await person.open('/console/team');
@@ -80,7 +80,7 @@ describe('console in a browser: the frame', function () {
     expect(await person.heading().textContent()).to.equal('Databases');
   });
 
-  it('changes nothing for a page that does not know the header of the session', async () => {
+  it("refuses a change without the session's header", async () => {
     const person = (await browser.person()).expects(/^403 /);
     const status = await person.page.evaluate(async () => {
       const body = JSON.stringify({ database_name: 'forged', primary_region: 'eu-west-1' });
@@ -89,7 +89,7 @@ describe('console in a browser: the frame', function () {
     expect(status).to.equal(403);
   });
 
-  it('shows a read-only key that it is one', async () => {
+  it('marks a session with a read-only key', async () => {
     const person = await browser.person(undefined, await browser.readOnlyKey('looks'));
     expect(await person.page.getByText('read-only key').count()).to.equal(1);
   });

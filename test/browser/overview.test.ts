@@ -1,9 +1,9 @@
-/** The overview: what needs somebody first, figures and charts; and the palette that finds things by name. */
+/** The overview: open problems first, figures and charts; and the palette that finds objects by name. */
 import { expect } from 'chai';
 import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
-describe('console in a browser: the overview', function () {
+describe('console: the overview', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
 
@@ -25,7 +25,7 @@ describe('console in a browser: the overview', function () {
     });
   }
 
-  it('counts what is in databases', async () => {
+  it('counts the keys of databases', async () => {
     const { page } = await browser.person();
     const keys = page.getByRole('link', { name: /^Keys/ });
     await eventually(async () => {
@@ -35,7 +35,7 @@ describe('console in a browser: the overview', function () {
     });
   });
 
-  it('says what needs somebody, and leads there', async () => {
+  it('shows an open problem, with a link to it', async () => {
     const name = 'suspended';
     const made = await browser.manage('POST', '/v2/kv/database', { database_name: name, primary_region: 'eu-west-1' });
     const { database_id: id } = made.json as { database_id: string };
@@ -45,14 +45,14 @@ describe('console in a browser: the overview', function () {
     await eventually(() => expect(page.url()).to.include(`/console/databases/${id}`));
   });
 
-  it('shows another period, which the address has', async () => {
+  it('shows another period, which is in the address', async () => {
     const { page } = await browser.person();
     await page.getByRole('button', { name: 'Week' }).click();
     await eventually(() => expect(page.url()).to.match(/period=7d/));
     expect(await page.getByRole('button', { name: 'Week' }).getAttribute('aria-pressed')).to.equal('true');
   });
 
-  it('tells the numbers under the crosshair', async () => {
+  it('shows the values under the crosshair', async () => {
     const { page } = await browser.person();
     const chart = page.locator('figure.chart').first();
     await chart.locator('canvas').waitFor();
@@ -67,11 +67,11 @@ describe('console in a browser: the overview', function () {
   it('finds a database by its name, and a key in it', async () => {
     const { page } = await browser.person();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'What to find' }).fill('defau');
+    await page.getByRole('combobox', { name: 'Search' }).fill('defau');
     await page.getByRole('option', { name: 'default database' }).click();
     await eventually(() => expect(page.url()).to.match(/\/console\/databases\/[0-9a-f-]{36}$/));
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'What to find' }).fill('greeting');
+    await page.getByRole('combobox', { name: 'Search' }).fill('greeting');
     const key = page.getByRole('option', { name: 'Key greeting in default' });
     await key.waitFor();
   });
@@ -79,7 +79,7 @@ describe('console in a browser: the overview', function () {
   it('opens a message by its id', async () => {
     const person = (await browser.person()).expects(/^404 .*msg_none/);
     await person.page.keyboard.press('Control+k');
-    await person.page.getByRole('combobox', { name: 'What to find' }).fill('msg_none');
+    await person.page.getByRole('combobox', { name: 'Search' }).fill('msg_none');
     await person.page.keyboard.press('Enter');
     await eventually(() => expect(person.page.url()).to.match(/\/console\/messages\/msg_none$/));
   });

@@ -1,11 +1,11 @@
-/** The time machine: a database as it was, what changed, which entries, proof; and the audit log. */
+/** The time machine: earlier states of a database, changes, entries and verification; and the audit log. */
 import { expect } from 'chai';
 import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)> \u202eevil';
 
-describe('console in a browser: the past', function () {
+describe('console: the past', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   /** Between the two states. */
@@ -46,7 +46,7 @@ describe('console in a browser: the past', function () {
     });
   }
 
-  it('shows a database as it was then, value by value', async () => {
+  it('shows the values of a database at an earlier moment', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/past?tab=state&at=${betweenMs}`);
     await page.getByRole('button', { name: 'user:1' }).click();
@@ -58,7 +58,7 @@ describe('console in a browser: the past', function () {
       .and.not.include('goodbye');
   });
 
-  it('goes to another moment by the slider and its buttons', async () => {
+  it('moves to another moment with the slider and its buttons', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/past?tab=state&at=${betweenMs}`);
     await page.getByRole('button', { name: 'user:1' }).waitFor();
@@ -68,7 +68,7 @@ describe('console in a browser: the past', function () {
     expect(page.url()).to.match(/at=\d+/);
   });
 
-  it('shows what changed between two moments, with the entries that did it', async () => {
+  it('shows the changes between two moments, with their entries', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/past?tab=difference&from=${betweenMs}`);
     const row = page.getByRole('row', { name: /user:1/ });
@@ -103,22 +103,22 @@ describe('console in a browser: the past', function () {
     expect(await page.locator('img[src=x]').count()).to.equal(0);
   });
 
-  it('proves a database while one looks on', async () => {
+  it('verifies a database, and shows the progress', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/past?tab=verify`);
     await page.getByRole('button', { name: 'Verify default' }).click();
-    await page.getByText('All of it is as it was written').waitFor();
+    await page.getByText('No damage was found').waitFor();
     await page.getByRole('button', { name: 'Print' }).waitFor();
   });
 
-  it('lists who changed what, by actor and action', async () => {
+  it('lists changes in the audit log, filtered by actor and action', async () => {
     await browser.manage('POST', '/apikey', { name: 'seen in the log', readonly: true });
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/past?tab=audit`);
     await page.getByText('seen in the log').first().waitFor();
     await page.getByLabel('Who').fill('nobody@example.com');
     await page.getByLabel('Who').press('Enter');
-    await page.getByText('Nothing of that kind was changed').waitFor();
+    await page.getByText('No changes of that kind').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('seen in the log').first().waitFor();
   });

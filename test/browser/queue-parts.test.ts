@@ -1,4 +1,4 @@
-/** What messages go by, in the console: queues, URL groups, schedules, flow-control keys, signing keys. */
+/** The settings of messages in the console: queues, URL groups, schedules, flow-control keys, signing keys. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { VIEWS } from '../support/browser/console-browser.js';
@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 
 const PARTS = ['queues', 'groups', 'schedules', 'schedules&edit=-', 'schedules&ticks=shown', 'flow', 'keys'];
 
-describe('console in a browser: what messages go by', function () {
+describe('console: queues, groups, schedules and keys', function () {
   this.timeout(60_000);
   const stand = new QueueStand();
 
@@ -50,7 +50,7 @@ describe('console in a browser: what messages go by', function () {
     });
   }
 
-  it('makes a queue, pauses it, lets it go on, changes it and deletes it', async () => {
+  it('creates, pauses, resumes, changes and deletes a queue', async () => {
     const { page } = await stand.person();
     await part(page, 'queues');
     await page.getByRole('button', { name: 'New queue' }).click();
@@ -73,7 +73,7 @@ describe('console in a browser: what messages go by', function () {
     await row(page, 'letters').waitFor({ state: 'detached' });
   });
 
-  it('makes a URL group, adds an endpoint and takes one away, and publishes to it', async () => {
+  it('creates a URL group, adds and removes an endpoint, and publishes to it', async () => {
     const { page } = await stand.person();
     await part(page, 'groups');
     await page.getByRole('button', { name: 'New URL group' }).click();
@@ -100,14 +100,14 @@ describe('console in a browser: what messages go by', function () {
     await group.waitFor({ state: 'detached' });
   });
 
-  it('makes a schedule with its next ticks in sight, runs it now, pauses it, changes it and deletes it', async () => {
+  it('creates a schedule with a preview of its next ticks, runs, pauses, changes and deletes it', async () => {
     const person = (await stand.person()).expects(/^400 .*ticks/);
     const { page } = person;
     await part(page, 'schedules');
     await page.getByRole('link', { name: 'New schedule' }).click();
     await page.getByPlaceholder('nightly-report').fill('nightly');
     await page.getByPlaceholder('*/5 * * * *').fill('61 * * * *');
-    await page.getByText(/Invalid value for minute/).waitFor();
+    await page.getByText(/minute "61": 61 is not from 0 to 59/).waitFor();
     await page.getByRole('button', { name: 'every five minutes' }).click();
     await eventually(async () => expect(await page.locator('.ticks li').count()).to.equal(5));
     const path = stand.sink.path('nightly');
@@ -132,7 +132,7 @@ describe('console in a browser: what messages go by', function () {
     await row(page, 'nightly').waitFor({ state: 'detached' });
   });
 
-  it('sets up a flow-control key, holds it back, lets it go on, resets it, and gives it back to its messages', async () => {
+  it('creates, pauses, resumes, resets and unpins a flow-control key', async () => {
     const { page } = await stand.person();
     await part(page, 'flow');
     await page.getByText(/of 500 attempts/).waitFor();
@@ -161,7 +161,7 @@ describe('console in a browser: what messages go by', function () {
     await row(page, 'shown').waitFor();
   });
 
-  it('shows signing keys when it is asked to, and rotates them after a word is typed', async () => {
+  it('shows signing keys on request, and rotates them after a typed word', async () => {
     const { page } = await stand.person();
     await part(page, 'keys');
     const shown = async (at: number) => {
@@ -176,12 +176,12 @@ describe('console in a browser: what messages go by', function () {
     expect(await dialog.getByRole('button', { name: 'Rotate' }).isDisabled()).to.equal(true);
     await dialog.getByRole('textbox').fill('rotate');
     await dialog.getByRole('button', { name: 'Rotate' }).click();
-    await page.getByText('The keys are rotated').waitFor();
+    await page.getByText(/^The keys are rotated: /).waitFor();
     await page.reload();
     expect(await shown(0)).to.equal(next);
   });
 
-  it('has nothing that changes for a read-only key', async () => {
+  it('shows no buttons for changes to a read-only key', async () => {
     const { page } = await stand.person(undefined, await stand.readOnlyKey('looks'));
     for (const tab of ['queues', 'groups', 'schedules', 'flow']) {
       await part(page, tab);

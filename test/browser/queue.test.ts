@@ -1,4 +1,7 @@
-/** Messages in the console: lists that change by themselves, the publish form and its line for a shell, and a message's whole story. */
+/**
+ * Messages in the console: lists that update without a reload, the publish form and its line for a shell, and the page
+ * of a message.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -11,7 +14,7 @@ import { QUEUE_TOKEN } from '../support/queue-process.js';
 const run = promisify(execFile);
 const MIB = 1024 * 1024;
 
-describe('console in a browser: messages', function () {
+describe('console: messages', function () {
   this.timeout(60_000);
   const stand = new QueueStand();
 
@@ -27,7 +30,7 @@ describe('console in a browser: messages', function () {
   const row = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });
 
   for (const view of VIEWS) {
-    it(`lists messages and shows the form; both fit and are accessible at ${view.width} px, ${view.scheme}`, async () => {
+    it(`lists messages and shows the form, which fit and are accessible at ${view.width} px, ${view.scheme}`, async () => {
       const person = await stand.person(view);
       for (const [path, there] of [
         ['/console/queue', 'tbody tr'],
@@ -45,7 +48,7 @@ describe('console in a browser: messages', function () {
     });
   }
 
-  it('shows what is published without being loaded again, and counts it in its state', async () => {
+  it('shows a new message without a reload, and counts it in its state', async () => {
     const { page } = await stand.person();
     await page.getByRole('link', { name: 'Queue', exact: true }).click();
     await page.getByText('live', { exact: true }).waitFor();
@@ -58,7 +61,7 @@ describe('console in a browser: messages', function () {
     expect(await page.locator('tbody tr').count()).to.equal(1);
   });
 
-  it('narrows the list by what the address then has, in each state', async () => {
+  it('filters the list in each state, with the filters in the address', async () => {
     const { page } = await stand.person();
     await page.goto(`${stand.url}/console/queue`);
     await page.getByLabel('Label').fill('seen');
@@ -78,7 +81,7 @@ describe('console in a browser: messages', function () {
     await row(page, '/fails').getByText('500').waitFor();
   });
 
-  it('publishes what the form says, and the line for a shell does the same', async () => {
+  it('publishes by the form, and its line for a shell does the same', async () => {
     const { page } = await stand.person();
     const path = stand.sink.path('typed');
     await page.goto(`${stand.url}/console/queue?tab=publish`);
@@ -92,7 +95,7 @@ describe('console in a browser: messages', function () {
     await page.getByLabel('Value of header 1').fill('7f3a');
     await page.getByText('Retries', { exact: true }).first().click();
     await page.getByLabel('Retries', { exact: true }).fill('1');
-    await page.getByText('Labels and what is hidden').click();
+    await page.getByText('Labels and hidden fields').click();
     await page.getByLabel('Labels').fill('typed, größer');
     await page.getByRole('button', { name: 'Publish' }).click();
     const published = page.locator('[aria-live=polite] a');
@@ -105,11 +108,11 @@ describe('console in a browser: messages', function () {
     const [, second] = await stand.sink.arrived(path, 2);
     expect([second?.body, second?.headers['x-trace']]).to.deep.equal([first?.body, '7f3a']);
     await published.click();
-    await page.getByRole('heading', { name: 'What happened' }).waitFor();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
     for (const label of ['typed', 'größer']) await page.getByRole('link', { name: label, exact: true }).waitFor();
   });
 
-  it('tells the whole story: attempts with their answers, the callback, the dead letter, and publishes it again edited', async () => {
+  it('shows attempts with their answers, the callback and the DLQ entry, and publishes an edited copy', async () => {
     const { page } = await stand.person();
     const path = stand.sink.path('story');
     const url = stand.sink.answer(path, { status: 503, body: 'busy', headers: { 'x-why': 'counting' } });
@@ -144,7 +147,7 @@ describe('console in a browser: messages', function () {
     expect([call?.body, call?.headers['x-trace']]).to.deep.equal(['{"order":7}', '9']);
   });
 
-  it('retries a message from its page, and the new one is shown', async () => {
+  it('retries a message from its page, and shows the new one', async () => {
     const { page } = await stand.person();
     const [id = ''] = await stand.fail(1, 'once-more');
     await page.goto(`${stand.url}/console/messages/${id}`);
@@ -156,7 +159,7 @@ describe('console in a browser: messages', function () {
     );
   });
 
-  it('cancels one from its page, several that are chosen, and all that match, as far as it tells', async () => {
+  it('cancels one message, several selected ones, and all matching ones, with the progress', async () => {
     const { page } = await stand.person();
     const url = stand.sink.url('/cancelled');
     const one = await stand.client.publish({ url, delay: '1h' });
@@ -179,7 +182,7 @@ describe('console in a browser: messages', function () {
     await page.getByText('No message meets these filters').waitFor();
   });
 
-  it('shows hostile labels, headers and bodies as text, whatever they are', async () => {
+  it('shows hostile labels, headers and bodies as text', async () => {
     const { page } = await stand.person();
     const script = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
     const url = stand.sink.url('/hostile?<b>&"');
@@ -207,13 +210,13 @@ describe('console in a browser: messages', function () {
     expect(await page.locator('main img').count()).to.equal(0);
   });
 
-  it('says that a message is not known', async () => {
+  it('shows that a message is unknown', async () => {
     const person = (await stand.person()).expects(/^404 .*msg_none/);
     await person.open('/console/messages/msg_none');
     await person.page.getByText('No message of this id is known').waitFor();
   });
 
-  it('has nothing that changes for a read-only key', async () => {
+  it('shows no buttons for changes to a read-only key', async () => {
     const { page } = await stand.person(undefined, await stand.readOnlyKey('looks'));
     const [id] = await stand.fail(1, 'looked-at');
     await page.goto(`${stand.url}/console/queue`);

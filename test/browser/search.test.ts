@@ -1,4 +1,4 @@
-/** Search databases: made, filled, asked, and ended; what is in documents is text. */
+/** Search databases: creation, documents, queries and deletion; contents of documents are shown as text. */
 import { Search } from '@upstash/search';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -21,7 +21,7 @@ interface Made {
 
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
 
-describe('console in a browser: search', function () {
+describe('console: search', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   let films: Made;
@@ -42,7 +42,7 @@ describe('console in a browser: search', function () {
 
   const at = (words = '') => `${browser.url}/console/search/${films.id}${words}`;
 
-  it('makes a search database, shows how to reach it, and deletes it when its name is typed', async () => {
+  it('creates a search database, shows how to connect to it, and deletes it after its name is typed', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/search`);
     await page.getByRole('button', { name: 'New search database' }).click();
@@ -68,7 +68,7 @@ describe('console in a browser: search', function () {
     expect(await row(page, 'articles').count()).to.equal(0);
   });
 
-  it('gives new tokens when the name is typed', async () => {
+  it('resets tokens after the name is typed', async () => {
     const made = (await browser.manage('POST', '/v2/search', { name: 'reset', region: 'eu-west-1', type: 'payg' }))
       .json;
     const { id, token } = made as Made;
@@ -82,7 +82,7 @@ describe('console in a browser: search', function () {
     expect(now.token).not.to.equal(token);
   });
 
-  it('stores documents that are written as JSON, says what is no JSON, and changes one', async () => {
+  it('stores documents written as JSON, reports invalid JSON, and changes a document', async () => {
     const { page } = await browser.person();
     await page.goto(at('?index=written'));
     await page.getByText('No documents here yet').waitFor();
@@ -102,7 +102,7 @@ describe('console in a browser: search', function () {
     await row(page, 'the first').waitFor();
   });
 
-  it('deletes a document with a way back, and sends it when nobody takes it', async () => {
+  it('deletes a document after a delay, unless the deletion is undone', async () => {
     await client.index('kept').upsert([
       { id: 'one', content: { n: 1 } },
       { id: 'two', content: { n: 2 } },
@@ -118,7 +118,7 @@ describe('console in a browser: search', function () {
     expect(await client.index('kept').fetch(['one'])).not.to.deep.equal([null]);
   });
 
-  it('finds with typos and a filter, marks what is alike, and says how the score came about', async () => {
+  it('finds documents with typos and a filter, marks matches, and explains the score', async () => {
     const { page } = await browser.person();
     await page.goto(at('?tab=query&index=all'));
     await page.getByLabel('Query').fill('star wras');
@@ -138,14 +138,14 @@ describe('console in a browser: search', function () {
     await page.getByLabel('JSON').waitFor();
   });
 
-  it('says where a filter is wrong', async () => {
+  it('shows the position of an error in a filter', async () => {
     const person = (await browser.person()).expects(/^400 /);
     await person.page.goto(at('?tab=query&index=all&q=star&filter=year+%3E%3D+'));
     await person.page.getByRole('alert').waitFor();
     expect(await person.page.getByRole('alert').textContent()).to.match(/filter at character \d+/);
   });
 
-  it('shows whatever is in a document as text', async () => {
+  it('shows hostile documents as text', async () => {
     const { page } = await browser.person();
     await page.goto(at('?index=all'));
     await row(page, HOSTILE).getByRole('link').click();
@@ -192,7 +192,7 @@ describe('console in a browser: search', function () {
     });
   }
 
-  it('has nothing that changes for a read-only key, which is refused, too', async () => {
+  it('shows no buttons for changes to a read-only key, whose changes are refused', async () => {
     const person = (await browser.person(undefined, await browser.readOnlyKey('looks at films'))).expects(/^403 /);
     const { page } = person;
     const changing = page.locator('#main').getByRole('button', { name: /new|delete|reset|rename|empty|store/i });

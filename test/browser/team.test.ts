@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 const HOSTILE = '<img src=x onerror="document.title=1"> שלום';
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
 
-describe('console in a browser: team and keys', function () {
+describe('console: team and keys', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
 
@@ -17,7 +17,7 @@ describe('console in a browser: team and keys', function () {
 
   const at = (words = '') => `${browser.url}/console/team${words}`;
 
-  it('makes a team, takes somebody in and out again, and deletes it when its name is typed', async () => {
+  it('creates a team, adds and removes a member, and deletes it after its name is typed', async () => {
     const { page } = await browser.person();
     await page.goto(at());
     await page.getByText('You are in no team').waitFor();
@@ -39,12 +39,12 @@ describe('console in a browser: team and keys', function () {
     expect(await page.title()).to.equal('Team and keys · Millrace');
   });
 
-  it('makes a read-only key that is shown once and opens this console, and deletes it', async () => {
+  it('creates a read-only key that is shown once and signs in, and deletes it', async () => {
     const { page } = await browser.person();
     await page.goto(at('?tab=keys'));
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('looks');
-    await page.getByLabel('It may only look').check();
+    await page.getByLabel('Read-only: it sees everything').check();
     await page.getByRole('button', { name: 'Make the key' }).click();
     const key = ((await page.getByRole('dialog').locator('pre').textContent()) ?? '').trim();
     expect(key).to.match(/^mrk_/);
@@ -66,14 +66,14 @@ describe('console in a browser: team and keys', function () {
     await late.page.getByRole('alert').waitFor();
   });
 
-  it('cannot delete the key that the account was made with', async () => {
+  it("offers no deletion of the account's first key", async () => {
     const { page } = await browser.person();
     await page.goto(at('?tab=keys'));
     await row(page, 'default').getByText('this session').waitFor();
     expect(await row(page, 'default').getByRole('button', { name: 'Delete' }).count()).to.equal(0);
   });
 
-  it('makes a key for a team, with which the console is that of the team', async () => {
+  it('creates a key of a team, which signs in for the team', async () => {
     const team = (await browser.manage('POST', '/v2/team', { team_name: 'crew', copy_cc: false })).json;
     const { team_id: id } = team as { team_id: string };
     const { page } = await browser.person();
@@ -101,7 +101,7 @@ describe('console in a browser: team and keys', function () {
     await plan.locator('.badge').getByText('msgq_fixed_1m').waitFor();
   });
 
-  it('says what is wrong with a budget', async () => {
+  it('shows the error in a budget', async () => {
     const person = (await browser.person()).expects(/^400 /);
     await person.page.goto(at('?tab=plans'));
     const plan = person.page.getByRole('region', { name: 'Plan of the queue' });
@@ -110,7 +110,7 @@ describe('console in a browser: team and keys', function () {
     await person.page.locator('.toast.bad').waitFor();
   });
 
-  it('tells what was used this month', async () => {
+  it('shows the usage of this month', async () => {
     await browser.process.kv.command('SET', 'greeting', 'hello');
     const { page } = await browser.person();
     await eventually(async () => {
@@ -139,7 +139,7 @@ describe('console in a browser: team and keys', function () {
     });
   }
 
-  it('has nothing that changes for a read-only key, which is refused, too', async () => {
+  it('shows no buttons for changes to a read-only key, whose changes are refused', async () => {
     const person = (await browser.person(undefined, await browser.readOnlyKey('only looks'))).expects(/^403 /);
     const { page } = person;
     const changing = page.locator('#main').getByRole('button', { name: /new|add|remove|delete|save/i });

@@ -1,4 +1,4 @@
-/** Runs of workflows: started, followed, woken, taken up again, and what is in them shown as text. */
+/** Runs of workflows: starting, following, notifying and resuming them, and their contents shown as text. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
@@ -9,7 +9,7 @@ const step = (page: Page, name: string | RegExp) => page.locator('.flow-step').f
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
 const badge = (page: Page) => page.locator('.page-head .badge');
 
-describe('console in a browser: workflows', function () {
+describe('console: workflows', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   let flows: FlowsStand;
@@ -24,7 +24,7 @@ describe('console in a browser: workflows', function () {
     await browser.end();
   });
 
-  it('starts a run by its form, follows it without reloading, and tells it its event', async () => {
+  it('starts a run by the form, follows it without a reload, and sends its event', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows`);
     await page.getByRole('link', { name: 'Start a run' }).first().click();
@@ -44,13 +44,13 @@ describe('console in a browser: workflows', function () {
     expect(await step(page, 'ship').getByRole('link', { name: /^wfr_/ }).count()).to.equal(1);
     expect(await badge(page).textContent()).to.equal('started');
     await page.getByRole('button', { name: 'Notify paid-wfr_typed' }).click();
-    await page.getByLabel('What the event brings').fill('{"euros":14}');
+    await page.getByLabel('Data of the event').fill('{"euros":14}');
     await page.getByRole('dialog').getByRole('button', { name: 'Notify' }).click();
     await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
     expect(await page.getByRole('region', { name: 'About the run' }).textContent()).to.include('"euros": 14');
   });
 
-  it('shows a step, the times of all, and everything that happened', async () => {
+  it('shows a step, the times of all steps, and all events', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows/wfr_typed`);
     await step(page, 'price').getByRole('link').click();
@@ -64,7 +64,7 @@ describe('console in a browser: workflows', function () {
     await page.locator('.timeline li').filter({ hasText: 'waiter added' }).waitFor();
   });
 
-  it('goes to the run that a run has begun, and back', async () => {
+  it('links to an invoked run, and back', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows/wfr_typed`);
     await step(page, 'ship').getByRole('link', { name: /^wfr_/ }).click();
@@ -73,7 +73,7 @@ describe('console in a browser: workflows', function () {
     await step(page, 'payment').waitFor();
   });
 
-  it('lists runs by state and by filters, which the address has', async () => {
+  it('lists runs by state and filters, which are in the address', async () => {
     await flows.trigger('quick', 'listed-1', { label: 'listed' });
     await flows.trigger('quick', 'listed-2', { label: 'listed', delay: '1h' });
     const person = await browser.person();
@@ -89,7 +89,7 @@ describe('console in a browser: workflows', function () {
     expect(await row(other.page, 'wfr_listed-2').count()).to.equal(0);
   });
 
-  it('shows new runs without reloading', async () => {
+  it('shows new runs without a reload', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows?label=appears`);
     await page.getByText('No run is like that').waitFor();
@@ -97,19 +97,19 @@ describe('console in a browser: workflows', function () {
     await row(page, 'wfr_appears').waitFor();
   });
 
-  it('lists what waits for events, and tells one its event', async () => {
+  it('lists waiting runs, and sends one its event', async () => {
     await flows.trigger('order', 'waits');
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows?tab=waiting`);
     const waiting = row(page, 'paid-wfr_waits');
     await waiting.getByRole('button', { name: 'Notify' }).click();
-    await page.getByLabel('Who hears of it').selectOption('all');
+    await page.getByLabel('Waiting runs').selectOption('all');
     await page.getByRole('dialog').getByRole('button', { name: 'Notify' }).click();
-    await page.getByText('One run goes on').waitFor();
+    await page.getByText('One run resumes').waitFor();
     await eventually(async () => expect(await waiting.count()).to.equal(0));
   });
 
-  it('cancels a run after asking', async () => {
+  it('cancels a run after a confirmation', async () => {
     await flows.trigger('quick', 'cancels', { delay: '1h' });
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows/wfr_cancels`);
@@ -118,7 +118,7 @@ describe('console in a browser: workflows', function () {
     await eventually(async () => expect(await badge(page).textContent()).to.equal('canceled'));
   });
 
-  it('says why a run failed, calls its failure function again, and resumes it', async () => {
+  it('shows why a run failed, repeats its failure function, and resumes it', async () => {
     await flows.trigger('broken', 'broken-1');
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows?tab=failed`);
@@ -134,7 +134,7 @@ describe('console in a browser: workflows', function () {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).not.to.equal('wfr_broken-1');
   });
 
-  it('restarts one, and deletes many after saying how many', async () => {
+  it('restarts a run, and deletes several after showing their number', async () => {
     for (const id of ['many-1', 'many-2', 'many-3']) await flows.trigger('broken', id, { label: 'many' });
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows?tab=failed&label=many`);
@@ -152,7 +152,7 @@ describe('console in a browser: workflows', function () {
     await page.getByText('No failed run is like that').waitFor();
   });
 
-  it('shows whatever runs are made of as text, and long bodies without stopping', async () => {
+  it('shows hostile contents of runs as text, and long bodies in part', async () => {
     await flows.trigger('hostile', 'hostile', { body: HOSTILE });
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows/wfr_hostile?step=1`);
@@ -193,7 +193,7 @@ describe('console in a browser: workflows', function () {
     });
   }
 
-  it('has nothing that changes for a read-only key, which is refused, too', async () => {
+  it('shows no buttons for changes to a read-only key, whose changes are refused', async () => {
     await flows.trigger('broken', 'stays');
     await flows.trigger('order', 'waits-still');
     const person = (await browser.person(undefined, await browser.readOnlyKey('looks at runs'))).expects(/^403 /);

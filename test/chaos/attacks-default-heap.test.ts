@@ -1,4 +1,7 @@
-/** The attacks that take most, at the heap that `make run` gives where nobody sets one: what is bounded follows the heap. */
+/**
+ * The attacks with the largest demands, at the default heap of `make run`. The process derives its limits from the size
+ * of the heap.
+ */
 import { OF_MAKE_RUN } from '../support/attacks/attack-stand.js';
 import { judgedAttacks } from '../support/attacks/judged.js';
 import { CROWD } from '../support/attacks/on-connections.js';
@@ -7,15 +10,15 @@ import { ENDLESS_VALUES, LARGE_VALUES, UNREAD_PIPELINES } from '../support/attac
 const TOGETHER = { p99Ms: 1000, reason: 'what each costs adds up' };
 const CROWDED = { p99Ms: 500, reason: 'so many connections begin and talk within a second or two' };
 
-describe('an attack on a process as `make run` starts it', function () {
+describe('a process of `make run` and its second tenant withstand an attack', function () {
   this.timeout(120_000);
   const { judge, judgeTheEnd } = judgedAttacks(OF_MAKE_RUN, 3);
 
   judge({
-    title: 'of unread pipelines, large values, and values that never end, at once',
+    title: 'with unread pipelines, large values and endless values at the same time',
     exception: TOGETHER,
     attacks: [UNREAD_PIPELINES, LARGE_VALUES, ENDLESS_VALUES],
   });
   judge({ title: CROWD.title, attacks: [CROWD], exception: CROWDED });
-  describe('and when it is over, the process', () => judgeTheEnd());
+  describe('the process after the attacks', () => judgeTheEnd());
 });

@@ -1,4 +1,4 @@
-/** Attacks of three tenants at once, and attacks while the operator of the process works. */
+/** Attacks by three tenants at the same time, and an attack during the operator's commands. */
 import { OF_THE_IMAGE } from '../support/attacks/attack-stand.js';
 import { judgedAttacks } from '../support/attacks/judged.js';
 import { CROWD, GUESSES_OF_SECRETS } from '../support/attacks/on-connections.js';
@@ -10,30 +10,30 @@ import { operatorsWork } from '../support/attacks/operator.js';
 /** Two cores have three attackers to serve here, and a command line of the operator's; singly each is judged as it should be. */
 const TOGETHER = { p99Ms: 1000, reason: 'what each costs adds up' };
 
-describe('attacks at once on a process of 512 MB', function () {
+describe('a process of 512 MB and its second tenant withstand simultaneous attacks', function () {
   this.timeout(120_000);
   const { judge, judgeTheEnd } = judgedAttacks(OF_THE_IMAGE, 3);
 
   judge({
-    title: 'on memory: unread pipelines, large values, and values that never end',
+    title: 'on memory: unread pipelines, large values and endless values',
     exception: TOGETHER,
     attacks: [UNREAD_PIPELINES, LARGE_VALUES, ENDLESS_VALUES],
   });
   judge({
-    title: 'on everything: endless scripts, a flood of messages, and SINTERs of a thousand sources',
+    title: 'on the event loop and the queue: endless scripts, a flood of messages, and SINTER with a thousand sources',
     exception: TOGETHER,
     attacks: [ENDLESS_SCRIPTS, SILENT_HOST, MANY_SOURCES],
   });
   judge({
-    title: 'by number: 10,000 connections, and 100,000 wrong passwords',
+    title: 'on connections: 10,000 connections and 100,000 wrong passwords',
     exception: TOGETHER,
     attacks: [CROWD, GUESSES_OF_SECRETS],
   });
   judge({
-    title: 'leave an export, a verify, a backup and a read model that is built again their way',
+    title: 'on memory during an export, a verify, a backup and the rebuild of a read model',
     exception: TOGETHER,
     attacks: [UNREAD_PIPELINES],
     meanwhile: operatorsWork,
   });
-  describe('and when they are over, the process', () => judgeTheEnd());
+  describe('the process after the attacks', () => judgeTheEnd());
 });

@@ -1,6 +1,7 @@
 /**
- * Attacks with the credentials of an ordinary tenant, or with none, on a process at the heap of the image, while a second
- * tenant works. What each does is in test/support/attacks, a file an idea; what it is judged by in judged.ts there.
+ * Attacks with the credentials of an ordinary tenant, or without credentials, on a process with the heap of the image,
+ * while a second tenant works. Each file in test/support/attacks holds one group of attacks; judged.ts there holds the
+ * criteria.
  */
 import type { Attack } from '../support/attacks/attack.js';
 import { OF_THE_IMAGE } from '../support/attacks/attack-stand.js';
@@ -30,16 +31,16 @@ const SLOWER: Readonly<Record<string, Exception>> = {
   [GUESSES_OF_SECRETS.title]: { p99Ms: 750, reason: '210–310 ms measured; fifty addresses guess as fast as they can' },
 };
 
-describe('an attack on a process of 512 MB', function () {
+describe('a process of 512 MB and its second tenant withstand an attack', function () {
   this.timeout(120_000);
   const { judge, judgeTheEnd } = judgedAttacks(OF_THE_IMAGE);
   const each = (attacks: readonly Attack[]) => {
     for (const attack of attacks) judge({ title: attack.title, attacks: [attack], exception: SLOWER[attack.title] });
   };
 
-  describe('on its memory,', () => each(ON_MEMORY));
-  describe('on its loop,', () => each(ON_THE_LOOP));
-  describe('on its queue,', () => each(ON_THE_QUEUE));
-  describe('on its connections,', () => each(ON_CONNECTIONS));
-  describe('and when it is over, the process', () => judgeTheEnd());
+  describe('on memory,', () => each(ON_MEMORY));
+  describe('on the event loop,', () => each(ON_THE_LOOP));
+  describe('on the queue,', () => each(ON_THE_QUEUE));
+  describe('on connections,', () => each(ON_CONNECTIONS));
+  describe('the process after the attacks', () => judgeTheEnd());
 });

@@ -1,7 +1,6 @@
 /**
- * Backups and restores killed on the way, wherever that is: what is left is told from what is whole, nothing serves it,
- * and the same command carried out again gives what it would have given.
- * Proves RMA1, RMA2.
+ * Backups and restores that are killed at a random moment. An incomplete result is recognised as incomplete, no process
+ * serves it, and a second run of the same command completes. Proves RMA1, RMA2.
  */
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,10 +23,9 @@ const KILLS = Number(process.env.CHAOS_BACKUP_KILLS ?? '5');
 const MS_FOR_A_KILL = 30_000;
 const KEYS = 1500;
 const VALUE = 'v'.repeat(6000);
-const UNFINISHED =
-  /^millrace( backup)?: a restore into .* did not come to its end: empty it, and restore the backup again\n$/;
+const UNFINISHED = /^millrace( backup)?: a restore into .* did not finish: empty it, and restore the backup again\n$/;
 
-describe('backups, killed on the way', function () {
+describe('a killed `millrace backup`', function () {
   this.timeout(120_000 + KILLS * MS_FOR_A_KILL);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -62,7 +60,7 @@ describe('backups, killed on the way', function () {
   /** Databases alone: what is counted about their use goes on. */
   const ofDatabases = (lines: Lines) => Object.entries(lines).filter(([name]) => name.startsWith('kv:'));
 
-  it('leaves no backup that verify takes for one, and is made when it is asked again', async () => {
+  it('create leaves a backup that verify refuses as incomplete, and a second create completes it', async () => {
     let killed = 0;
     for (let round = 0; round < KILLS; round += 1) {
       const directory = join(await temporaryDirectory(), 'backup');
@@ -84,7 +82,7 @@ describe('backups, killed on the way', function () {
     expect(killed, 'kills that were in time').to.be.greaterThan(0);
   });
 
-  it('leaves a data directory that nothing serves, and that is restored once it is emptied', async () => {
+  it('restore leaves a data directory that every command refuses, and a second restore into the emptied directory succeeds', async () => {
     let killed = 0;
     for (let round = 0; round < KILLS; round += 1) {
       const dataDir = join(await temporaryDirectory(), 'data');
@@ -117,7 +115,7 @@ describe('backups, killed on the way', function () {
     expect(killed, 'kills that were in time').to.be.greaterThan(0);
   });
 
-  it('leaves a NATS that no process serves', async () => {
+  it('restore into a NATS leaves it marked as unfinished, and `millrace serve` refuses it', async () => {
     const nats = await startPlainNats();
     try {
       const cluster = await MillraceCluster.prepare(nats);

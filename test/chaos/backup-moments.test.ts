@@ -1,10 +1,10 @@
 /**
- * The owner killed while a moment of a database takes the place of what is there: one or the other, never a mixture.
- * Proves KO1.
+ * The owner is killed while a backup replaces the content of a database. The database then holds the old or the new
+ * content, never a mixture. Proves KO1.
  */
 import { expect } from 'chai';
 import type { BackupId } from '../../src/kernel/index.js';
-import { kvPartition } from '../../src/messages/index.js';
+import { kvPartition } from '../../src/protocol/index.js';
 import { MomentsStand } from '../support/backup-moments-stand.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
@@ -17,7 +17,7 @@ const VALUE = 'v'.repeat(6000);
 const WITHIN_MS = [300, 1500] as const;
 const BACKUP = 'd2f4c9a0-54d9-4b0c-8a9e-4f6f0c1b7e22' as BackupId;
 
-describe('a moment of a database and a killed owner', function () {
+describe('a database during a restore with a killed owner', function () {
   this.timeout(120_000 + KILLS * MS_FOR_A_KILL);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -29,7 +29,7 @@ describe('a moment of a database and a killed owner', function () {
   });
   after(() => stand?.stop());
 
-  it('is all there, or nothing of it is', async () => {
+  it('holds the complete old content or the complete new content', async () => {
     for (let n = 0; n < KEYS; n += 50) {
       const some = Array.from({ length: 50 }, (_, i) => ['SET', `key:${n + i}`, `${n + i} ${VALUE}`]);
       expect((await stand.millrace.kv.pipeline(some)).kind).to.equal('done');

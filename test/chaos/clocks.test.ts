@@ -1,6 +1,7 @@
 /**
- * Wall clocks that are wrong, set while a process runs, and set while it is stopped, by an hour and by ten minutes
- * both ways: no key is lost early, delays and schedules are kept within five seconds, nothing stands still.
+ * Wall clocks that are wrong by an hour or by ten minutes in both directions: set while a process runs, and set while
+ * it is stopped. No key expires early, delays and schedules are late by at most five seconds, and requests are answered
+ * all the time.
  */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
@@ -119,7 +120,7 @@ function inMinutes(ms: number): string {
   return `${ms > 0 ? '+' : '−'}${Math.abs(ms) / MINUTE_MS} min`;
 }
 
-describe('wrong clocks', function () {
+describe('with a wrong wall clock', function () {
   this.timeout(240_000);
   const test = startTogether();
   const servers: NatsFacts[] = [];
@@ -136,7 +137,7 @@ describe('wrong clocks', function () {
   });
 
   for (const byMs of [HOUR_MS, -HOUR_MS, 10 * MINUTE_MS, -10 * MINUTE_MS]) {
-    test(`of a process with a server of its own, set by ${inMinutes(byMs)} while it runs and while it is stopped`, () =>
+    test(`a process with an embedded nats-server expires keys, delivers and ticks on time after a jump of ${inMinutes(byMs)}, and after a restart with the opposite error`, () =>
       embedded(byMs));
   }
 
@@ -184,7 +185,7 @@ describe('wrong clocks', function () {
     await second.kill('SIGTERM');
   }
 
-  test('of an embedded journal that is ahead: time goes on from there', async () => {
+  test("a process whose journal is ahead of the clock continues from the journal's time", async () => {
     const timed = new Timed(sink, 'ahead');
     const time = await FakeTime.create();
     await time.setAhead(HOUR_MS);
@@ -209,7 +210,7 @@ describe('wrong clocks', function () {
 
   for (const byMs of [HOUR_MS, -10 * MINUTE_MS]) {
     const jumpMs = byMs > 0 ? -HOUR_MS : 10 * MINUTE_MS;
-    test(`of two processes: one joins ${inMinutes(byMs)}, and later the owner's clock is set by ${inMinutes(jumpMs)}`, () =>
+    test(`a process that joins with an error of ${inMinutes(byMs)} owns no shards, and an owner whose clock jumps by ${inMinutes(jumpMs)} hands over its shards`, () =>
       clustered(byMs, jumpMs));
   }
 
@@ -225,7 +226,7 @@ describe('wrong clocks', function () {
 
     await times[1].setAhead(byMs);
     const two = await inTurn(() => cluster.start(times[1].env));
-    await isNotReady(two, /the machine's clock is \d+\.\d s (ahead|behind): owns nothing/);
+    await isNotReady(two, /the machine's clock is \d+\.\d s (ahead|behind): owns no shards/);
     await timed.has(two, 'long');
     await timed.key(two, 'joined', 4);
     const delayedJoined = await timed.delayed(two, 4);
@@ -243,7 +244,7 @@ describe('wrong clocks', function () {
     await timed.key(owner, 'across', 8);
     const delayedAcross = await timed.delayed(owner, 8);
     await (owner === one ? times[0] : times[1]).setAhead(jumpMs);
-    await isNotReady(owner, /owns nothing/);
+    await isNotReady(owner, /owns no shards/);
     await eventually(() => {
       for (const shard of ['KV_0', 'QUEUE_0', 'CONTROL']) expect(ownerOf(shard, both), shard).to.equal(other);
     }, SLOW);

@@ -1,7 +1,7 @@
 /**
- * A cluster of three nats-servers and three processes, used through all of them while processes and servers are killed,
- * frozen, starved, cut off, restarted, set to a wrong time or put back to an older store, one at a time and two at once.
- * What was said stays true, and when a fault is over everything is served again.
+ * A cluster of three nats-servers and three processes under load, while processes and servers are killed, frozen,
+ * starved, cut off, restarted, set to a wrong time or reset to an older store, one at a time or two together.
+ * Acknowledged writes are kept, and after each fault every request is served again.
  */
 import { expect } from 'chai';
 import { expectWholeJournals, judgeCluster } from '../support/cluster-load/cluster-judge.js';
@@ -34,7 +34,7 @@ const PAIRS_OF = 3;
 
 const REGIONS: Readonly<Record<string, string>> = { a: 'EU-CENTRAL-1', b: 'US-EAST-1' };
 
-describe('a cluster that is used all the while', function () {
+describe('a cluster of three processes and three nats-servers under load', function () {
   this.timeout(MINUTES * MINUTE_MS + LAST_FAULT_MS + JUDGEMENT_MS);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -53,7 +53,7 @@ describe('a cluster that is used all the while', function () {
     await endEverything();
   });
 
-  it(`keeps what it said through ${MINUTES} minutes of faults`, async () => {
+  it(`keeps every acknowledged write through ${MINUTES} minutes of faults`, async () => {
     const used = load as ClusterLoad;
     const untilMs = Date.now() + MINUTES * MINUTE_MS;
     let struck = 0;

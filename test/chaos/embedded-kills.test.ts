@@ -1,6 +1,6 @@
 /**
- * The embedded default under load, killed again and again on one data directory: the process, its
- * nats-server, both, its compactor. Nothing that was acknowledged may be missing, nothing that was refused may be there.
+ * The embedded default under load, killed repeatedly on one data directory: the process, its nats-server, both, or its
+ * compactor. Acknowledged writes are present, and refused writes are absent.
  */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
@@ -36,7 +36,7 @@ const NEWEST = 2000;
 const BACK_TIMEOUT_MS = 30_000;
 const MS_FOR_A_KILL = 15_000;
 
-describe('the embedded default, killed under load', function () {
+describe('the embedded default under load', function () {
   this.timeout(60_000 + KILLS * MS_FOR_A_KILL);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -50,7 +50,7 @@ describe('the embedded default, killed under load', function () {
     await endEverything();
   });
 
-  it(`keeps what it acknowledged, and nothing that it refused, over ${KILLS} kills`, async () => {
+  it(`keeps acknowledged writes and drops refused writes over ${KILLS} kills`, async () => {
     console.log(replayLine(seed, 'embedded-kills'));
     const dataDir = await temporaryDirectory();
     environment = {

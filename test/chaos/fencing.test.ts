@@ -1,6 +1,6 @@
 /**
- * An owner that stops (SIGSTOP) for longer than the takeover takes, and wakes up believing that it still
- * owns: it must answer nothing that is stale and append nothing.
+ * An owner that is stopped (SIGSTOP) for longer than a takeover takes, and continues in the belief that it still owns
+ * the shard. It answers no stale read and appends no entry.
  */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
@@ -38,7 +38,7 @@ const worlds: { name: string; settings: Record<string, string>; start: () => Pro
 ];
 
 for (const world of worlds) {
-  describe(`an owner that is stopped and wakes up, on ${world.name}`, function () {
+  describe(`an owner that is stopped and continued after a takeover, on ${world.name}`, function () {
     this.timeout(240_000);
     let nats: NatsFacts | undefined;
     let cluster: MillraceCluster;
@@ -59,7 +59,7 @@ for (const world of worlds) {
     });
 
     for (let round = 1; round <= ROUNDS; round += 1) {
-      it(`answers nothing stale and appends nothing (${round} of ${ROUNDS})`, async () => {
+      it(`answers no stale read and appends no entry (${round} of ${ROUNDS})`, async () => {
         const { first, second } = await settled(cluster, round);
         await first.kv.ask('SET', 'value', 'before');
         await first.kv.ask('SET', 'counter', '0');

@@ -1,7 +1,7 @@
 /**
- * What a client was told stays true: a command that was answered `outcome=unknown` is not carried out later. Looked
- * at a thousand times, on a machine without time, while owners stand still, die, and hand their shards over.
- * More looks with CHAOS_LOOKS, of each kind.
+ * An answer stays true: a command that was answered `outcome=unknown` is not executed later. The test looks a thousand
+ * times on an overloaded machine, while owners are frozen, killed, and replaced by a handover. CHAOS_LOOKS sets the
+ * number of looks of each kind.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect } from 'chai';
@@ -20,7 +20,7 @@ const STILL_MS = { low: 300, high: 1300 };
 const HOLD_MS = 800;
 const BUSY_LOOPS = 3;
 
-describe('what was said of a command stays true', function () {
+describe('the answer to a command stays true', function () {
   this.timeout(60_000 + LOOKS * 300);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -65,7 +65,7 @@ describe('what was said of a command stays true', function () {
     await nats?.stop();
   });
 
-  it('when owners stand still on a machine without time', async () => {
+  it('while owners are frozen on an overloaded machine', async () => {
     for (let count = 0; count < BUSY_LOOPS; count += 1) busy.push(spawn(process.execPath, ['-e', 'for (;;);']));
     const { unknown } = await lookWhile(async () => {
       const still = await ownerNow();
@@ -77,7 +77,7 @@ describe('what was said of a command stays true', function () {
     expect(unknown, 'answers that nobody could give').to.be.at.least(0);
   });
 
-  it('when owners are killed', async () => {
+  it('while owners are killed', async () => {
     await lookWhile(async () => {
       const victim = await ownerNow();
       cluster.processes.splice(cluster.processes.indexOf(victim), 1);
@@ -86,7 +86,7 @@ describe('what was said of a command stays true', function () {
     });
   });
 
-  it('when owners hand their shards over, and then nobody hears "unknown"', async () => {
+  it('while owners hand over their shards, and no answer is "unknown"', async () => {
     const { unknown } = await lookWhile(async () => {
       const leaving = await ownerNow();
       cluster.processes.splice(cluster.processes.indexOf(leaving), 1);

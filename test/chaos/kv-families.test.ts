@@ -1,6 +1,6 @@
 /**
- * The embedded default under a load of every family, killed again and again. Every element that was
- * acknowledged is there, none is there twice, what was refused is not, and what expired stays away.
+ * The embedded default under commands of every family, killed repeatedly. Every acknowledged element is present once,
+ * refused elements are absent, and expired elements stay absent.
  */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
@@ -79,7 +79,7 @@ const KINDS: readonly Kind[] = [
 const LIBRARY = `#!lua name=lib
 redis.register_function('append', function(keys, args) return redis.call('RPUSH', keys[1], args[1]) end)`;
 
-describe('the embedded default under every family, killed', function () {
+describe('the embedded default under commands of every family', function () {
   this.timeout(60_000 + KILLS * MS_FOR_A_KILL);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -98,7 +98,7 @@ describe('the embedded default under every family, killed', function () {
     await endEverything();
   });
 
-  it(`keeps every element that it acknowledged over ${KILLS} kills`, async () => {
+  it(`keeps every acknowledged element over ${KILLS} kills`, async () => {
     console.log(replayLine(seed, 'kv-families'));
     const dataDir = await temporaryDirectory();
     environment = {

@@ -1,4 +1,7 @@
-/** A script that never ends, after it wrote: it is killed, its partition comes back without it, others go on. */
+/**
+ * A script that loops after a write: the process ends it, its partition is rebuilt without the write, and other
+ * databases continue.
+ */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { credentialsIn } from '../support/db-output-reader.js';
@@ -24,7 +27,7 @@ const ENDLESS: readonly string[] = [
   "redis.call('SET', KEYS[1], ARGV[1]) while true do redis.call('GET', KEYS[1]) end",
 ];
 
-describe('a script that is killed after it wrote', function () {
+describe('a script that is killed after a write', function () {
   this.timeout(180_000);
   let millrace: ServedProcess;
   let environment: Environment;
@@ -51,7 +54,7 @@ describe('a script that is killed after it wrote', function () {
     return client;
   };
 
-  it('leaves nothing behind, and another database of the shard goes on', async () => {
+  it('leaves no effect, and another database of the shard continues', async () => {
     const created = await runMillrace(['db', 'create', '--name', 'neighbour'], environment);
     const made = credentialsIn(created.stdout.toString());
     const redis = connect(PASSWORD);

@@ -1,6 +1,6 @@
 /**
- * The process that owns everything is killed while clients of another wait, listen, write in transactions and
- * by scripts. They stay connected; what they were told stays true.
+ * The process that owns all shards is killed while clients of another process block, subscribe, and write with
+ * transactions and scripts. The clients stay connected, and every answer stays true.
  */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
@@ -20,7 +20,7 @@ const PACE_MS = 1;
 const WAITERS = 3;
 const NOTHING_HAPPENED = /nothing was executed|was not executed|outcome=not-applied/;
 
-describe('the owner is killed while clients of another process wait', function () {
+describe('a takeover while clients of another process block, subscribe and write', function () {
   this.timeout(60_000 + KILLS * MS_FOR_A_KILL);
   let nats: NatsFacts;
   let cluster: MillraceCluster;
@@ -52,7 +52,7 @@ describe('the owner is killed while clients of another process wait', function (
     return client;
   }
 
-  it(`loses and doubles nothing over ${KILLS} kills`, async () => {
+  it(`loses and duplicates no command over ${KILLS} kills`, async () => {
     const clients = { closed: 0 };
     const queue = new QueueRecord();
     const heard: string[] = [];

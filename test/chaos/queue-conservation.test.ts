@@ -1,8 +1,7 @@
 /**
- * Messages of every kind, to destinations that fail, hang, drip, lie and die, while processes and the
- * nats-server are killed, stopped and put to sleep. What was accepted is delivered or kept, in order and within
- * its limits, and nothing else is.
- * Proves IL1.
+ * Messages of every kind to destinations that fail, hang, drip, misreport and die, while processes and the nats-server
+ * are killed, stopped and frozen. Every accepted message is delivered or kept, in order and within its limits, and no
+ * other message appears. Proves IL1.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -58,7 +57,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
-describe('messages in three processes on one nats-server', function () {
+describe('messages of three processes on one nats-server', function () {
   this.timeout(120_000 + FAULTS * MS_FOR_A_FAULT);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -94,7 +93,7 @@ describe('messages in three processes on one nats-server', function () {
     await nats?.stop();
   });
 
-  it(`are conserved through ${FAULTS} faults`, async () => {
+  it(`are delivered or kept through ${FAULTS} faults`, async () => {
     console.log(replayLine(seed, 'queue-conservation'));
     const faults = [killOwner, freezeOwner, killEdge, killServer, stopOwner, freezeServer, loseSink];
     run.load.start();
@@ -110,7 +109,7 @@ describe('messages in three processes on one nats-server', function () {
     await run.judge(new ConservationClient(`http://127.0.0.1:${ports.get(NOWHERE)}`), journal as JournalReader);
   });
 
-  it('are shown alike by all, and by one that begins with nothing', async () => {
+  it('are listed alike by all processes and by a process with empty read models', async () => {
     const [region, ...others] = regions as [string, ...string[]];
     const of = (name: string) => shownBy(alive.get(name) as MillraceProcess);
     // Both anew each time: a message that waits for its next try may still go on.
@@ -195,7 +194,7 @@ describe('messages in three processes on one nats-server', function () {
   }
 });
 
-describe('messages in the embedded default', function () {
+describe('messages of the embedded default', function () {
   this.timeout(120_000 + KILLS * MS_FOR_A_FAULT);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -226,7 +225,7 @@ describe('messages in the embedded default', function () {
     await endEverything();
   });
 
-  it(`are conserved through ${KILLS} kills`, async () => {
+  it(`are delivered or kept through ${KILLS} kills`, async () => {
     console.log(replayLine(seed, 'queue-conservation'));
     run.load.start();
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -245,7 +244,7 @@ describe('messages in the embedded default', function () {
     await run.judge(new ConservationClient(millrace.addresses.queue as string), journal);
   });
 
-  it('are shown alike by read models that are made anew', async () => {
+  it('are listed alike after a rebuild of the read models', async () => {
     // From the beginning each time: a message that waits for its next try may go on in between.
     await eventually(async () => {
       const shown = await shownBy(millrace);

@@ -1,6 +1,6 @@
 /**
- * The owner of the queue dies, sleeps or loses its server at chosen points of a message's life. At none of
- * them is a message lost, accepted twice, or in two places.
+ * The owner of a queue shard dies, is frozen or loses its nats-server at chosen points of a message's life. At none of
+ * these points is a message lost, accepted twice, or in two places.
  */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
@@ -15,7 +15,7 @@ const JUST_BEFORE_MS = 300;
 /** For an owner to be there. */
 const START_MS = 5000;
 
-describe('a queue whose owner dies', function () {
+describe('a queue after the death or sleep of its owner', function () {
   this.timeout(120_000);
   let stand: QueueCrashStand;
   let scheduledAtMs = 0;
@@ -41,7 +41,7 @@ describe('a queue whose owner dies', function () {
   });
   after(() => stand?.stop());
 
-  it('has nothing of a message whose entry was never sent', async () => {
+  it('holds no message without a sent entry', async () => {
     const path = stand.sink.path('never-sent');
     const once = { 'svc-deduplication-id': path.slice(1) };
     stand.proxy.stall('to-server');
@@ -56,7 +56,7 @@ describe('a queue whose owner dies', function () {
     expect(await stand.eventsTo(path, 'MessageAccepted')).to.have.length(1);
   });
 
-  it('has one message when it died before it could say so, and is asked again', async () => {
+  it('answers a repeated publish with the stored message when the first answer was lost', async () => {
     const path = stand.sink.path('never-answered');
     const once = { 'svc-deduplication-id': path.slice(1) };
     stand.proxy.loseAcks();
@@ -73,7 +73,7 @@ describe('a queue whose owner dies', function () {
     expect(stand.sink.calls(path)).to.have.length(1);
   });
 
-  it('delivers what it had accepted and not begun', async () => {
+  it('delivers an accepted message for which no call was made', async () => {
     const path = stand.sink.path('accepted');
     await stand.accepted(path, { 'svc-delay': '1s' });
     await stand.killOwner();
@@ -83,7 +83,7 @@ describe('a queue whose owner dies', function () {
     expect(stand.sink.calls(path)).to.have.length(1);
   });
 
-  it('makes an attempt that was journaled and never sent', async () => {
+  it('makes a journaled attempt that was never sent', async () => {
     const path = stand.sink.path('never-called');
     await stand.accepted(path, { 'svc-delay': '1s' });
     stand.proxy.loseAcks();
@@ -96,7 +96,7 @@ describe('a queue whose owner dies', function () {
     expect((await stand.stored(path, 'AttemptStarted', 2)).map(({ restarts }) => restarts)).to.deep.equal([0, 1]);
   });
 
-  it('makes a call again that it died in the middle of, as the same attempt of the same message', async () => {
+  it('repeats an interrupted call as the same attempt of the same message', async () => {
     const path = stand.sink.path('in-the-middle');
     stand.sink.hold(path);
     const id = await stand.accepted(path);
@@ -110,7 +110,7 @@ describe('a queue whose owner dies', function () {
     expect(calls.map(({ headers }) => headers['svc-retried'])).to.deep.equal(['0', '0']);
   });
 
-  it('repeats a delivery whose answer it could not write down', async () => {
+  it('repeats a delivery without a stored outcome', async () => {
     const path = stand.sink.path('never-written');
     stand.sink.hold(path);
     const id = await stand.accepted(path);
@@ -128,7 +128,7 @@ describe('a queue whose owner dies', function () {
     expect(await stand.eventsTo(path, 'MessageDelivered')).to.have.length(1);
   });
 
-  it('does not call again when it cannot tell whether an outcome was stored', async () => {
+  it('does not repeat a delivery when only the acknowledgement of its outcome was lost', async () => {
     const path = stand.sink.path('unknown-outcome');
     stand.sink.hold(path);
     await stand.accepted(path);
@@ -143,7 +143,7 @@ describe('a queue whose owner dies', function () {
     expect(await stand.eventsTo(path, 'MessageDelivered')).to.have.length(1);
   });
 
-  it('has a message that failed for the last time in the DLQ once, though that was not stored', async () => {
+  it('puts a message into the DLQ once when its last failure was not stored', async () => {
     const path = stand.sink.path('dead-later');
     stand.sink.hold(path);
     stand.sink.answer(path, { status: 500 });
@@ -159,7 +159,7 @@ describe('a queue whose owner dies', function () {
     await expectDead(path, id);
   });
 
-  it('has a message that failed for the last time in the DLQ once, though it never heard of that', async () => {
+  it('puts a message into the DLQ once when the acknowledgement of its last failure was lost', async () => {
     const path = stand.sink.path('dead');
     stand.sink.hold(path);
     stand.sink.answer(path, { status: 500 });
@@ -175,7 +175,7 @@ describe('a queue whose owner dies', function () {
     expect(stand.sink.calls(path)).to.have.length(1);
   });
 
-  it('never sends what was cancelled, whoever owns it then', async () => {
+  it('never sends a cancelled message', async () => {
     const path = stand.sink.path('cancelled');
     const after = stand.sink.path('after');
     const id = await stand.accepted(path, { 'svc-delay': '1s' });
@@ -188,7 +188,7 @@ describe('a queue whose owner dies', function () {
     expect(stand.sink.calls(path)).to.deep.equal([]);
   });
 
-  it('sends what is cancelled at the moment when it is due once or never, as the journal says', async () => {
+  it('sends a message that is cancelled at its due time once or never, as the journal says', async () => {
     const path = stand.sink.path('race');
     const ids: string[] = [];
     for (let count = 0; count < 20; count += 1) ids.push(await stand.accepted(path, { 'svc-delay': '1s' }));
@@ -207,7 +207,7 @@ describe('a queue whose owner dies', function () {
     expect(started.size + (await stand.eventsTo(path, 'MessageCancelled')).length).to.be.at.least(ids.length);
   });
 
-  it('that sleeps through a takeover finishes its calls for nothing, and begins none', async () => {
+  it('records no outcome from a frozen owner that wakes after a takeover, and the frozen owner starts no call', async () => {
     const path = stand.sink.path('asleep');
     const flow = { 'svc-flow-control-key': 'asleep', 'svc-flow-control-value': 'parallelism=1' };
     stand.sink.hold(path);
@@ -237,7 +237,7 @@ describe('a queue whose owner dies', function () {
     expect(await stand.eventsTo(path, 'MessageDelivered')).to.have.length(2);
   });
 
-  it('that wakes up to the news that an attempt was stored leaves it to its successor', async () => {
+  it('has a stored attempt made once, by the new owner, when the old owner wakes after the takeover', async () => {
     const path = stand.sink.path('awake');
     stand.sink.hold(path);
     const sleeper = await stand.owner();
@@ -259,7 +259,7 @@ describe('a queue whose owner dies', function () {
     await stand.stored(path, 'MessageDelivered');
   });
 
-  it('is told what to do while nobody owns it, and the next one does it once', async () => {
+  it('accepts messages while no process owns it, and the next owner delivers each once', async () => {
     const path = stand.sink.path('told');
     await stand.killOwner();
     const ids = await Promise.all(Array.from({ length: 20 }, () => stand.accepted(path)));
@@ -274,7 +274,7 @@ describe('a queue whose owner dies', function () {
     expect(await stand.eventsTo(path, 'MessageAccepted')).to.have.length(ids.length);
   });
 
-  it('takes each tick of a schedule once, though it dies at one', async () => {
+  it('takes each tick of a schedule once when the owner dies at a tick', async () => {
     const tickAtMs = diedAtTickMs ?? (await dieAtTick());
     await eventually(async () => expect(await firedAtMs()).to.include(tickAtMs), { timeoutMs: BACK_TIMEOUT_MS });
     await stand.quiet();

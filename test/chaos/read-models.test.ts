@@ -1,7 +1,7 @@
 /**
- * Read models whose process is killed again and again in the middle of its work, while messages, runs, commands and
- * documents come in. What they show in the end is what was acknowledged, counted by hand, and what a process that begins
- * with nothing shows.
+ * Read models whose process is killed repeatedly in the middle of its work, while messages, runs, commands and
+ * documents arrive. In the end they show the acknowledged items, counted independently, and a process with empty read
+ * models shows the same.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ import {
 } from '../support/search-process.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
-const KILLS = Number(process.env.CHAOS_READ_MODEL_KILLS ?? '20');
+const KILLS = Number(process.env.CHAOS_READ_MODEL_KILLS ?? '10');
 const MS_FOR_A_KILL = 10_000;
 /** Accepted between the ready line and the kill, at most. */
 const MAX_BETWEEN_KILLS = 40;
@@ -40,7 +40,7 @@ const SHARD = 'QUEUE_0';
 const LONG = { timeoutMs: 60_000, everyMs: 250 };
 const QUERIES = ['word1', 'document 7', 'word3 of number', 'numbr'];
 
-describe('read models of a process that is killed in the middle of its work', function () {
+describe('read models of a process that is killed repeatedly', function () {
   this.timeout(180_000 + KILLS * MS_FOR_A_KILL);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -124,7 +124,7 @@ describe('read models of a process that is killed in the middle of its work', fu
   let foundBefore: unknown;
   let accepted: Accepted;
 
-  it(`show each thing once after ${KILLS} kills`, async () => {
+  it(`show each item once after ${KILLS} kills`, async () => {
     console.log(replayLine(seed, 'read-models'));
     load.start();
     const midway = Object.fromEntries(READ_MODEL_FILES.map((file) => [file, 0]));
@@ -194,7 +194,7 @@ describe('read models of a process that is killed in the middle of its work', fu
     }, LONG);
   }
 
-  it('show the same after they were made anew from nothing', async () => {
+  it('show the same after a rebuild from the journal', async () => {
     const end = await journal.position(SHARD);
     // Sizes of a database are told some seconds after its commands: what is shown by now is what is compared.
     const shown = await state();

@@ -1,7 +1,6 @@
 /**
- * What happens between the process and its NATS when the network is bad: acknowledgements that are lost or
- * late, one direction that stands still, connections that are cut. Clients must hear the truth or "unknown".
- * Proves SE1.
+ * A bad network between the process and its NATS: lost or late acknowledgements, a stalled direction, cut connections.
+ * Clients receive a true answer or "unknown". Proves SE1.
  */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
@@ -24,7 +23,7 @@ const SHARD = 'KV_0';
 const IMPATIENT_MS = 700;
 const KILL_EVERY = 8;
 
-describe('a bad network between a process and its NATS', function () {
+describe('a process with a bad network to its NATS', function () {
   this.timeout(60_000 + FAULTS * 10_000);
   const seed = seedOfThisRun();
   const random = seededRandom(seed);
@@ -58,7 +57,7 @@ describe('a bad network between a process and its NATS', function () {
     await nats?.stop();
   });
 
-  it('answers a write whose acknowledgement was lost, and has done it once', async () => {
+  it('answers a write after a lost acknowledgement, and executes it once', async () => {
     await millrace.kv.ask('SET', 'lost', '0');
     const touched = proxy.acksTouched;
     proxy.loseAcks();
@@ -70,7 +69,7 @@ describe('a bad network between a process and its NATS', function () {
     expect(await unknownAppends()).to.be.greaterThan(0);
   });
 
-  it('takes an acknowledgement that comes after the next try for what it is', async () => {
+  it('accepts an acknowledgement that arrives after the retry', async () => {
     await millrace.kv.ask('SET', 'late', '0');
     proxy.delayAcks(APPEND_TIMEOUT_MS + 100);
     for (let count = 1; count <= 3; count += 1) expect(await millrace.kv.ask('INCR', 'late')).to.equal(count);
@@ -79,7 +78,7 @@ describe('a bad network between a process and its NATS', function () {
   });
 
   for (const direction of ['to-server', 'to-client'] as const) {
-    it(`holds a write, and reads of it, while nothing comes through ${direction}`, async () => {
+    it(`holds a write and the reads of its key while no data passes ${direction}`, async () => {
       await millrace.kv.ask('SET', 'held', 'before');
       proxy.stall(direction);
       const before = await unknownAppends();
@@ -99,7 +98,7 @@ describe('a bad network between a process and its NATS', function () {
     });
   }
 
-  it('stops answering reads when it has not reached its NATS for the read lease', async () => {
+  it('refuses reads when NATS has been unreachable for the read lease', async () => {
     await millrace.kv.ask('SET', 'leased', 'yes');
     proxy.isolate();
     await eventually(async () => expect((await millrace.kv.command('GET', 'leased')).kind).to.equal('refused'), {

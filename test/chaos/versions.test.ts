@@ -1,6 +1,7 @@
 /**
- * The version before (`infra/previous-version`), built from its commit, beside this one in a cluster that is used all the
- * while: there, back, there again; then the level of formats is raised, and the version before is refused. Proves LFO1, LFO2.
+ * The previous version (`infra/previous-version`), built from its commit, and this version in one cluster under load:
+ * upgrade, downgrade, upgrade again. Then `millrace cluster upgrade` raises the format level, and the previous version
+ * is refused. Proves LFO1, LFO2.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,8 +11,8 @@ import { expect } from 'chai';
 import { SESSION_UNCHANGED_MS } from '../../src/actors/runtime/index.js';
 import { decodeControlEvents } from '../../src/codec/control/index.js';
 import { FORMAT_LEVEL } from '../../src/kernel/index.js';
-import { CONTROL_SHARD, entrySections } from '../../src/messages/index.js';
 import type { ClusterStatus } from '../../src/ports/index.js';
+import { CONTROL_SHARD, entrySections } from '../../src/protocol/index.js';
 import { judgeCluster } from '../support/cluster-load/cluster-judge.js';
 import { ClusterLoad } from '../support/cluster-load/cluster-load.js';
 import { ClusterStand } from '../support/cluster-load/cluster-stand.js';
@@ -31,7 +32,7 @@ const READY = { timeoutMs: MINUTE_MS, everyMs: 50 };
 /** The record of a process that lost its session, or whose time to end was over before it had removed it, stays so long. */
 const FORGOTTEN = { timeoutMs: SESSION_UNCHANGED_MS + MINUTE_MS, everyMs: 5000 };
 
-describe('two versions side by side', function () {
+describe('a cluster of two versions', function () {
   this.timeout(14 * MINUTE_MS);
   const seed = seedOfThisRun();
   let stand: ClusterStand;
@@ -56,19 +57,18 @@ describe('two versions side by side', function () {
     await endEverything();
   });
 
-  it('is begun by the version before', async () => {
+  it('starts with the previous version at format level 1', async () => {
     await calm(stand, load as ClusterLoad);
     const { format, processes } = await status();
     expect(format).to.equal(1);
     expect(processes.map(({ readsFormat }) => readsFormat)).to.deep.equal([undefined, undefined, undefined]);
   });
 
-  it('is upgraded one process after the other, and whoever uses it just goes on', () =>
-    roll(['a', 'b', 'c'], undefined));
+  it('is upgraded one process at a time without an unknown outcome', () => roll(['a', 'b', 'c'], undefined));
 
-  it('goes back as long as nobody has raised the level', () => roll(['a'], PROGRAM_BEFORE));
+  it('is downgraded while the format level is still 1', () => roll(['a'], PROGRAM_BEFORE));
 
-  it('does not raise the level while one process is of the version before, and says which', async () => {
+  it('refuses `millrace cluster upgrade` while a process of the previous version runs, and names it', async () => {
     const { processes } = await status();
     const old = processes.find(({ readsFormat }) => readsFormat === undefined);
     const refused = await stand.cluster.run(['cluster', 'upgrade']);
@@ -78,16 +78,16 @@ describe('two versions side by side', function () {
     expect((await status()).format).to.equal(1);
   });
 
-  it('goes forward again', () => roll(['a'], undefined));
+  it('is upgraded again after the downgrade', () => roll(['a'], undefined));
 
-  it('raises it when every process reads it, once, in the journal and in the audit log', async () => {
+  it('raises the format level once when every process reads it, in the journal and in the audit log', async () => {
     for (let twice = 0; twice < 2; twice += 1) {
       const raised = await eventually(async () => {
         const { stdout, stderr } = await stand.cluster.run(['cluster', 'upgrade']);
         expect(stderr).to.equal('');
         return stdout;
       }, FORGOTTEN);
-      expect(raised.toString()).to.match(new RegExp(`^format level ${FORMAT_LEVEL} counts`));
+      expect(raised.toString()).to.match(new RegExp(`^format level ${FORMAT_LEVEL} is in force`));
     }
     expect((await status()).format).to.equal(FORMAT_LEVEL);
     const journal = await stand.cluster.reader();
@@ -102,13 +102,13 @@ describe('two versions side by side', function () {
     expect(events.slice(at + 1).some(({ type }) => type === 'FormatRaised')).to.equal(false);
   });
 
-  it('refuses the version before from then on, in one line', async () => {
+  it('refuses a process of the previous version after the upgrade, with one line', async () => {
     const env = await stand.cluster.environment(await temporaryDirectory());
     const why = `this installation has format level ${FORMAT_LEVEL}, and this program reads up to 1`;
     await expectServeRefused(env, why, PROGRAM_BEFORE);
   });
 
-  it('has kept what it said to everybody', async () => {
+  it('has kept every acknowledged write', async () => {
     await calm(stand, load as ClusterLoad);
     await judgeCluster(stand, load as ClusterLoad);
   });

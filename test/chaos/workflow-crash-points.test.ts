@@ -1,6 +1,6 @@
 /**
  * The server is killed while many clients trigger runs, append to them, wait, notify, store events, finish, cancel and
- * resume: what any of them was told to be done is there afterwards, and what was asked twice was done once.
+ * resume. Acknowledged operations are present afterwards, and repeated requests took effect once.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -38,7 +38,7 @@ const KINDS = [
   'resume',
 ];
 
-describe('a workflow server that dies', function () {
+describe('a workflow server that is killed under load', function () {
   this.timeout(300_000);
   const seed = seedOfThisRun();
   let queue: QueueProcess;
@@ -53,7 +53,7 @@ describe('a workflow server that dies', function () {
     await endpoint?.close();
   });
 
-  it('has done what it said, and nothing twice', async () => {
+  it('keeps every acknowledged operation and executes repeated requests once', async () => {
     const random = seededRandom(seed);
     const { url, failingUrl } = endpoint;
     const clients = Array.from(

@@ -1,6 +1,6 @@
 /**
- * Random workflows, run by the published client, while the server and the endpoint are killed and answers get lost on
- * their way in both directions: each comes to what a direct model of it says, and nothing that was acknowledged is lost.
+ * Random workflows, run by the published client, while the server and the endpoint are killed and answers are lost in
+ * both directions. Each workflow ends as a direct model predicts, and no acknowledged operation is lost.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ const MAX_ABSENCE_MS = 1500;
 /** Shorter than it takes to notice. */
 const MAX_STOPPED_MS = 500;
 
-describe('random workflows, while processes die and answers get lost', function () {
+describe('random workflows under kills and lost answers', function () {
   this.timeout(300_000);
   const seed = seedOfThisRun();
   let stand: WorkflowChaosStand;
@@ -40,7 +40,7 @@ describe('random workflows, while processes die and answers get lost', function 
   });
   after(() => stand?.stop());
 
-  it('end as the model says', async () => {
+  it('end as the model predicts', async () => {
     const programs: Program[] = [];
     await quietly(async () => {
       const load = new AbortController();

@@ -1,6 +1,5 @@
 /**
- * What every bus promises (src/ports/bus.ts): at most once, in order from one sender, and failures told apart.
- * Proves MB1.
+ * Promises of every bus (src/ports/bus.ts): at most once, in order from one sender, and distinct failures. Proves MB1.
  */
 import { expect } from 'chai';
 import { isMillraceError, MillraceError, type SessionId, type ShardName } from '../../src/kernel/index.js';
@@ -29,8 +28,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
     let made = 0;
     const open: Subscription[] = [];
 
-    before(async function () {
-      this.timeout(30_000);
+    before(async () => {
       harness = await makeHarness();
       ({ bus, other } = harness);
     });
@@ -81,7 +79,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
 
     describe('publish and subscribe', () => {
       for (const kind of ['heartbeat', 'notice', 'session'] as const) {
-        it(`carries a ${kind} to every subscriber, the publisher's own included`, async () => {
+        it(`carries a ${kind} to every subscriber, also of the publisher`, async () => {
           const topic: Topic =
             kind === 'heartbeat'
               ? { kind }
@@ -115,7 +113,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         expect(stranger).to.deep.equal([]);
       });
 
-      it('is silent after stop', async () => {
+      it('delivers no message after stop', async () => {
         const stopped: string[] = [];
         const subscription = other.subscribe(notice(), (payload) => void stopped.push(textOf(payload)));
         const seen = collect(other, notice());
@@ -135,24 +133,24 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         await eventually(() => expect(seen.at(-1)?.length).to.equal(large.length));
       });
 
-      it('does nothing when nobody listens', () => {
+      it('accepts a message without subscribers', () => {
         bus.publish(notice(), text('into the void'));
         expect(bus.isConnected()).to.equal(true);
       });
     });
 
     describe('request and serve', () => {
-      it('brings the answer of another process', async () => {
+      it('returns the answer of another process', async () => {
         await serving(other, command(), async (payload) => text(`echo ${textOf(payload)}`));
         expect(textOf(await bus.request(command(), text('a'), PATIENT_MS))).to.equal('echo a');
       });
 
-      it('brings the answer of the same process', async () => {
+      it('returns the answer of the same process', async () => {
         await serving(bus, command(), async (payload) => text(`echo ${textOf(payload)}`));
         expect(textOf(await bus.request(command(), text('b'), PATIENT_MS))).to.equal('echo b');
       });
 
-      it('matches many answers with their requests, in whatever order they come', async () => {
+      it('matches answers with their requests, in any order', async () => {
         const held: (() => void)[] = [];
         await serving(other, command(), async (payload) => {
           await new Promise<void>((resolve) => held.push(resolve));
@@ -173,7 +171,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         }
       });
 
-      it('fails as unavailable, at once, when nobody serves the topic', async () => {
+      it('fails as unavailable, without waiting, when the topic has no server', async () => {
         expect((await failureOf(bus.request(command(), text('x'), PATIENT_MS))).code).to.equal('SHARD_UNAVAILABLE');
       });
 
@@ -195,7 +193,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         expect(received).to.equal(1);
       });
 
-      it('carries a failure of the service back, with its code, message and details', async () => {
+      it('returns a failure of the service with its code, message and details', async () => {
         await serving(other, command(), async () => {
           throw new MillraceError('MAILBOX_FULL', 'no room for more', { shard, commands: 7 });
         });
@@ -207,7 +205,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         ]);
       });
 
-      it('brings the answer to a question from whichever process keeps the read models', async () => {
+      it('returns the answer of any process with the read models', async () => {
         const asked: string[] = [];
         for (const on of [bus, other]) {
           await serving(on, QUERY, async (payload) => {
@@ -219,7 +217,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         expect(new Set(asked)).to.deep.equal(new Set(['who']));
       });
 
-      it('brings no question to those who serve a shard, and no command to the read models', async () => {
+      it('delivers no query to a shard, and no command to the read models', async () => {
         const heard: string[] = [];
         const noting = (name: string) => async (payload: Uint8Array) => {
           heard.push(`${name}: ${textOf(payload)}`);
@@ -232,7 +230,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         expect(heard).to.deep.equal(['read models: question', 'shard: command']);
       });
 
-      it('fails a question as unavailable when nobody keeps the read models any more', async () => {
+      it('fails a query as unavailable after the read models have stopped', async () => {
         await serving(other, QUERY, async (payload) => payload);
         for (const subscription of open.splice(0)) subscription.stop();
         await eventually(async () => {
@@ -241,7 +239,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
         });
       });
 
-      it('carries a failure that is not ours as a defect', async () => {
+      it('returns an unexpected error as a defect', async () => {
         await serving(other, command(), async () => {
           throw new TypeError('undefined is not a function');
         });

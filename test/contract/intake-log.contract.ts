@@ -1,4 +1,4 @@
-/** What every intake log keeps: see src/ports/intake-log.ts. Proves IL3. */
+/** Promises of every intake log (src/ports/intake-log.ts). Proves IL3. */
 import { expect } from 'chai';
 import type { ShardName } from '../../src/kernel/index.js';
 import type { IntakeLog, StoredMessage, Subscription } from '../../src/ports/index.js';
@@ -16,8 +16,7 @@ export interface IntakeLogHarness {
 
 /** @param canRestart its harness has a server that can die and come back */
 export function intakeLogContract(name: string, open: () => Promise<IntakeLogHarness>, canRestart = false): void {
-  describe(`intake log: ${name}`, function () {
-    this.timeout(30_000);
+  describe(`intake log: ${name}`, () => {
     let harness: IntakeLogHarness;
     let one: IntakeLog;
     let other: IntakeLog;
@@ -46,7 +45,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
     const positions = (heard: readonly StoredMessage[]) => heard.map(({ position }) => position);
     const texts = (heard: readonly StoredMessage[]) => heard.map(({ bytes }) => Buffer.from(bytes).toString());
 
-    it('stores what several writers append at once, each record once, in positions without a gap', async () => {
+    it('stores parallel appends of several writers, each once, without gaps in the positions', async () => {
       const records = Array.from({ length: 20 }, (_, i) => `record ${i}`);
       await Promise.all(records.map((text, i) => (i % 2 === 0 ? one : other).append(shard, Buffer.from(text))));
       const heard = heardFrom(one, 1);
@@ -55,7 +54,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
       expect(texts(heard)).to.have.members(records);
     });
 
-    it('keeps the intakes of two shards apart', async () => {
+    it('separates the intakes of two shards', async () => {
       const another = await harness.freshShard();
       await one.append(shard, Buffer.from('here'));
       await one.append(another, Buffer.from('there'));
@@ -63,7 +62,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
       await eventually(() => expect(texts(heard)).to.deep.equal(['there']));
     });
 
-    it('is followed from any position on, and on to what is appended later', async () => {
+    it('is followed from any position, and further to later records', async () => {
       for (const text of ['a', 'b']) await one.append(shard, Buffer.from(text));
       const heard = heardFrom(other, 2);
       await eventually(() => expect(texts(heard)).to.deep.equal(['b']));
@@ -71,7 +70,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
       await eventually(() => expect(texts(heard)).to.deep.equal(['b', 'c']));
     });
 
-    it('lets go of what is trimmed and of nothing else', async () => {
+    it('removes trimmed records only', async () => {
       for (const text of ['a', 'b', 'c']) await one.append(shard, Buffer.from(text));
       await one.trim(shard, 2);
       const heard = heardFrom(other, 1);
@@ -79,7 +78,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
       expect(positions(heard)).to.deep.equal([3]);
     });
 
-    it('goes on in its positions after everything was trimmed', async () => {
+    it('continues its positions after all records were trimmed', async () => {
       for (const text of ['a', 'b']) await one.append(shard, Buffer.from(text));
       const heard = heardFrom(other, 1);
       await eventually(() => expect(heard).to.have.length(2));
@@ -90,7 +89,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
       await eventually(() => expect(positions(late)).to.deep.equal([3]));
     });
 
-    it('goes on in its positions when trimmed beyond its end, where nothing is yet', async () => {
+    it('continues its positions after a trim beyond its end', async () => {
       await one.append(shard, Buffer.from('a'));
       await one.trim(shard, 10);
       await one.trim(shard, 10);
@@ -99,7 +98,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
       await eventually(() => expect(positions(heard)).to.deep.equal([2]));
     });
 
-    it('may be trimmed while it is empty', async () => {
+    it('accepts a trim while it is empty', async () => {
       await one.trim(shard, 0);
       await one.trim(shard, 5);
       await one.append(shard, Buffer.from('first'));
@@ -108,7 +107,7 @@ export function intakeLogContract(name: string, open: () => Promise<IntakeLogHar
     });
 
     if (!canRestart) return;
-    it('goes on in its positions when its server died after everything was trimmed', async () => {
+    it('continues its positions when its server died after all records were trimmed', async () => {
       for (const text of ['a', 'b', 'c']) await one.append(shard, Buffer.from(text));
       await one.trim(shard, 3);
       await harness.restart?.();

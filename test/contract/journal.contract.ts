@@ -1,7 +1,6 @@
 /**
- * What every journal adapter promises (src/ports/journal.ts, JN1–JN7). A harness gives two clients of
- * one server, so that each promise is also checked between processes. Titles carry the promise's number.
- * Proves JJ2, JJ3.
+ * Promises of every journal adapter (src/ports/journal.ts, JN1–JN7). A harness gives two clients of one server, so that
+ * each promise is also checked between processes. Titles carry the promise's number. Proves JJ2, JJ3.
  */
 import { expect } from 'chai';
 import { isMillraceError, type ShardName } from '../../src/kernel/index.js';
@@ -28,8 +27,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
     let journal: Journal;
     let shard: ShardName;
 
-    before(async function () {
-      this.timeout(30_000);
+    before(async () => {
       harness = await makeHarness();
       journal = harness.journal;
     });
@@ -43,20 +41,20 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect(await positionsOf(journal, shard, 5)).to.deep.equal([1, 2, 3, 4, 5]);
       });
 
-      it('JN1 counts each shard by itself', async () => {
+      it('JN1 counts each shard separately', async () => {
         const second = await harness.freshShard();
         await fill(journal, shard, 3);
         expect(await journal.append(second, text('x'), 0)).to.deep.equal({ kind: 'stored', position: 1 });
       });
 
-      it('JN2 refuses an expectation that is behind, and says where the journal is', async () => {
+      it('JN2 refuses an expectation that is too low, and names the last position', async () => {
         await fill(journal, shard, 3);
         const outcome = await journal.append(shard, text('late'), 2);
         expect(outcome.kind).to.equal('conflict');
         expect((outcome as { last: number | undefined }).last).to.be.oneOf([3, undefined]);
       });
 
-      it('JN2 refuses an expectation that is ahead', async () => {
+      it('JN2 refuses an expectation that is too high', async () => {
         await fill(journal, shard, 1);
         expect((await journal.append(shard, text('early'), 2)).kind).to.equal('conflict');
       });
@@ -80,7 +78,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect(texts(await all(journal.read(shard, 1, 20)))[19]).to.equal('chunk 19');
       });
 
-      it('JN4 leaves no trace of what was refused, at once or later', async () => {
+      it('JN4 leaves no trace of a refused append', async () => {
         await fill(journal, shard, 2);
         await journal.append(shard, text('refused'), 0);
         await journal.append(shard, text('refused'), 7);
@@ -93,7 +91,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect(outcome.kind).to.equal('rejected');
       });
 
-      it('keeps every byte value, and messages of no byte and of 512 KiB', async () => {
+      it('keeps every byte value, empty messages and messages of 512 KiB', async () => {
         const everyByte = Uint8Array.from({ length: 256 }, (_, value) => value);
         const large = new Uint8Array(512 * 1024).fill(0xa5);
         const messages = [everyByte, new Uint8Array(0), large];
@@ -114,9 +112,8 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
 
       const whenSilent = canStall ? it : () => undefined;
       whenSilent(
-        'J5 resolves without throwing while the server is silent, and a repeat settles what happened',
+        'JN5 resolves without throwing while the server does not answer, and a repetition gives a definite outcome',
         async function (this: Mocha.Context) {
-          this.timeout(30_000);
           await fill(journal, shard, 1);
           const resume = (await harness.stall?.()) ?? (async () => {});
           let outcome: AppendOutcome;
@@ -139,7 +136,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
     });
 
     describe('readAt', () => {
-      it('JN6 finds what is stored, also from another client', async () => {
+      it('JN6 finds a stored message, also from another client', async () => {
         await fill(journal, shard, 3);
         const found = await eventually(async () => present(await harness.other.readAt(shard, 2)));
         expectSameBytes(found, text('message 2'));
@@ -158,26 +155,26 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
     });
 
     describe('read', () => {
-      it('gives every position from the first to the last asked for, in order', async () => {
+      it('returns every position of the range in order', async () => {
         await fill(journal, shard, 10);
         const messages = await all(harness.other.read(shard, 3, 7));
         expect(messages.map((message) => message.position)).to.deep.equal([3, 4, 5, 6, 7]);
         expect(texts(messages)[0]).to.equal('message 3');
       });
 
-      it('gives nothing when the range is empty', async () => {
+      it('returns no message for an empty range', async () => {
         await fill(journal, shard, 2);
         expect(await all(journal.read(shard, 3, 2))).to.deep.equal([]);
       });
 
-      it('says when each message was stored, in order', async () => {
+      it('shows when each message was stored, in order', async () => {
         await fill(journal, shard, 3);
         const times = (await all(journal.read(shard, 1, 3))).map((message) => message.storedAtMs);
         expect(times).to.deep.equal([...times].sort((a, b) => a - b));
         expect(times[0]).to.be.greaterThan(Date.parse('2020-01-01'));
       });
 
-      it('can be left early and begun again', async () => {
+      it('can be left early and started again', async () => {
         await fill(journal, shard, 5);
         for await (const message of journal.read(shard, 1, 5)) if (message.position === 2) break;
         expect(await all(journal.read(shard, 1, 5))).to.have.lengthOf(5);
@@ -189,8 +186,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         await failsWith('JOURNAL_DAMAGED', all(journal.read(shard, 2, 5)));
       });
 
-      it('fails as unavailable, in bounded time, when the last position does not appear', async function () {
-        this.timeout(30_000);
+      it('fails as unavailable, in bounded time, when the last position does not appear', async () => {
         await fill(journal, shard, 2);
         await failsWith('JOURNAL_UNAVAILABLE', all(journal.read(shard, 1, 3)));
       });
@@ -203,7 +199,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
     });
 
     describe('follow', () => {
-      it('delivers what is there and then what comes, in order and once each', async () => {
+      it('delivers existing messages and then new ones, in order and once each', async () => {
         await fill(journal, shard, 3);
         const seen: string[] = [];
         const follower = { onMessage: (m: StoredMessage) => void seen.push(textOf(m.bytes)), onAlive: () => {} };
@@ -214,7 +210,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         subscription.stop();
       });
 
-      it('waits for a position that is not there yet', async () => {
+      it('waits for a position that does not exist yet', async () => {
         const positions: number[] = [];
         const subscription = harness.other.follow(shard, 1, {
           onMessage: (message) => void positions.push(message.position),
@@ -225,7 +221,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         subscription.stop();
       });
 
-      it('says that the journal answers while nothing comes', async () => {
+      it('reports that the journal answers while no message arrives', async () => {
         let alive = 0;
         const onAlive = () => {
           alive += 1;
@@ -235,7 +231,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         subscription.stop();
       });
 
-      it('is silent after stop', async () => {
+      it('delivers no message after stop', async () => {
         const stoppedSaw: number[] = [];
         const otherSaw: number[] = [];
         const stopped = journal.follow(shard, 1, {
@@ -275,7 +271,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect([tail.first, tail.last, tail.bytes, tail.holes]).to.deep.equal([1, 0, 0, 0]);
       });
 
-      it('JN7 shows the last position sooner or later', async () => {
+      it('JN7 shows the last position eventually', async () => {
         await fill(journal, shard, 4);
         await eventually(async () => {
           const tail = await harness.other.tail(shard);
@@ -284,20 +280,20 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         });
       });
 
-      it('names the same stream the same way, always', async () => {
+      it('shows the same creation time for the same stream', async () => {
         const before = (await journal.tail(shard)).createdAt;
         await fill(journal, shard, 2);
         expect((await harness.other.tail(shard)).createdAt).to.equal(before);
         expect(before).to.not.equal('');
       });
 
-      it('fails as damaged when the stream is not there', async () => {
+      it('fails as damaged when the stream is missing', async () => {
         await failsWith('JOURNAL_DAMAGED', journal.tail(harness.missingShard));
       });
     });
 
     describe('truncateFront', () => {
-      it('removes what is below and nothing else', async () => {
+      it('removes the messages below the position only', async () => {
         await fill(journal, shard, 6);
         await journal.truncateFront(shard, 4);
         await eventually(async () => {
@@ -307,7 +303,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect(texts(await all(journal.read(shard, 4, 6)))).to.deep.equal(['message 4', 'message 5', 'message 6']);
       });
 
-      it('JN1 does not disturb the counting', async () => {
+      it('JN1 does not change the counting of positions', async () => {
         await fill(journal, shard, 3);
         await journal.truncateFront(shard, 3);
         expect(await journal.append(shard, text('next'), 3)).to.deep.equal({ kind: 'stored', position: 4 });
@@ -320,7 +316,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect((await journal.tail(shard)).first).to.equal(2);
       });
 
-      it('refuses to keep from a position that is not stored, and then removes nothing', async () => {
+      it('refuses a position that is not stored, and removes no message', async () => {
         await fill(journal, shard, 3);
         for (const keepFrom of [4, 100, 0, -1]) {
           await fails(journal.truncateFront(shard, keepFrom));
@@ -329,7 +325,7 @@ export function journalContract(name: string, makeHarness: () => Promise<Journal
         expect([tail.first, tail.last]).to.deep.equal([1, 3]);
       });
 
-      it('refuses in an empty journal', async () => {
+      it('refuses an empty journal', async () => {
         await fails(journal.truncateFront(shard, 1));
         expect(await journal.append(shard, text('first'), 0)).to.deep.equal({ kind: 'stored', position: 1 });
       });

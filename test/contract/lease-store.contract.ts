@@ -1,4 +1,4 @@
-/** What every lease store promises (src/ports/lease-store.ts): compare-and-set per key, and growing revisions. */
+/** Promises of every lease store (src/ports/lease-store.ts): compare-and-set for each key, and growing revisions. */
 import { expect } from 'chai';
 import type { LeaseOutcome, LeaseStore } from '../../src/ports/index.js';
 import { eventually } from '../support/eventually.js';
@@ -17,8 +17,7 @@ export function leaseStoreContract(name: string, makeHarness: () => Promise<Leas
     let key: string;
     let made = 0;
 
-    before(async function () {
-      this.timeout(30_000);
+    before(async () => {
       harness = await makeHarness();
       store = harness.store;
     });
@@ -28,16 +27,27 @@ export function leaseStoreContract(name: string, makeHarness: () => Promise<Leas
       key = `shard.KV_${made}`;
     });
 
-    it('has nothing under a key that was never created', async () => {
+    it('has no record for a key that was never created', async () => {
       expect(await store.get(key)).to.equal(undefined);
     });
 
-    it('gives back what was created, with its revision, to another client too', async () => {
+    it('returns a created record with its revision, also to another client', async () => {
       const revision = await storedRevision(store.create(key, text('owner a')));
       await eventually(async () => {
         const record = await harness.other.get(key);
         expect(record?.revision).to.equal(revision);
         expect(textOf(record?.value)).to.equal('owner a');
+      });
+    });
+
+    it('shows when a record was stored, by one clock for all keys', async () => {
+      const second = `${key}.later`;
+      await storedRevision(store.create(key, text('owner a')));
+      await storedRevision(store.create(second, text('owner b')));
+      await eventually(async () => {
+        const [first, later] = await Promise.all([store.get(key), store.get(second)]);
+        expect(first?.storedAtMs).to.satisfy(Number.isSafeInteger);
+        expect(later?.storedAtMs).to.be.at.least(first?.storedAtMs as number);
       });
     });
 
@@ -49,7 +59,7 @@ export function leaseStoreContract(name: string, makeHarness: () => Promise<Leas
       await eventually(async () => expect((await store.get(key))?.value.length).to.equal(0));
     });
 
-    it('refuses to create what exists', async () => {
+    it('refuses to create an existing key', async () => {
       await storedRevision(store.create(key, text('first')));
       expect(await harness.other.create(key, text('second'))).to.deep.equal({ kind: 'conflict' });
       expect(textOf((await store.get(key))?.value)).to.equal('first');
@@ -91,7 +101,7 @@ export function leaseStoreContract(name: string, makeHarness: () => Promise<Leas
       }
     });
 
-    it('forgets a deleted key, refuses its old revision and lets it be created again with a greater one', async () => {
+    it('removes a deleted key, refuses its old revision, and gives a new one a greater revision', async () => {
       const before = await storedRevision(store.create(key, text('session')));
       await store.delete(key);
       await eventually(async () => expect(await harness.other.get(key)).to.equal(undefined));
@@ -100,7 +110,7 @@ export function leaseStoreContract(name: string, makeHarness: () => Promise<Leas
       expect(again).to.be.greaterThan(before);
     });
 
-    it('may delete what is not there', async () => {
+    it('accepts the deletion of a missing key', async () => {
       await store.delete(key);
       expect(await store.get(key)).to.equal(undefined);
     });

@@ -1,4 +1,4 @@
-/** The memory adapters under the contract suites, and what only they can do. Proves MT1–MT3, MB3. */
+/** The memory adapters under the contract suites, and their additional abilities. Proves MT1–MT3, MB3. */
 import { expect } from 'chai';
 import type { ShardName } from '../../src/kernel/index.js';
 import {
@@ -31,7 +31,7 @@ journalContract('memory', async () => {
 });
 
 leaseStoreContract('memory', async () => {
-  const store = new MemoryLeaseStore();
+  const store = new MemoryLeaseStore({ nowMs: () => Date.now() });
   return { store, other: store, close: async () => {} };
 });
 
@@ -50,7 +50,7 @@ busContract('memory', async () => {
 });
 
 describe('memory bus: a process that is cut off', () => {
-  it('hears nothing, is not heard, and knows it', async () => {
+  it('receives no message, sends none, and reports it', async () => {
     const time = new ManualTime();
     const network = new MemoryNetwork(time);
     const [here, there] = [network.connect(), network.connect()];
@@ -99,7 +99,7 @@ describe('manual time', () => {
     expect(seen).to.deep.equal(['promise of the first', 'second']);
   });
 
-  it('moves the wall clock alone when told to', async () => {
+  it('moves only the wall clock with jumpWallClock', async () => {
     const time = new ManualTime(5000);
     time.jumpWallClock(-3000);
     expect([time.nowMs(), time.monotonicMs()]).to.deep.equal([2000, 0]);

@@ -1,5 +1,5 @@
 import { NodeTimers, SystemClock } from '../../src/adapters/node/index.js';
-import { METER_SHARD } from '../../src/messages/index.js';
+import { METER_SHARD } from '../../src/protocol/index.js';
 import { MemoryJournal, MemoryMeterLog } from '../support/memory/index.js';
 import { meterLogContract } from './meter-log.contract.js';
 

@@ -1,4 +1,4 @@
-/** What every meter's log keeps: see src/ports/meter-log.ts. Proves MLO3. */
+/** Promises of every meter log (src/ports/meter-log.ts). Proves MLO3. */
 import { expect } from 'chai';
 import type { MeterLog, StoredMessage } from '../../src/ports/index.js';
 import { eventually } from '../support/eventually.js';
@@ -17,7 +17,7 @@ export function meterLogContract(name: string, open: () => Promise<MeterLogHarne
     });
     afterEach(() => harness.close());
 
-    it('stores what several writers append at once, each record once, in positions without a gap', async () => {
+    it('stores parallel appends of several writers, each once, without gaps in the positions', async () => {
       const [one, other] = harness.logs;
       const texts = Array.from({ length: 20 }, (_, i) => `record ${i}`);
       await Promise.all(texts.map((text, i) => (i % 2 === 0 ? one : other).append(Buffer.from(text))));
@@ -29,7 +29,7 @@ export function meterLogContract(name: string, open: () => Promise<MeterLogHarne
       expect(heard.map(({ bytes }) => Buffer.from(bytes).toString())).to.have.members(texts);
     });
 
-    it('is followed from any position on, and on to what is appended later', async () => {
+    it('is followed from any position, and further to later records', async () => {
       const [one, other] = harness.logs;
       for (const text of ['a', 'b']) await one.append(Buffer.from(text));
       const heard: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * What every object store promises (src/ports/object-store.ts): names written once, objects whole or absent.
- * Proves JO2, JO3.
+ * Promises of every object store (src/ports/object-store.ts): names written once, objects complete or absent. Proves
+ * JO2, JO3.
  */
 import { expect } from 'chai';
 import { isMillraceError } from '../../src/kernel/index.js';
@@ -28,8 +28,7 @@ export function objectStoreContract(
     let prefix: string;
     let made = 0;
 
-    before(async function () {
-      this.timeout(30_000);
+    before(async () => {
       harness = await makeHarness();
       store = harness.store;
     });
@@ -39,17 +38,17 @@ export function objectStoreContract(
       prefix = `KV_${made}/kv:db-0:0/`;
     });
 
-    it('has nothing under a name that was never put', async () => {
+    it('has no object for a name that was never put', async () => {
       expect(await store.get(`${prefix}nothing`)).to.equal(undefined);
     });
 
-    it('gives back every byte, to another client too', async () => {
+    it('returns every byte, also to another client', async () => {
       const everyByte = Uint8Array.from({ length: 256 }, (_, value) => value);
       await store.put(`${prefix}bytes`, everyByte);
       await eventually(async () => expectSameBytes(await harness.other.get(`${prefix}bytes`), everyByte));
     });
 
-    it('holds an empty object, which is not the same as none', async () => {
+    it('holds an empty object, which differs from a missing one', async () => {
       await store.put(`${prefix}empty`, new Uint8Array(0));
       await eventually(async () => expect((await store.get(`${prefix}empty`))?.length).to.equal(0));
     });
@@ -60,7 +59,7 @@ export function objectStoreContract(
       await eventually(async () => expectSameBytes(await harness.other.get(`${prefix}large`), large));
     });
 
-    it('lets the same contents be put again, and refuses others', async () => {
+    it('accepts the same contents again, and refuses others', async () => {
       await store.put(`${prefix}once`, text('first'));
       await store.put(`${prefix}once`, text('first'));
       const failure = await harness.other.put(`${prefix}once`, text('second')).then(
@@ -85,7 +84,7 @@ export function objectStoreContract(
       expect(await store.list(`nowhere/${made}`)).to.deep.equal([]);
     });
 
-    it('forgets what is deleted, in get and in list, and may delete what is not there', async () => {
+    it('removes a deleted object from get and list, and accepts the deletion of a missing one', async () => {
       await store.put(`${prefix}gone`, text('x'));
       await store.delete(`${prefix}gone`);
       await store.delete(`${prefix}gone`);

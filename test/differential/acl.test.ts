@@ -1,5 +1,5 @@
 /**
- * ACL as redis-server has it: rules, what they show, what they permit, and which category a command is in.
+ * ACL compared with redis-server: rules, their representation, permitted commands, and the categories of commands.
  * Proves ASE2.
  */
 import { expect } from 'chai';
@@ -53,7 +53,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
     });
     after(() => server.stop());
 
-    it('files every command that both have under the same categories', async () => {
+    it('lists the same categories for every common command', async () => {
       const names = new Set(bulks(await server.client.call(['COMMAND', 'LIST'])));
       const withSubcommands = new Set<string>();
       for (const category of bulks(await server.client.call(['ACL', 'CAT']))) {
@@ -76,7 +76,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       expect(differences.join('\n')).to.equal('');
     });
 
-    it(`shows and permits the same after any rules (DIFFERENTIAL_SEED=${SEED})`, async () => {
+    it(`shows and permits the same after random rules (DIFFERENTIAL_SEED=${SEED})`, async () => {
       if (major < 8) return; // 7.0 shows rules in another order, and no sanitize-payload.
       const stand = await new AclStand().start();
       const dice = new Dice(SEED);
@@ -106,7 +106,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       }
     });
 
-    it('asks for the same permissions by key, of every command in the specs', async () => {
+    it('requires the same key permissions for every command in the specs', async () => {
       if (major < 8) return; // Flags of keys were put right in later versions.
       const differences = new Set<string>();
       let compared = 0;
@@ -130,7 +130,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       expect(compared).to.be.above(100);
     });
 
-    it('words its errors alike', async () => {
+    it('words errors alike', async () => {
       const stand = await new AclStand().start();
       const lines = [
         'ACL CAT nope',

@@ -1,4 +1,4 @@
-/** Dump payloads of every kind of value, exchanged with real servers both ways. */
+/** Dump payloads of every kind of value, exchanged with real servers in both directions. */
 import { expect } from 'chai';
 import { encodeReply } from '../../src/codec/resp/index.js';
 import { KvBench } from '../support/kv-bench.js';
@@ -97,7 +97,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
     for (const [title, make, read, since = 7] of VALUES) {
       const same = (reply: string) => (UNORDERED.has(read[0] as string) ? bulks(reply).sort().join('\n') : reply);
 
-      it(`of ${title} go both ways`, async function () {
+      it(`of ${title} are accepted in both directions`, async function () {
         if (server.major < since) return this.skip();
         const bench = new KvBench();
         bench.nowMs = Date.now();

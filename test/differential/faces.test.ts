@@ -1,6 +1,6 @@
 /**
- * The random programs once more, through the faces of a real process: over the native protocol every reply is the
- * very bytes a real server sends; over REST, asked for RESP2, the same but for what is documented for it.
+ * The random programs through the faces of a real process: over RESP every reply has the same bytes as a real server's,
+ * and over REST, with RESP2 requested, the same except for documented differences.
  */
 import { isAscii } from 'node:buffer';
 import { expect } from 'chai';
@@ -63,7 +63,7 @@ describe('differential: faces of a real process', function () {
       ['resp', overResp],
       ['rest', overRest],
     ] as const) {
-      it(`${family} over ${face} is as it is there (DIFFERENTIAL_SEED=${SEED})`, async () => {
+      it(`${family} over ${face} is the same as on the real server (DIFFERENTIAL_SEED=${SEED})`, async () => {
         for (let run = 0; run * STEPS_A_PROGRAM < STEPS; run += 1) {
           const seed = SEED + run;
           const dice = new Dice(seed);

@@ -1,4 +1,4 @@
-/** Payloads of libraries go both ways between us and real servers. */
+/** Payloads of function libraries are exchanged with real servers in both directions. */
 import { expect } from 'chai';
 import { KvBench } from '../support/kv-bench.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
@@ -15,7 +15,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
     });
     after(async () => server?.stop());
 
-    it('restores there what was dumped here', async () => {
+    it('the server restores a payload of Millrace', async () => {
       const bench = new KvBench();
       bench.run(['FUNCTION', 'LOAD', LIBRARY]);
       const payload = bench.run(['FUNCTION', 'DUMP']).reply as string;
@@ -23,7 +23,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       expect(await server.client.call(['FCALL', 'f', '0'])).to.equal('$7\r\nit runs\r\n');
     });
 
-    it('restores here what was dumped there', async () => {
+    it('Millrace restores a payload of the server', async () => {
       await server.client.call(['FUNCTION', 'FLUSH']);
       await server.client.call(['FUNCTION', 'LOAD', LIBRARY]);
       const payload = bulks(`*1\r\n${await server.client.call(['FUNCTION', 'DUMP'])}`)[0] as string;

@@ -1,4 +1,6 @@
-/** The same words to our engine and to real servers; see known-differences.ts for what may differ. */
+/**
+ * The same commands to the Millrace engine and to real servers; known-differences.ts lists the permitted differences.
+ */
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import { findCommand } from '../../src/domain/kv/index.js';
@@ -46,7 +48,7 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
     });
     after(() => server.stop());
 
-    it('answers every case of the specs alike, and is left in the same state', async () => {
+    it('every case of the specs has the same answer and the same state afterwards', async () => {
       const failures: string[] = [];
       for (const kvCase of CASES) {
         if (neededMajor(kvCase.when) > major || kvCase.given.some((line) => neededMajor(line) > major)) continue;
@@ -62,7 +64,7 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
       expect(failures.join('\n')).to.equal('');
     });
 
-    it(`answers random commands alike, and takes our effects as its own (DIFFERENTIAL_SEED=${SEED})`, async () => {
+    it(`random commands have the same answers, and the server reproduces the state from the effects (DIFFERENTIAL_SEED=${SEED})`, async () => {
       for (let sequence = 0; sequence < SEQUENCES; sequence += 1) {
         const commands = new RandomCommands(SEED + sequence, major);
         const history: string[] = [];
@@ -88,7 +90,7 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
       }
     });
 
-    it('exchanges dump payloads both ways', async () => {
+    it('dump payloads are accepted in both directions', async () => {
       const values = [
         '',
         '0',
@@ -121,7 +123,7 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
 }
 
 describe('differential: known differences', () => {
-  it('are all still needed', function () {
+  it('each still occurs', function () {
     if (skipped.length > 0) return this.skip();
     const unused = KNOWN_DIFFERENCES.filter((known) => !met.has(known) && known.mayNotShow === undefined);
     expect(unused.map((known) => known.name)).to.deep.equal([]);

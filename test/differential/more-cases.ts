@@ -1,4 +1,4 @@
-/** Cases that are about the difference alone. */
+/** Cases that exist only for a known difference. */
 import { type KvCase, kvCase } from '../support/kv-case.js';
 
 export const MORE_CASES: readonly KvCase[] = [

@@ -1,4 +1,4 @@
-/** Our engine and a real server, given the same words. */
+/** The Millrace engine and a real server, which receive the same commands. */
 import { expect } from 'chai';
 import { encodeReply } from '../../src/codec/resp/index.js';
 import { findCommand } from '../../src/domain/kv/index.js';

@@ -1,4 +1,4 @@
-/** CLIENT PAUSE WRITE beside real servers: which commands it holds up, and how many clients count as blocked. */
+/** CLIENT PAUSE WRITE compared with real servers: which commands are held, and how many clients count as blocked. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,7 +83,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
 
     for (const said of SAID) {
       const title = said.map((words) => words.join(' ').replaceAll('\n', ' ').slice(0, 60)).join(', ');
-      it(`holds up alike: ${title}`, async () => {
+      it(`holds the same commands: ${title}`, async () => {
         const [ours, theirs] = [await isHeldUp(face.port, said), await isHeldUp(port, said)];
         expect(ours).to.deep.equal(theirs);
       });

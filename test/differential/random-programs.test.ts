@@ -1,7 +1,6 @@
 /**
- * Random programs of each family, to our engine and to real servers: every reply compared, then all that is
- * there; our effects replayed by us and by the server give the same.
- * Proves KE4, ZS1.
+ * Random programs of each family, to the Millrace engine and to real servers. Every reply and the final state are
+ * compared; the effects, replayed by Millrace and by the server, give the same state. Proves KE4, ZS1.
  */
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';

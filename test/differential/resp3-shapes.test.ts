@@ -1,6 +1,6 @@
 /**
- * The type of everything a RESP3 reply is made of, beside a real server: clients decide by it what they hand out, so a
- * list where a map belongs is an empty object there. Values are compared elsewhere.
+ * The types in RESP3 replies, compared with a real server. Clients choose the type of their result by them: a list in
+ * place of a map becomes an empty object. Other tests compare the values.
  */
 import { expect } from 'chai';
 import { ALL_CASES } from '../spec/kv/cases/index.js';
@@ -87,7 +87,7 @@ const DIFFERENCES: readonly { readonly of: RegExp; readonly reason: string }[] =
     of: /^ACL (GENTOKEN|LIST|LOAD|SAVE|USERS)/,
     reason: 'there is a user more, tokens of our own, and no file of users',
   },
-  { of: /^(MODULE |HELLO 3$)/, reason: 'a database has no modules' },
+  { of: /^(MODULE |HELLO 3$)/, reason: 'each names its own modules' },
   { of: /^SCAN 18446744073709551615$/, reason: 'a cursor never handed out; theirs depends on the hash table' },
   { of: /^FUNCTION LIST/, reason: 'libraries come in no order' },
 ];
@@ -124,7 +124,7 @@ describe('differential: shapes of RESP3', function () {
     return at < 0 ? undefined : `${String(lines[at])}\n  ours   ${our[at]}\n  theirs ${their[at]}`;
   }
 
-  it('are those of a real server in every case of the specs', async () => {
+  it('are the same as those of a real server in every case of the specs', async () => {
     const differences: string[] = [];
     for (const { given, when } of ALL_CASES) {
       const lines = [...given, when];
@@ -135,7 +135,7 @@ describe('differential: shapes of RESP3', function () {
     expect(differences.join('\n')).to.equal('');
   });
 
-  it('are those of a real server for connections, users, scripts and what the server tells of itself', async () => {
+  it('are the same as those of a real server for connections, users, scripts and server information', async () => {
     const differences: string[] = [];
     for (const lines of MORE) {
       const difference = await compare(lines);
@@ -144,7 +144,7 @@ describe('differential: shapes of RESP3', function () {
     expect(differences.join('\n')).to.equal('');
   });
 
-  it('COMMAND tells of keys, of what is done with them and of how to ask many nodes as a real server does', async () => {
+  it('COMMAND reports the same keys, key flags and tips as a real server', async () => {
     const client = await RespClient.connect({ port, host: '127.0.0.1' });
     await client.call(['HELLO', '3', 'AUTH', 'default', PASSWORD]);
     await redis.client.call(['HELLO', '3']);
@@ -163,7 +163,7 @@ describe('differential: shapes of RESP3', function () {
     expect(compared).to.be.greaterThan(300);
   });
 
-  it('are those of a node of a cluster for CLUSTER', async () => {
+  it('are the same as those of a cluster node for CLUSTER', async () => {
     const node = await startRedis(REDIS_BINARIES.newer, ['--cluster-enabled', 'yes']);
     try {
       await node.client.call(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);

@@ -1,6 +1,6 @@
 /**
- * What the random parts of these tests begin from: the same in every run, so that a change is what turns them red;
- * `DIFFERENTIAL_SEED` is another one, or `random` for one that nobody has seen.
+ * The seed of the random parts of these tests. It is the same in every run, therefore only a change can make them fail;
+ * `DIFFERENTIAL_SEED` sets another seed, or `random` for a new one.
  */
 const STANDARD_SEED = 1;
 const NEW_SEEDS = 1_000_000_000;

@@ -1,4 +1,4 @@
-/** Ways in which commands about the server differ from a real one's: each server tells of itself. */
+/** Differences between commands about the server and those of a real one: each server reports its own facts. */
 import type { KnownDifference } from './known-differences.js';
 
 const REPORTS =
@@ -41,6 +41,14 @@ export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
     reason: 'a database is one node with every slot; a server outside of a cluster refuses the family',
     covers: ({ words, theirs }) =>
       words[0] === 'CLUSTER' && theirs === '-ERR This instance has cluster support disabled\r\n',
+  },
+  {
+    name: 'MODULE',
+    reason: 'the modules of Redis are part of this server, and none can be loaded',
+    covers: ({ words, ours, theirs }) =>
+      words[0] === 'MODULE' &&
+      ((ours.startsWith('*') && theirs.startsWith('*')) ||
+        (/^-ERR MODULE [A-Z]+ is not available: /.test(ours) && theirs.startsWith('-ERR MODULE command not allowed'))),
   },
   {
     name: 'HELP texts',

@@ -1,4 +1,7 @@
-/** How replies about streams may differ: by the clock, by fields that came or went, by what Redis 7.0 counts otherwise. */
+/**
+ * Permitted differences in replies about streams: the clock, fields that a version added or removed, and numbers that
+ * Redis 7.0 counts differently.
+ */
 import type { ByteString } from '../../src/kernel/index.js';
 import type { KnownDifference } from './known-differences.js';
 

@@ -1,10 +1,11 @@
 /**
- * Every command with odd arguments, on keys of every kind. Whatever is asked, an engine
- *  FZC1 answers with a reply: it never throws anything but a refusal
- *  FZC2 that refuses has changed nothing, scripts and transactions apart
- *  FZC3 records effects that replay to the same keyspace, byte for byte, and so do the commands that rebuild it
- *  FZC4 records nothing for a command that only reads
- *  FZC5 is done in a moment, or has the command run in slices
+ * Every command with odd arguments, on keys of every type. For every request an engine:
+ *
+ *  FZC1 answers with a reply, and throws refusals only
+ *  FZC2 changes no key when it refuses, except by scripts and transactions
+ *  FZC3 records effects that replay to the same keyspace, byte for byte; the commands of a rebuild give the same
+ *  FZC4 records no effect for a command that only reads
+ *  FZC5 ends within a second, or runs the command in slices
  */
 import { expect } from 'chai';
 import {
@@ -40,7 +41,7 @@ const CALLERS: readonly Caller[] = [
 ];
 
 describe('fuzz: commands with odd arguments', () => {
-  itHolds('are answered, replay to the same and rebuild to the same', 40, (random) => {
+  itHolds('are answered, and replay and rebuild to the same keyspace', 40, (random) => {
     const bench = new KvBench(random.seed);
     for (const line of FILLING) {
       expect(readable(bench.run(line).reply), line.slice(0, 2).join(' ')).not.to.match(/^-/);

@@ -1,21 +1,23 @@
 /**
- * How long fuzz tests run, and how to run one again. In the unit tier each has a share of a second; `FUZZ_SECONDS` is
- * what all that were loaded share instead, evenly, and `FUZZ_SEED` has the dice of an earlier run.
+ * The duration of fuzz tests, and the repetition of a run. In the quick tier each test has a quarter of its rounds.
+ * With `FUZZ_SECONDS` each loaded test has all its rounds, then the tests share the remaining time evenly. `FUZZ_SEED`
+ * repeats an earlier run.
  */
+import { repetitions } from '../support/depth.js';
 import { type SeededRandom, seededRandom } from '../support/seeded-random.js';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
 /** Of this run; the same at every run unless asked otherwise, so that the tier fails for changes alone. */
 const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? (SECONDS > 0 ? Date.now() % 1_000_000_000 : 1));
 
-/** A test has this long, beyond what it was given. */
-const TIMEOUT_MS = 60_000;
+/** Added to the share of a test. It ends a test that hangs, and is too long to end one on a busy machine. */
+const TIMEOUT_MS = 300_000;
 
 /** Loaded before the first of them runs. */
 let tests = 0;
 
 /**
- * A test of mocha: `round` with other dice each time, `rounds` times, and for its share of FUZZ_SECONDS.
+ * A test of mocha: `round` with other dice each time, `rounds` times at full depth, and for its share of FUZZ_SECONDS.
  * What fails is thrown again with the seed that repeats it.
  */
 export function itHolds(title: string, rounds: number, round: (random: FuzzRandom) => void | Promise<void>): void {
@@ -24,7 +26,8 @@ export function itHolds(title: string, rounds: number, round: (random: FuzzRando
     const shareMs = (SECONDS * 1000) / tests;
     this.timeout(shareMs + TIMEOUT_MS);
     const endMs = performance.now() + shareMs;
-    for (let i = 0; i < rounds || performance.now() < endMs; i += 1) {
+    const least = repetitions(rounds);
+    for (let i = 0; i < least || performance.now() < endMs; i += 1) {
       const seed = FUZZ_SEED + i;
       try {
         await round(new FuzzRandom(seed));

@@ -1,6 +1,6 @@
 /**
- * HTTP requests as bytes: put together at random from words that mean something to a face, then sometimes framed wrongly
- * or damaged; and what a face says to them.
+ * HTTP requests as bytes, composed at random from words that have a meaning for a face, then sometimes damaged or
+ * framed wrongly; and the responses of a face to them.
  */
 import net from 'node:net';
 import type { FuzzRandom } from './fuzz-run.js';

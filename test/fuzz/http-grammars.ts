@@ -1,4 +1,7 @@
-/** What requests to each HTTP face are made of: words that mean something there, among others that mean nothing. */
+/**
+ * The words from which requests to each HTTP face are composed: words with a meaning for the face, and words without
+ * one.
+ */
 import type { FuzzRandom } from './fuzz-run.js';
 import { type Grammar, oddJson } from './http-bytes.js';
 import { oddCommand } from './odd-words.js';

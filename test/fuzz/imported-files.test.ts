@@ -1,6 +1,6 @@
 /**
- * RDB files and append-only files that are cut, changed or made up. Reading one ends, in an error that names a byte of the file or in keys; and
- * memory is what the file has, whatever it says.
+ * RDB files and append-only files that are damaged or made up. A read of such a file ends with keys or with an error
+ * that names a byte of the file; memory follows the size of the file and ignores the lengths it claims.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { FILLING } from './odd-words.js';
 const FOOTER_BYTES = 10;
 const MOST_VALUE_BYTES = 1024;
 
-describe('fuzz: files of a Redis', () => {
+describe('fuzz: imported Redis files', () => {
   let dir: string;
   before(() => {
     dir = mkdtempSync(join(tmpdir(), 'millrace-fuzz-rdb-'));
@@ -50,17 +50,17 @@ describe('fuzz: files of a Redis', () => {
 
   const REAL = realRecords();
 
-  itHolds('with real values that were damaged come to an end', 2000, (random) => {
+  itHolds('with damaged real values are read to an end', 2000, (random) => {
     const whole = rdbFile(random.list(5, () => random.pick(REAL))).toString('latin1');
     expectAnEnd(Buffer.from(random.damaged(whole), 'latin1'));
   });
 
-  itHolds('of commands that were damaged come to an end', 2000, (random) => {
+  itHolds('of damaged commands are read to an end', 2000, (random) => {
     const whole = random.list(5, () => encodeCommand(random.list(4, () => random.bytes(random.below(9))))).join('');
     expectAnEnd(Buffer.from(random.damaged(whole), 'latin1'), readAof);
   });
 
-  itHolds('of nonsense behind a head that is right come to an end', 2000, (random) => {
+  itHolds('of random bytes after a valid header are read to an end', 2000, (random) => {
     expectAnEnd(Buffer.from(`REDIS0011${nonsense(random)}`, 'latin1'));
   });
 });

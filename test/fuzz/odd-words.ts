@@ -1,4 +1,4 @@
-/** Words that commands do not expect: what fuzz tests put where a key, a number or an option should be. */
+/** Words that commands do not expect. Fuzz tests put them in the place of a key, a number or an option. */
 import { allCommands } from '../../src/domain/kv/index.js';
 import { ALL_CASES } from '../spec/kv/cases/index.js';
 import { NOW, wordsOf } from '../support/kv-case.js';

@@ -1,8 +1,9 @@
 /**
- * Any bytes to the face of the native protocol. Whatever comes, it
- *  FZR1 does not fail: no answer of an internal error, no line of a failure in its log
- *  FZR2 says nothing but whole messages, and as many answers as there were commands when all of them were well formed
- *  FZR3 answers the next good connection as ever
+ * Random bytes to the RESP face. For all bytes the face:
+ *
+ *  FZR1 does not fail: it sends no internal error and logs no error
+ *  FZR2 sends whole messages only, and one answer for each command when every command is well formed
+ *  FZR3 answers the next valid connection as usual
  */
 import net from 'node:net';
 import { expect } from 'chai';
@@ -41,7 +42,7 @@ function program(random: FuzzRandom): Said {
   return { bytes, answers: isPlain ? begun.length + commands.length : undefined };
 }
 
-describe('fuzz: bytes to the face of the native protocol', () => {
+describe('fuzz: bytes to the RESP face', () => {
   let face: RespFaceHarness;
   before(async () => {
     face = await new RespFaceHarness().start();
@@ -73,7 +74,7 @@ describe('fuzz: bytes to the face of the native protocol', () => {
     });
   }
 
-  itHolds('are answered in whole messages, and harm no other connection', ROUNDS, async (random) => {
+  itHolds('are answered in whole messages, and other connections are served', ROUNDS, async (random) => {
     const { bytes, answers } = program(random);
     if (PAUSE.test(bytes)) return;
     const shown = JSON.stringify(bytes.slice(0, 1500));

@@ -1,4 +1,4 @@
-/** What a client may send over TCP: well formed, damaged, or nothing of the kind. */
+/** Requests that a client may send over TCP: well formed, damaged, or random. */
 import { expect } from 'chai';
 import { encodeCommand, ProtocolError, RequestParser, RespCommandReader } from '../../src/codec/resp/index.js';
 import { type FuzzRandom, itHolds } from './fuzz-run.js';
@@ -36,7 +36,7 @@ function command(random: FuzzRandom): string[] {
 }
 
 describe('fuzz: requests over RESP', () => {
-  itHolds('give the same words however they are cut into pieces', 150, (random) => {
+  itHolds('give the same words for every division into pieces', 150, (random) => {
     const commands = random.list(8, () => command(random));
     const text = commands.map(encodeCommand).join('');
     expect(parse(random.pieces(text))).to.deep.equal(commands);
@@ -44,7 +44,7 @@ describe('fuzz: requests over RESP', () => {
   });
 
   itHolds(
-    'that are damaged end in a protocol error at worst, and at the same place however they are cut',
+    'that are damaged end in a protocol error at worst, at the same place for every division into pieces',
     2000,
     (random) => {
       const text = random.damaged(random.list(4, () => encodeCommand(command(random))).join(''));
@@ -52,18 +52,18 @@ describe('fuzz: requests over RESP', () => {
     },
   );
 
-  itHolds('of bytes that look like some do so too', 2000, (random) => {
+  itHolds('of random bytes that resemble RESP end at the same place for every division into pieces', 2000, (random) => {
     const text = random.bytes(random.below(300), '*$0123456789-\r\n\r\n\r\n"\'\\xab \x00\xff');
     expect(parse(random.pieces(text))).to.deep.equal(parse([text]));
   });
 
-  itHolds('that claim to be huge are refused or thrown away, and never kept', 200, (random) => {
+  itHolds('that claim a huge size are refused or discarded, and never kept', 200, (random) => {
     const claim = random.pick([`*${10 ** random.below(20)}\r\n`, `*3\r\n$${10 ** random.below(20)}\r\n`]);
     const pieces = [claim, ...Array.from({ length: 30 }, () => '$9000\r\n'.padEnd(9000 + 7, 'x').concat('\r\n'))];
     expect(parse(pieces)).to.deep.equal(parse([pieces.join('')]));
   });
 
-  itHolds('of journaled effects that are damaged are refused, never misread beyond their end', 1000, (random) => {
+  itHolds('of damaged journaled effects are refused, and never read beyond their end', 1000, (random) => {
     const text = random.damaged(random.list(4, () => encodeCommand(command(random))).join(''));
     let bytes = 0;
     try {

@@ -1,4 +1,4 @@
-/** What a client may send over HTTP: JSON bodies and paths. */
+/** Requests that a client may send over HTTP: JSON bodies and paths. */
 import { expect } from 'chai';
 import { ErrorReply } from '../../src/domain/kv/index.js';
 import { parseBatchBody, parseCommandBody } from '../../src/edge/kv/json-body.js';
@@ -64,7 +64,7 @@ function plainly(result: readonly unknown[] | ErrorReply): unknown {
 }
 
 describe('fuzz: requests over REST', () => {
-  itHolds('give the words that JSON.parse gives, and numbers as they were written', 3000, (random) => {
+  itHolds('give the same words as JSON.parse, and numbers as written', 3000, (random) => {
     const text = array(random, () => value(random));
     const expected = reference(text);
     for (const body of [Buffer.from(text), Buffer.concat([SLOW_PADDING, Buffer.from(text)])]) {
@@ -74,7 +74,7 @@ describe('fuzz: requests over REST', () => {
     }
   });
 
-  itHolds('in batches are read alike whatever their size', 2000, (random) => {
+  itHolds('in batches are read alike at every size', 2000, (random) => {
     const text = array(random, () => (random.chance(0.95) ? array(random, () => value(random)) : value(random)));
     const small = parseBatchBody(Buffer.from(text));
     const large = parseBatchBody(Buffer.concat([SLOW_PADDING, Buffer.from(text)]));
@@ -83,7 +83,7 @@ describe('fuzz: requests over REST', () => {
     else expect(plainly(large), text).to.deep.equal(plainly(small));
   });
 
-  itHolds('of any bytes are a command or refused', 800, (random) => {
+  itHolds('of random bytes are read as a command or refused', 800, (random) => {
     const body = Buffer.from(
       random.chance(0.5) ? random.bytes(random.below(60)) : random.damaged(array(random, () => value(random))),
       'latin1',
@@ -95,7 +95,7 @@ describe('fuzz: requests over REST', () => {
     }
   });
 
-  itHolds('have their path split first and decoded once', 3000, (random) => {
+  itHolds('have their path split first and then decoded once', 3000, (random) => {
     const words = random.list(5, () => random.bytes(random.below(20)));
     const path = words.map((word) => encodeByteString(word, random)).join('/');
     // One empty segment at the end is dropped: a last empty word needs a slash behind it.
@@ -105,7 +105,7 @@ describe('fuzz: requests over REST', () => {
     expect(target.token).to.equal(undefined);
   });
 
-  itHolds('of any target are words of bytes, no longer than it', 3000, (random) => {
+  itHolds('of a random target are words of bytes, no longer than the target', 3000, (random) => {
     const target = random.bytes(random.below(80), '/%?&=+_token0aF\xff.:#% /');
     const { words, options, token, isMalformed } = parseRequestTarget(target);
     if (isMalformed) return;

@@ -1,4 +1,7 @@
-/** The scrape endpoint of a real process: switched on by the management API, true to what was done by hand. */
+/**
+ * The scrape endpoint of a real process: the management API switches it on and off, and its counters match the commands
+ * sent.
+ */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
@@ -8,7 +11,7 @@ const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
 const COUNTED = { timeoutMs: 40_000, everyMs: 200 };
 
-describe('monitoring: a real process', function () {
+describe('GET /monitoring/prometheus/federate', function () {
   this.timeout(120_000);
   let millrace: MillraceProcess;
   let mgmtUrl: string;
@@ -37,7 +40,7 @@ describe('monitoring: a real process', function () {
     return { status: response.status, values: new Map(samples.map(([, name = '', value]) => [name, Number(value)])) };
   }
 
-  it('shows what was done to a database, until it is switched off', async () => {
+  it('shows counters that match the commands sent to the database, until the endpoint is disabled', async () => {
     const database = await post('/v2/kv/database', { database_name: 'scraped', primary_region: 'eu-west-1' });
     const { prometheus_token: token = '' } = await post(`/v2/kv/enable-prometheus/${database.database_id}`);
     await eventually(async () => expect((await scrape(token)).status).to.equal(200));

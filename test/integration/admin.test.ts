@@ -1,5 +1,5 @@
 /**
- * The operators' API of a real process: the past from its own journal, feeds from its own read models.
+ * The operators' API on a real process: the past is read from its own journal, the feeds from its own read models.
  * Proves AT1, AT2.
  */
 import { readdirSync } from 'node:fs';
@@ -23,7 +23,7 @@ interface Entry {
   readonly effects: readonly unknown[];
 }
 
-describe('operators: a real process', function () {
+describe("the operators' API on a real process", function () {
   this.timeout(Math.max(300_000, ENTRIES * 10));
   let queue: QueueProcess;
   let mgmtUrl: string;
@@ -104,7 +104,7 @@ describe('operators: a real process', function () {
   const doneIn = ({ events }: ReadStream) => events.find(({ name }) => name === 'done')?.data;
   const threads = () => readdirSync(`/proc/${queue.millrace.pid}/task`).length;
 
-  it('shows what happened to a database, in pages', async () => {
+  it('the timeline of a database lists its entries in pages', async () => {
     for (const [key, value] of Object.entries({ a: '1', b: '2', c: '3' })) await write(key, value);
     const { entries, more } = await timeline();
     expect(more).to.equal(false);
@@ -120,7 +120,7 @@ describe('operators: a real process', function () {
     expect(rest.entries).to.deep.equal(entries.slice(1));
   });
 
-  it('shows a state at a position and at an instant, and what changed in between', async () => {
+  it('the state of a database is shown at a position and at an instant, and the diff lists the changes between them', async () => {
     await kv.ask('SET', 'kept', 'before');
     await kv.ask('SET', 'lost', 'x');
     const { position: early, time } = await last();
@@ -148,7 +148,7 @@ describe('operators: a real process', function () {
     }
   });
 
-  it('goes on behind a key that is no text', async () => {
+  it('a page of keys continues after a key that is not valid UTF-8', async () => {
     const raw = Buffer.from([0xff, 0xfe]).toString('base64');
     await kv.ask('EVAL', "return redis.call('SET', string.char(255, 254), 'odd')", '0');
     const { position } = await last();
@@ -158,7 +158,7 @@ describe('operators: a real process', function () {
     expect((await state(`at=${position}&after=kept`)).keys.at(-1)?.key).to.deep.equal({ base64: raw });
   });
 
-  it('names moments of a database in several journals by their instant alone', async () => {
+  it('a database in several journals accepts instants and refuses positions with 400', async () => {
     const made = await newDatabase(authorization, { partitions: 4 });
     const spread = new KvClient({ url: queue.millrace.kvUrl, token: made.rest_token as string });
     const keys = Array.from({ length: 20 }, (_, at) => `key:${String(at).padStart(2, '0')}`);
@@ -171,7 +171,7 @@ describe('operators: a real process', function () {
       const { status, text } = await call(`${base}/${path}`);
       expect([status, text], path).to.deep.equal([
         400,
-        '{"error":"this database lies in several journals, each with positions of its own: name an instant"}',
+        '{"error":"this database has several journals, each with its own positions: give an instant instead"}',
       ]);
     }
     const { entries } = (await json(`${base}/timeline`)) as { entries: (Entry & { shard: string })[] };
@@ -183,7 +183,7 @@ describe('operators: a real process', function () {
     expect([first.more, rest.more]).to.deep.equal([true, false]);
   });
 
-  it('refuses a moment that has not come, in words', async () => {
+  it('a moment in the future is refused with 400 and a reason', async () => {
     for (const at of ['999999999', '2099-01-01']) {
       const { status, text } = await call(`/v2/admin/databases/${database}/state?at=${at}`);
       expect(status, text).to.equal(400);
@@ -191,7 +191,7 @@ describe('operators: a real process', function () {
     }
   });
 
-  it("answers another's database as one that there is not, and keeps the installation to its operators", async () => {
+  it("another account's database is answered with 404, and the verification of the whole installation with 403", async () => {
     for (const what of ['timeline', 'state?at=1', 'diff?from=1&to=2', 'verify', 'statistics']) {
       const theirs = await call(`/v2/admin/databases/${neighbour.database}/${what}`);
       expect([what, theirs.status]).to.deep.equal([what, 404]);
@@ -202,7 +202,7 @@ describe('operators: a real process', function () {
     expect(doneIn(own)).to.deep.equal({ isFine: true });
   });
 
-  it('knows a session by its text, until it was altered', async () => {
+  it('a session token is accepted, and refused with 401 after any character is altered', async () => {
     const begun = await fetch(`${mgmtUrl}/v2/admin/sessions`, { method: 'POST', headers: { authorization } });
     const { session } = (await begun.json()) as { session: string };
     expect((await call('/v2/admin/session', { as: `Bearer ${session}` })).status).to.equal(200);
@@ -215,7 +215,7 @@ describe('operators: a real process', function () {
     }
   });
 
-  it('tells of a delivery, each event once', async () => {
+  it('the log feed of a queue shows each event of a delivery once', async () => {
     const feed = await open(`queues/${queueId}/logs`);
     const path = queue.sink.path('fed');
     const ids = await Promise.all(Array.from({ length: 20 }, () => queue.publish(`${queue.sink.url(path)}`)));
@@ -233,7 +233,7 @@ describe('operators: a real process', function () {
     await eventually(() => expect(again.events).to.have.length.of.at.least(3 * ids.length), SEEN);
   });
 
-  it('tells statistics as they grow', async () => {
+  it('the statistics feed of a database shows growing counts', async () => {
     const feed = await open(`databases/${database}/statistics`);
     const total = () => {
       const newest = feed.events.at(-1)?.data as { commands: number[] } | undefined;
@@ -245,7 +245,7 @@ describe('operators: a real process', function () {
     await eventually(() => expect(total()).to.be.at.least(before + 50), SEEN);
   });
 
-  it('verifies a database and everything, without holding up the process', async () => {
+  it('verify reports on a database, a queue and the installation without blocking the event loop', async () => {
     const WRITERS = 4;
     await Promise.all(
       Array.from({ length: WRITERS }, async (_, writer) => {
@@ -277,7 +277,7 @@ describe('operators: a real process', function () {
     return { p50: stat('p50'), p99: stat('p99'), max: stat('max') };
   }
 
-  it('walks twice at once and no more, and ends the thread of a walk that nobody waits for', async () => {
+  it('at most two verifications run at a time, and the thread of one ends when its client leaves', async () => {
     const before = threads();
     const asked = await Promise.all(Array.from({ length: 3 }, () => open('verify')));
     expect(asked.map(({ response }) => response.statusCode).sort()).to.deep.equal([200, 200, 503]);
@@ -288,7 +288,7 @@ describe('operators: a real process', function () {
     expect(two.map(({ response }) => response.statusCode)).to.deep.equal([200, 200]);
   });
 
-  it('stops in time with streams open, read or not', async () => {
+  it('SIGTERM stops the process within 10 s while feeds are open, also feeds that their client does not read', async () => {
     const paths = [`queues/${queueId}/logs`, `queues/${queueId}/logs?from=0`, `databases/${database}/statistics`];
     const opened = await Promise.all([...paths, 'verify', 'verify'].map((path) => open(path)));
     for (const { response } of opened.slice(1)) response.pause();

@@ -1,4 +1,4 @@
-/** Backups of databases through the management API, at a process that owns nothing: the owner does what it is asked. */
+/** Backups of databases through the management API of a process that owns no shard: the owner carries them out. */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
@@ -69,7 +69,7 @@ describe('backups of databases, through the management API', function () {
     );
   }
 
-  it('are made, listed, put in place of what is there or into another database, and deleted', async () => {
+  it('are created, listed, restored into the same or another database, and deleted', async () => {
     const one = await database('one');
     const two = await database('two');
     for (let n = 0; n < 50; n += 1) await one.kv.ask('SET', `key:${n}`, n);
@@ -90,7 +90,7 @@ describe('backups of databases, through the management API', function () {
     expect(await one.kv.ask('DBSIZE')).to.equal(50);
   });
 
-  it('of nothing are kept, too', async () => {
+  it('of an empty database are restored as an empty database', async () => {
     const { id, kv } = await database('empty');
     const { backup_id } = await completed(id, 'nothing');
     await kv.ask('SET', 'a', 1);

@@ -1,4 +1,6 @@
-/** Moments of databases, kept beside a real process and put back into it, over NATS and in the thread. */
+/**
+ * Moments of databases: they are stored while a real process serves, and restored into it, over NATS and in the thread.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -13,7 +15,7 @@ const KEYS = 2000;
 const BACKUP = '7b7c2a0e-2f6c-4c79-9d39-0d7c7f3d5a11' as BackupId;
 const textOf = (n: number) => `value ${n} `.repeat(100);
 
-describe('moments of databases, beside a process', function () {
+describe('moments of databases', function () {
   this.timeout(120_000);
   let stand: MomentsStand;
 
@@ -22,7 +24,7 @@ describe('moments of databases, beside a process', function () {
   });
   after(() => stand?.stop());
 
-  it('come back whole, in one entry, while clients go on', async () => {
+  it('are restored whole, in one entry, while clients go on writing', async () => {
     const { kv } = stand.millrace;
     for (let n = 0; n < KEYS; n += 100) {
       const some = Array.from({ length: 100 }, (_, i) => ['SET', `key:${n + i}`, textOf(n + i)]);
@@ -52,7 +54,7 @@ describe('moments of databases, beside a process', function () {
     for (let n = 0; n < KEYS; n += 101) expect(await kv.ask('GET', `key:${n}`)).to.equal(textOf(n));
   });
 
-  it('are in a backup of the installation, and in what is restored from it', async () => {
+  it('are part of a backup of the installation, and of the installation restored from it', async () => {
     const { account } = await stand.defaultDatabase();
     const { manifests } = await stand.backup(account, BACKUP);
     const dir = await temporaryDirectory();
@@ -71,7 +73,7 @@ describe('moments of databases, beside a process', function () {
     await again.kill('SIGTERM');
   });
 
-  it('are not needed any more once they are back, also by the next owner', async () => {
+  it('can be deleted once they are restored: the next owner does not read them', async () => {
     const { account } = await stand.defaultDatabase();
     const { manifests } = await stand.backup(account, BACKUP);
     await stand.keeper.delete(manifests);

@@ -1,4 +1,4 @@
-/** Backups as an operator makes, proves and restores them, beside real processes under load. */
+/** `millrace backup` as an operator uses it: create, verify and restore, while real processes serve under load. */
 import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -139,14 +139,14 @@ describe('millrace backup', function () {
     }
   }
 
-  it('has a line for every partition of every plane', () => {
+  it('verify prints a digest for every partition of databases, queues and the control state', () => {
     const names = Object.keys(digests);
     expect(names.filter((name) => name.startsWith('kv:'))).to.have.length(1);
     expect(names.filter((name) => name.startsWith('queue:'))).to.have.length(1);
     expect(names).to.include('control');
   });
 
-  it('has no secret of the installation in clear, and is for its owner alone', async () => {
+  it('create writes no secret in clear, in files that only their owner can read', async () => {
     const secrets = [TOKEN, READONLY_TOKEN, PASSWORD, QUEUE_TOKEN, QUEUE_READONLY_TOKEN, MGMT_KEY];
     const made = await runMillrace(['db', 'list', '--show-secrets'], environment);
     const shown = made.stdout.toString().match(/mr[srp]_[A-Za-z0-9_-]{32}/g) ?? [];
@@ -163,7 +163,7 @@ describe('millrace backup', function () {
     expect((await stat(join(directory, '..', 'kept.key'))).mode & 0o777).to.equal(0o600);
   });
 
-  it('is restored into other numbers of shards: the same digests, data and deliveries', async () => {
+  it('restore into other numbers of shards gives the same digests, data and deliveries', async () => {
     const { dataDir, lines, env } = await restored({ MILLRACE_KV_SHARDS: '7', MILLRACE_QUEUE_SHARDS: '2' });
     expect(lines).to.deep.equal(digests);
     const again = await startMillrace({ dataDir, env });
@@ -187,14 +187,14 @@ describe('millrace backup', function () {
     await again.kill('SIGTERM');
   });
 
-  it('of a restored installation, which is stopped, is the same states again', async () => {
+  it('create of a stopped, restored installation gives the same digests', async () => {
     const { lines, env } = await restored({ MILLRACE_KV_SHARDS: '2' });
     const second = join(await temporaryDirectory(), 'second');
     await backup(['create', '--to', second], env);
     expect(await verified(second, env)).to.deep.equal(lines);
   });
 
-  it('is restored into a NATS that was prepared, and served there', async () => {
+  it('restore into a prepared NATS gives the same digests, and processes serve from it', async () => {
     const nats = await startPlainNats();
     try {
       const settings = { ...SETTINGS, MILLRACE_KV_SHARDS: '3', MILLRACE_QUEUE_SHARDS: '5' };
@@ -221,7 +221,7 @@ describe('millrace backup', function () {
     }
   });
 
-  it('is not restored with another key, and says so before anything is written', async () => {
+  it('restore with another key is refused before any file is written', async () => {
     const dir = await temporaryDirectory();
     const env = await embeddedEnvironment(join(dir, 'data'));
     await writeFile(join(dir, 'other.key'), `${Buffer.alloc(32, 1).toString('base64')}\n`, { mode: 0o600 });
@@ -234,7 +234,7 @@ describe('millrace backup', function () {
     expect(await filesBelow(dir).then((files) => [...files.keys()])).to.deep.equal(['other.key']);
   });
 
-  it('is restored without the key when that is said: data is there, what is sealed is not', async () => {
+  it('restore --without-key restores the data without the sealed secrets', async () => {
     const dataDir = join(await temporaryDirectory(), 'data');
     const env = { ...(await embeddedEnvironment(dataDir)), ...SETTINGS };
     const result = await backup(['restore', '--from', directory, '--without-key'], env);
@@ -245,7 +245,7 @@ describe('millrace backup', function () {
     await again.kill('SIGTERM');
   });
 
-  it('is not restored without a key, or into a directory that holds something', async () => {
+  it('restore is refused without a key, or into a directory that is not empty', async () => {
     const dir = await temporaryDirectory();
     const without = await runMillrace(
       ['backup', 'restore', '--from', directory],
@@ -262,16 +262,16 @@ describe('millrace backup', function () {
     expect(stderr).to.contain('is not empty (file)');
   });
 
-  it('is not made of a data directory that holds no installation, and makes none there', async () => {
+  it('create is refused for a data directory without an installation, and writes no file there', async () => {
     const dir = await temporaryDirectory();
     const env = await embeddedEnvironment(join(dir, 'data'));
     const { code, stderr } = await runMillrace(['backup', 'create', '--to', join(dir, 'backup')], env);
     expect(code).to.equal(1);
-    expect(stderr).to.contain('there is no installation');
+    expect(stderr).to.contain('has no installation');
     expect((await filesBelow(dir)).size).to.equal(0);
   });
 
-  it('is not written into a directory that holds something else, or over a backup', async () => {
+  it('create is refused for a directory that is not empty or already holds a backup', async () => {
     const dir = await temporaryDirectory();
     await writeFile(join(dir, 'mine'), 'kept');
     for (const [to, why] of [
@@ -286,7 +286,7 @@ describe('millrace backup', function () {
     expect(await verified(directory, environment)).to.deep.equal(digests);
   });
 
-  it('is refused by verify when a byte of it is another, with the name of the file', async () => {
+  it('verify names the file in which one bit was changed', async () => {
     const copy = join(await temporaryDirectory(), 'copy');
     await cp(directory, copy, { recursive: true });
     const oneOfEach = new Map([...(await filesBelow(copy))].map((file) => [file[0].replace(/^.*\/|-\d+$/g, ''), file]));
@@ -303,11 +303,11 @@ describe('millrace backup', function () {
     }
   });
 
-  it('does not put the key into the backup, and says how it is asked', async () => {
+  it('create refuses to write the key into the backup directory, and an incomplete command line prints its usage', async () => {
     const dir = join(await temporaryDirectory(), 'b');
     const inside = await runMillrace(['backup', 'create', '--to', dir, '--key-to', join(dir, 'key')], environment);
     expect(inside.code).to.equal(1);
-    expect(inside.stderr).to.contain('does not go into the backup');
+    expect(inside.stderr).to.contain('must not be in the backup directory');
     for (const words of [[], ['create'], ['restore'], ['verify'], ['prune']]) {
       const { code, stderr } = await runMillrace(['backup', ...words], environment);
       expect(code, words.join(' ')).to.equal(2);

@@ -1,8 +1,7 @@
 /**
- * Every command of the command line on installations whose streams are missing or damaged: one line that names the
- * stream and says what to do, the documented exit code, no stack, and an end.
- *
- * Installations are copies of one store, each behind one nats-server that its commands share.
+ * Every command of the command line on installations whose streams are missing or damaged: it ends with the documented
+ * exit code and one line that names the stream and the remedy, without a stack trace. Installations are copies of one
+ * store, each with a nats-server that its commands share.
  */
 import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -94,14 +93,14 @@ const CASES: readonly Case[] = [
   })),
   {
     stream: 'KV_0',
-    what: 'came back shorter',
+    what: 'is shorter than before',
     damage: older,
     commands: READING,
     some: ['verify', 'export', 'tail', 'backup create'],
   },
   {
     stream: 'KV_0',
-    what: 'lost half of it',
+    what: 'lost half of its bytes',
     damage: truncated,
     commands: ['export', 'replay', 'backup create'],
     some: [],
@@ -109,7 +108,7 @@ const CASES: readonly Case[] = [
   { stream: 'KV_0', what: 'has a damaged message', damage: holed, commands: READING, some: ['replay', 'checkpoint'] },
   {
     stream: 'CONTROL',
-    what: 'came back shorter',
+    what: 'is shorter than before',
     damage: older,
     commands: [...READING, 'serve'],
     some: ['diff', 'serve'],
@@ -126,7 +125,7 @@ const CASES: readonly Case[] = [
 /** Each command with each damage takes a minute or two of both cores. */
 const isAll = process.env.DAMAGED_STREAMS === 'all';
 
-describe('a command on damaged streams', function () {
+describe('the command line on damaged streams', function () {
   this.timeout(240_000);
   let store: string;
   let earlier: string;
@@ -158,7 +157,7 @@ describe('a command on damaged streams', function () {
   for (const { stream, what, damage, commands: every, some } of CASES) {
     const commands = isAll ? every : some;
     if (commands.length === 0) continue;
-    it(`whose ${stream} ${what} ends with a line: ${commands.join(', ')}`, async () => {
+    it(`when ${stream} ${what}, each command ends with one line that names the stream: ${commands.join(', ')}`, async () => {
       const server = await damagedServer(stream, damage);
       try {
         const results = await Promise.all(
@@ -171,7 +170,7 @@ describe('a command on damaged streams', function () {
     });
   }
 
-  it('ends also where the command has a server of its own', async () => {
+  it('a command with an embedded server also ends with that line', async () => {
     const dataDir = await temporaryDirectory();
     const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_KV_SHARDS: '1', MILLRACE_QUEUE_SHARDS: '1' };
     const millrace = await startMillrace({ dataDir, env });

@@ -1,7 +1,4 @@
-/**
- * The audit of everything, beside a process that goes on writing, and after it was killed; checkpoints as files.
- * Proves CK1, AI1.
- */
+/** `journal verify --all` and `journal checkpoint` while a process writes, and after it was killed. Proves CK1, AI1. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -50,7 +47,7 @@ describe('the audit of an installation', function () {
     }
   }
 
-  it('finds nothing while entries are written and snapshots are made, and folds those anew', async () => {
+  it('journal verify --all finds no fault while entries are written and snapshots are made, and rebuilds those from the journal', async () => {
     let isDone = false;
     const writing = (async () => {
       for (let round = 0; !isDone; round += 1) await write(round);
@@ -61,8 +58,12 @@ describe('the audit of an installation', function () {
           const { code, stdout, stderr } = await journal('verify', '--all');
           const out = stdout.toString();
           expect(code, `${out}${stderr}`).to.equal(0);
-          expect(out).to.match(/^KV_\d: of its snapshots [1-9]\d* read back \(\d+ bytes\), [1-9]\d* folded anew$/m);
-          expect(out).to.match(/^QUEUE_\d: of its snapshots [1-9]\d* read back \(\d+ bytes\), [1-9]\d* folded anew$/m);
+          expect(out).to.match(
+            /^KV_\d: of its snapshots [1-9]\d* read back \(\d+ bytes\), [1-9]\d* rebuilt from the journal$/m,
+          );
+          expect(out).to.match(
+            /^QUEUE_\d: of its snapshots [1-9]\d* read back \(\d+ bytes\), [1-9]\d* rebuilt from the journal$/m,
+          );
           expect(out).to.match(/^CONTROL: \d+ entries/m);
           expect(out).to.match(/^METER: [1-9]\d* records/m);
         },
@@ -74,7 +75,7 @@ describe('the audit of an installation', function () {
     }
   });
 
-  it('signs a checkpoint with a key of its own, and writes over no file', async () => {
+  it('journal checkpoint writes a checkpoint signed with a key of the installation, and overwrites no file', async () => {
     const file = join(millrace.dataDir, 'checkpoint.json');
     const taken = await journal('checkpoint', '--to', file);
     expect(taken.code, taken.stderr).to.equal(0);
@@ -85,15 +86,15 @@ describe('the audit of an installation', function () {
     expect(statement.shards.map(({ shard }) => shard)).to.include.members(['CONTROL', 'KV_0', 'QUEUE_0']);
     const again = await journal('checkpoint', '--to', file);
     expect(again.code).to.equal(1);
-    expect(again.stderr.trim()).to.equal(`millrace journal: there is a file ${file} already`);
+    expect(again.stderr.trim()).to.equal(`millrace journal: the file ${file} exists already`);
     const fingerprint = /signed with key ([0-9a-f]{32})/.exec(taken.stdout.toString())?.[1] as string;
     await write(0);
     const { code, stdout } = await journal('verify', '--against', file, '--signed-by', fingerprint);
     expect(code, stdout.toString()).to.equal(0);
-    expect(stdout.toString()).to.match(/, 2 vouched for; /);
+    expect(stdout.toString()).to.match(/, 2 marks confirmed; /);
   });
 
-  it('finds nothing after a kill, with nobody running', async () => {
+  it('journal verify --all finds no fault after a kill, while no process runs', async () => {
     await millrace.kill('SIGKILL');
     const { code, stdout, stderr } = await journal('verify', '--all');
     expect(code, `${stdout}${stderr}`).to.equal(0);

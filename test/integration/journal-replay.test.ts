@@ -1,10 +1,10 @@
 /**
- * A database as it was, asked over REST, and what changed between two moments; beside the process that goes on writing.
- * Proves RS1.
+ * A database at an earlier moment, served over REST, and its changes between two moments, while a process goes on
+ * writing. Proves RS1.
  */
 import { expect } from 'chai';
 import type { DatabaseId } from '../../src/kernel/index.js';
-import { uuidOf } from '../../src/messages/index.js';
+import { uuidOf } from '../../src/protocol/index.js';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
 import {
@@ -28,7 +28,7 @@ interface Served extends RunningCommand {
   readonly token: string;
 }
 
-describe('the past of a database', function () {
+describe('millrace journal replay and diff', function () {
   this.timeout(120_000);
   let millrace: MillraceProcess;
   let environment: Environment;
@@ -108,7 +108,7 @@ describe('the past of a database', function () {
     return client;
   }
 
-  it('is served as it was at each moment, whatever came after', async () => {
+  it('replay --serve answers with the data of each moment, without later changes', async () => {
     for (const { at, everything } of moments) {
       const { url, token, stop } = await serve('--database', 'default', '--at', at);
       expect(await everythingIn(clientOf(url, token))).to.deep.equal(everything);
@@ -118,7 +118,7 @@ describe('the past of a database', function () {
     expect(moments[2]?.everything).to.deep.equal({ after: 'everything' });
   });
 
-  it('has the expiries of then', async () => {
+  it('replay --serve answers with the clock and the expiries of that moment', async () => {
     const { url, token } = await serve('--database', 'default', '--at', moments[0]?.at as string);
     const kv = clientOf(url, token);
     expect(await kv.ask('GET', 'short')).to.equal('lived');
@@ -127,7 +127,7 @@ describe('the past of a database', function () {
     expect(Number(seconds) * 1000 + Number(micros) / 1000).to.equal(Date.parse(moments[0]?.at as string));
   });
 
-  it('cannot be changed, whoever asks', async () => {
+  it('replay --serve refuses every write with READONLY', async () => {
     const { at, everything } = moments[0] as (typeof moments)[0];
     const { url, token } = await serve('--database', 'default', '--at', at);
     const kv = clientOf(url, token);
@@ -142,7 +142,7 @@ describe('the past of a database', function () {
     ];
     for (const words of writes) {
       const outcome = await kv.command(...words);
-      expect(JSON.stringify(outcome), words.join(' ')).to.contain('READONLY this is the database as it was at');
+      expect(JSON.stringify(outcome), words.join(' ')).to.contain('READONLY this is the state of the database at');
     }
     expect(
       (
@@ -156,7 +156,7 @@ describe('the past of a database', function () {
     expect(await everythingIn(kv)).to.deep.equal(everything);
   });
 
-  it('is opened by the tokens that open it now, with what they may do, and by no other', async () => {
+  it('replay --serve accepts the current tokens of the database with their rights, and refuses all others', async () => {
     const { url } = await serve('--database', 'default', '--at', moments[0]?.at as string);
     expect(await clientOf(url, TOKEN).ask('GET', 'key:1')).to.equal('first 1');
     const reader = clientOf(url, READONLY_TOKEN);
@@ -167,7 +167,7 @@ describe('the past of a database', function () {
     }
   });
 
-  it('is summed up with the hashes of its entries and its state', async () => {
+  it('replay prints the hashes of the last entry and of the state', async () => {
     const { code, stdout, stderr } = await journal('replay', '--database', 'default', '--at', moments[0]?.at as string);
     expect(stderr).to.equal('');
     expect(code).to.equal(0);
@@ -180,7 +180,7 @@ describe('the past of a database', function () {
     expect(digest.exec(again.stdout.toString())?.[1]).to.equal(digest.exec(out)?.[1]);
   });
 
-  it('is found by name, by id and by UUID, also when it lies in several journals', async () => {
+  it('replay finds a database by name, id or UUID, also one in several journals', async () => {
     const kv = clientOf(millrace.kvUrl, spread.token);
     for (let at = 0; at < 40; at += 1) await kv.ask('SET', `spread:${at}`, at);
     const everything = await everythingIn(kv);
@@ -193,10 +193,10 @@ describe('the past of a database', function () {
     expect(byId.stdout.toString().match(/^kv:/gm)).to.have.length(4);
     const ambiguous = await journal('replay', '--database', 'spread', '--at', '3');
     expect(ambiguous.code).to.equal(2);
-    expect(ambiguous.stderr).to.contain('lies in several journals');
+    expect(ambiguous.stderr).to.contain('has several journals');
   });
 
-  it('can be read when the database has been deleted, with a token of its own', async () => {
+  it('replay --serve of a deleted database gives access with a new token', async () => {
     const { id, token: live } = await createDatabase('gone', 1);
     const kv = clientOf(millrace.kvUrl, live);
     await kv.ask('SET', 'k', 'v');
@@ -207,7 +207,7 @@ describe('the past of a database', function () {
     expect(JSON.stringify(await clientOf(url, live).command('GET', 'k'))).to.contain('WRONGPASS');
   });
 
-  it('has a queue that is summed up', async () => {
+  it('replay --account prints the counts of a queue account and the hash of its state', async () => {
     const published = await publish('https://destination.example/', { 'svc-delay': '1h' });
     expect(published.status, published.text).to.equal(200);
     const account = await accountId();
@@ -218,7 +218,7 @@ describe('the past of a database', function () {
     expect(stdout.toString()).to.match(/state [0-9a-f]{64}$/m);
   });
 
-  it('refuses a moment that has not come, and a position that is not there', async () => {
+  it('replay refuses an instant in the future and a position beyond the journal', async () => {
     for (const at of ['2999-01-01T00:00:00Z', '999999']) {
       const { code, stderr } = await journal('replay', '--database', 'default', '--at', at);
       expect(code).to.equal(2);
@@ -226,7 +226,7 @@ describe('the past of a database', function () {
     }
   });
 
-  it('says which keys changed between two moments, and by which entries', async () => {
+  it('diff lists the keys that changed between two moments, with the entries that changed them', async () => {
     const [from, to] = moments.map(({ at }) => at) as [string, string];
     const range = ['--database', 'default', '--from', from, '--to', to];
     const { code, stdout, stderr } = await journal('diff', ...range, '--format', 'ndjson', '--values');
@@ -266,7 +266,7 @@ describe('the past of a database', function () {
     expect(line).to.deep.include({ index: entry?.index, time: entry?.time, effects: [['SET', 'key:2', 'second 2']] });
   });
 
-  it('shows no value that it was not asked for, and says in lines what changed', async () => {
+  it('diff prints a line for each change, without values unless they are asked for', async () => {
     const [, from, to] = moments.map(({ at }) => at) as [string, string, string];
     const { code, stdout } = await journal('diff', '--database', 'default', '--from', from, '--to', to);
     expect(code).to.equal(0);

@@ -1,6 +1,6 @@
 /**
- * Journals that somebody changed on disk, or through the server's own interface: the audit names the first bad entry, and
- * a process started on one serves nothing of that shard and says why.
+ * Journals that were changed on disk or through the server's interface: `journal verify` names the first bad position,
+ * and a process started on one serves no request of that shard and says why.
  */
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ interface Installation {
   readonly shard: string;
 }
 
-describe('a journal that was tampered with', function () {
+describe('a journal that was tampered with is found damaged at the first bad position', function () {
   /** What the others show in another way; JOURNAL_TAMPERING=all runs them too. */
   const more = process.env.JOURNAL_TAMPERING === 'all' ? it : it.skip;
   this.timeout(180_000);
@@ -71,11 +71,7 @@ describe('a journal that was tampered with', function () {
   }
 
   /** What is started on it answers for other shards, not for this one, and says why. */
-  async function expectRefused(
-    { dataDir, shard }: Installation,
-    reason: RegExp,
-    event: 'shard.stopped' | 'shard.look-failed' = 'shard.stopped',
-  ): Promise<void> {
+  async function expectRefused({ dataDir, shard }: Installation, reason: RegExp): Promise<void> {
     const millrace = await startMillrace({ dataDir });
     await eventually(
       async () => {
@@ -83,7 +79,7 @@ describe('a journal that was tampered with', function () {
         const text = await answer.text();
         expect(answer.status, text).to.equal(503);
         expect(text).to.contain(shard);
-        expect(millrace.stderr()).to.match(new RegExp(`"${event}".*"${shard}".*(${reason.source})`));
+        expect(millrace.stderr()).to.match(new RegExp(`"shard.stopped".*"${shard}".*(${reason.source})`));
       },
       { timeoutMs: 30_000, everyMs: 200 },
     );
@@ -91,7 +87,7 @@ describe('a journal that was tampered with', function () {
     for (const outcome of await Promise.all(commands)) expect(outcome.kind).not.to.equal('done');
   }
 
-  it('by a bit in a message, while the server was stopped in order', async () => {
+  it('after a bit of a message was flipped while the server was stopped', async () => {
     const { millrace, installation } = await filled();
     const { env, shard } = installation;
     const position = await positionOf(env, `key:${ALTERED}`);
@@ -99,10 +95,10 @@ describe('a journal that was tampered with', function () {
     await flipBit(installation, `value-${ALTERED}-`);
     const first = expectDamaged(await verify(env, '--all'), shard, /the message at this position is missing/);
     expect(first).to.equal(`${shard} at position ${position}`);
-    await expectRefused(installation, /hole/);
+    await expectRefused(installation, /messages are missing in the journal/);
   });
 
-  more('by a bit in the last message', async () => {
+  more('after a bit of the last message was flipped', async () => {
     const { millrace, installation } = await filled();
     const position = await positionOf(installation.env, `key:${ENTRIES - 1}`);
     await millrace.kill('SIGTERM');
@@ -110,36 +106,38 @@ describe('a journal that was tampered with', function () {
     const { env, shard } = installation;
     const first = expectDamaged(await verify(env, '--all'), shard, /the message at this position is missing/);
     expect(first).to.equal(`${shard} at position ${position}`);
-    // To an owner it looks like a server that lags: it goes on asking, and answers nobody.
-    await expectRefused(installation, /the end cannot be read yet/, 'shard.look-failed');
+    await expectRefused(installation, /the message at position \d+ cannot be read/);
   });
 
-  it('by a bit in a message, after a crash: the server drops all that follows, and the lease knows of it', async () => {
+  it('after a bit was flipped following a crash: the server drops all later messages, and the lease has seen them', async () => {
     const { millrace, installation } = await filled();
     const { env, shard } = installation;
     const position = await positionOf(env, `key:${ALTERED}`);
     await markedBeyond(installation, position + 1);
     await millrace.kill('SIGKILL');
     await flipBit(installation, `value-${ALTERED}-`);
-    const first = expectDamaged(await verify(env, '--all'), shard, /the lease has seen .* shorter than it was/);
+    const first = expectDamaged(await verify(env, '--all'), shard, /the lease recorded .* shorter than before/);
     expect(first).to.equal(`${shard} at position ${position}`);
-    await expectRefused(installation, /shorter than it was|vouched for is gone/);
+    await expectRefused(installation, /shorter than before|that the lease names is missing/);
   });
 
-  more('by a bit in an earlier block, after a crash: the server leaves out the rest of that block', async () => {
-    const { millrace, installation } = await filled();
-    const { env, shard } = installation;
-    const position = await positionOf(env, `key:${ENTRIES - 1}`);
-    // Blocks have 8 MB: what comes now fills the first and begins the next.
-    for (let at = 1; at <= 30; at += 1) await millrace.kv.ask('SET', 'large', `large-${at}-`.padEnd(400_000, '.'));
-    await millrace.kill('SIGKILL');
-    await flipBit(installation, 'large-5-');
-    const first = expectDamaged(await verify(env, '--all'), shard, /the messages up to position \d+ are missing/);
-    expect(first).to.equal(`${shard} at position ${position + 5}`);
-    await expectRefused(installation, /messages are missing in the middle/);
-  });
+  more(
+    'after a bit of an earlier block was flipped following a crash: the server leaves out the rest of that block',
+    async () => {
+      const { millrace, installation } = await filled();
+      const { env, shard } = installation;
+      const position = await positionOf(env, `key:${ENTRIES - 1}`);
+      // Blocks have 8 MB: what comes now fills the first and begins the next.
+      for (let at = 1; at <= 30; at += 1) await millrace.kv.ask('SET', 'large', `large-${at}-`.padEnd(400_000, '.'));
+      await millrace.kill('SIGKILL');
+      await flipBit(installation, 'large-5-');
+      const first = expectDamaged(await verify(env, '--all'), shard, /the messages up to position \d+ are missing/);
+      expect(first).to.equal(`${shard} at position ${position + 5}`);
+      await expectRefused(installation, /messages are missing in the middle/);
+    },
+  );
 
-  it('by leaving out its newest entries', async () => {
+  it('after its newest entries were removed', async () => {
     const { millrace, installation } = await filled();
     const { env, shard, dataDir } = installation;
     await millrace.kill('SIGTERM');
@@ -150,24 +148,28 @@ describe('a journal that was tampered with', function () {
     const position = await positionOf(env, 'newest');
     await next.kill('SIGTERM');
     await replaceDirectory(await streamDirectory(dataDir, shard), older);
-    const first = expectDamaged(await verify(env, '--all'), shard, /the lease has seen .* shorter than it was/);
+    const first = expectDamaged(await verify(env, '--all'), shard, /the lease recorded .* shorter than before/);
     // The claim of the second start is gone as well.
     expect(first).to.equal(`${shard} at position ${position - 1}`);
-    await expectRefused(installation, /shorter than it was/);
+    await expectRefused(installation, /shorter than before/);
   });
 
-  more('by leaving out its oldest entries, which the server does for whoever may ask it', async () => {
+  more("after its oldest entries were purged through the server's API", async () => {
     const { millrace, installation } = await filled();
     const { env, shard, dataDir } = installation;
     const position = await positionOf(env, `key:${ALTERED}`);
     await withEmbeddedNats(dataDir, (nats) => api(nats, `STREAM.PURGE.${shard}`, { seq: position }));
-    const first = expectDamaged(await verify(env, '--all'), shard, /is gone, and no snapshot covers it/);
+    const first = expectDamaged(
+      await verify(env, '--all'),
+      shard,
+      /earlier entries were removed, and no snapshot covers them/,
+    );
     expect(first).to.equal(`${shard} at position ${position}`);
     await millrace.kill('SIGTERM');
     await expectRefused(installation, /entries after the snapshot are missing/);
   });
 
-  it('by putting back all of an older store: only a checkpoint kept elsewhere shows it', async () => {
+  it('after an older store was put back: only a checkpoint kept elsewhere shows it', async () => {
     const { millrace, installation } = await filled();
     const { env, shard, dataDir } = installation;
     await millrace.kill('SIGTERM');
@@ -184,10 +186,10 @@ describe('a journal that was tampered with', function () {
     expect((await verify(env, '--all')).code).to.equal(0);
     const { code, stdout } = await verify(env, '--against', checkpoint);
     expect(code).to.equal(1);
-    expect(stdout.toString()).to.match(new RegExp(`^DAMAGED ${shard} .*the checkpoint has seen .* shorter`, 'm'));
+    expect(stdout.toString()).to.match(new RegExp(`^DAMAGED ${shard} .*the checkpoint recorded .* shorter`, 'm'));
   });
 
-  more('by an older store that was written on: the checkpoint has seen another entry', async () => {
+  more('after an older store was put back and written to: the checkpoint recorded another entry', async () => {
     const { millrace, installation } = await filled();
     const { env, shard, dataDir } = installation;
     await millrace.kill('SIGTERM');
@@ -205,11 +207,14 @@ describe('a journal that was tampered with', function () {
     const { code, stdout } = await verify(env, '--against', checkpoint);
     expect(code).to.equal(1);
     expect(stdout.toString()).to.match(
-      new RegExp(`^DAMAGED ${shard} at position \\d+: entry \\d+ is not the one that the checkpoint has seen`, 'm'),
+      new RegExp(
+        `^DAMAGED ${shard} at position \\d+: entry \\d+ differs from the one that the checkpoint recorded`,
+        'm',
+      ),
     );
   });
 
-  it('by two entries that changed places', async () => {
+  it('after two entries were swapped', async () => {
     const { millrace, installation } = await filled();
     const { env, shard, dataDir } = installation;
     const position = await positionOf(env, `key:${ALTERED}`);
@@ -226,9 +231,9 @@ describe('a journal that was tampered with', function () {
     const at = position - 1;
     [messages[at], messages[at + 1]] = [messages[at + 1] as Buffer, messages[at] as Buffer];
     await rewriteStream(installation, messages);
-    const first = expectDamaged(await verify(env, '--all'), shard, /number does not follow/);
+    const first = expectDamaged(await verify(env, '--all'), shard, /does not have the next number/);
     expect(first).to.equal(`${shard} at position ${position}`);
-    await expectRefused(installation, /does not follow/);
+    await expectRefused(installation, /does not have the next number/);
   });
 });
 

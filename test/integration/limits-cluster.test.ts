@@ -1,4 +1,4 @@
-/** Limits of a database as two processes keep them, of which one owns its data. */
+/** Limits of a database in a cluster of two processes, one of which owns its data. */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { type ReachedInstallation, reachInstallation } from '../../src/cli/reached-installation.js';
@@ -10,7 +10,7 @@ import { MillraceCluster, type NatsFacts, startPlainNats } from '../support/mill
 import { endEverything, type MillraceProcess, temporaryDirectory } from '../support/millrace-process.js';
 import { withinASecond } from '../support/within-a-second.js';
 
-describe('limits that two processes keep', function () {
+describe('limits of a database in a cluster of two processes', function () {
   this.timeout(60_000);
   let nats: NatsFacts;
   let installation: ReachedInstallation;
@@ -52,14 +52,14 @@ describe('limits that two processes keep', function () {
     });
   }
 
-  it('close the database at both within a second, and open it again', async () => {
+  it('suspension closes the database at both processes within a second, and its end opens it again', async () => {
     await change({ settings: { isSuspended: true } });
     await everywhereWithinASecond(['GET', 'settled'], /suspended/);
     await change({ settings: { isSuspended: false } });
     await everywhereWithinASecond(['GET', 'settled'], /yes/);
   });
 
-  it('bound its data at the owner, whichever process is asked', async () => {
+  it('the data limit refuses writes at both processes', async () => {
     await change({ limits: { maxDataBytes: 1 } });
     await everywhereWithinASecond(['SET', 'more', 'x'], /capacity quota exceeded/);
     await everywhereWithinASecond(['GET', 'settled'], /yes/);
@@ -67,7 +67,7 @@ describe('limits that two processes keep', function () {
     await everywhereWithinASecond(['SET', 'more', 'x'], /OK/);
   });
 
-  it('let each process run commands at the whole rate', async () => {
+  it('the rate limit lets each process run commands at the full rate', async () => {
     await change({ limits: { maxCommandsPerSecond: 25 } });
     // A machine that does much else may take longer once, and not each time.
     await eventually(async () => {

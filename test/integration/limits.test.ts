@@ -6,7 +6,7 @@ import { type ReachedInstallation, reachInstallation } from '../../src/cli/reach
 import { loadConfig } from '../../src/config/index.js';
 import type { Database, DatabaseChange } from '../../src/domain/control/index.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
-import { newDatabaseId } from '../../src/messages/index.js';
+import { newDatabaseId } from '../../src/protocol/index.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { describeOutcome, KvClient } from '../support/kv-client.js';
@@ -30,7 +30,7 @@ const PATIENCE = { timeoutMs: 30_000 };
 /** Of some commands that nothing holds up; what is slowed down takes longer. */
 const QUICK_MS = 2000;
 
-describe('limits of a running process', function () {
+describe('limits of databases on a running process', function () {
   this.timeout(90_000);
   let millrace: MillraceProcess;
   let installation: ReachedInstallation;
@@ -127,7 +127,7 @@ describe('limits of a running process', function () {
     [NOT_FROM_HERE]: [{ settings: { allowedIps: ['203.0.113.0/24'] } }, { settings: { allowedIps: ['127.0.0.0/8'] } }],
   };
   for (const [text, [close, open]] of Object.entries(closings)) {
-    it(`close a database on both ports, and open it again: ${text}`, async () => {
+    it(`a database is closed on both ports and opened again: ${text}`, async () => {
       const tenant = await Tenant.create(`closed-${text.length}`);
       const [asking, waiting] = [await tenant.signedIn(), await tenant.signedIn()];
       expect(await asking.call(['SET', 'a', '1'])).to.equal('+OK\r\n');
@@ -144,7 +144,7 @@ describe('limits of a running process', function () {
     });
   }
 
-  it('let commands wait beyond the rate of the plan, without an error, on both ports together', async () => {
+  it("commands beyond the plan's rate wait without an error, on REST and RESP together", async () => {
     const tenant = await Tenant.create('rated');
     await expectQuick(tenant, 150);
     await tenant.change({ limits: { maxCommandsPerSecond: 50 } });
@@ -166,7 +166,7 @@ describe('limits of a running process', function () {
     await expectQuick(tenant, 150);
   });
 
-  it('refuse growth beyond the data of the plan, or drop keys, over all partitions', async () => {
+  it("writes beyond the plan's data limit are refused, or evict keys if eviction is on, over all partitions", async () => {
     const tenant = await Tenant.create('sized', 2);
     await tenant.change({ limits: { maxDataBytes: 20_000 } });
     let stored = 0;
@@ -195,7 +195,7 @@ describe('limits of a running process', function () {
     expect(await tenant.kv.ask('DBSIZE')).to.equal(size + 40);
   });
 
-  it('bound the connections of the native protocol', async () => {
+  it("connections beyond the plan's limit are refused by AUTH on RESP", async () => {
     const tenant = await Tenant.create('connected');
     await tenant.change({ limits: { maxConnections: 2 } });
     const [first] = [await tenant.signedIn(), await tenant.signedIn()];
@@ -209,7 +209,7 @@ describe('limits of a running process', function () {
     );
   });
 
-  it('move a database to its next plan when it is full and wants that, once', async () => {
+  it('a full database with auto-upgrade moves to its next plan once', async () => {
     const tenant = await Tenant.create('growing');
     await tenant.change({ settings: { plan: 'fixed_250mb', isAutoUpgrading: true }, limits: { maxDataBytes: 5_000 } });
     await eventually(async () => {
@@ -228,7 +228,7 @@ describe('limits of a running process', function () {
   /** What 40 commands take at the rate of those who have used up something, less the burst. */
   const SLOW_MS = (1000 * 25) / SLOWED_COMMANDS_PER_SECOND;
 
-  it('slow a database down when the bandwidth of its month is used up', async () => {
+  it('a database that has used its monthly bandwidth is slowed down', async () => {
     const tenant = await Tenant.create('wide');
     await tenant.change({ limits: { maxBytesPerMonth: 50_000 } });
     await tenant.kv.ask('SET', 'a', 'x'.repeat(60_000));
@@ -238,7 +238,7 @@ describe('limits of a running process', function () {
     await expectQuick(tenant, 40);
   });
 
-  it('slow a database down at the budget of its month, by the operator’s prices', async () => {
+  it("a database that has used its monthly budget, at the operator's prices, is slowed down", async () => {
     const tenant = await Tenant.create('dear');
     await tenant.change({ settings: { budgetDollars: 1000 } });
     await expectQuick(tenant, 50);

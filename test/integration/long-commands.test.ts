@@ -1,4 +1,4 @@
-/** A tenant whose commands take as long as they can costs another some milliseconds, and no request. */
+/** Long commands of one tenant cost another tenant some milliseconds, and no failed request. */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { KvClient, type Outcome } from '../support/kv-client.js';
@@ -21,7 +21,7 @@ const LOUD: readonly (readonly (string | number)[])[] = [
 ];
 const whyOf = (outcome: Outcome) => (outcome.kind === 'refused' ? outcome.why : outcome.kind);
 
-describe('a tenant whose commands take long', function () {
+describe('a tenant with long commands', function () {
   this.timeout(180_000);
   let queue: QueueProcess;
   let loud: KvClient;
@@ -78,7 +78,7 @@ describe('a tenant whose commands take long', function () {
   const p99 = (times: readonly number[]) => times[Math.floor(times.length * 0.99)] as number;
   const half = (times: readonly number[]) => times[times.length >> 1] as number;
 
-  it('holds up the SETs of another for the slices that come between, and none of them fails', async () => {
+  it('delays the SETs of another tenant by slices only, and none of them fails', async () => {
     await timesOfSets();
     const outcomes: Outcome[] = [];
     // A machine that does much else may take longer once, and not each time.

@@ -16,7 +16,7 @@ const MORE_HELD_MIB = 10;
 /** A gigabyte is read, and all of it passes through the young generation. */
 const MORE_RESIDENT_MIB = 160;
 
-describe('a REST pipeline of 1,000 GETs of a megabyte, at a heap of 512 MB', function () {
+describe('a REST pipeline of 1,000 GETs of 1 MB, with a heap of 512 MB', function () {
   this.timeout(120_000);
   let millrace: MillraceProcess;
   let client: KvClient;
@@ -44,7 +44,7 @@ describe('a REST pipeline of 1,000 GETs of a megabyte, at a heap of 512 MB', fun
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
   }
 
-  it('that is read slowly holds some MiB, whatever its size', async () => {
+  it('holds at most 10 MiB while its client reads slowly', async () => {
     const before = await residentMib();
     const reader = await reading(gets);
     let characters = 0;
@@ -63,7 +63,7 @@ describe('a REST pipeline of 1,000 GETs of a megabyte, at a heap of 512 MB', fun
     await eventually(async () => expect(await heldMib()).to.be.below(1));
   });
 
-  it('is read whole by the published client, as it is', async () => {
+  it('is read whole by the published client', async () => {
     const redis = new Redis({ url: millrace.kvUrl, token: TOKEN, automaticDeserialization: false });
     const pipeline = redis.pipeline();
     for (let i = 0; i < 100; i += 1) pipeline.get('a');
@@ -74,7 +74,7 @@ describe('a REST pipeline of 1,000 GETs of a megabyte, at a heap of 512 MB', fun
     expect(results.at(-1)).to.equal('OK');
   });
 
-  it('ends when its client goes, and what stands behind it is not run', async () => {
+  it('stops when its client disconnects, and its remaining commands are not run', async () => {
     const reader = await reading([...gets, ['SET', 'behind', '1']]);
     await reader.read(MIB);
     await eventually(async () => expect(await heldMib()).to.be.above(1));

@@ -1,4 +1,4 @@
-/** What a tenant fills is bounded by what its process has room for, also without a limit of its own. */
+/** The data of a tenant is bounded by the memory of its process, also without a limit in its plan. */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
@@ -13,7 +13,7 @@ const MAX_VALUES = 2000;
 /** Over REST; over RESP it is `OOM command not allowed …`. */
 const FULL = 'ERR DB capacity quota exceeded';
 
-describe('a process whose tenants fill its memory', function () {
+describe('a process whose memory a tenant fills', function () {
   this.timeout(120_000);
   let queue: QueueProcess;
   let large: KvClient;
@@ -63,7 +63,7 @@ describe('a process whose tenants fill its memory', function () {
     );
   };
 
-  it('refuses the one that is full to grow, in words, and shows its bound', async () => {
+  it('refuses further writes of that tenant, shows the bound as maxmemory, and serves other tenants', async () => {
     let refused: string | undefined;
     let count = 0;
     while (refused === undefined && count < MAX_VALUES) {
@@ -78,7 +78,7 @@ describe('a process whose tenants fill its memory', function () {
     expect(await ask(small, 'SET', 'own', 'x')).to.deep.equal({ result: 'OK' });
   });
 
-  it('starts again with all of it, and lets it grow once something was deleted', async () => {
+  it('starts again with all the data, and accepts writes of that tenant after deletions', async () => {
     await queue.restart('SIGKILL');
     for (const client of [large, small]) client.close();
     connect();

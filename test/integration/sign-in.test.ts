@@ -1,4 +1,6 @@
-/** Guessing, at every face of one process: each face is guessed at from a loopback address of its own. */
+/**
+ * Guessing of secrets at every endpoint of one process; each endpoint is attacked from a loopback address of its own.
+ */
 import http from 'node:http';
 import net from 'node:net';
 import { expect } from 'chai';
@@ -59,7 +61,7 @@ function say(
 const basic = (email: string, key: string) => `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
 const bearer = (token: string) => `Bearer ${token}`;
 
-describe('guessing', function () {
+describe('guessing of secrets', function () {
   this.timeout(60_000);
   let millrace: MillraceProcess;
   before(async () => {
@@ -121,7 +123,7 @@ describe('guessing', function () {
   ];
 
   for (const [face, from, url, guess, text] of faces) {
-    it(`at the face "${face}" is answered with 401 up to the bound, and with 429 one past it`, async () => {
+    it(`at the endpoint "${face}" is answered with 401 up to the bound, then with 429`, async () => {
       const answers: Answer[] = [];
       // While time passes there is room for more.
       while (answers.at(-1)?.status !== 429) answers.push(await ask(url(), guess, from));
@@ -133,7 +135,7 @@ describe('guessing', function () {
     });
   }
 
-  it('over the native protocol is closed one past the bound', async () => {
+  it('over RESP closes the connection one failure past the bound', async () => {
     const port = Number(new URL(millrace.addresses.resp as string).port);
     const from = '127.0.7.7';
     const { heard, isClosed } = await say(
@@ -150,7 +152,7 @@ describe('guessing', function () {
     expect((await say(port, from, [`AUTH ${PASSWORD}`, 'PING'], /PONG/)).heard).to.equal('+OK\r\n+PONG\r\n');
   });
 
-  it('does not keep out those at other addresses, nor secrets that nobody guesses', async () => {
+  it('does not lock out other addresses, nor long secrets from the same address', async () => {
     const [rest] = faces as [(typeof faces)[number]];
     const [, from, url] = rest;
     while ((await ask(url(), bearer(GUESS), from)).status !== 429);
@@ -158,14 +160,14 @@ describe('guessing', function () {
     expect((await ask(url(), bearer(SHORT_TOKEN), '127.0.7.9')).status).to.equal(200);
   });
 
-  it('keeps out a short secret from the same address for seconds', async () => {
+  it('locks out a short secret from the same address for some seconds', async () => {
     const [, from, url] = faces[0] as (typeof faces)[number];
     do await ask(url(), bearer(GUESS), from);
     while ((await ask(url(), bearer(SHORT_TOKEN), from)).status !== 429);
     await eventually(async () => expect((await ask(url(), bearer(SHORT_TOKEN), from)).status).to.equal(200));
   });
 
-  it('is counted for each face', async () => {
+  it('is counted in the metrics for each endpoint', async () => {
     const text = await (await fetch(`${millrace.metricsUrl}/metrics`)).text();
     for (const face of [...faces.map(([name]) => name), 'resp']) {
       const count = new RegExp(`^millrace_sign_ins_failed_total\\{face="${face}"\\} (\\d+)$`, 'm').exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** Statistics as clients of the management API see them, of a known load through the public ports of a real process. */
+/** Statistics of the management API for a known load on the public ports of a real process. */
 import { expect } from 'chai';
 import { dayName, momentText } from '../../src/domain/statistics/index.js';
 import { eventually } from '../support/eventually.js';
@@ -24,7 +24,7 @@ function sum(points: readonly Point[]): number {
   return points.reduce((total, { y }) => total + y, 0);
 }
 
-describe('statistics of the management API', function () {
+describe('GET statistics of the management API', function () {
   this.timeout(120_000);
   let queue: QueueProcess;
   let mgmtUrl: string;
@@ -97,7 +97,7 @@ describe('statistics of the management API', function () {
     ['30d', 240, 180],
   ] as const;
 
-  it('of a database', async () => {
+  it('of a database counts commands, reads, writes, keys, bandwidth and cost', async () => {
     const made = await call<Record<string, string>>('POST', '/v2/kv/database', {
       database_name: 'counted',
       platform: 'aws',
@@ -164,7 +164,7 @@ describe('statistics of the management API', function () {
     }
   });
 
-  it('of a queue', async () => {
+  it('of a queue counts messages, runs, bandwidth and cost', async () => {
     interface Stats {
       readonly [series: string]: unknown;
       readonly days: readonly string[];
@@ -219,7 +219,7 @@ describe('statistics of the management API', function () {
     }
   });
 
-  it('of a search index', async () => {
+  it('of a search index counts updates, queries, rerankings and cost', async () => {
     const index = await call<Record<string, string>>('POST', '/v2/search', {
       name: 'counted',
       region: 'eu-west-1',
@@ -273,7 +273,7 @@ describe('statistics of the management API', function () {
     expect(totals).to.include({ record_count: 2, request: queries + 4, rerank_count: 1 });
   });
 
-  it('refuse a period that there is not', async () => {
+  it('of a queue refuses an unknown period with 400', async () => {
     const { id } = await call<{ id: string }>('GET', '/v2/msgq/user');
     const response = await fetch(`${mgmtUrl}/v2/msgq/stats/${id}?period=2h`, {
       headers: { authorization: AUTHORIZATION },

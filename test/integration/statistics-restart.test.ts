@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { connect, JetStreamMeterLog, Names, NatsBus } from '../../src/adapters/nats/index.js';
 import { decodeMeterRecord } from '../../src/codec/control/index.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
-import type { MeterKvGauge } from '../../src/messages/index.js';
-import { AskedStatistics, askOverBus } from '../../src/query/index.js';
+import type { MeterKvGauge } from '../../src/protocol/index.js';
+import { askOverBus, StatisticsClient } from '../../src/query/index.js';
 import { eventually } from '../support/eventually.js';
 import { endEverything, type MillraceProcess, startMillrace, temporaryDirectory } from '../support/millrace-process.js';
 
@@ -18,7 +18,7 @@ const KEYS_OF_ONE = 1000;
 const KEYS = PIPELINES * KEYS_OF_ONE;
 const COUNTED = { timeoutMs: 60_000, everyMs: 100 };
 
-describe('the size of a database', function () {
+describe('the number of keys and the bytes of a database', function () {
   this.timeout(180_000);
   let dataDir: string;
   let millrace: MillraceProcess;
@@ -46,7 +46,7 @@ describe('the size of a database', function () {
       onMessage: ({ bytes }) => gauges.push(...(decodeMeterRecord(bytes).kvGauges ?? [])),
       onAlive: () => undefined,
     });
-    const statistics = new AskedStatistics(askOverBus(new NatsBus(connections, names), 'query', 5000));
+    const statistics = new StatisticsClient(askOverBus(new NatsBus(connections, names), 'query', 5000));
     return {
       gauges,
       shown: () => statistics.database(database, '1h', Date.now()),
@@ -57,7 +57,7 @@ describe('the size of a database', function () {
     };
   }
 
-  it('is never shown, told or kept smaller than it is by a process that loads it', async () => {
+  it('are never reported below their true values while a process loads the database', async () => {
     let look = await looking();
     const { keys, storageBytes } = await eventually(() => {
       const whole = look.gauges.find((gauge) => gauge.keys === KEYS + 1);

@@ -1,7 +1,6 @@
 /**
- * A known load through the public ports of a real process, and the statistics of it beside a count by hand: at once,
- * and again after the read model was deleted and the process was killed.
- * Proves STA1, MLO1.
+ * Statistics of a known load on the public ports of a real process, compared with a count by hand: soon after the load,
+ * and again after the read model was deleted and the process was killed. Proves STA1, MLO1.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +20,7 @@ import {
 } from '../../src/domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../../src/kernel/index.js';
 import type { AccountSeries, DatabaseSeries, Statistics } from '../../src/ports/index.js';
-import { AskedStatistics, askOverBus } from '../../src/query/index.js';
+import { askOverBus, StatisticsClient } from '../../src/query/index.js';
 import { credentialsIn } from '../support/db-output-reader.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
@@ -78,7 +77,7 @@ describe('statistics of a known load', function () {
     const file = await readFile(join(dataDir(), 'nats/client.json'), 'utf8');
     const { url, user, password } = JSON.parse(file) as Record<'url' | 'user' | 'password', string>;
     connections = await connect({ servers: [url], user, password });
-    statistics = new AskedStatistics(askOverBus(new NatsBus(connections, new Names('')), 'query', 5000));
+    statistics = new StatisticsClient(askOverBus(new NatsBus(connections, new Names('')), 'query', 5000));
   }
 
   async function newDatabase(name: string) {
@@ -123,7 +122,7 @@ describe('statistics of a known load', function () {
       kv.close();
     });
 
-    it('counts each command once, by kind and by name', async () => {
+    it('count each command once, by kind and by name', async () => {
       const series = await eventually(async () => {
         const found = await statistics.database(id, '1h', Date.now());
         expect(sum(found.commands)).to.equal(13);
@@ -149,7 +148,7 @@ describe('statistics of a known load', function () {
       }
     });
 
-    it('counts the bytes of words, and of answers as they were sent', async () => {
+    it("count the bytes of the commands' words and of the answers as sent", async () => {
       const words = [10, ...[1, 2, 3, 4, 5].map(() => 6), ...[1, 2, 3].map(() => 5), 5, 5, 4, 4 + 8 + 1];
       const answers = [
         '{"result":null}',
@@ -164,7 +163,7 @@ describe('statistics of a known load', function () {
       expect(sum(bandwidthBytes)).to.equal(sum(words) + sum(answers.map((text) => text.length)));
     });
 
-    it('knows how many keys there are', async () => {
+    it('show the number of keys and their bytes', async () => {
       await eventually(async () => {
         const { keys, current, storageBytes } = await statistics.database(id, '1h', Date.now());
         expect([keys.at(-1), current.keys]).to.deep.equal([6, 6]);
@@ -173,7 +172,7 @@ describe('statistics of a known load', function () {
       }, COUNTED);
     });
 
-    it('charges the day for what it had', async () => {
+    it('charge the commands to the current day', async () => {
       const nowMs = Date.now();
       const { days } = await statistics.database(id, '1h', nowMs);
       const cents = kvCents(days, PRICES);
@@ -182,7 +181,7 @@ describe('statistics of a known load', function () {
       expect(days.at(-1)).to.deep.include({ commands: 13, scripts: 1 });
     });
 
-    it('has every period whole, and its texts as they are documented', async () => {
+    it('cover every period completely, with times in the documented format', async () => {
       const nowMs = Date.now();
       for (const period of ['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const) {
         const { times, commands, days } = await statistics.database(id, period, nowMs);
@@ -198,8 +197,8 @@ describe('statistics of a known load', function () {
     });
   });
 
-  describe('of a database over the native protocol', () => {
-    it('counts commands and connections that are open', async () => {
+  describe('of a database over RESP', () => {
+    it('count commands and open connections', async () => {
       const { id, password } = await newDatabase('over-resp');
       const client = await RespClient.connect({ port: respPort, host: '127.0.0.1' });
       await eventually(async () => expect(await client.call(['AUTH', password])).to.equal('+OK\r\n'));
@@ -242,7 +241,7 @@ describe('statistics of a known load', function () {
       }, COUNTED);
     }
 
-    it('counts messages, attempts, retries and failures', async () => {
+    it('count messages, attempts, retries and failures', async () => {
       const { queue, sink } = stand;
       const good = sink.path('good');
       for (let n = 0; n < 3; n += 1) await queue.publish(sink.url(good), { body: 'hello' });
@@ -261,7 +260,7 @@ describe('statistics of a known load', function () {
       expectWithinTest(series, series.requests);
     });
 
-    it('counts a callback as a message of its own, and follows the DLQ', async () => {
+    it('count a callback as a message, and follow the number of DLQ entries', async () => {
       const { queue, sink } = stand;
       const told = sink.path('told');
       await queue.publish(sink.answer(sink.path('called'), { body: 'fine' }), {
@@ -286,7 +285,7 @@ describe('statistics of a known load', function () {
       }, COUNTED);
     });
 
-    it('counts a workflow: its run, and each message of it', async () => {
+    it('count a run of a workflow and each of its messages', async () => {
       const before = await counted();
       const url = stand.serve('counted', async (context) => {
         await context.run('one', () => 1);
@@ -310,7 +309,7 @@ describe('statistics of a known load', function () {
       await counted();
     });
 
-    it('counts a run that fails, in the DLQ while it is there', async () => {
+    it('count a failed run, and its DLQ entry until it is deleted', async () => {
       const { dlqMessages: before } = await counted();
       const url = stand.serve('fails', (context) =>
         context.run('throws', () => {
@@ -333,7 +332,7 @@ describe('statistics of a known load', function () {
       await counted();
     });
 
-    it('has each day of the month, and charges today', async () => {
+    it('have an entry for each day of the month, and charge the current day', async () => {
       const nowMs = Date.now();
       const { days, requests } = await statistics.account(account, '1h', nowMs);
       const date = new Date(nowMs);
@@ -353,8 +352,8 @@ describe('statistics of a known load', function () {
     });
   });
 
-  describe('of all of it', () => {
-    it('are whole after kills in the middle of counting: the log of messages has as many', async () => {
+  describe('of databases and queues', () => {
+    it('agree with the log of messages after three kills', async () => {
       const { queue, sink } = stand;
       const path = sink.path('under-kills');
       for (let round = 1; round <= KILLS; round += 1) {
@@ -382,7 +381,7 @@ describe('statistics of a known load', function () {
       }, COUNTED);
     });
 
-    it('are the same when the read model was deleted, and shown by /readyz and /metrics', async () => {
+    it('are the same after the read model was deleted, and /metrics and /readyz show the progress', async () => {
       const nowMs = Date.now();
       const ids = (await millrace('db', 'list')).match(/db-[a-z2-7]{16}/g) ?? [];
       const databases = ids.map((id) => id as DatabaseId);

@@ -1,4 +1,4 @@
-/** However often a stranger causes a line of the log, it is one a minute. */
+/** Lines of the log that strangers cause are limited to one a minute. */
 import http from 'node:http';
 import net from 'node:net';
 import { expect } from 'chai';
@@ -15,7 +15,7 @@ interface Line {
   readonly leftOut?: number;
 }
 
-describe('the log, when strangers cause its lines', function () {
+describe('log lines that strangers cause', function () {
   this.timeout(120_000);
   let millrace: MillraceProcess;
   let startedAtMs: number;
@@ -69,7 +69,7 @@ describe('the log, when strangers cause its lines', function () {
     });
   }
 
-  it('has one line a minute of sign-ins that nobody can judge, of each face', async () => {
+  it('appear once a minute for each endpoint while sign-ins cannot be checked', async () => {
     const nats = await millrace.natsPid();
     signalPid(nats, 'SIGSTOP');
     try {
@@ -94,7 +94,7 @@ describe('the log, when strangers cause its lines', function () {
     }
   });
 
-  it('has no line but those that are limited', () => {
+  it('are all limited', () => {
     const counts = new Map<string, number>();
     for (const line of millrace.stderr().split('\n')) {
       if (!line.startsWith('{')) continue;

@@ -1,7 +1,4 @@
-/**
- * What somebody without credentials, or with two names for one host, gets from each HTTP port of a process.
- * Proves AW3, FSE4, RQB4.
- */
+/** Answers of each HTTP port to requests without credentials, or with two Host headers. Proves AW3, FSE4, RQB4. */
 import net from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
@@ -46,7 +43,7 @@ function send(port: number, head: string, bodyBytes = 0): Promise<Heard> {
   });
 }
 
-describe('strangers', function () {
+describe('requests of strangers', function () {
   this.timeout(60_000);
   let millrace: MillraceProcess;
   before(async () => {
@@ -66,7 +63,7 @@ describe('strangers', function () {
     ['mgmt', '/monitoring/prometheus/federate'],
     ['metrics', '/livez'],
   ] as const) {
-    it(`with two Host headers are refused at ${face} ${path}, also with a token`, async () => {
+    it(`with two Host headers are refused with 400 at ${face} ${path}, also with a token`, async () => {
       const head = `GET ${path} HTTP/1.1\r\nHost: one\r\nAuthorization: Bearer ${TOKEN}\r\nhOST: one\r\nConnection: close\r\n\r\n`;
       const heard = await send(portOf(face), head);
       expect(statusOf(heard), heard.text).to.equal('400');
@@ -75,7 +72,7 @@ describe('strangers', function () {
   }
 
   for (const face of ['kv', 'queue', 'mgmt']) {
-    it(`without a Host header are refused at ${face} in its own words, unless they speak HTTP/1.0`, async () => {
+    it(`without a Host header are refused with 400 at ${face}, except over HTTP/1.0`, async () => {
       const heard = await send(portOf(face), 'GET / HTTP/1.1\r\n\r\n');
       expect(statusOf(heard), heard.text).to.equal('400');
       expect(heard.text).to.match(/"error":"(ERR )?malformed HTTP request"\}$/);
@@ -138,7 +135,7 @@ describe('strangers', function () {
     ['metrics', 'POST /nowhere HTTP/1.1', '413'],
   ] as const;
 
-  describe('with a long body, of which nothing is read,', () => {
+  describe('with a long body', () => {
     // Each is left to read its answer for a while: all of them at once.
     const heard: Promise<(Heard & { where: string })[]>[] = [];
     before(() => {
@@ -146,7 +143,7 @@ describe('strangers', function () {
     });
 
     for (const [at, [face, head, status]] of LONG_BODIES.entries()) {
-      it(`are answered ${status} at ${face} for ${head.replaceAll(/\r\n| HTTP\/1.1/g, ' ')}`, async () => {
+      it(`are answered ${status} without reading the body, at ${face} for ${head.replaceAll(/\r\n| HTTP\/1.1/g, ' ')}`, async () => {
         for (const answer of await (heard[at] as (typeof heard)[number])) {
           expect(statusOf(answer), answer.where).to.equal(status);
           expectUnread(answer);
@@ -155,7 +152,7 @@ describe('strangers', function () {
     }
   });
 
-  it('are not read either while nobody can judge them', async () => {
+  it('with a long body are answered 503 without reading it while tokens cannot be checked', async () => {
     const nats = await millrace.natsPid();
     signalPid(nats, 'SIGSTOP');
     try {
@@ -182,7 +179,7 @@ describe('strangers', function () {
     await eventually(async () => expect((await millrace.kv.command('PING')).kind).to.equal('done'));
   });
 
-  it('may be wrong in a short body, and go on with the same connection', async () => {
+  it('with a short body are answered 401, and the connection stays open', async () => {
     const wrong = 'POST / HTTP/1.1\r\nHost: one\r\nContent-Length: 10\r\n\r\n["GET","a"';
     const right = `GET /ping HTTP/1.1\r\nHost: one\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`;
     const { text } = await send(portOf('kv'), wrong + right);

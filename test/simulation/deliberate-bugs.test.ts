@@ -1,4 +1,4 @@
-/** Promises of the single-writer protocol, each broken on purpose at a port or a public method. */
+/** Promises of the single-writer protocol. Each test breaks one on purpose at a port or at a public method. */
 import { KvPlane, type KvPlanePorts, type KvWork } from '../../src/actors/kv-shard/index.js';
 import { type RecoveryStep, readJournalEnd, ShardActor, ShardWriter } from '../../src/actors/runtime/index.js';
 import { decodeAnswer, decodeRemoteCommand, encodeRemoteCommand } from '../../src/codec/remote/index.js';

@@ -1,6 +1,6 @@
 /**
- * What can go wrong, and how often. Each seed turns some faults on and leaves others off (swarm testing):
- * a run with every fault at once never gets deep into any one of them.
+ * The faults of a run and their frequency. Each seed enables some faults and disables the others (swarm testing),
+ * because a run with every fault enabled never gets far into any of them.
  */
 import type { SeededRandom } from './seeded-random.js';
 

@@ -1,4 +1,4 @@
-/** States of partitions: an empty one, and those that the journal alone gives, from its first entry. */
+/** States of partitions: an empty state, and the states that a replay of the whole journal gives. */
 import { KvFold } from '../../src/actors/kv-shard/index.js';
 import type { ReadEntry } from '../../src/codec/envelope/index.js';
 import { KvEngine } from '../../src/domain/kv/index.js';

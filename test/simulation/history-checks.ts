@@ -1,4 +1,7 @@
-/** What the clients saw must be explainable: every answer, and every failure, as the gateway promises it. */
+/**
+ * Checks of the clients' observations: every answer and every failure must be possible under the promises of the
+ * gateway.
+ */
 import { checkLinearizability, type Model, type Operation } from '../support/linearizability.js';
 import { counterModel, registerModel } from '../support/linearizability-models.js';
 import type { History } from './history.js';

@@ -1,12 +1,12 @@
 /**
- * What the clients did and were told. The raw material of every check.
+ * The operations of the clients and their answers, the input of every check.
  *
- * An operation's instants are counts of events, not times: two things in one event count as overlapping,
- * and anything in an earlier event really was earlier, for everybody.
+ * The instants of an operation are counts of events, not times: two operations in one event count as overlapping, and
+ * an operation of an earlier event precedes all operations of later events.
  */
 import { SimpleString } from '../../src/domain/kv/index.js';
-import { describeError, type ErrorCode, isMillraceError } from '../../src/kernel/index.js';
-import type { KvResponse } from '../../src/messages/index.js';
+import { describeError, type ErrorCode, isMillraceError, type MillraceError } from '../../src/kernel/index.js';
+import type { KvResponse } from '../../src/protocol/index.js';
 import type { Operation } from '../support/linearizability.js';
 import type { CounterInput, CounterOutput, RegisterInput, RegisterOutput } from '../support/linearizability-models.js';
 
@@ -34,7 +34,7 @@ export interface Attempt {
 }
 
 /** What a gateway may fail with when nothing happened (ports/kv-gateway.ts). */
-export const NOTHING_HAPPENED: readonly ErrorCode[] = [
+const NOTHING_HAPPENED: readonly ErrorCode[] = [
   'MAILBOX_FULL',
   'SHARD_UNAVAILABLE',
   'STORAGE_FULL',
@@ -76,10 +76,15 @@ export function endingOfResponse(response: KvResponse): Ending {
   return { kind: 'broken', error: new Error(`an unexpected reply: ${JSON.stringify(reply)}`) };
 }
 
+/** A shard that was stopped executes nothing, whatever the reason of the stop. */
+export function saysNothingHappened({ code, details }: MillraceError): boolean {
+  return NOTHING_HAPPENED.includes(code) || details.isStopped === true;
+}
+
 export function endingOfFailure(error: unknown): Ending {
   if (!isMillraceError(error)) return { kind: 'broken', error };
   if (error.code === 'OUTCOME_UNKNOWN') return { kind: 'unknown' };
-  if (NOTHING_HAPPENED.includes(error.code)) return { kind: 'failed', code: error.code, message: describeError(error) };
+  if (saysNothingHappened(error)) return { kind: 'failed', code: error.code, message: describeError(error) };
   return { kind: 'broken', error };
 }
 

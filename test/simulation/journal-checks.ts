@@ -1,9 +1,9 @@
 /**
- * What the journal itself must show at the end of a run, read straight from the simulated server.
+ * Checks of the journal at the end of a run, read directly from the simulated server.
  *
  *  SJC1 the whole chain verifies: numbers, hashes, epochs, clocks, sections
  *  SJC2 an epoch has one owner
- *  SJC3 whatever was acknowledged is in it; whatever surely failed is not (the ledger)
+ *  SJC3 the journal holds every acknowledged write and no write that certainly failed (the ledger)
  */
 import { EntryAssembler, type ReadEntry } from '../../src/codec/envelope/index.js';
 import { Chain } from '../../src/journal/index.js';

@@ -1,4 +1,4 @@
-/** The simulated ports keep their promises when nothing goes wrong, and show every doubt that is allowed when told to. */
+/** The simulated ports keep their promises without faults, and show every permitted doubt when faults are set. */
 import { expect } from 'chai';
 import type { ShardName } from '../../src/kernel/index.js';
 import type { AppendOutcome, StoredMessage } from '../../src/ports/index.js';
@@ -70,21 +70,21 @@ function kitWith(faults: Partial<Faults>, seed = 7): SimKit {
 const stored = (kit: SimKit): string[] =>
   (kit.server.streams.get(SHARD)?.messages ?? []).map(({ message }) => Buffer.from(message.bytes).toString());
 
-describe('simulated journal: what it can do to an append', () => {
-  it('stores it and loses the acknowledgement', async () => {
+describe('a simulated append', () => {
+  it('is stored, and its acknowledgement is lost', async () => {
     const kit = kitWith({ replyLost: 1 });
     const outcome = await kit.settle(kit.addMember('a').journal.append(SHARD, Buffer.from('x'), 0));
     expect([outcome.kind, stored(kit)]).to.deep.equal(['unknown', ['x']]);
   });
 
-  it('loses it', async () => {
+  it('is lost', async () => {
     const kit = kitWith({ requestLost: 1 });
     const outcome = await kit.settle(kit.addMember('a').journal.append(SHARD, Buffer.from('x'), 0));
     await kit.scheduler.run(60_000);
     expect([outcome.kind, stored(kit)]).to.deep.equal(['unknown', []]);
   });
 
-  it('stores it long after the caller gave up, when it still fits', async () => {
+  it('is stored long after the caller gave up, when its position is still free', async () => {
     const late = await firstSeedWhere(async (seed) => {
       const kit = kitWith({ requestLate: 1 }, seed);
       const outcome = await kit.settle(kit.addMember('a').journal.append(SHARD, Buffer.from('x'), 0));
@@ -95,7 +95,7 @@ describe('simulated journal: what it can do to an append', () => {
     expect(late).to.be.a('number');
   });
 
-  it('refuses a late copy when something else was stored meanwhile', async () => {
+  it('is refused as a late copy when another entry took its position', async () => {
     const kit = kitWith({ requestLate: 1 });
     const first = kit.addMember('a').journal.append(SHARD, Buffer.from('late'), 0);
     kit.server.append(SHARD, Buffer.from('first'), 0);
@@ -104,13 +104,13 @@ describe('simulated journal: what it can do to an append', () => {
     expect(stored(kit)).to.deep.equal(['first']);
   });
 
-  it('turns it away because another is in flight, and stores nothing', async () => {
+  it('is rejected while another append is in flight, and stores no entry', async () => {
     const kit = kitWith({ appendBusy: 1 });
     const outcome = await kit.settle(kit.addMember('a').journal.append(SHARD, Buffer.from('x'), 0));
     expect([outcome.kind, stored(kit)]).to.deep.equal(['rejected', []]);
   });
 
-  it('leaves it in doubt, refuses it or holds it back while a leader is elected', async () => {
+  it('is unknown, rejected or late during the election of a leader', async () => {
     const kinds = new Set<string>();
     for (let seed = 1; seed <= 30; seed += 1) {
       const kit = kitWith({}, seed);
@@ -124,7 +124,7 @@ describe('simulated journal: what it can do to an append', () => {
     expect([...kinds].sort()).to.deep.equal(['rejected, then 0', 'unknown, then 0', 'unknown, then 1']);
   });
 
-  it('fails what waits at once when the process notices that it is cut off, and sends nothing more', async () => {
+  it('ends as unknown when the process detects a cut of its link, and later appends are rejected', async () => {
     const kit = kitWith({});
     const member = kit.addMember('a');
     const waiting = member.journal.append(SHARD, Buffer.from('x'), 0);
@@ -139,8 +139,8 @@ describe('simulated journal: what it can do to an append', () => {
   });
 });
 
-describe('simulated link', () => {
-  it('comes back after a cut, however short and however late it was noticed', async () => {
+describe('a simulated link', () => {
+  it('is connected again after a cut of any length', async () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const kit = kitWith({}, seed);
       const { link, journal } = kit.addMember('a');
@@ -154,8 +154,8 @@ describe('simulated link', () => {
   });
 });
 
-describe('simulated journal: what it can do to a reader', () => {
-  it('shows an old tail, and does not find what is stored, and finds it later', async () => {
+describe('a reader of the simulated journal', () => {
+  it('sees an old tail and misses a stored entry, and finds both later', async () => {
     const kit = kitWith({ staleRead: 1, lagMs: 2000 });
     const { journal } = kit.addMember('a');
     await kit.scheduler.run(5000);
@@ -168,7 +168,7 @@ describe('simulated journal: what it can do to a reader', () => {
     expect((await kit.settle(journal.tail(SHARD))).last).to.equal(1);
   });
 
-  it('lets a follower catch up, in order and once each, across a cut and an election', async () => {
+  it('follows all entries in order and once across a cut and an election', async () => {
     const kit = kitWith({});
     const member = kit.addMember('a');
     const positions: number[] = [];
@@ -190,7 +190,7 @@ describe('simulated journal: what it can do to a reader', () => {
     expect(alive).to.be.greaterThan(10);
   });
 
-  it('forgets a tail when told to, and gives its positions again', async () => {
+  it('sees a shorter tail after `loseTail`, and the lost positions are used again', async () => {
     const kit = kitWith({});
     const { journal } = kit.addMember('a');
     for (let position = 0; position < 5; position += 1) kit.server.append(SHARD, Buffer.from(`${position}`), position);
@@ -203,8 +203,8 @@ describe('simulated journal: what it can do to a reader', () => {
   });
 });
 
-describe('simulated processes', () => {
-  it('run nothing while paused, although their clock goes on', async () => {
+describe('a simulated process', () => {
+  it('runs no timer while paused, although its clock runs', async () => {
     const kit = kitWith({});
     const { process } = kit.addMember('a');
     const ranAt: number[] = [];
@@ -214,7 +214,7 @@ describe('simulated processes', () => {
     expect(ranAt).to.deep.equal([1000]);
   });
 
-  it('take time for every timer, so that waiting for nothing comes to an end', async () => {
+  it('takes time for every timer, therefore a wait for a rounding error ends', async () => {
     const kit = kitWith({ rateSkew: 0.002 });
     const { process } = kit.addMember('a');
     const untilMs = process.clock.monotonicMs() + 1 / 3;
@@ -228,7 +228,7 @@ describe('simulated processes', () => {
     expect(waits).to.equal(2);
   });
 
-  it('stand still with their monotonic clock while suspended, but not with their wall clock', async () => {
+  it('stops its monotonic clock while suspended, but not its wall clock', async () => {
     const kit = kitWith({});
     const { process } = kit.addMember('a');
     const wallMs = process.clock.nowMs();
@@ -240,7 +240,7 @@ describe('simulated processes', () => {
     expect([process.clock.monotonicMs(), process.clock.nowMs() - wallMs]).to.deep.equal([4000, 5000]);
   });
 
-  it('never run again after a crash, while what they sent still arrives', async () => {
+  it('runs no code after a crash, while its sent appends still arrive', async () => {
     const kit = kitWith({});
     const { process, journal } = kit.addMember('a');
     let hasAnswer = false;
@@ -253,15 +253,15 @@ describe('simulated processes', () => {
   });
 });
 
-describe('simulation: the kit as a whole', () => {
-  it('gives the same trace for the same seed, and another for another', async () => {
+describe('simulation: the complete kit', () => {
+  it('gives the same trace for the same seed, and a different trace for another seed', async () => {
     const hashes = [];
     for (const seed of [11, 11, 12]) hashes.push((await racingWriters(seed)).scheduler.trace.hash);
     expect(hashes[0]).to.equal(hashes[1]);
     expect(hashes[0]).to.not.equal(hashes[2]);
   });
 
-  it('never stores at a position twice, never loses or doubles what it acknowledged, whatever the faults', async () => {
+  it('stores one entry at a position, and loses or duplicates no acknowledged entry under random faults', async () => {
     const kinds = new Set<string>();
     for (let seed = 1; seed <= 60; seed += 1) {
       const { kit, outcomes } = await racingWriters(seed);

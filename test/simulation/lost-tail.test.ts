@@ -1,4 +1,4 @@
-/** A journal whose end is gone is stopped with an alarm; nobody is answered from what is left of it. */
+/** A journal that lost its end is stopped with an alarm, and no client is answered from the remaining entries. */
 import { expect } from 'chai';
 import { NO_FAULTS } from './faults.js';
 import { loseTail } from './lost-tail.js';
@@ -8,7 +8,7 @@ const SEEDS = 6;
 
 describe('simulation: a journal that lost its end', () => {
   for (const whoLives of ['owners live', 'owners crash'] as const) {
-    it(`is noticed when its ${whoLives}`, async function () {
+    it(`is detected when its ${whoLives}`, async function () {
       this.timeout(60_000);
       for (let seed = 1; seed <= SEEDS; seed += 1) {
         for (const lost of [1, 2, 7]) {

@@ -1,9 +1,9 @@
 /**
- * The one fault that breaks what the journal promises: its end is gone, acknowledged or not, as after a
- * power failure without sync. Nothing can bring it back; what is required is that it is noticed.
+ * The one fault that breaks the promise of the journal: its end is lost, acknowledged or not, as after a power failure
+ * without sync. The entries cannot be restored; the process must detect the loss.
  *
- * Writes rest before it, so that the leases vouch for the end: what they do not vouch for yet (the last
- * second of writes) cannot be missed by anyone.
+ * The clients pause before the loss, therefore the leases have recorded the end of the journal. A loss of entries that
+ * no lease has recorded yet (those of the last second) cannot be detected.
  */
 import { checkGateways, checkHistories } from './history-checks.js';
 import type { SimulatedInstallation } from './simulated-installation.js';

@@ -1,4 +1,4 @@
-/** Brings the faults of a run about that are not chances of single messages: pauses, crashes, cuts, elections, clocks. */
+/** Causes the faults of a run that do not concern single messages: pauses, crashes, cuts, elections, clock changes. */
 import type { ShardName } from '../../src/kernel/index.js';
 import type { Faults } from './faults.js';
 import type { SeededRandom } from './seeded-random.js';

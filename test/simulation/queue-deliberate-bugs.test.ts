@@ -1,16 +1,16 @@
-/** Promises of the queue, each broken on purpose at a public method or a row of a table. */
+/** Promises of the queue. Each test breaks one on purpose at a public method or in a row of a table. */
 
 import { AccountQueue, type StartedAttempt } from '../../src/actors/queue/account-queue.js';
 import { Performer, QueuePlane } from '../../src/actors/queue/index.js';
 import type { QueuePlanePorts } from '../../src/actors/queue/queue-plane.js';
-import { QueueState } from '../../src/domain/queue/accounts/queue-state.js';
 import { Dispatcher } from '../../src/domain/queue/delivery/dispatcher.js';
 import { type AccountTerms, QUEUE_COMMANDS } from '../../src/domain/queue/index.js';
-import { AcceptedIds } from '../../src/domain/queue/messages/accepted-ids.js';
-import { ACTIVE } from '../../src/domain/queue/messages/message.js';
-import { OrderedQueues } from '../../src/domain/queue/queues/ordered-queues.js';
-import { Run } from '../../src/domain/queue/runs/run.js';
-import type { QueueTurn } from '../../src/domain/queue/turn.js';
+import type { QueueTurn } from '../../src/domain/queue/messages/turn.js';
+import { AcceptedIds } from '../../src/domain/queue/model/messages/accepted-ids.js';
+import { ACTIVE } from '../../src/domain/queue/model/messages/message.js';
+import { Run } from '../../src/domain/queue/model/runs/run.js';
+import { OrderedQueues } from '../../src/domain/queue/model/state/ordered-queues.js';
+import { QueueState } from '../../src/domain/queue/model/state/queue-state.js';
 import { insideOf, patched, type TakeOff } from '../support/patched.js';
 import { runQueueSeed } from './queue-run-seeds.js';
 import { type DeliberateBug, turnsRed } from './turns-red.js';

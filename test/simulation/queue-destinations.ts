@@ -1,6 +1,6 @@
 /**
- * The destinations of the simulated queue, and the way to them: slow, deaf, failing, each by its host's name; and
- * answers that never come back, so that a destination has seen what its caller never hears of.
+ * The destinations of the simulated queue and the network to them: slow, silent or failing, as the host name says.
+ * Answers can be lost on the way back, after the destination has handled the call.
  */
 import { setMaxListeners } from 'node:events';
 import type { AttemptOutcome, HeaderList } from '../../src/domain/queue/index.js';

@@ -1,7 +1,7 @@
-/** What publishers were told, and what of it the journals must and must not say. */
+/** The answers that publishers received, and the events that the journals must or must not hold because of them. */
 import type { PublishItem, QueueReply } from '../../src/domain/queue/index.js';
 import { describeError, isMillraceError, type MessageId } from '../../src/kernel/index.js';
-import { NOTHING_HAPPENED } from './history.js';
+import { saysNothingHappened } from './history.js';
 import type { LedgerMessage, QueueLedger, Report } from './queue-ledger.js';
 
 export type Told = 'answered' | 'rejected' | 'failed' | 'unknown';
@@ -50,8 +50,7 @@ export class QueueHistory {
 
   failed(publish: Publish, error: unknown): void {
     if (isMillraceError(error, 'OUTCOME_UNKNOWN')) this.end(publish, 'unknown', describeError(error));
-    else if (isMillraceError(error) && NOTHING_HAPPENED.includes(error.code))
-      this.end(publish, 'failed', describeError(error));
+    else if (isMillraceError(error) && saysNothingHappened(error)) this.end(publish, 'failed', describeError(error));
     else this.report('a gateway fails as promised', String(error));
   }
 

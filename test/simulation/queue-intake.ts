@@ -1,7 +1,9 @@
-/** The intake of the queue's shards for one simulated process: many writers, no fence, and every doubt that IL2 allows. */
+/**
+ * The intake of the queue's shards for one simulated process: many writers, no fence, and every doubt that IL2 permits.
+ */
 import { MillraceError, type ShardName } from '../../src/kernel/index.js';
-import { intakeOf } from '../../src/messages/index.js';
 import type { IntakeLog, Journal, JournalFollower, Subscription } from '../../src/ports/index.js';
+import { intakeOf } from '../../src/protocol/index.js';
 import { unavailable } from './sim-journal.js';
 import type { SimLink } from './sim-link.js';
 import { lastOf, type SimServer } from './sim-server.js';

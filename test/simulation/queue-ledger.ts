@@ -1,10 +1,10 @@
 /**
- * What the journals of the queue say, read at the instant at which each entry is stored, and held against what they
- * may say. It knows the events and nothing of the engine that made them.
+ * The journals of the queue, read when an entry is stored, and checked against the rules for them. The ledger knows the
+ * events, but not the engine that made them.
  *
- *  SQL1 a message is accepted once, and ends once; a deduplication id accepts one message within its window
- *  SQL2 attempts count up by one, retries within their number, restarts within theirs, none before it is due
- *  SQL3 an outcome and all that follows from it, callbacks and DLQ entry, are one entry
+ *  SQL1 a message is accepted once and ends once; a deduplication id accepts one message within its window
+ *  SQL2 attempts count up by one, within the limits of retries and of restarts, and none starts before it is due
+ *  SQL3 an outcome and its consequences, callbacks and DLQ entry, are in one entry
  */
 
 import { EntryAssembler, type ReadEntry } from '../../src/codec/envelope/index.js';
@@ -19,7 +19,7 @@ import {
 } from '../../src/domain/queue/index.js';
 import type { RunPart } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, PartitionName, ShardName } from '../../src/kernel/index.js';
-import { intakeOf } from '../../src/messages/index.js';
+import { intakeOf } from '../../src/protocol/index.js';
 import type { SimServer } from './sim-server.js';
 import { Violation } from './violation.js';
 

@@ -1,6 +1,6 @@
 /**
- * One process of the cluster with the queue's role: the real runtime, plane, performer, gateway and intake follower
- * on simulated ports, wired as composition wires them to real ones.
+ * One process of the cluster with the queue's role: the real runtime, plane, performer, gateway and intake follower on
+ * simulated ports, wired as in src/composition.
  */
 import {
   BodyCache,
@@ -28,7 +28,14 @@ import {
   Snapshotter,
 } from '../../src/actors/runtime/index.js';
 import { DeliveredHeaders } from '../../src/domain/queue/index.js';
-import { BodyReader, compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
+import {
+  BodyReader,
+  compactShard,
+  DefiniteAppender,
+  recover,
+  recoverFollowing,
+  SnapshotStore,
+} from '../../src/journal/index.js';
 import type { PartitionName, ShardName } from '../../src/kernel/index.js';
 import {
   type AccountBook,
@@ -130,6 +137,7 @@ class QueueNodeParts {
         isExclusive: false,
         readsNeedBarrier: false,
         createActor: (activation) => this.createActor(activation),
+        serve: (actor) => serveQueueShard(bus, actor, ANSWERS, { clock, timers, silenceMs: 4 * CALLS.tryMs }),
         onServing: (actor) => this.serves(actor),
         onStored: (actor, head, bytes) => this.snapshotter.noteStored(actor, head, bytes),
       },
@@ -189,7 +197,7 @@ class QueueNodeParts {
 
   private createActor(activation: Activation): ShardActor<QueueWork> {
     const { shard, epoch } = activation;
-    const { journal, objects, bus, process } = this.member;
+    const { journal, objects, process } = this.member;
     const { clock } = this;
     const { timers, random, log } = process;
     const caller = { process, shard, epoch };
@@ -232,6 +240,7 @@ class QueueNodeParts {
         log,
         metrics: NO_METRICS,
         recover: (name, claim, highWater) => recover({ journal, objects, log }, name, claim, highWater),
+        follow: (name, coming) => recoverFollowing({ journal, objects, log }, name, coming),
       },
       ACTOR,
       activation,
@@ -239,7 +248,6 @@ class QueueNodeParts {
     );
     this.planes.set(actor, plane);
     void actor.ended.then(() => this.options.destinations.ended(caller));
-    serveQueueShard(bus, actor, ANSWERS, { clock, timers, silenceMs: 4 * CALLS.tryMs });
     return actor;
   }
 

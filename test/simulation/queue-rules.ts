@@ -1,4 +1,4 @@
-/** Limits that hold among messages, judged by the journal: queues, flow-control keys, schedules. */
+/** Limits across messages, checked in the journal: queues, flow-control keys, schedules. */
 import { nextTickAfter, type QueueEvent, type QueueEventOf } from '../../src/domain/queue/index.js';
 import type { MessageId, PartitionName } from '../../src/kernel/index.js';
 import type { LedgerMessage, LedgerRule, QueueLedger, Report } from './queue-ledger.js';

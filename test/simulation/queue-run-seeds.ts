@@ -1,4 +1,4 @@
-/** Runs seeds of the queue's world and says how a failing one is replayed. */
+/** Runs seeds of the queue simulation, and prints how to replay a failing one. */
 import { SimulatedQueues, type SimulatedQueuesOptions } from './simulated-queues.js';
 import { Violation } from './violation.js';
 

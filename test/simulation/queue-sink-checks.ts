@@ -1,6 +1,6 @@
 /**
- * Calls, judged at the instant at which they are made, by what is stored then. Those of an owner that has been
- * replaced are at-least-once's price: they count for nothing but their having been stored.
+ * Calls, checked against the stored entries when they are made. Calls of a replaced owner are permitted by
+ * at-least-once delivery: only their stored start is checked.
  */
 import type { QueueEvent } from '../../src/domain/queue/index.js';
 import type { MessageId, PartitionName } from '../../src/kernel/index.js';

@@ -1,4 +1,4 @@
-/** The state that lives, the one that the journal gives, and the one of a snapshot and the rest of the journal: alike. */
+/** The live state, the state of a full replay, and the state of a snapshot plus the rest of the journal are equal. */
 import { QueuePartitionFold } from '../../src/actors/queue/index.js';
 import { SnapshotStore } from '../../src/journal/index.js';
 import type { PartitionName, ShardName } from '../../src/kernel/index.js';

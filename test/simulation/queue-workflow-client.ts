@@ -1,11 +1,17 @@
 /**
- * The endpoints of runs, and whoever starts and notifies them: each takes one run through its steps, tells some of them
- * twice at the same time under ids of their own, and ends it. What became of a run it hears from the answers alone.
+ * The endpoints of runs, and the clients that start and notify them. A client takes one run through its steps, submits
+ * some of them twice in parallel with ids of the client, and ends the run. It learns the state of the run only from the
+ * answers.
  */
 import { newMessageId, type PublishItem, type QueueCommand, type QueueReply } from '../../src/domain/queue/index.js';
-import { type AskedDelivery, newRunId, type StepMark, type WorkflowMark } from '../../src/domain/queue/runs/index.js';
+import {
+  newRunId,
+  type RequestedDelivery,
+  type StepMark,
+  type WorkflowMark,
+} from '../../src/domain/queue/runs/index.js';
 import type { AccountId, RunId } from '../../src/kernel/index.js';
-import { queuePartition } from '../../src/messages/index.js';
+import { queuePartition } from '../../src/protocol/index.js';
 import { PLAIN_SETTINGS } from '../support/queue-shard-stand.js';
 import type { QueueLedger } from './queue-ledger.js';
 import type { QueueNode } from './queue-node.js';
@@ -252,7 +258,7 @@ export class WorkflowClient {
     scheduler.at(atMs, node.member.process, 'message', `${this.name} asks`, () => action(node));
   }
 
-  private askedOf({ url }: CurrentRun): AskedDelivery {
+  private askedOf({ url }: CurrentRun): RequestedDelivery {
     return { url, settings: { ...PLAIN_SETTINGS, timeoutSeconds: 2 }, mark: MARK, headers: [] };
   }
 

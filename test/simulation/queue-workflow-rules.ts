@@ -1,11 +1,12 @@
 /**
- * What the journals may say of runs of workflows, and what clients of runs were told.
+ * Rules for the journals of workflow runs, and for the answers to clients of runs.
  *
- *  RR1 an entry follows the one before it, no step is in a run twice, and nothing is appended to a run that is over
- *  RR2 a wait ends once, by a notify, by its deadline or with its run, and what ends it brings its result in the same entry
+ *  RR1 an entry follows the one before it, no step is in a run twice, and no entry follows the end of a run
+ *  RR2 a wait ends once, by a notify, by its deadline or with its run, and its result is in the same entry as its end
  *  RR3 a step invokes one child; the child's end is its result, in the same entry, while the parent goes on
- *  RR4 what is sent of a run is the list of its entries up to the one that is delivered
- *  RR5 what was acknowledged is in the journal; "over" is said of runs that are over, and of no others
+ *  RR4 a delivery of a run contains the list of its entries up to the delivered one
+ *  RR5 the journal holds every acknowledged entry; the answer "over" is given for runs that are over, and for no
+ *      others
  */
 import type { QueueEvent, QueueEventOf, QueueReply } from '../../src/domain/queue/index.js';
 import type { Invoker, RunPart, StepMark } from '../../src/domain/queue/runs/index.js';

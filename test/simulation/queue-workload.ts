@@ -1,4 +1,4 @@
-/** Publishers and operators: each asks one thing after the other of the gateway of a process drawn by lot. */
+/** Publishers and operators: each sends one request after the other to the gateway of a randomly chosen process. */
 import {
   type CallbackSetting,
   type DeliverySettings,

@@ -1,9 +1,9 @@
 /**
- * Virtual time and the order of everything. Each completion in the simulated world — a timer, a message,
- * an answer — is an event here; between two events every promise that can settle does.
+ * Virtual time and the order of events. Each completion in the simulated world — a timer, a message, an answer — is an
+ * event; between two events every promise that can settle settles.
  *
- *  SIS1 the same seed gives the same events in the same order: `trace.hash` says whether it did
- *  SIS2 events of a paused process wait for its resumption, those of a crashed one never run
+ *  SIS1 the same seed gives the same events in the same order, which `trace.hash` shows
+ *  SIS2 events of a paused process wait for its resumption, events of a crashed process never run
  *  SIS3 events due at the same instant run in an order drawn from the seed
  */
 import type { SeededRandom } from './seeded-random.js';

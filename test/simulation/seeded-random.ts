@@ -1,7 +1,7 @@
 /**
- * The only source of chance in the simulation: xoshiro128**, seeded through splitmix32. `fork` gives a
- * stream of its own to each part, so that one part drawing more does not change what another draws.
- * Source: Blackman and Vigna, "Scrambled linear pseudorandom number generators".
+ * The only source of randomness in the simulation: xoshiro128**, seeded through splitmix32. `fork` gives each part a
+ * separate stream, therefore a part that draws more does not change the draws of another. Source: Blackman and Vigna,
+ * "Scrambled linear pseudorandom number generators".
  */
 import type { Random } from '../../src/ports/index.js';
 

@@ -1,6 +1,6 @@
 /**
- * The bus between simulated processes: in order unless a message dawdles, then it is overtaken; lossy; and
- * parted at will between two processes that both still reach the server.
+ * The bus between simulated processes. It keeps the order of messages except for delayed ones, loses some, and can be
+ * cut between two processes that both still reach the server.
  */
 import { MillraceError } from '../../src/kernel/index.js';
 import type { Bus, Subscription, Topic } from '../../src/ports/index.js';

@@ -1,4 +1,4 @@
-/** The journal port of one simulated process: JN1–JN7 and nothing more, with every doubt that they allow. */
+/** The journal port of one simulated process: JN1–JN7 and no further promise, with every doubt that they permit. */
 import { MillraceError, type ShardName } from '../../src/kernel/index.js';
 import type {
   AppendOutcome,

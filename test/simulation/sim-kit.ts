@@ -1,4 +1,4 @@
-/** A simulated world without the engine: server, network, and processes with ports. The harness of every run. */
+/** A simulated world without the engine: server, network, and processes with ports. Every run uses it. */
 import type { Bus, Journal, LeaseStore, LogFields, ObjectStore } from '../../src/ports/index.js';
 import { type Faults, NO_FAULTS } from './faults.js';
 import { Scheduler } from './scheduler.js';

@@ -1,10 +1,10 @@
 /**
- * One process's connection to the simulated server. All that the simulated ports do travels here.
+ * The connection of one process to the simulated server. All messages of the simulated ports use it.
  *
- *  SIL1 what one process sends on one channel arrives in order, except what is lost or late
- *  SIL2 a cut loses what is on its way back; the process notices it some time later, and then everything
- *       that waits fails at once
- *  SIL3 `not-sent` is said only when nothing was sent
+ *  SIL1 the messages of one process on one channel arrive in order, except for lost and late ones
+ *  SIL2 a cut loses the answers under way; the process detects it some time later, and then every waiting request
+ *       fails
+ *  SIL3 `not-sent` is reported only when no message was sent
  */
 import type { Faults } from './faults.js';
 import type { Cancellable, Scheduler } from './scheduler.js';

@@ -1,6 +1,6 @@
 /**
- * One process of the cluster: the real runtime and the real kv plane, wired to simulated ports as
- * composition wires them to real ones. A session that is lost is begun anew, as the process would.
+ * One process of the cluster: the real runtime and the real kv plane on simulated ports, wired as in src/composition. A
+ * process that loses its session starts another, as the real process does.
  */
 import { KvPlane, KvShardGateway, type KvWork, serveKvShard } from '../../src/actors/kv-shard/index.js';
 import {
@@ -14,10 +14,10 @@ import {
   ShardHost,
   Snapshotter,
 } from '../../src/actors/runtime/index.js';
-import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
+import { compactShard, DefiniteAppender, recover, recoverFollowing, SnapshotStore } from '../../src/journal/index.js';
 import type { PartitionName, ShardName } from '../../src/kernel/index.js';
-import type { KvRequest, KvResponse } from '../../src/messages/index.js';
 import { type Compactor, type KvGateway, ROOMY } from '../../src/ports/index.js';
+import type { KvRequest, KvResponse } from '../../src/protocol/index.js';
 import { NO_LISTENERS } from '../support/no-listeners.js';
 import { NO_METRICS } from '../support/no-metrics.js';
 import { newFold } from './folds.js';
@@ -105,6 +105,7 @@ class NodeParts {
         isExclusive: false,
         readsNeedBarrier,
         createActor: (activation) => this.createActor(activation),
+        serve: (actor) => serveKvShard(bus, actor, ANSWERS),
         onServing: (actor) => this.snapshotter.watch(actor),
         onStored: (actor, head, bytes) => this.snapshotter.noteStored(actor, head, bytes),
       },
@@ -140,7 +141,7 @@ class NodeParts {
   }
 
   private createActor(activation: Activation): ShardActor<KvWork> {
-    const { journal, objects, bus } = this.member;
+    const { journal, objects } = this.member;
     const { clock } = this;
     const { timers, random, log } = this.member.process;
     const plane = new KvPlane(
@@ -169,13 +170,13 @@ class NodeParts {
         log,
         metrics: NO_METRICS,
         recover: (shard, claim, highWater) => recover({ journal, objects, log }, shard, claim, highWater),
+        follow: (shard, coming) => recoverFollowing({ journal, objects, log }, shard, coming),
       },
       ACTOR,
       activation,
       plane,
     );
     this.planes.set(actor, plane);
-    serveKvShard(bus, actor, ANSWERS);
     return actor;
   }
 

@@ -1,8 +1,8 @@
 /**
- * One simulated process: its clocks, its timers, its dice, and what can be done to it.
+ * One simulated process: its clocks, its timers, its random numbers, and the faults that can hit it.
  *
- *  - pause: it runs nothing while time goes on (SIGSTOP, a long collection)
- *  - suspend: the same, and its monotonic clock stands still too (a virtual machine put aside)
+ *  - pause: it runs no code while time goes on (SIGSTOP, a long garbage collection)
+ *  - suspend: the same, and its monotonic clock stops too (a suspended virtual machine)
  *  - crash: it never runs again
  */
 import type { BootTime, Clock, Log, LogFields, Random } from '../../src/ports/index.js';

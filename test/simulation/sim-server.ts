@@ -1,10 +1,10 @@
 /**
- * The truth that all simulated processes share: streams, records and objects, and what a real server
- * does to them: elections during which nothing is answered, replicas that lag, tails that get lost.
+ * The state that all simulated processes share: streams, records and objects, and the faults of a real server:
+ * elections without answers, lagging replicas, lost ends of streams.
  *
- *  SIV1 a stream stores at its last position or not at all; a position never changes (unless a rollback
- *       is ordered: then the server forgets, as one with an unsynced disk does)
- *  SIV2 while a group (a shard, the buckets) has no leader nothing is stored in it
+ *  SIV1 a stream stores a message at the next position or not at all; a stored position never changes, except after
+ *       an ordered rollback, which loses the end as an unsynced disk does
+ *  SIV2 while a group (a shard, the buckets) has no leader, no message is stored in it
  */
 import type { ShardName } from '../../src/kernel/index.js';
 import type { AppendOutcome, LeaseRecord, StoredMessage } from '../../src/ports/index.js';
@@ -103,7 +103,7 @@ export class SimServer {
   }
 
   /** What a read of the bucket shows: any replica may answer it. */
-  shownRecord(key: string): LeaseRecord | undefined {
+  recordSchema(key: string): LeaseRecord | undefined {
     const versions = this.versionsByKey.get(key) ?? [];
     const beforeMs = this.viewMs();
     return versions.findLast(({ storedMs }) => storedMs <= beforeMs)?.record;
@@ -117,7 +117,7 @@ export class SimServer {
 
   putRecord(key: string, value: Uint8Array): number {
     this.lastRevision += 1;
-    this.addVersion(key, { value, revision: this.lastRevision });
+    this.addVersion(key, { value, revision: this.lastRevision, storedAtMs: EPOCH_MS + this.scheduler.nowMs });
     return this.lastRevision;
   }
 

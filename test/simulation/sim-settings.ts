@@ -1,6 +1,6 @@
 /**
- * Settings of the simulated processes. Times are the product's defaults, since virtual time costs
- * nothing; sizes are small, so that a short run meets full turns, chunk sets, snapshots and truncation.
+ * Settings of the simulated processes. Times are the product's defaults, since virtual time costs no real time; sizes
+ * are small, therefore a short run includes full turns, chunk sets, snapshots and truncation.
  */
 import type { ActorLimits, HostTimes, SessionTimes } from '../../src/actors/runtime/index.js';
 
@@ -18,9 +18,10 @@ export const HOST: HostTimes = {
   highWaterEveryMs: 1000,
   settleMs: 5000,
   restartBackoffMs: 500,
+  followedWithinMs: 6000,
 };
 
-export const CALLS = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50, settleMs: 1000 };
+export const CALLS = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50, settleMs: 1000, storingMs: 10_000 };
 export const GATEWAY = { holdMs: 5000, retryEveryMs: 50 };
 export const ANSWERS = { maxAnswers: 1000, maxBytes: 1 << 20 };
 export const APPEND_RETRIES = { firstRetryMs: 20, maxRetryMs: 1000 };

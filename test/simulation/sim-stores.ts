@@ -18,8 +18,10 @@ export class SimLeaseStore implements LeaseStore {
 
   get(key: string): Promise<LeaseRecord | undefined> {
     return this.read(`get ${key}`, () => {
-      const record = this.server.shownRecord(key);
-      return record === undefined ? undefined : { value: new Uint8Array(record.value), revision: record.revision };
+      const record = this.server.recordSchema(key);
+      if (record === undefined) return undefined;
+      // A server's clock counts whole milliseconds.
+      return { ...record, value: new Uint8Array(record.value), storedAtMs: Math.floor(record.storedAtMs) };
     });
   }
 

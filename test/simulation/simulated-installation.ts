@@ -1,9 +1,9 @@
 /**
- * A whole cluster from one seed: processes with the real runtime on simulated ports, clients, faults; then
- * calm, in which everything must come back; and then every promise is checked.
+ * A whole cluster from one seed: processes with the real runtime on simulated ports, clients and faults; then a calm
+ * period in which every operation must succeed again; then a check of every promise.
  */
 import type { ShardName } from '../../src/kernel/index.js';
-import { kvPartition, newDatabaseId, shardOf } from '../../src/messages/index.js';
+import { kvPartition, newDatabaseId, shardOf } from '../../src/protocol/index.js';
 import { type Faults, swarm } from './faults.js';
 import { replayedDigests } from './folds.js';
 import { History } from './history.js';

@@ -1,10 +1,10 @@
 /**
- * A cluster with queues from one seed: processes, publishers, destinations, faults; then calm, in which every
- * message must come to its end; and all the while every promise is checked.
+ * A cluster with queues from one seed: processes, publishers, destinations and faults; then a calm period in which
+ * every message must end. Every promise is checked during the whole run.
  */
 import type { AccountTerms } from '../../src/domain/queue/index.js';
 import type { AccountId, ShardName } from '../../src/kernel/index.js';
-import { intakeOf, queuePartition, shardOf } from '../../src/messages/index.js';
+import { intakeOf, queuePartition, shardOf } from '../../src/protocol/index.js';
 import { GENEROUS } from '../support/queue-shard-stand.js';
 import { type Faults, swarm } from './faults.js';
 import { checkChain, entriesOf } from './journal-checks.js';

@@ -1,4 +1,4 @@
-/** What happened, as a running hash of everything and the last lines in words. */
+/** The events of a run, as a hash of all of them and as the last lines of text. */
 
 /** Enough to see what led to a failure, little enough to print. */
 const LINES_KEPT = 400;

@@ -1,4 +1,4 @@
-/** The test of the tests: with a promise broken on purpose, some seed must turn red. */
+/** The test of the tests: with a promise broken on purpose, at least one seed fails. */
 import { expect } from 'chai';
 import type { TakeOff } from '../support/patched.js';
 import type { Violation } from './violation.js';
@@ -12,7 +12,7 @@ export function turnsRed(
   run: (seed: number) => Promise<{ readonly violation: Violation | undefined }>,
 ): void {
   for (const [name, putIn] of Object.entries(bugs)) {
-    it(`turns red with ${name}`, async function () {
+    it(`fails with the bug ${name}`, async function () {
       this.timeout(0);
       const decorators = putIn();
       try {

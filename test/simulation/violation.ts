@@ -1,4 +1,4 @@
-/** A promise that was broken: which one, and how it shows. */
+/** A broken promise: its name, and the evidence. */
 export class Violation extends Error {
   constructor(
     readonly promise: string,

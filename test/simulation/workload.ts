@@ -1,4 +1,7 @@
-/** Clients: each sends one operation after the other to the gateway of a process drawn by lot, and notes what it is told. */
+/**
+ * Clients: each sends one operation after the other to the gateway of a randomly chosen process, and records the
+ * answers.
+ */
 
 import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
 import type { KvGateway } from '../../src/ports/index.js';

@@ -3,8 +3,8 @@ import { AclAdministration } from '../../src/actors/control/index.js';
 import { admit, ErrorReply, permissionsOf, type Reply } from '../../src/domain/kv/index.js';
 import { AclCommands } from '../../src/edge/index.js';
 import type { AccountId, ByteString, DatabaseId } from '../../src/kernel/index.js';
-import { hashSecret } from '../../src/messages/index.js';
 import type { KvGrant } from '../../src/ports/index.js';
+import { hashSecret } from '../../src/protocol/index.js';
 import { seededRandom } from './kv-bench.js';
 import { MemoryControl } from './memory-control.js';
 

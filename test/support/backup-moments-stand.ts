@@ -13,7 +13,7 @@ import {
   readLayout,
 } from '../../src/adapters/nats/index.js';
 import { JobProcesses, NodeRandom } from '../../src/adapters/node/index.js';
-import type { ThreadTask } from '../../src/composition/thread-container.js';
+import type { ThreadTask } from '../../src/composition/thread-tasks.js';
 import type { Backup, Database } from '../../src/domain/control/index.js';
 import type { KeepRequest, KeptState } from '../../src/journal/backup/index.js';
 import type { AccountId, BackupId } from '../../src/kernel/index.js';
@@ -45,7 +45,7 @@ export class MomentsStand {
     const { clusterId = '', kvShards = 0 } = (await readLayout(connections, '')) ?? {};
     const names = new Names('');
     const bus = new NatsBus(connections, names, { log: silentLog });
-    const limits = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50, settleMs: 1000 };
+    const limits = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50, settleMs: 1000, storingMs: 10_000 };
     const caller = new ShardCaller(bus, realTime, realTime, new NodeRandom(), limits);
     const control = new ControlGateway(caller, undefined);
     const objects = new JetStreamObjectStore(connections, names);
@@ -59,7 +59,7 @@ export class MomentsStand {
     });
     const routes = { clock: realTime, timers: realTime, caller, host: undefined };
     const gateway = new KvShardGateway(routes, { holdMs: 5000, retryEveryMs: 50 }, kvShards);
-    const once = { deadlineMs: 250, tryMs: 250, pauseMs: 50, settleMs: 1 };
+    const once = { deadlineMs: 250, tryMs: 250, pauseMs: 50, settleMs: 1, storingMs: 1 };
     const hastyCaller = new ShardCaller(bus, realTime, realTime, new NodeRandom(), once);
     const hasty = new KvShardGateway({ ...routes, caller: hastyCaller }, { holdMs: 250, retryEveryMs: 250 }, kvShards);
     const ports = {

@@ -2,8 +2,8 @@
 import { decodeManifest } from '../../src/codec/envelope/index.js';
 import { BodyReader, type BodyReaderLimits, type CompactionLimits, compactShard } from '../../src/journal/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
-import type { BodySegmentRef, Manifest } from '../../src/messages/index.js';
 import type { Clock, CompactionResult, Journal, ObjectStore } from '../../src/ports/index.js';
+import type { BodySegmentRef, Manifest } from '../../src/protocol/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { BodyFold, bodiesPut } from './body-fold.js';
 import { realTime } from './real-time.js';

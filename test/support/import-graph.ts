@@ -80,10 +80,12 @@ export function circles(imports: readonly Import[]): string[][] {
   return found;
 }
 
-/** The folder of which a file is a part: a child of `src`; in `domain` and `edge`, which are made of areas, a child of these. */
-export function areaOf(file: string): string {
-  return dirname(file)
-    .split('/')
-    .slice(0, /^(?:domain|edge)\//.test(file) ? 2 : 1)
-    .join('/');
+/** @returns the rooms of which each imports the other, imports of types included */
+export function mutualPairs(imports: readonly Import[], roomOf: (file: string) => string): string[] {
+  const edges = new Set<string>();
+  for (const { file, target } of imports) if (target !== undefined) edges.add(`${roomOf(file)} ${roomOf(target)}`);
+  return [...edges].flatMap((edge) => {
+    const [from = '', to = ''] = edge.split(' ');
+    return from < to && edges.has(`${to} ${from}`) ? [`${from} and ${to}`] : [];
+  });
 }

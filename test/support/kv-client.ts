@@ -41,11 +41,14 @@ const DEFAULT_TIMEOUT_MS = 15_000;
 export const NOTHING_HAPPENED =
   /nothing was executed|was not executed|nothing was done|was not carried out|outcome=not-applied/;
 
+/** A server ends idle connections after 75 s. The client is earlier, so that no request is sent at that moment. */
+const IDLE_MS = 20_000;
+
 export class KvClient {
   readonly #agent: Agent;
 
   constructor(private readonly options: KvClientOptions) {
-    this.#agent = new Agent({ keepAlive: true, maxSockets: options.connections ?? 8 });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: options.connections ?? 8, timeout: IDLE_MS });
   }
 
   get url(): string {

@@ -18,10 +18,10 @@ import {
   ShardHost,
 } from '../../src/actors/runtime/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
-import { DefiniteAppender, recover } from '../../src/journal/index.js';
+import { DefiniteAppender, recover, recoverFollowing } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
-import { kvPartition, type Plane } from '../../src/messages/index.js';
 import { type BootTime, type Clock, type KvGateway, type LeaseStore, type Log, ROOMY } from '../../src/ports/index.js';
+import { kvPartition, type Plane } from '../../src/protocol/index.js';
 import { LIMITS } from './kv-shard-stand.js';
 import { ManualTime, MemoryJournal, MemoryLeaseStore, MemoryNetwork, MemoryObjectStore } from './memory/index.js';
 import { NO_LISTENERS } from './no-listeners.js';
@@ -114,13 +114,21 @@ export class KvProcess {
     );
     this.host = new ShardHost<KvWork>(
       { journal, leases, clock, timers: time, log: SILENT, metrics: NO_METRICS },
-      { ...TIMES, lookEveryMs: 250, highWaterEveryMs: 1000, settleMs: 2000, restartBackoffMs: 250 },
+      {
+        ...TIMES,
+        lookEveryMs: 250,
+        highWaterEveryMs: 1000,
+        settleMs: 2000,
+        restartBackoffMs: 250,
+        followedWithinMs: 6000,
+      },
       {
         shards: [SHARD],
         clusterId: 'cluster',
         isExclusive: false,
         readsNeedBarrier: false,
         createActor: (activation) => this.#createActor(activation, random),
+        serve: (actor) => serveKvShard(this.bus, actor, { maxAnswers: 100, maxBytes: 1_000_000 }),
       },
       this.session,
       this.membership,
@@ -130,6 +138,7 @@ export class KvProcess {
       tryMs: 1000,
       pauseMs: 50,
       settleMs: 1000,
+      storingMs: 10_000,
     });
     const ports = { clock: time, timers: time, caller, host: this.host };
     this.gateway = new KvShardGateway(ports, { holdMs: 5000, retryEveryMs: 50 }, 1);
@@ -217,13 +226,13 @@ export class KvProcess {
         log: SILENT,
         metrics: NO_METRICS,
         recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
+        follow: (shard, coming) => recoverFollowing({ journal, objects, log: SILENT }, shard, coming),
       },
       LIMITS,
       activation,
       plane,
     );
     this.#planes.set(actor, plane);
-    serveKvShard(this.bus, actor, { maxAnswers: 100, maxBytes: 1_000_000 });
     return actor;
   }
 }

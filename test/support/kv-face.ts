@@ -1,6 +1,6 @@
 /** A key-value face on a free port over engines in memory, and ways to talk to it byte by byte. */
 import http from 'node:http';
-import { KvHub } from '../../src/actors/kv-shard/index.js';
+import { SubscriptionRegistry } from '../../src/actors/kv-shard/index.js';
 import { createKvServer, type KvServer, type KvServerParts } from '../../src/edge/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
@@ -44,7 +44,7 @@ export class MemoryLog implements Log {
 
 export class KvFaceHarness {
   readonly gateway = new MemoryKvGateway();
-  readonly events = new KvHub(this.gateway, realTime, new MemoryLog(), 'edge-test' as SessionId);
+  readonly events = new SubscriptionRegistry(this.gateway, realTime, new MemoryLog(), 'edge-test' as SessionId);
   readonly log = new MemoryLog();
   readonly usages: KvUsage[] = [];
   /** What is left of the day, in commands. */

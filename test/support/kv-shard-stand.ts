@@ -3,13 +3,21 @@ import { KvFold, KvPlane, KvWork, replayFold } from '../../src/actors/kv-shard/i
 import { type Activation, type ActorLimits, ShardActor } from '../../src/actors/runtime/index.js';
 import { KvEngine, type Permissions, type Reply } from '../../src/domain/kv/index.js';
 import { loadKept } from '../../src/journal/backup/index.js';
-import { type ChainHead, compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
+import {
+  type ChainHead,
+  compactShard,
+  DefiniteAppender,
+  recover,
+  recoverFollowing,
+  SnapshotStore,
+} from '../../src/journal/index.js';
 import type { CommandId, DatabaseId, PartitionName, SessionId, ShardName } from '../../src/kernel/index.js';
-import type { KvEvent, KvMode, KvRequest } from '../../src/messages/index.js';
 import { type CompactionResult, type DataLimits, type Log, NO_DATA_LIMITS } from '../../src/ports/index.js';
+import type { KvEvent, KvMode, KvRequest } from '../../src/protocol/index.js';
 import { HeldJournal } from './held-journal.js';
 import { ManualTime, MemoryObjectStore } from './memory/index.js';
 import { NO_METRICS } from './no-metrics.js';
+import { processorMicros } from './processor-time.js';
 
 export const SHARD = 'KV_0' as ShardName;
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
@@ -67,9 +75,9 @@ export class KvShardStand {
     const { time, journal, objects } = this;
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
     const { snapshots } = this;
-    // Scripts are stopped by real time.
+    // Scripts are stopped by the work that they really are.
     const { scriptLimits, commandMs } = this;
-    const facts = { nowMicros: () => performance.now() * 1000, info: () => new Map(), scriptLimits, commandMs };
+    const facts = { nowMicros: processorMicros, info: () => new Map(), scriptLimits, commandMs };
     const plane = new KvPlane(
       {
         clock: time,
@@ -108,6 +116,7 @@ export class KvShardStand {
         log: SILENT,
         metrics: NO_METRICS,
         recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
+        follow: (shard, coming) => recoverFollowing({ journal, objects, log: SILENT }, shard, coming),
       },
       limits,
       {

@@ -7,8 +7,8 @@ import { NodeRandom } from '../../src/adapters/node/index.js';
 import { createManagementServer, type ManagementServerParts } from '../../src/edge/index.js';
 import { AREAS } from '../../src/edge/openapi/index.js';
 import { type AccountId, type BackupId, type DatabaseId, MillraceError } from '../../src/kernel/index.js';
-import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/messages/index.js';
 import type { Backups } from '../../src/ports/index.js';
+import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/protocol/index.js';
 import { misfits } from './json-schema.js';
 import { MemoryLog } from './kv-face.js';
 import { SaidStatistics } from './management-statistics.js';
@@ -129,6 +129,7 @@ export class ManagementHarness {
         search: 'https://search.example/at',
       },
       respPort: 6379,
+      readOnlyKeysSeeSecrets: false,
       areas: AREAS,
       version: '0.0.0-test',
       deliveryAddresses: ['192.0.2.1/32'],

@@ -6,8 +6,9 @@
 import { PartitionAudience } from '../../src/actors/kv-shard/partition-audience.js';
 import { admit, ErrorReply, findCommand, KvEngine, type Reply, replyBytes } from '../../src/domain/kv/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
-import type { KvDelivery, KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
+import type { KvDelivery, KvRequest, KvResponse } from '../../src/protocol/index.js';
+import { processorMicros } from './processor-time.js';
 
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: Math.random };
 
@@ -75,7 +76,7 @@ export class MemoryKvGateway implements KvGateway {
   engineOf(partition: string): KvEngine {
     let engine = this.#engines.get(partition);
     if (engine === undefined) {
-      const facts = { nowMicros: () => Date.now() * 1000, info: () => new Map() };
+      const facts = { nowMicros: () => Date.now() * 1000, workedMicros: processorMicros, info: () => new Map() };
       engine = new KvEngine(RANDOM, facts, this.audienceOf(partition));
       this.#engines.set(partition, engine);
     }

@@ -17,8 +17,9 @@ import {
   replyBytes,
 } from '../../src/domain/kv/index.js';
 import type { ByteString, SessionId } from '../../src/kernel/index.js';
-import type { KvEvent, KvListenKind, KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { KvEvents, KvGateway, KvSubscription } from '../../src/ports/index.js';
+import type { KvEvent, KvListenKind, KvRequest, KvResponse } from '../../src/protocol/index.js';
+import { processorMicros } from './processor-time.js';
 
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: Math.random };
 
@@ -58,7 +59,11 @@ class Owner {
     };
     const held = () => [...this.listeners].filter(({ kind, name }) => kind === 'pause' && name === 'held').length;
     Object.defineProperty(audience, 'heldClients', { get: held });
-    this.engine = new KvEngine(RANDOM, { nowMicros: () => Date.now() * 1000, info: () => new Map() }, audience);
+    this.engine = new KvEngine(
+      RANDOM,
+      { nowMicros: () => Date.now() * 1000, workedMicros: processorMicros, info: () => new Map() },
+      audience,
+    );
     this.engine.keyspace.changes.onTracked = (key) => this.#changed(key);
   }
 

@@ -7,9 +7,9 @@ import type { ReadEntry } from '../../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../../src/codec/queue/index.js';
 import type { CarriedBody, DeliverySettings, Envelope, QueueEvent } from '../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId, ShardName } from '../../src/kernel/index.js';
-import { queuePartition } from '../../src/messages/index.js';
 import type { LogQuery, Timer } from '../../src/ports/index.js';
 import { type ReadModelOptions, ReadModels } from '../../src/projections/index.js';
+import { queuePartition } from '../../src/protocol/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
 import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
@@ -154,6 +154,8 @@ export class MessageLogStand {
       shards: [QUEUE_SHARD],
       follower: { lingerMs: 1, retryMs: 10 },
       retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
+      // On a busy machine a page would be answered without the newest events.
+      waitMs: 60_000,
       ...options,
     });
     models.start();

@@ -274,7 +274,8 @@ async function endServerOf(dataDir: string): Promise<void> {
   signalPid(server.pid, 'SIGKILL');
 }
 
-function addressesOf(line: string): Record<string, string> {
+/** The addresses in a ready line, by the name of the port. */
+export function addressesOf(line: string): Record<string, string> {
   const pairs = line.split(' ').slice(1);
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
 }

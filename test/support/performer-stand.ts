@@ -9,8 +9,8 @@ import {
 } from '../../src/actors/queue/index.js';
 import { DeliveredHeaders, type DeliverySettings } from '../../src/domain/queue/index.js';
 import { type ErrorCode, type MessageId, MillraceError } from '../../src/kernel/index.js';
-import { queuePartition } from '../../src/messages/index.js';
 import { type DeliverySigner, type Log, type SignedCall, UNWATCHED } from '../../src/ports/index.js';
+import { queuePartition } from '../../src/protocol/index.js';
 import { ManualTime } from './memory/index.js';
 import { ACCOUNT, GENEROUS, PLAIN_SETTINGS } from './queue-shard-stand.js';
 import { ScriptedHttp } from './scripted-http.js';

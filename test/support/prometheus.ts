@@ -70,7 +70,10 @@ export class Prometheus {
 
 /** What promtool finds wrong with a page of metrics; empty: nothing. */
 export function problemsOfMetrics(page: string): string {
-  const { error, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: page, encoding: 'utf8' });
+  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: page,
+    encoding: 'utf8',
+  });
   if (error !== undefined) throw error;
-  return stdout + stderr;
+  return status === 0 ? '' : `exit status ${status}: ${stdout}${stderr}`;
 }

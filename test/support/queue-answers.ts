@@ -10,7 +10,7 @@ export interface PublishedRecord {
 
 /** A mistake, its call, and the status and the words that it gets. */
 export type RefusedCall = readonly [
-  what: string,
+  call: string,
   method: string,
   target: string,
   options: RawOptions,
@@ -41,8 +41,8 @@ export function expectDone(answer: RawAnswer): void {
 
 /** A test for each row. @param queueOf the process, which is there when the tests run */
 export function itRefuses(queueOf: () => QueueProcess, rows: readonly RefusedCall[]): void {
-  for (const [what, method, target, options, status, words] of rows) {
-    it(`answers ${status} to ${what}`, async () => {
+  for (const [call, method, target, options, status, words] of rows) {
+    it(`answers ${status} to ${call}`, async () => {
       expectRefused(await queueOf().request(method, target, options), status, words);
     });
   }

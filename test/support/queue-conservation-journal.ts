@@ -11,7 +11,7 @@
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
 import type { AccountId } from '../../src/kernel/index.js';
-import { isQueuePartition, queuePartition } from '../../src/messages/index.js';
+import { isQueuePartition, queuePartition } from '../../src/protocol/index.js';
 import type { JournalReader } from './journal-reader.js';
 import { type CallRecord, isDelivery } from './queue-conservation-history.js';
 

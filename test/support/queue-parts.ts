@@ -3,8 +3,6 @@
  * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
  */
 import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
-import type { AccountParts } from '../../src/domain/queue/accounts/account-parts.js';
-import { Groups } from '../../src/domain/queue/groups/groups.js';
 import {
   type AccountTerms,
   type NewSchedule,
@@ -19,10 +17,12 @@ import {
   type Schedule,
   type UrlGroup,
 } from '../../src/domain/queue/index.js';
-import { Bodies } from '../../src/domain/queue/messages/bodies.js';
-import type { TickMessage } from '../../src/domain/queue/schedules/schedule-ticks.js';
-import { Schedules } from '../../src/domain/queue/schedules/schedules.js';
-import type { QueueTurn } from '../../src/domain/queue/turn.js';
+import type { QueueTurn } from '../../src/domain/queue/messages/turn.js';
+import { Bodies } from '../../src/domain/queue/model/messages/bodies.js';
+import type { AccountParts } from '../../src/domain/queue/model/state/account-parts.js';
+import { Groups } from '../../src/domain/queue/model/state/groups.js';
+import type { TickMessage } from '../../src/domain/queue/model/state/schedule-ticks.js';
+import { Schedules } from '../../src/domain/queue/model/state/schedules.js';
 import type { MessageId, ScheduleId } from '../../src/kernel/index.js';
 import { LIMITS, NOW_MS, parse, raw } from './queue-settings.js';
 

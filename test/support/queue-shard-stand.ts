@@ -31,6 +31,7 @@ import {
   DefiniteAppender,
   readEntries,
   recover,
+  recoverFollowing,
   SnapshotStore,
 } from '../../src/journal/index.js';
 import type { AccountId, CommandId, MessageId, ShardName } from '../../src/kernel/index.js';
@@ -183,6 +184,7 @@ export class QueueShardStand {
         log: SILENT,
         metrics: NO_METRICS,
         recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
+        follow: (shard, coming) => recoverFollowing({ journal, objects, log: SILENT }, shard, coming),
       },
       QUEUE_ACTOR_LIMITS,
       {

@@ -7,11 +7,11 @@ import { expect } from 'chai';
 import type {
   AccountLimits,
   AccountTerms,
+  AccountUsage,
   AttemptOutcome,
   BodySink,
   DeliverySettings,
   EngineOptions,
-  Held,
   HeldBounds,
   PublishItem,
   QueueBounds,
@@ -135,7 +135,7 @@ export class QueueSpec {
     return this;
   }
 
-  get held(): Held {
+  get held(): AccountUsage {
     return this.engine.heldAt(this.nowMs);
   }
 

@@ -6,6 +6,7 @@ import {
   CONTROL_COMMANDS,
   type ControlCommand,
   DATABASE_PLANS,
+  QUEUE_REGIONS,
   searchQueries,
   TEAM_ROLES,
 } from '../../src/domain/control/index.js';
@@ -141,6 +142,11 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
     queue,
     to,
     replacement: newAccount(ac(`q${n}`), ANNA),
+  })),
+  CreateQueue: fc.tuple(account, fc.constantFrom(...QUEUE_REGIONS), fc.nat({ max: 3 })).map(([of, region, n]) => ({
+    account: of,
+    queue: newAccount(ac(`q${n}`), ANNA),
+    region,
   })),
   CreateTeam: fc.tuple(team, email, fc.boolean()).map(([id, by, copiesCard]) => ({
     account: newAccount(id, by),

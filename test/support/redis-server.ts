@@ -21,10 +21,15 @@ export const REDIS_BINARIES = {
   newer: join(process.cwd(), '.tools/redis8/run'),
 } as const;
 
-/** The version a binary reports; undefined if it is missing or does not start. */
+/** Known differences are listed for this version of the system's server, which Debian 12 has. */
+const COMPARED = '7.0.';
+
+/** The version a binary reports; undefined if it is missing, does not start, or is a packaged one other than 7.0. */
 export function redisVersion(binary: string): string | undefined {
   if (!existsSync(binary)) return undefined;
-  return /v=([0-9.]+)/.exec(spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1];
+  const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
+  const version = /v=([0-9.]+)/.exec(stdout ?? '')?.[1];
+  return binary === REDIS_BINARIES.packaged && !version?.startsWith(COMPARED) ? undefined : version;
 }
 
 export async function startRedis(binary: string, options: readonly string[] = []): Promise<RedisServer> {

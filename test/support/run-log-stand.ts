@@ -1,9 +1,9 @@
 /** What a run log shows of runs on a real owner: its events are stored as its journal would have them, and folded. */
 import { encodeQueueEvent } from '../../src/codec/queue/index.js';
 import { SnapshotStore } from '../../src/journal/index.js';
-import { queuePartition } from '../../src/messages/index.js';
 import type { LoggedRun, LoggedStep, RunEvent, RunEventQuery, RunQuery, StepGroup } from '../../src/ports/index.js';
 import type { ReadModelOptions, ReadModels } from '../../src/projections/index.js';
+import { queuePartition } from '../../src/protocol/index.js';
 import { CLUSTER, silentLog } from '../spec/journal/shard-history.js';
 import { ACCOUNT, MessageLogStand, QUEUE_SHARD } from './message-log-stand.js';
 import { WorkflowSpec } from './workflow-spec.js';

@@ -1,5 +1,5 @@
 /** A client's connection to NATS as `NatsLink` uses it, in memory: what is sent is noted, and a test answers by hand. */
-import { type NatsConnection, headers as newHeaders } from 'nats';
+import { type MsgHdrs, type NatsConnection, headers as newHeaders } from 'nats';
 import { NatsLink } from '../../src/adapters/nats/link.js';
 
 export interface Sent {
@@ -37,13 +37,8 @@ export class ScriptedNats {
       reconnect: async () => {
         this.reconnects += 1;
       },
-      protocol: {
-        outbound: { length: () => 0, size: () => 0, fill: (frame: Uint8Array) => this.#note(frame) },
-        pendingLimit: 1,
-        flushPending: () => {},
-        transport: { isClosed: true },
-        parser: {},
-      },
+      publish: (subject: string, payload: Uint8Array | string, options: { reply: string; headers?: MsgHdrs }) =>
+        this.#note(subject, payload, options.reply, options.headers),
       subscribe: (_subject: string, { callback }: { callback: Callback }) => {
         this.#callback = callback;
         return { unsubscribe: () => {} };
@@ -64,15 +59,9 @@ export class ScriptedNats {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** A request as the protocol has it, with or without headers. */
-  #note(frame: Uint8Array): void {
-    const [line = '', ...rest] = Buffer.from(frame).toString('latin1').split('\r\n');
-    const [verb, subject = '', reply = '', ...sizes] = line.split(' ');
-    const headerBytes = verb === 'HPUB' ? Number(sizes[0]) : 0;
-    const body = rest.join('\r\n').slice(0, Number(sizes.at(-1)));
-    const lines = body.slice(0, headerBytes).split('\r\n').slice(1).filter(Boolean);
-    const headers = Object.fromEntries(lines.map((one) => one.split(/: ?/, 2)));
-    const text = body.slice(headerBytes);
+  #note(subject: string, payload: Uint8Array | string, reply: string, given: MsgHdrs | undefined): void {
+    const text = typeof payload === 'string' ? payload : Buffer.from(payload).toString('latin1');
+    const headers = Object.fromEntries([...(given ?? [])].map(([name, values]) => [name, values[0] ?? '']));
     const sent: Sent = {
       subject,
       text,

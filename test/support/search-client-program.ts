@@ -35,14 +35,14 @@ export function describeSearchClient(server: () => Promise<SearchServer>): void 
     reader = new Search({ url, token: readOnlyToken });
   });
 
-  it('upserts documents and fetches them, with null for what is missing', async () => {
+  it('upserts documents and fetches them, with null for a missing document', async () => {
     expect(await films().upsert(FILMS)).to.equal('Success');
     const [second, missing, first] = await films().fetch({ ids: ['film-2', 'none', 'film-1'] });
     expect([second, missing, first]).to.deep.equal([FILMS[1], null, FILMS[0]]);
     expect(await films().fetch({ prefix: 'film-' })).to.have.length(3);
   });
 
-  it('is listed and counted at once', async () => {
+  it('lists the index and counts its documents right after the upsert', async () => {
     expect(await search.listIndexes()).to.deep.equal(['my films!']);
     const { documentCount, indexes, diskSize } = await search.info();
     expect([documentCount, indexes['my films!']?.documentCount]).to.deep.equal([4, 4]);
@@ -51,7 +51,7 @@ export function describeSearchClient(server: () => Promise<SearchServer>): void 
     expect(await search.index('other').info()).to.deep.equal({ pendingDocumentCount: 0, documentCount: 0 });
   });
 
-  it('finds by words, with typos too, the best first, and no more than the limit', async () => {
+  it('searches by words and by misspelled words, best match first, up to the limit', async () => {
     await isIndexed();
     const [best] = await films().search({ query: 'star wars' });
     expect(best?.id).to.equal('film-1');
@@ -64,7 +64,7 @@ export function describeSearchClient(server: () => Promise<SearchServer>): void 
     expect(await search.index('other').search({ query: 'star' })).to.deep.equal([]);
   });
 
-  it('finds within a filter, as text and as an object', async () => {
+  it('searches within a filter, given as text and as an object', async () => {
     const ids = async (filter: Parameters<ReturnType<typeof films>['search']>[0]['filter']) =>
       (await films().search({ query: 'star', filter, limit: 10 } as never)).map(({ id }) => id).sort();
     expect(await ids("genre = 'sci-fi' AND year < 2000")).to.deep.equal(['film-1', 'series-1']);
@@ -74,7 +74,7 @@ export function describeSearchClient(server: () => Promise<SearchServer>): void 
     ]);
   });
 
-  it('walks through all documents in pages', async () => {
+  it('pages through all documents with range', async () => {
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -87,7 +87,7 @@ export function describeSearchClient(server: () => Promise<SearchServer>): void 
     expect(documents).to.deep.equal([FILMS[3]]);
   });
 
-  it('looks with the read-only token and changes nothing with it', async () => {
+  it('searches and fetches with the read-only token, which is refused upsert, delete and reset', async () => {
     const own = reader.index<Film, Facts>('my films!');
     expect(await own.search({ query: 'star' })).to.not.deep.equal([]);
     expect(await own.fetch(['film-1'])).to.deep.equal([FILMS[0]]);
@@ -96,14 +96,14 @@ export function describeSearchClient(server: () => Promise<SearchServer>): void 
     await refused(own.reset(), 'Forbidden: a read-only token may not do this');
   });
 
-  it('hears what is wrong', async () => {
+  it('gets an error with the reason for a wrong token, an incomplete filter and an empty id', async () => {
     const { url } = await server();
     await refused(new Search({ url, token: 'wrong' }).info(), 'Unauthorized: Invalid auth token');
     await refused(films().search({ query: 'x', filter: 'year <' }), /character/);
     await refused(films().upsert({ id: '', content: {} as Film }), 'document 0: id must not be empty');
   });
 
-  it('replaces a document, and finds the new one', async () => {
+  it('replaces a document, and then finds the new one', async () => {
     await films().upsert({ id: 'film-3', content: { title: 'Batman Begins', genre: 'action', year: 2005 } });
     await eventually(async () => {
       const [best] = await films().search({ query: 'batman begins' });

@@ -8,7 +8,6 @@ import { DEFAULT_QUEUE_FACE_LIMITS } from '../../src/edge/queue/queue-limits.js'
 import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/search/index.js';
 import type { AccountId, DatabaseId } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
-import { type KvRequest, type KvResponse, uuidOf } from '../../src/messages/index.js';
 import {
   type KvGrant,
   type SearchHit,
@@ -18,6 +17,7 @@ import {
   type SearchUsage,
   UNWATCHED,
 } from '../../src/ports/index.js';
+import { type KvRequest, type KvResponse, uuidOf } from '../../src/protocol/index.js';
 import { MemoryLog } from './kv-face.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
 import { realTime } from './real-time.js';

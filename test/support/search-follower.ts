@@ -3,9 +3,9 @@ import { RespCommandReader } from '../../src/codec/resp/index.js';
 import { KvEngine } from '../../src/domain/kv/index.js';
 import { documentsKey, HashedNgrams } from '../../src/domain/search/index.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
-import type { KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { SearchHit, SearchIndexInfo, SearchQueries, SearchQuery } from '../../src/ports/index.js';
 import { rank, SearchDatabase } from '../../src/projections/search-index/index.js';
+import type { KvRequest, KvResponse } from '../../src/protocol/index.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
 
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };

@@ -4,9 +4,9 @@ import { admit, ErrorReply, KvEngine } from '../../src/domain/kv/index.js';
 import { documentsKey, encodeDocument, orderKey, type StoredDocument } from '../../src/domain/search/index.js';
 import { compactShard } from '../../src/journal/index.js';
 import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
-import { kvPartition } from '../../src/messages/index.js';
 import type { Journal, ObjectStore } from '../../src/ports/index.js';
 import { SearchIndexes, type SearchIndexesOptions } from '../../src/projections/index.js';
+import { kvPartition } from '../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../spec/journal/journal-stand.js';
 import { CLUSTER, SHARD, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
@@ -77,7 +77,7 @@ export class SearchJournalStand {
 
   open(
     options: Partial<SearchIndexesOptions> = {},
-    ports: { readonly journal?: Pick<Journal, 'follow' | 'tail'>; readonly objects?: ObjectStore } = {},
+    ports: { readonly journal?: Pick<Journal, 'follow' | 'tail' | 'readAt'>; readonly objects?: ObjectStore } = {},
   ): SearchIndexes {
     const { journal, objects } = this;
     const indexes = new SearchIndexes(

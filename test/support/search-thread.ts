@@ -1,6 +1,6 @@
 /** The thread of the search indexes, told of the indexes that a test has. */
 import { AnsweringThread, type AnsweringThreadOptions } from '../../src/adapters/node/index.js';
-import type { SearchTask } from '../../src/composition/search-worker.js';
+import type { SearchTask } from '../../src/composition/thread-tasks.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
 import { SEARCH_WORKER, type SearchStatus, type SearchWord } from '../../src/projections/index.js';
 

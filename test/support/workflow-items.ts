@@ -3,7 +3,7 @@
  * what a test does not name.
  */
 import type { DeliverySettings, PublishItem } from '../../src/domain/queue/index.js';
-import type { AskedDelivery, StepMark, WorkflowMark } from '../../src/domain/queue/runs/index.js';
+import type { RequestedDelivery, StepMark, WorkflowMark } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, RunId } from '../../src/kernel/index.js';
 import { item, response, SETTINGS } from './queue-spec.js';
 
@@ -134,7 +134,7 @@ export function invokeItem(parent: string, stepId: number, child: string, option
 }
 
 /** How the endpoint asks for a record of the server's to be delivered. */
-export function asked(header: [string, string][] = [VERSION], url = ENDPOINT): AskedDelivery {
+export function asked(header: [string, string][] = [VERSION], url = ENDPOINT): RequestedDelivery {
   return { url, settings: { ...SETTINGS, header }, mark: MARK, headers: [['svc-workflow-init', 'false']] };
 }
 

@@ -1,6 +1,6 @@
 /**
- * One word, one thing: no two exported classes, interfaces, types or constants share a name. The console is a program of its
- * own, with names of its own.
+ * No two exported classes, interfaces, types or constants share a name. The console is a separate program with
+ * separate names.
  */
 import { expect } from 'chai';
 import { sources, textOf } from '../support/import-graph.js';
@@ -11,12 +11,12 @@ describe('exported names', () => {
   const isOfConsole = (file: string) => file.startsWith('console/');
   const programs = [sources().filter(isOfConsole), sources().filter((file) => !isOfConsole(file))].map(homesOf);
 
-  it('mean one thing each', () => {
+  it('have one meaning each', () => {
     const shared = programs.flatMap((homes) => [...homes].filter(([, files]) => files.length > 1));
     expect(shared.map(([name, files]) => [name, ...files])).to.deep.equal([]);
   });
 
-  it('say what a thing is, not that it is a slot, a room, a world or facts', () => {
+  it('name a thing, not a slot, a room, a world or facts', () => {
     // The protocol of a Redis cluster calls them hash slots.
     const allowed = ['HASH_SLOTS'];
     const vague = programs

@@ -1,12 +1,12 @@
 /**
- * Promises are numbered in the head of the file that keeps them (` *  SA1 a reply leaves after …`), and each number
- * means one thing in the whole project: here it is found, cited rightly, and proven by a test that cites it.
+ * Promises are numbered in the head of the file that keeps them (` * SA1 a reply leaves after …`). Each number has one
+ * meaning in the project, exists where it is cited, and is cited by the test that proves it.
  */
 import { expect } from 'chai';
 import { definitions, numbersIn, promisesIn, spokenIn, textsBelow } from '../support/promise-numbers.js';
 import { UNPROVEN } from './unproven-promises.js';
 
-/** What reads as the number of a promise and is another word; the last are examples. */
+/** Words that look like the number of a promise; the last ones are examples. */
 const OTHER_WORDS = /^(?:RESP[23]|BM25|CRC16|FTS5|NAT64|XXH3|XX\d|YY\d)$/;
 
 describe('promises', () => {
@@ -15,12 +15,12 @@ describe('promises', () => {
   const all = [...sources, ...tests, ...textsBelow('bench')];
   const defined = definitions(all);
 
-  it('have each a number of their own', () => {
+  it('have unique numbers', () => {
     const twice = [...defined].filter(([, files]) => files.length > 1);
     expect(twice).to.deep.equal([]);
   });
 
-  it('begin alike in one file, or in files of one folder, and in no other', () => {
+  it('have one prefix per file or folder', () => {
     const homes = new Map<string, Set<string>>();
     for (const [number, files] of defined) {
       const prefix = number.replace(/\d+$/, '');
@@ -31,7 +31,7 @@ describe('promises', () => {
     expect([...homes].filter(([, folders]) => folders.size > 1).map(([prefix]) => prefix)).to.deep.equal([]);
   });
 
-  it('are there when they are cited', () => {
+  it('exist when they are cited', () => {
     const cited = [...all.map(({ file, text }) => ({ file, text: spokenIn(text) })), ...textsBelow('docs', '.md')];
     const wrong = cited.flatMap(({ file, text }) =>
       numbersIn(text)
@@ -51,7 +51,7 @@ describe('promises', () => {
     expect(alone).to.deep.equal([]);
   });
 
-  it('are excepted only while nothing proves them', () => {
+  it('are listed as unproven only while no test proves them', () => {
     const proven = new Set(tests.flatMap(({ text }) => numbersIn(spokenIn(text))));
     const needless = Object.keys(UNPROVEN).filter((number) => proven.has(number) || !defined.has(number));
     expect(needless).to.deep.equal([]);
@@ -59,16 +59,16 @@ describe('promises', () => {
 });
 
 describe('the finder of promises', () => {
-  it('takes a numbered line of a head for a promise, and no other mention', () => {
+  it('treats a numbered line at the head of a file as a promise, and no other mention', () => {
     const text = '/**\n * As in XX2.\n *\n *  XX1 one thing\n *      and XX3\n */\nfunction f() {\n  /** XX4. */\n}\n';
     expect(promisesIn(text)).to.deep.equal(['XX1']);
   });
 
-  it('counts out what a dash spares', () => {
+  it('expands a range with a dash', () => {
     expect(numbersIn('XX1–XX3, and YY4')).to.deep.equal(['XX1', 'XX2', 'XX3', 'YY4']);
   });
 
-  it('reads comments and the names of tests, and not the program', () => {
+  it('reads comments and the names of tests, and not the code', () => {
     const text = "const XX1 = 1; // XX2\n/** XX3 */ it('does that (XX4)', () => f('XX5'));";
     expect(numbersIn(spokenIn(text))).to.deep.equal(['XX2', 'XX3', 'XX4']);
   });

@@ -1,4 +1,4 @@
-/** Promises that no test cites, and why none can. */
+/** Promises that no test cites, with the reason. */
 
 /** Number → reason. */
 export const UNPROVEN: Readonly<Record<string, string>> = {

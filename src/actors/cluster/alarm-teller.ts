@@ -1,8 +1,9 @@
 /**
- * What the cluster's status has to alarm about, in the log: told by whoever owns the control shard, since one is enough.
+ * Writes the alarms of the cluster's status to the log. Only the owner of the control shard does it, so each alarm is
+ * logged by one process.
  *
- *  ALT1 an alarm is told when it was there at two looks, one after the other: what moves is on its way and no alarm
- *  ALT2 each is told once, and once when it is over
+ *  ALT1 an alarm is logged when two successive looks at the cluster show it; a state that passes is no alarm
+ *  ALT2 each alarm is logged once, and once more when it is over
  */
 import type { Bus, ClusterWatch, Log, Timer, Timers } from '../../ports/index.js';
 import { ALARM_LOOK_MS } from './cluster-limits.js';
@@ -12,7 +13,6 @@ export interface AlarmTellerPorts {
   readonly cluster: ClusterWatch;
   readonly timers: Timers;
   readonly log: Log;
-  /** Does this process own the control shard? */
   isOwner(): boolean;
 }
 
@@ -33,7 +33,7 @@ export class AlarmTeller {
 
   async #look(): Promise<void> {
     const { bus, cluster, log, isOwner } = this.ports;
-    // Whoever hears nobody cannot say who is away: what was so is so until it is asked again.
+    // Without a connection to NATS the status cannot be asked for; the alarms stay as they are until it can.
     if (!bus.isConnected()) return;
     const alarms = isOwner() ? (await cluster.look()).alarms : [];
     for (const alarm of alarms) {

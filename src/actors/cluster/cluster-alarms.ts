@@ -1,14 +1,14 @@
 /**
- * What of a cluster's status a person should look at, a line each; none is the best answer. A line says no number that
- * changes while it goes on: the log tells each line once.
+ * The states of a cluster that need an operator's attention, one line each. A line has no number that changes while the
+ * state lasts, because the log writes each different line once.
  */
 import type { ClusterStatus } from '../../ports/index.js';
 
-/** Of what a server may store; the rest goes faster than one thinks. */
+/** The part of a server's storage above which it is reported. */
 const NEARLY_FULL = 0.85;
-/** A replica that is behind by less is on its way. */
+/** A replica that is fewer messages late is catching up normally. */
 const LAGGING_MESSAGES = 1_000;
-/** The status has them all. */
+/** Names listed in one alarm; the cluster's status lists all of them. */
 const MAX_LISTED = 5;
 
 export function alarmsOf(status: Omit<ClusterStatus, 'alarms'>): string[] {
@@ -19,10 +19,10 @@ function* serverAlarms({ servers }: Pick<ClusterStatus, 'servers'>): Iterable<st
   for (const { name, state, storedBytes = 0, storeLimitBytes = 0 } of servers) {
     if (state === 'missing') yield `NATS server ${name} does not answer`;
     if (state === 'no-store')
-      yield `NATS server ${name} stores nothing: JetStream is off there; look at its disk, restart it`;
+      yield `NATS server ${name} cannot store: JetStream is off there; check its disk and restart it`;
     const share = storeLimitBytes === 0 ? 0 : storedBytes / storeLimitBytes;
     if (share >= NEARLY_FULL)
-      yield `NATS server ${name} has used more than ${NEARLY_FULL * 100} % of what it may store`;
+      yield `NATS server ${name} has used more than ${NEARLY_FULL * 100} % of its storage limit`;
   }
 }
 

@@ -1,12 +1,12 @@
-/** Every bound of looking at a cluster and steering it, with its reason. */
+/** Bounds of reading the cluster's status and of steering it. */
 
-/** Each restart of a drained process leaves an entry behind; so many at once are no maintenance any more. */
+/** Each restart of a drained process leaves a record. More than this is no ordinary maintenance. */
 export const MAX_DRAINED = 64;
-/** A wish that others change at the same moment is tried again so often. */
+/** Tries of a change to the wishes when other changes are stored at the same moment. */
 export const MAX_WISH_TRIES = 10;
-/** A process that is well answers in milliseconds; one that does not answer in this time is shown as silent. */
+/** A healthy process answers in milliseconds; one that takes longer is shown as silent. */
 export const PROCESS_ANSWER_MS = 1_000;
-/** However many look at the cluster through one process, it is asked once in this time. */
+/** All readers of the status in one process share one inquiry for this time. */
 export const LOOK_FRESH_MS = 500;
-/** Between two looks for alarms, by the owner of the control shard: a few questions each. */
+/** Time between two checks for alarms by the owner of the control shard. A check costs a few requests. */
 export const ALARM_LOOK_MS = 10_000;

@@ -1,24 +1,25 @@
 /**
- * A look at the whole cluster: every process is asked about itself, NATS about its servers and streams, the lease bucket
- * about what operators wish.
+ * The status of the whole cluster: each process reports on itself, NATS on its servers and streams, and the lease
+ * bucket holds the wishes of operators.
  *
- *  CLK1 nobody is waited for longer than `PROCESS_ANSWER_MS`: who does not answer is shown as silent, with what others know of it
- *  CLK2 however many look, the cluster is asked once in `LOOK_FRESH_MS`
+ *  CLK1 no process is waited for longer than `PROCESS_ANSWER_MS`; one that does not answer is shown as silent, with
+ *       the facts that others know about it
+ *  CLK2 the cluster is asked once in `LOOK_FRESH_MS`, for any number of readers
  */
 import { decodeProcessReport } from '../../codec/cluster/index.js';
-import { decodeSessionRecord, decodeWishes, type Wishes } from '../../codec/leases/index.js';
+import { decodeSessionRecord, decodeWishes, levelReadBy, type Wishes } from '../../codec/leases/index.js';
 import { describeError, type SessionId, type ShardName } from '../../kernel/index.js';
-import type { ProcessReport } from '../../messages/index.js';
 import type {
   Bus,
   Clock,
   ClusterStatus,
   ClusterWatch,
   LeaseStore,
-  NatsStanding,
+  NatsStatus,
   ProcessStatus,
   ShardStatus,
 } from '../../ports/index.js';
+import type { ProcessReport } from '../../protocol/index.js';
 import { type Membership, NO_WISHES, sessionKey, WISHES_KEY } from '../runtime/index.js';
 import { alarmsOf } from './cluster-alarms.js';
 import { LOOK_FRESH_MS, PROCESS_ANSWER_MS } from './cluster-limits.js';
@@ -28,7 +29,7 @@ export interface ClusterLookPorts {
   readonly clock: Clock;
   readonly leases: Pick<LeaseStore, 'get' | 'keys'>;
   readonly membership: Membership;
-  readonly nats: NatsStanding;
+  readonly nats: NatsStatus;
 }
 
 interface Known {
@@ -36,13 +37,21 @@ interface Known {
   readonly session: SessionId;
 }
 
-interface Asked {
+interface ProcessAnswer {
   readonly process: SessionId;
   readonly report: ProcessReport | undefined;
   readonly clockAheadMs?: number;
-  /** What its session's record says of one that does not answer: it was taken for dead, and what it reads. */
+  /** From the session record of a process that does not answer: it was marked dead; the format that it reads. */
   readonly isGone?: boolean;
   readonly readsFormat?: number | undefined;
+  /** When its session was last renewed. */
+  readonly aliveAtMs?: number;
+}
+
+interface Sessions {
+  readonly known: readonly Known[];
+  /** When the newest record was stored. A living process renews its own about once a second. */
+  readonly newestAtMs: number;
 }
 
 export class ClusterLook implements ClusterWatch {
@@ -53,7 +62,7 @@ export class ClusterLook implements ClusterWatch {
     private readonly cluster: { readonly clusterId: string; readonly shards: readonly ShardName[] },
   ) {}
 
-  /** CLK2. */
+  /** The status, shared for a short time (CLK2: the cluster is asked once in `LOOK_FRESH_MS`). */
   look(): Promise<ClusterStatus> {
     const atMs = this.ports.clock.monotonicMs();
     if (this.#newest === undefined || atMs - this.#newest.atMs >= LOOK_FRESH_MS)
@@ -69,8 +78,8 @@ export class ClusterLook implements ClusterWatch {
         unknown.push(`${what} ${CANNOT_BE_ASKED}: ${describeError(error)}`);
         return otherwise;
       });
-    const [asked, { drained, moves }, servers, streams, format] = await Promise.all([
-      known('leases', this.#processes(), this.#heard()).then((all) => this.#askAll(all)),
+    const [{ asked, newestAtMs }, { drained, moves }, servers, streams, format] = await Promise.all([
+      known('leases', this.#sessions(), { known: this.#heard(), newestAtMs: 0 }).then((all) => this.#askAll(all)),
       known('wishes', this.#wishes(), NO_WISHES),
       nats.servers(),
       known('streams', nats.streams(), []),
@@ -84,6 +93,7 @@ export class ClusterLook implements ClusterWatch {
       processes: asked.map((one) =>
         processStatus(
           one,
+          newestAtMs,
           drained.some(({ process }) => process === one.process),
         ),
       ),
@@ -107,25 +117,37 @@ export class ClusterLook implements ClusterWatch {
     return this.ports.membership.heard();
   }
 
-  /** Those that are heard, and whose sessions the lease bucket has: of the dead, too, until they are swept. */
-  async #processes(): Promise<Known[]> {
+  /**
+   * Processes whose heartbeat is heard, and sessions in the lease bucket. A dead session stays listed until it is
+   * removed.
+   */
+  async #sessions(): Promise<Sessions> {
     const heard = this.#heard();
     const known = new Set(heard.flatMap(({ process, session }) => [process, session]));
     const prefix = sessionKey('' as SessionId);
-    const sessions = (await this.ports.leases.keys(prefix)).map((key) => key.slice(prefix.length) as SessionId);
+    const { leases } = this.ports;
+    const keys = await leases.keys(prefix);
+    const records = await Promise.all(keys.map((key) => leases.get(key)));
+    const sessions = keys.map((key) => key.slice(prefix.length) as SessionId);
     const others = sessions.filter((session) => !known.has(session));
-    return [...heard, ...others.map((session) => ({ process: session, session }))].sort((a, b) =>
-      a.process < b.process ? -1 : 1,
-    );
+    return {
+      known: [...heard, ...others.map((session) => ({ process: session, session }))].sort((a, b) =>
+        a.process < b.process ? -1 : 1,
+      ),
+      newestAtMs: Math.max(0, ...records.map((record) => record?.storedAtMs ?? 0)),
+    };
   }
 
-  async #askAll(processes: readonly Known[]): Promise<Asked[]> {
-    const all = await Promise.all(processes.map((one) => this.#ask(one)));
-    return all.filter((one) => one !== undefined);
+  async #askAll({
+    known,
+    newestAtMs,
+  }: Sessions): Promise<{ readonly asked: readonly ProcessAnswer[]; newestAtMs: number }> {
+    const all = await Promise.all(known.map((one) => this.#ask(one)));
+    return { asked: all.filter((one) => one !== undefined), newestAtMs };
   }
 
-  /** CLK1. @returns undefined for one that has ended in order */
-  async #ask({ process, session }: Known): Promise<Asked | undefined> {
+  /** Waits at most `PROCESS_ANSWER_MS` (CLK1). @returns undefined for a process that has ended in order */
+  async #ask({ process, session }: Known): Promise<ProcessAnswer | undefined> {
     const { bus, clock, leases } = this.ports;
     const fromMs = clock.nowMs();
     try {
@@ -137,8 +159,10 @@ export class ClusterLook implements ClusterWatch {
       try {
         const record = await leases.get(sessionKey(session));
         if (record === undefined) return undefined;
-        const { isDead: isGone, readsFormat, hasEnded } = decodeSessionRecord(record.value);
-        return hasEnded ? undefined : { process, report: undefined, isGone, readsFormat };
+        const found = decodeSessionRecord(record.value);
+        if (found.hasEnded) return undefined;
+        const { isDead: isGone, aliveAtMs = record.storedAtMs } = found;
+        return { process, report: undefined, isGone, readsFormat: levelReadBy(found), aliveAtMs };
       } catch {
         return { process, report: undefined };
       }
@@ -146,21 +170,32 @@ export class ClusterLook implements ClusterWatch {
   }
 }
 
-/** So begins, behind its subject, the alarm that the look is not whole. */
+/** The words, after the subject, of the alarm that the status is incomplete. */
 export const CANNOT_BE_ASKED = 'cannot be asked';
 const NOTHING = new Uint8Array();
-/** What is finer is how long the answer took, and another each time. */
+/** A smaller difference is the variable time of the answer, and would change at each look. */
 const CLOCK_STEP_MS = 10;
 
 function inSteps(ms: number): number {
   return Math.round(ms / CLOCK_STEP_MS) * CLOCK_STEP_MS || 0;
 }
 
-function processStatus({ process, report, clockAheadMs = 0, ...record }: Asked, isDrained: boolean): ProcessStatus {
+function processStatus(
+  { process, report, clockAheadMs = 0, ...record }: ProcessAnswer,
+  newestAtMs: number,
+  isDrained: boolean,
+): ProcessStatus {
   if (report === undefined) {
     const state = record.isGone === true ? 'gone' : 'silent';
-    const { readsFormat } = record;
-    return { process, state, isDrained, ownedShards: 0, ...(readsFormat !== undefined && { readsFormat }) };
+    const { readsFormat, aliveAtMs } = record;
+    return {
+      process,
+      state,
+      isDrained,
+      ownedShards: 0,
+      ...(readsFormat !== undefined && { readsFormat }),
+      ...(aliveAtMs !== undefined && { silentForMs: Math.max(0, newestAtMs - aliveAtMs) }),
+    };
   }
   const { nowMs: _, shards, ...said } = report;
   const state = report.checks.every(({ ok }) => ok) ? 'ready' : 'not-ready';
@@ -168,10 +203,10 @@ function processStatus({ process, report, clockAheadMs = 0, ...record }: Asked, 
   return { ...said, process, state, clockAheadMs, isDrained, ownedShards };
 }
 
-/** Whoever has it in the highest epoch owns it: an older one that has not heard of it yet may still say so. */
+/** The process with the highest epoch owns the shard: an older owner may not know yet that it was replaced. */
 function shardStatus(
   shard: ShardName,
-  asked: readonly Asked[],
+  asked: readonly ProcessAnswer[],
   lastPosition: number | undefined,
   wished: SessionId | undefined,
 ): ShardStatus {

@@ -3,6 +3,5 @@ export { alarmsOf } from './cluster-alarms.js';
 export { LOOK_FRESH_MS, MAX_DRAINED, PROCESS_ANSWER_MS } from './cluster-limits.js';
 export { CANNOT_BE_ASKED, ClusterLook } from './cluster-look.js';
 export { ProcessReporter, type SaidOfItself } from './process-reporter.js';
-export { SteeredCluster } from './steered-cluster.js';
+export { answersIn, refusalOfDrain, refusalOfMove, SteeredCluster } from './steered-cluster.js';
 export { Steering } from './steering.js';
-export { answersIn, refusalOfDrain, refusalOfMove } from './steering-rules.js';

@@ -1,8 +1,8 @@
-/** What this process says of itself to whoever looks at the cluster: it answers for nobody else. */
+/** Answers requests for the status of this process. */
 import { encodeProcessReport } from '../../codec/cluster/index.js';
-import { FORMAT_LEVEL } from '../../kernel/index.js';
-import type { ProcessReport, ShardReport } from '../../messages/index.js';
+import { describeError, FORMAT_LEVEL } from '../../kernel/index.js';
 import type { Bus, Check, Clock, Subscription } from '../../ports/index.js';
+import type { ProcessReport, ShardReport } from '../../protocol/index.js';
 import type { ClockWatch, Session, ShardActor, ShardHost, Work } from '../runtime/index.js';
 
 export interface ProcessReporterPorts {
@@ -10,16 +10,15 @@ export interface ProcessReporterPorts {
   readonly clock: Clock;
   readonly clocks: Pick<ClockWatch, 'machineAheadMs' | 'isInDoubt'>;
   readonly session: Session;
-  /** As `/readyz` has them. */
+  /** The checks that `/readyz` answers with. */
   checks(): Readonly<Record<string, Check>>;
-  /** Of every plane that this process may own shards of. */
+  /** The shard hosts of all planes that this process may own shards of. */
   readonly hosts: readonly ShardHost<Work>[];
 }
 
-/** What is particular to a process. */
 export type SaidOfItself = Pick<ProcessReporterPorts, 'checks' | 'hosts'>;
 
-/** They stay the same while it runs. */
+/** The facts that stay the same while the process runs. */
 export type ReporterIdentity = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles'>;
 
 export class ProcessReporter {
@@ -55,7 +54,9 @@ export class ProcessReporter {
       isClockInDoubt: clocks.isInDoubt,
       checks: Object.entries(checks()).map(([name, { ok, detail }]) => ({ name, ok, ...(detail && { detail }) })),
       shards: hosts.flatMap((host) => host.actors().map(shardReport)),
-      stopped: hosts.flatMap((host) => [...host.stoppedShards()].map(([shard, { message: why }]) => ({ shard, why }))),
+      stopped: hosts.flatMap((host) =>
+        [...host.stoppedShards()].map(([shard, why]) => ({ shard, why: describeError(why) })),
+      ),
       readsFormat: FORMAT_LEVEL,
     };
   }

@@ -1,9 +1,9 @@
 /**
- * What an operator wishes of the placement of shards, written into the lease bucket: processes read it there, and shards
- * follow by planned hand-overs.
+ * Stores an operator's wishes for the placement of shards in the lease bucket. Processes read them there, and move
+ * shards accordingly.
  *
- *  STE1 the same wish twice is one wish, and a change of somebody else at the same moment is not lost
- *  STE2 at most `MAX_DRAINED` processes are drained; those that are gone make room
+ *  STE1 a repeated wish is one wish, and a change that another operator makes at the same moment is kept
+ *  STE2 at most `MAX_DRAINED` processes are drained; ended processes are removed to make room
  */
 import { decodeWishes, encodeWishes, type Wishes } from '../../codec/leases/index.js';
 import { MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
@@ -14,17 +14,22 @@ import { MAX_DRAINED, MAX_WISH_TRIES } from './cluster-limits.js';
 export class Steering {
   constructor(
     private readonly ports: { readonly leases: Pick<LeaseStore, 'get' | 'create' | 'update'>; readonly clock: Clock },
-    /** A person reads it. */
+    /** The operator, for people who read the wishes. */
     private readonly by: string,
   ) {}
 
-  /** @param isThere  does the process answer? @throws CONFLICT when too many are drained that are */
+  /**
+   * @param isThere true for a process that answers. @throws CONFLICT when too many processes that answer are drained
+   */
   drain(process: SessionId, isThere: (process: SessionId) => boolean): Promise<void> {
     return this.#change(({ drained, moves }) => {
       if (drained.some((one) => one.process === process)) return undefined;
       const kept = drained.length < MAX_DRAINED ? drained : drained.filter((one) => isThere(one.process));
       if (kept.length >= MAX_DRAINED) {
-        throw new MillraceError('CONFLICT', `${MAX_DRAINED} processes are drained, and more cannot be: undrain some`);
+        throw new MillraceError(
+          'CONFLICT',
+          `${MAX_DRAINED} processes are drained, which is the maximum: undrain one first`,
+        );
       }
       const wish = { process, by: this.by, atMs: this.ports.clock.nowMs() };
       return { drained: [...kept, wish], moves: moves.filter((one) => one.process !== process) };
@@ -38,7 +43,7 @@ export class Steering {
     });
   }
 
-  /** @param process  undefined: wherever it belongs by itself */
+  /** @param process  undefined cancels the wish: placement decides */
   move(shard: ShardName, process: SessionId | undefined): Promise<void> {
     return this.#change(({ drained, moves }) => {
       if (moves.find((one) => one.shard === shard)?.process === process) return undefined;
@@ -48,7 +53,10 @@ export class Steering {
     });
   }
 
-  /** STE1. @param change  undefined: there is nothing to change. @throws JOURNAL_UNAVAILABLE, CONFLICT */
+  /**
+   * Stores a change by compare-and-set, so that a simultaneous change is kept (STE1). @param change returns undefined
+   * when there is nothing to change. @throws JOURNAL_UNAVAILABLE, CONFLICT
+   */
   async #change(change: (wishes: Wishes) => Wishes | undefined): Promise<void> {
     const { leases } = this.ports;
     for (let tries = 0; tries < MAX_WISH_TRIES; tries += 1) {
@@ -62,6 +70,6 @@ export class Steering {
           : await leases.update(WISHES_KEY, value, record.revision);
       if (outcome.kind === 'stored') return;
     }
-    throw new MillraceError('CONFLICT', 'what is wished is being changed by others: try again');
+    throw new MillraceError('CONFLICT', 'the requested placement is being changed by another command: try again');
   }
 }

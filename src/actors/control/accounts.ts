@@ -1,12 +1,12 @@
 /**
- * Accounts as the queue sees them: whom a token lets in, under which limits, with which keys deliveries are signed.
- * All of it is looked up in this process's copy of the control state, and looked up again after every change.
+ * The accounts as the queue needs them: the grant of a token, the account's limits, and the keys that sign deliveries.
+ * All are looked up in this process's copy of the control state, and again after each change.
  */
 import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
 import type { AccountTerms } from '../../domain/queue/index.js';
-import { type AccountId, MillraceError, obtain, type Random, Remembered } from '../../kernel/index.js';
-import { hashSecret, newSecretText, userIdIn } from '../../messages/index.js';
+import { type AccountId, BoundedCache, getOrCreate, MillraceError, type Random } from '../../kernel/index.js';
 import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
+import { hashSecret, newSecretText, userIdIn } from '../../protocol/index.js';
 import type { ControlClient } from './control-client.js';
 import type { ControlView } from './control-view.js';
 import { sealedSecret } from './credentials.js';
@@ -15,7 +15,7 @@ export interface AccountsPorts {
   readonly view: ControlView;
   readonly client: ControlClient;
   readonly random: Random;
-  /** Opens the key file; it is asked for when a key is needed. */
+  /** Opens the key file; called when a key is needed. */
   readonly sealing: () => Sealing;
 }
 
@@ -24,21 +24,21 @@ export interface AccountsOptions {
   readonly centsPer100kMessages: number;
 }
 
-/** Looked-up tokens kept; beyond it all are looked up again. */
+/** Grants kept; above this number all are dropped. */
 const MAX_CACHED_GRANTS = 10_000;
-/** Unsealed pairs kept. */
+/** Unsealed key pairs kept. */
 const MAX_CACHED_KEYS = 10_000;
-/** Users of tokens kept, as many as there may be accounts. */
+/** Users of tokens kept; as many as there may be accounts. */
 const MAX_CACHED_USERS = 10_000;
 
 export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
-  readonly #grantsByToken = new Remembered<string, QueueGrant>(MAX_CACHED_GRANTS);
+  readonly #grantsByToken = new BoundedCache<string, QueueGrant>(MAX_CACHED_GRANTS);
   readonly #termsById = new Map<AccountId, AccountTerms>();
-  readonly #keysBySealed = new Remembered<string, SigningKeys>(MAX_CACHED_KEYS);
-  /** Made when it is asked for, and made again after a change. */
+  readonly #keysBySealed = new BoundedCache<string, SigningKeys>(MAX_CACHED_KEYS);
+  /** Built on demand, and again after a change. */
   #accountsByUser: ReadonlyMap<string, AccountId> | undefined;
-  readonly #usersBySealed = new Remembered<string, string | undefined>(MAX_CACHED_USERS);
-  /** The same by the account as it stands, which is another object after each change: asked with every delivery. */
+  readonly #usersBySealed = new BoundedCache<string, string | undefined>(MAX_CACHED_USERS);
+  /** Keys by account object, which is replaced at each change. Every delivery looks a key up. */
   readonly #keysByAccount = new WeakMap<Account, SigningKeys>();
   readonly #listeners = new Set<() => void>();
 
@@ -54,7 +54,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     });
   }
 
-  /** Called after every change of an account, and of others; it says that terms may be other ones. */
+  /** Calls the listener after each change of an account; the account's terms may then have changed. */
   whenChanged(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -80,12 +80,12 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     return account === undefined || terms === undefined ? undefined : { account, role: 'standard', terms };
   }
 
-  /** Possibly a moment old: an owner goes on while the control stream is silent. */
+  /** May be a moment old, because an owner continues while the control stream is silent. */
   termsOf(id: AccountId): AccountTerms | undefined {
     const cached = this.#termsById.get(id);
     if (cached !== undefined) return cached;
     const { accounts, deletedAccounts } = this.ports.view.state;
-    // What the queue of a deleted team still holds rests: nothing is taken, nothing is delivered.
+    // The messages of a deleted team stay stored: none is accepted, none is delivered.
     const account = deletedAccounts.has(id) ? ({ state: 'passive' } as const) : accounts.get(id);
     if (account === undefined) return undefined;
     const { limits = DEFAULT_ACCOUNT_LIMITS, state = 'active' }: Pick<Account, 'limits' | 'state'> = account;
@@ -94,7 +94,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     return terms;
   }
 
-  /** How many events of its log each account keeps; undefined while this process may not know the newest number. */
+  /** The number of log events kept for each account; undefined while this process may not know the newest number. */
   eventLimits(): Iterable<readonly [AccountId, number]> | undefined {
     const { view } = this.ports;
     return view.isFresh ? maxEventsOf(view.state.accounts) : undefined;
@@ -103,7 +103,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   signingKeysOf(id: AccountId): SigningKeys | undefined {
     const account = this.ports.view.state.accounts.get(id);
     if (account === undefined) return undefined;
-    const keys = obtain(this.#keysByAccount, account, () => this.#keysOf(account));
+    const keys = getOrCreate(this.#keysByAccount, account, () => this.#keysOf(account));
     return keys;
   }
 
@@ -112,12 +112,12 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     const next = sealedSecret(newSecretText(random, 'sig_'), this.ports.sealing());
     const reply = await client.send({ type: 'RotateSigningKeys', account, next });
     if (reply.type !== 'OneAccount') {
-      throw new MillraceError('NOT_FOUND', reply.type === 'Rejected' ? reply.message : 'the account is not there');
+      throw new MillraceError('NOT_FOUND', reply.type === 'Rejected' ? reply.message : 'the account does not exist');
     }
     return this.#keysOf(reply.account);
   }
 
-  /** Tokens are kept sealed; each is opened once. Of two accounts with one user neither is found. */
+  /** Tokens are stored sealed; each is opened once. A user that two accounts share is found for neither. */
   #findUsers(): ReadonlyMap<string, AccountId> {
     const accounts = new Map<string, AccountId>();
     const shared = new Set<string>();
@@ -140,14 +140,17 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
 
   #keysOf({ secrets: { signingKeyCurrent, signingKeyNext } }: Account): SigningKeys {
     const name = `${signingKeyCurrent.sealed} ${signingKeyNext.sealed}`;
-    return obtain(this.#keysBySealed, name, () => {
+    return getOrCreate(this.#keysBySealed, name, () => {
       const sealing = this.ports.sealing();
       return { current: sealing.open(signingKeyCurrent.sealed), next: sealing.open(signingKeyNext.sealed) };
     });
   }
 }
 
-/** An account whose token does not open is nobody's webhook; its deliveries cannot be signed either, and say so. */
+/**
+ * An account whose token cannot be opened receives no webhooks. Its deliveries cannot be signed either, and report
+ * that.
+ */
 function openedUser(sealed: string, sealing: Sealing): string | undefined {
   try {
     return userIdIn(sealing.open(sealed));

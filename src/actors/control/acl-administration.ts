@@ -1,4 +1,4 @@
-/** Changes of ACL users as an edge asks for them: judged by the control actor, read from this process's copy. */
+/** Reads ACL users from this process's copy, and sends changes of them to the control actor for a decision. */
 import {
   type AclUserRecord,
   type ControlCommand,
@@ -8,17 +8,17 @@ import {
 } from '../../domain/control/index.js';
 import { AclUser, DEFAULT_USER } from '../../domain/kv/index.js';
 import { type ByteString, type DatabaseId, MillraceError, type Random } from '../../kernel/index.js';
+import type { AclAdmin, AclUserChange } from '../../ports/index.js';
 import {
   generatedUserToken,
   hashPassword,
   hashSecret,
   issuedUserToken,
   ownerOfGeneratedToken,
-} from '../../messages/index.js';
-import type { AclAdmin, AclUserChange } from '../../ports/index.js';
+} from '../../protocol/index.js';
 import type { ControlClient, ReplyOf } from './control-client.js';
 
-/** Where two change a user at once, one of them is asked again; more tries than this are a storm. */
+/** Simultaneous changes of one user are retried; more tries than this show an overload. */
 const MAX_TRIES = 20;
 const SALT_BYTES = 16;
 
@@ -59,7 +59,7 @@ export class AclAdministration implements AclAdmin {
       if (isSet) return undefined;
       before = user;
     }
-    return 'the user is being changed by somebody else';
+    return 'the user is being changed by another request';
   }
 
   async deleteUser(database: DatabaseId, name: ByteString): Promise<boolean> {
@@ -73,7 +73,7 @@ export class AclAdministration implements AclAdmin {
     if (!this.#isGood(database, user, hash)) return undefined;
     const owner = ownerOfGeneratedToken(password);
     if (owner?.database === database && owner.user === user) return password;
-    // The database's password is its own: there is no record of `default` to hold a salt.
+    // The user `default` has no record to hold a salt: its password is the database's.
     const salt = user === DEFAULT_USER ? '' : (this.user(database, user)?.salt ?? '');
     const token = issuedUserToken(database, user, salt, password);
     const command: ControlCommand = {
@@ -81,7 +81,7 @@ export class AclAdministration implements AclAdmin {
       token: { database, user, password: hash, sha256: hashSecret(token) },
     };
     const reply = await this.client.send(command);
-    // It was changed meanwhile.
+    // The user was changed in the meantime.
     if (reply.type === 'Rejected') return undefined;
     expected(reply, 'UserTokenIsIssued');
     return token;

@@ -1,13 +1,13 @@
 /**
- * The addresses that may use a database, compiled from a list of IPv4 addresses and CIDR blocks. What cannot be read
- * in the list lets nobody in: a list that is not empty is never wider than what it says.
+ * The addresses that may use a database, compiled from a list of IPv4 addresses and CIDR blocks. An entry that cannot
+ * be read allows no address, so a list never allows more than it says.
  */
-import { obtain } from '../../kernel/index.js';
+import { getOrCreate } from '../../kernel/index.js';
 import type { Networks } from '../../ports/index.js';
 
 const BITS = 32;
 const PREFIX_BITS = /^(?:0|[1-9][0-9]?)$/;
-/** How an IPv6 socket names a peer that speaks IPv4 (RFC 4291, 2.5.5.2). */
+/** The IPv6 form of an IPv4 peer's address (RFC 4291, 2.5.5.2). */
 const MAPPED = /^::ffff:(?=[0-9.]+$)/i;
 
 interface Range {
@@ -17,7 +17,7 @@ interface Range {
 
 export class AllowedNetworks implements Networks {
   readonly text: string;
-  /** In order of `first`, apart from each other. */
+  /** Sorted by `first`; ranges neither overlap nor touch. */
   readonly #ranges: readonly Range[];
 
   constructor(list: readonly string[]) {
@@ -46,14 +46,14 @@ export class AllowedNetworks implements Networks {
 
 const compiled = new WeakMap<readonly string[], Networks>();
 
-/** Once for each list that the control state holds; undefined for an empty one: everybody may connect. */
+/** Compiled once for each list in the control state. Undefined for an empty list: every address may connect. */
 export function allowedNetworks(list: readonly string[] | undefined): Networks | undefined {
   if (list === undefined || list.length === 0) return undefined;
-  const networks = obtain(compiled, list, () => new AllowedNetworks(list));
+  const networks = getOrCreate(compiled, list, () => new AllowedNetworks(list));
   return networks;
 }
 
-/** `a.b.c.d` or `a.b.c.d/bits`; bits of the address beyond the prefix mean nothing. */
+/** `a.b.c.d` or `a.b.c.d/bits`; address bits after the prefix are ignored. */
 function rangeOf(entry: string): Range | undefined {
   const slash = entry.indexOf('/');
   const first = ipv4Of(slash < 0 ? entry : entry.slice(0, slash));
@@ -61,13 +61,13 @@ function rangeOf(entry: string): Range | undefined {
   if (slash < 0) return { first, last: first };
   const prefix = entry.slice(slash + 1);
   if (!PREFIX_BITS.test(prefix) || Number(prefix) > BITS) return undefined;
-  // Not by shifting: 32 bits of a shift are signed, and a shift by 32 is none.
+  // Shifts are not used: they are signed at 32 bits, and a shift by 32 does not shift.
   const size = 2 ** (BITS - Number(prefix));
   const start = Math.floor(first / size) * size;
   return { first: start, last: start + size - 1 };
 }
 
-/** Four decimal numbers without leading zeros, which some readers take for octal. */
+/** Four decimal numbers without leading zeros, which some parsers read as octal. */
 function ipv4Of(text: string): number | undefined {
   const parts = text.split('.');
   if (parts.length !== 4) return undefined;

@@ -1,10 +1,9 @@
 /**
- * Moves a database to the next plan when it has reached a limit of its plan and its owner wants that. Whichever process
- * meets the limit asks the control actor; several may ask, all for the same plan, because the plan is named and not
- * counted up from whatever it is by then.
+ * Moves a database to the next plan when it has reached a limit and has automatic upgrades switched on. Any process
+ * that meets the limit asks the control actor. Several may ask, but all name the same plan, so the database moves once.
  *
- *  AU1 a database that drops keys when it is full is not moved for its size: eviction wins
- *  AU2 after a move nothing is asked for `QUIET_MS`: every process has heard of the new plan by then
+ *  AU1 a database with eviction is not moved because of its size: eviction wins
+ *  AU2 after a move no further one is asked for during `QUIET_MS`, in which every process learns of the new plan
  */
 import {
   type AuditNote,
@@ -24,30 +23,36 @@ export interface AutoUpgradePorts {
   readonly log: Log;
 }
 
-/** AU2. More than twice as long as a process may be behind before it stops answering. */
+/**
+ * More than twice the age at which a process's copy stops answering (AU2: no further move while processes learn of the
+ * new plan).
+ */
 const QUIET_MS = 5_000;
-/** The control actor changes its owner in about this time. */
+/** A change of the control shard's owner takes about this time. */
 const RETRY_MS = 1_000;
 
 type Reached = 'bandwidth' | 'data';
 
 export class AutoUpgrade {
-  /** Until when nothing is asked. */
+  /** No move is asked for before this time. */
   readonly #quietUntilMs = new Map<DatabaseId, number>();
 
   constructor(private readonly ports: AutoUpgradePorts) {}
 
-  /** It may be called as often as one likes. @returns when the control actor has answered, or at once; never rejects */
+  /**
+   * May be called any number of times. @returns when the control actor has answered, or immediately when there is no
+   * move to ask for; never rejects
+   */
   async reached(id: DatabaseId, limit: Reached): Promise<void> {
     const { view, clock, log } = this.ports;
     const database = view.state.live(id);
     const { settings } = database ?? {};
     if (database === undefined || settings?.isAutoUpgrading !== true) return;
-    if (limit === 'data' && settings.isEvicting) return; // AU1
+    if (limit === 'data' && settings.isEvicting) return; // AU1: eviction wins
     const plan = DATABASE_PLAN_TERMS[settings.plan].next;
     const nowMs = clock.monotonicMs();
     if (plan === undefined || nowMs < (this.#quietUntilMs.get(id) ?? 0)) return;
-    // Moved by another process a moment ago; whose clock may be ahead of this one's.
+    // Another process moved it a moment ago; its clock may be ahead of this one.
     if (Math.abs(clock.nowMs() - settings.lastPlanUpgradeAtMs) < QUIET_MS) return;
     this.#forgetOver(nowMs);
     this.#quietUntilMs.set(id, nowMs + QUIET_MS);
@@ -60,7 +65,7 @@ export class AutoUpgrade {
           type: 'ChangeDatabase',
           account: database.account,
           database: id,
-          // Its limits come along.
+          // The plan's limits change with it.
           change: { settings: { plan } },
         },
       });
@@ -78,7 +83,7 @@ export class AutoUpgrade {
   }
 }
 
-/** Nobody did it: the setting did. */
+/** The audit log names the setting as the actor, because no person made the change. */
 function noteOf(name: string, plan: DatabasePlan, limit: Reached): AuditNote {
   return {
     actor: 'auto-upgrade',

@@ -1,15 +1,16 @@
 /**
- * Holds a database to its commands a second: what comes too soon waits for its turn and is then let through, with no
- * error. Stands in front of the daily limit, for all faces of a process together; each process lets the full rate
- * through, so a cluster lets through at most that many times the number of processes that clients are connected to.
+ * Limits the commands per second of a database: a request that comes too soon waits for its turn and then runs, without
+ * an error. It acts before the daily limit, for all endpoints of a process together. Each process allows the full rate,
+ * so a cluster allows at most that rate times the number of processes with clients.
  *
- *  CT1 over any stretch of time no more is let through than the rate allows for it, a burst of `BURST_MS`, and the
- *      request that crosses the line: it runs whole, and those behind it wait the longer
- *  CT2 requests of a database are let through in the order they came
- *  CT3 what waits is bounded in time, number and bytes; one beyond it is refused at once, and nothing of it is executed
- *  CT4 a changed rate acts on those who wait already, within `LOOK_AGAIN_MS`
- *  CT5 who waited is let through only if nothing was taken away meanwhile of what lets it in: a wait must not keep a
- *      revocation, a suspension or a list of addresses from acting within a second
+ *  CT1 in any period no more commands pass than the rate allows for it, a burst of `BURST_MS`, and the request that
+ *      crosses the limit: that one runs whole, and later ones wait longer
+ *  CT2 requests of a database pass in the order of their arrival
+ *  CT3 waiting requests are bounded in time, number and bytes; one above a bound is refused immediately and not
+ *      executed
+ *  CT4 a changed rate takes effect for waiting requests within `LOOK_AGAIN_MS`
+ *  CT5 a request that waited passes only if its grant is unchanged: a wait must not delay a revocation, a suspension
+ *      or a list of addresses by more than a second
  */
 import type { ControlState } from '../../domain/control/index.js';
 import type { Prices } from '../../domain/statistics/index.js';
@@ -22,31 +23,34 @@ export interface CommandThrottlePorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** This process's copy; another version after every change of who may do what, limits included. */
+  /** This process's copy; its version changes with each change of grants and limits. */
   readonly view: {
     readonly state: ControlState;
     readonly version: number;
-    /** It is what RespAccess has. */
+    /** As in RespAccess. */
     renewed(grant: KvGrant): KvGrant | undefined;
   };
-  /** What commands are taken from once it is their turn. */
+  /** The daily limit, from which commands are taken when their turn comes. */
   readonly daily: Quota;
-  /** Told, again and again while it is asked for commands, that a database has used up the month's bandwidth. */
+  /** Called repeatedly, with each group of commands, while a database has used up the month's bandwidth. */
   onBandwidthUsedUp?(database: DatabaseId): void;
 }
 
-/** What may come at once after a pause: a pipeline or two of a client, not a second's worth. */
+/** The burst allowed after a pause: one or two pipelines of a client, not the commands of a second. */
 const BURST_MS = 100;
-/** CT3. Client packages give up after some 5 to 10 s; what waits longer would run for nobody. */
+/**
+ * The bound of waiting (CT3). Client packages time out after 5 to 10 s, so a longer wait would run commands without a
+ * receiver.
+ */
 export const MAX_WAIT_MS = 5_000;
 export const MAX_WAITING_REQUESTS = 1_000;
-/** So many bytes of requests may wait, of all databases of the process together. */
+/** The bound of waiting bytes, over all databases of the process. */
 export const MAX_THROTTLED_BYTES = 64 * 1024 * 1024;
-/** What is used changes with the meter's records, once a second. */
+/** The meter's records change the month's use once a second. */
 const USE_IS_FRESH_MS = 1_000;
-/** CT4. */
+/** How soon a changed rate takes effect for waiting requests (CT4). */
 const LOOK_AGAIN_MS = 250;
-/** Databases remembered: as many as a process serves; beyond it those at rest are forgotten. */
+/** Databases remembered, as many as a process serves; above this number idle ones are dropped. */
 const MAX_FLOWS = 10_000;
 
 interface Waiting {
@@ -59,13 +63,13 @@ interface Waiting {
 
 interface Flow {
   readonly database: DatabaseId;
-  /** The version of the view that the pace was read from. */
+  /** The version of the copy from which the rate was read. */
   version: number;
   readAtMs: number;
   commandsPerSecond: number;
   isOfUse: boolean;
   isClosed: boolean;
-  /** When everything that was let through would have been, at the rate. */
+  /** The time at which all passed commands would have been done at the rate. */
   paidUpToMs: number;
   readonly waiting: Waiting[];
   waitingCommands: number;
@@ -99,14 +103,14 @@ export class CommandThrottle implements Quota {
     });
   }
 
-  /** Requests that wait for their turn. */
+  /** The number of requests that wait for their turn. */
   get waiting(): number {
     let waiting = 0;
     for (const flow of this.#flows.values()) waiting += flow.waiting.length;
     return waiting;
   }
 
-  /** Nobody waits any longer. */
+  /** Rejects all waiting requests. */
   stop(): void {
     this.#isStopped = true;
     for (const flow of this.#flows.values()) {
@@ -162,21 +166,28 @@ export class CommandThrottle implements Quota {
     if (pace.commandsPerSecond === flow.commandsPerSecond) return;
     if (pace.reason !== 'plan') log.info('database.slowed', { database: flow.database, reason: pace.reason });
     flow.commandsPerSecond = pace.commandsPerSecond;
-    // What is owed was reckoned at another rate; who was fast before does not wait for that now.
+    // The debt came from another rate; a client that was fast before does not wait for it now.
     flow.paidUpToMs = Math.min(flow.paidUpToMs, nowMs);
   }
 
-  /** CT5. @throws RATE_LIMITED, upon which its client asks again and hears the reason; CONTROL_STALE */
+  /**
+   * Checks that the grant still holds (CT5). @throws RATE_LIMITED, after which the client's next request is told the
+   * reason; CONTROL_STALE
+   */
   #requireUnchanged(grant: KvGrant): void {
     const renewed = this.ports.view.renewed(grant);
     if (renewed === grant || (renewed !== undefined && opensTheSame(renewed, grant))) return;
-    throw new MillraceError('RATE_LIMITED', 'what let it in has changed while it waited', { database: grant.database });
+    throw new MillraceError('RATE_LIMITED', 'the rights of the client changed while the request waited', {
+      database: grant.database,
+    });
   }
 
   #wait(flow: Flow, commands: number, bytes: number, nowMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const refuse = () =>
-        reject(new MillraceError('RATE_LIMITED', 'too much waits for its turn', { database: flow.database }));
+        reject(
+          new MillraceError('RATE_LIMITED', 'too many requests of the database wait', { database: flow.database }),
+        );
       if (this.#isStopped || !this.#mayWait(flow, bytes, nowMs)) {
         refuse();
         return;
@@ -188,7 +199,7 @@ export class CommandThrottle implements Quota {
     });
   }
 
-  /** CT3. Who would surely wait in vain is told so at once. */
+  /** A request that would exceed a bound is refused immediately (CT3). */
   #mayWait(flow: Flow, bytes: number, nowMs: number): boolean {
     if (flow.waiting.length >= MAX_WAITING_REQUESTS || this.#waitingBytes + bytes > MAX_THROTTLED_BYTES) return false;
     const aheadMs = (flow.waitingCommands * 1000) / flow.commandsPerSecond;
@@ -234,7 +245,7 @@ export class CommandThrottle implements Quota {
   }
 }
 
-/** Until the next request may be let through. */
+/** Milliseconds until the next request may pass. */
 function dueInMs({ commandsPerSecond, paidUpToMs }: Flow, nowMs: number): number {
   return commandsPerSecond === 0 ? 0 : Math.max(0, paidUpToMs - BURST_MS - nowMs);
 }
@@ -243,7 +254,7 @@ function isDue(flow: Flow, nowMs: number): boolean {
   return dueInMs(flow, nowMs) === 0;
 }
 
-/** CT1. */
+/** Adds the commands to the debt (CT1). */
 function pay(flow: Flow, commands: number, nowMs: number): void {
   if (flow.commandsPerSecond === 0) return;
   flow.paidUpToMs = Math.max(flow.paidUpToMs, nowMs) + (commands * 1000) / flow.commandsPerSecond;

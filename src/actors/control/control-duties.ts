@@ -1,6 +1,6 @@
 /**
- * What the owner of the control shard does beside answering: has the meter's log counted, and ends the
- * quota leases of processes that are gone. Begins when the actor serves, ends with it.
+ * Background work of the control shard's owner: it has the meter's log counted, and ends the quota leases of ended
+ * processes. It begins when the actor serves and ends with it.
  */
 import { describeError, type SessionId } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
@@ -9,15 +9,18 @@ import { DEFAULT_FOLDER_LIMITS, MeterFolder, type MeterFolderLimits, type MeterF
 
 export interface ControlDutiesPorts extends MeterFolderPorts {
   /**
-   * Has nothing been heard of this process for `SESSION_SILENCE_MS`, though it could have been? It then
-   * either is gone or gives its slices back before it lets anything through (QS4).
+   * True when the process has been silent for `SESSION_SILENCE_MS` although it could have been heard. It has either
+   * ended, or returns its slices before it allows further commands (QS4: slices are returned after a long silence).
    */
   isGone(session: SessionId, silenceMs: number): boolean;
 }
 
-/** Three times what makes a process give its slices back by itself, and long enough for its last record to be counted. */
+/**
+ * Three times the silence after which a process returns its slices itself, and enough time for its last record to be
+ * counted.
+ */
 const SESSION_SILENCE_MS = 30_000;
-/** Between two looks for processes that are gone. */
+/** Time between two checks for ended processes. */
 const LOOK_EVERY_MS = 5000;
 
 export class ControlDuties {
@@ -50,7 +53,7 @@ export class ControlDuties {
       for (const session of this.plane.state.quotaSessions()) {
         if (this.#isStopped) return;
         if (!this.ports.isGone(session, SESSION_SILENCE_MS)) continue;
-        // Its last record is in the log, and what it shows stays used.
+        // Its last record is in the log; the use that the record shows stays counted.
         await this.#folder.fold();
         await this.ports.client.send({ type: 'EndSession', session });
       }

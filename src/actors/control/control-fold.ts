@@ -1,4 +1,4 @@
-/** The control state as a fold of its journal: what the owner, every copy, snapshots and audits hold alike. */
+/** The control state as a fold of its journal; the owner, each copy, snapshots and audits all use it. */
 import { createHash } from 'node:crypto';
 import { decodeControlEvents, encodeControlEvent } from '../../codec/control/index.js';
 import { ControlState, type ControlStateOptions, evolve, rebuildingEvents } from '../../domain/control/index.js';
@@ -10,7 +10,7 @@ const SLICE_EVENTS = 256;
 export class ControlFold implements PartitionFold {
   readonly state: ControlState;
 
-  /** @param options what owners and snapshots hold, unless it says otherwise */
+  /** @param options  the defaults are those of owners and snapshots */
   constructor(options: ControlStateOptions = {}) {
     this.state = new ControlState(options);
   }
@@ -31,7 +31,7 @@ export class ControlFold implements PartitionFold {
     for (const event of rebuildingEvents(this.state)) yield encodeControlEvent(event);
   }
 
-  /** Rebuilding events come in an order of their own, whatever order led to the state. */
+  /** Rebuilding events have a fixed order, so equal states have equal digests. */
   digest(): string {
     const hash = createHash('sha256');
     for (const piece of this.#pieces()) hash.update(piece);

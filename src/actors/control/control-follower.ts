@@ -1,13 +1,14 @@
 /**
- * A copy of the control state, kept up with its journal: the newest snapshot, then every entry behind it,
- * checked link by link. What does not fit makes it begin again; it is silent meanwhile, never wrong.
+ * Maintains a copy of the control state from its journal: the newest snapshot and every later entry, each checked
+ * against the chain. An entry that does not fit restarts the copy from a snapshot, and until it has caught up it gives
+ * no answers.
  */
 import { decodeControlEvents } from '../../codec/control/index.js';
 import { type ControlState, evolve, rowOfControlEvent } from '../../domain/control/index.js';
 import { chainAfter, EntryFeed, type FollowingReader, followLog, SnapshotStore } from '../../journal/index.js';
-import { describeError, isMillraceError, type MillraceError } from '../../kernel/index.js';
-import { CONTROL_PARTITION, CONTROL_SHARD, entrySections } from '../../messages/index.js';
+import { describeError, isMillraceError, isUnreadable, type MillraceError } from '../../kernel/index.js';
 import type { Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
+import { CONTROL_PARTITION, CONTROL_SHARD, entrySections } from '../../protocol/index.js';
 import { ControlFold } from './control-fold.js';
 
 export interface ControlFollowerPorts {
@@ -18,19 +19,19 @@ export interface ControlFollowerPorts {
 }
 
 export interface FollowerListener {
-  /** The state is another object: it was built anew. What is known of the old one means nothing. */
+  /** The copy was rebuilt and its state is a new object; facts derived from the old one are invalid. */
   onRestart(state: ControlState): void;
   /** One more message is applied. */
   onApplied(changesAccess: boolean): void;
-  /** The journal answered. `isAtEnd`: it knows of nothing newer than what was applied. */
+  /** The journal answered. `isAtEnd`: it has no message after the applied ones. */
   onHeard(isAtEnd: boolean): void;
 }
 
-/** A journal that cannot be read, or does not fit, is tried again after this. */
+/** Pause before an unreadable or inconsistent journal is tried again. */
 const RETRY_MS = 500;
-/** What waits while a batch is applied. */
+/** Bytes that may wait while a batch is applied. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
-/** Damage seen this often in a row, without being at the end between, is not a stale read. */
+/** Damage seen this often in a row, without reaching the end in between, is not a stale read. */
 const DAMAGE_TRIES = 5;
 
 export class ControlFollower {
@@ -44,7 +45,7 @@ export class ControlFollower {
   constructor(
     private readonly ports: ControlFollowerPorts,
     private readonly listener: FollowerListener,
-    /** How often the journal has to show that it is there; undefined: as often as any journal does. */
+    /** How often the journal has to give a sign of life; undefined: the journal's default. */
     private readonly aliveEveryMs: number | undefined,
   ) {}
 
@@ -52,12 +53,12 @@ export class ControlFollower {
     return this.#fold.state;
   }
 
-  /** In the control journal: everything up to it is applied. */
+  /** The position in the control journal up to which everything is applied. */
   get position(): number {
     return this.#position;
   }
 
-  /** Why the copy cannot be made, and will not be until somebody has looked; it is tried on all the same. */
+  /** The reason why the copy cannot be made and needs an operator. Tries continue all the same. */
   get damage(): MillraceError | undefined {
     return this.#damageSeen >= DAMAGE_TRIES ? this.#damage : undefined;
   }
@@ -89,9 +90,12 @@ export class ControlFollower {
     this.#stop.abort();
   }
 
-  /** It is tried again, whatever it was: its front may have been purged while this process was away, for a snapshot. */
+  /**
+   * Schedules another try after any failure: the front of the journal may have been purged after a snapshot while this
+   * process was away.
+   */
   #failed(error: unknown): boolean {
-    if (isMillraceError(error, 'JOURNAL_DAMAGED')) {
+    if (isUnreadable(error)) {
       this.#damageSeen += 1;
       this.#damage = error;
     }
@@ -107,7 +111,7 @@ export class ControlFollower {
     const fold = newCopy();
     const partition = stored?.manifest.partitions.find(({ name }) => name === CONTROL_PARTITION);
     if (partition !== undefined) {
-      for await (const _ of store.loadPartition(partition, fold)) await timers.breathe();
+      for await (const _ of store.loadPartition(partition, fold)) await timers.yieldToEventLoop();
     }
     if (signal.aborted) return 0;
     this.#fold = fold;
@@ -132,7 +136,7 @@ export class ControlFollower {
   }
 }
 
-/** The audit log is read at its owner: a hundred thousand lines in every process would serve nobody. */
+/** The audit log is read at its owner, so copies do not hold its hundred thousand lines. */
 function newCopy(): ControlFold {
   return new ControlFold({ keepsAudit: false });
 }

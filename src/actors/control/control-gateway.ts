@@ -1,6 +1,6 @@
 /**
- * The way to the control actor: straight into its mailbox when its owner is this process, over the bus
- * when it is another. Its answers travel as codec/control writes them.
+ * Sends commands to the control actor: directly into its mailbox in this process, over the bus to another. Answers
+ * travel in the encoding of codec/control.
  */
 import {
   decodeControlCommand,
@@ -9,8 +9,8 @@ import {
   encodeControlReply,
 } from '../../codec/control/index.js';
 import { type ControlCommand, type ControlReply, rowOfControl } from '../../domain/control/index.js';
-import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus } from '../../ports/index.js';
+import { CONTROL_SHARD } from '../../protocol/index.js';
 import {
   type AnswerMemoryLimits,
   type MakeWork,

@@ -1,11 +1,11 @@
 /**
- * The control shard in a process that may own it: its shard, who is waited for when something is revoked, and what the
- * owner does beside answering for as long as its actor serves.
+ * The control shard in a process that may own it: the shard itself, the wait for revocations, and the background work
+ * while its actor serves.
  */
 
 import type { SessionId } from '../../kernel/index.js';
-import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus, Log, MeterLog, Metrics, Timers } from '../../ports/index.js';
+import { CONTROL_SHARD } from '../../protocol/index.js';
 import {
   DEFAULT_ANSWER_MEMORY,
   type Membership,
@@ -20,8 +20,8 @@ import { ControlDuties } from './control-duties.js';
 import { ControlGateway, serveControl } from './control-gateway.js';
 import { ControlPlane } from './control-plane.js';
 import type { ControlWork } from './control-work.js';
-import { giveWord } from './owner-word.js';
 import { Revocations } from './revocations.js';
+import { confirmRights } from './rights-freshness.js';
 
 export interface ControlOwnerPorts {
   readonly bus: Bus;
@@ -29,15 +29,17 @@ export interface ControlOwnerPorts {
   readonly log: Log;
   readonly membership: Membership;
   readonly meterLog: MeterLog;
-  /** Names this process. */
+  /** The id of this process. */
   readonly process: SessionId;
   readonly metrics: Metrics;
-  /** It leads to the owner, where that is another process. */
+  /** Leads to the owner in another process. */
   readonly caller: ShardCaller;
   own(plane: OwnedPlane<ControlWork, ControlPlane>): OwnedShards<ControlWork, ControlPlane>;
 }
 
-/** A process that was silent for this long is not asked whether a revocation has reached it: it refuses to answer. */
+/**
+ * A process silent for this long is not waited for at a revocation, because its stale copy already refuses to answer.
+ */
 const EDGE_SILENCE_MS = 2000;
 
 export class ControlOwner {
@@ -55,11 +57,11 @@ export class ControlOwner {
         new ControlPlane({ loadPartition, untilInForce: (position) => this.#revocations.untilInForce(position) }),
       serve: (actor) => serveControl(bus, actor, DEFAULT_ANSWER_MEMORY),
       onServing: (actor, plane) => {
-        // What came before the claim is not looked at one by one: whoever is behind that is behind.
+        // Changes before the claim are not examined singly: a process that has not reached the claim counts as behind.
         const claimedAt = actor.head?.position ?? 0;
         const accessPosition = () => plane.accessPosition ?? claimedAt;
         this.#accessPosition = () => (actor.state === 'serving' ? accessPosition() : undefined);
-        giveWord(bus, actor, ports.process, accessPosition);
+        confirmRights(bus, actor, ports.process, accessPosition);
         this.#beginDuties(actor, plane);
       },
     });
@@ -71,12 +73,15 @@ export class ControlOwner {
     return this.#owned.host;
   }
 
-  /** Does this process own the shard at this moment? */
+  /** True while this process owns the shard and serves it. */
   get isServing(): boolean {
     return this.host.actorOf(CONTROL_SHARD)?.state === 'serving';
   }
 
-  /** Of the last change of who may do what that it has stored, or of what it began with; undefined while it does not serve. */
+  /**
+   * The position of the last stored change of grants, or of the claim; undefined while this process does not serve the
+   * shard.
+   */
   get accessPosition(): number | undefined {
     return this.#accessPosition();
   }

@@ -1,16 +1,16 @@
 /**
- * The control actor: one partition on a shard of its own. Decides on its state at once, and answers when
- * the entry with the events is stored.
+ * The control actor: one partition on a shard with its own journal. It decides on its state immediately, and answers
+ * when the entry with the events is stored.
  *
- *  CP1 an answer leaves after every event that it was judged by is stored
- *  CP2 the answer to a revocation leaves after every live edge has it, or a second later: until then
- *      nobody may say that a token is dead. So does the answer that hands out something new, which its
- *      owner will use at once at whichever edge is next
+ *  CP1 an answer is sent after every event that it was judged by is stored
+ *  CP2 the answer to a revocation is sent when every live process has applied it, or after a second, because an
+ *      earlier answer would say that a token is invalid while it still works. The answer that issues something new
+ *      waits in the same way, because its first use may reach any process
  */
 import { encodeControlEvent } from '../../codec/control/index.js';
 import { type ControlEvent, type ControlState, decide, evolve, rowOfControlEvent } from '../../domain/control/index.js';
 import type { ChainHead } from '../../journal/index.js';
-import { CONTROL_PARTITION, entrySections, type ManifestPartition } from '../../messages/index.js';
+import { CONTROL_PARTITION, entrySections, type ManifestPartition } from '../../protocol/index.js';
 import type { RecoveryStep, SectionEffects, ShardPlane, Turn } from '../runtime/index.js';
 import { ControlFold } from './control-fold.js';
 import type { ControlWork } from './control-work.js';
@@ -18,7 +18,7 @@ import type { ControlWork } from './control-work.js';
 export interface ControlPlanePorts {
   /** Fills an empty fold from a snapshot. */
   loadPartition(partition: ManifestPartition, fold: ControlFold): Promise<void>;
-  /** Resolves when the change stored at this position is in force everywhere, or everybody else refuses to answer. */
+  /** Resolves when every process has applied the change at this position, or has stopped answering. */
   untilInForce(position: number): Promise<void>;
 }
 
@@ -32,12 +32,12 @@ export class ControlPlane implements ShardPlane<ControlWork> {
 
   constructor(private readonly ports: ControlPlanePorts) {}
 
-  /** It includes what is not stored yet. */
+  /** It includes changes that are not stored yet. */
   get state(): ControlState {
     return this.#fold.state;
   }
 
-  /** Of the last stored change of who may do what; undefined: there was none since it was restored. */
+  /** The position of the last stored change of grants; undefined when there was none since loading. */
   get accessPosition(): number | undefined {
     return this.#accessPosition;
   }
@@ -48,7 +48,7 @@ export class ControlPlane implements ShardPlane<ControlWork> {
     work.reply = reply;
     for (const event of events) {
       const bytes = encodeControlEvent(event);
-      // Its own bytes are what a replay will see: nothing is applied that could not be written.
+      // The event's encoded bytes are applied, as in a replay: an event that cannot be encoded is not applied.
       evolve(this.state, event);
       this.#opensAccess ||= rowOfControlEvent(event).leavesAccess !== true;
       this.#open.push(bytes);
@@ -61,7 +61,7 @@ export class ControlPlane implements ShardPlane<ControlWork> {
     return 'done';
   }
 
-  /** CP1: there is one state, so whatever is not stored yet may have led to the answer. */
+  /** There is one state, so any unstored event may have led to the answer (CP1). */
   #turnToWaitFor(turn: Turn): number {
     if (this.#open.length > 0) return turn.number;
     return this.#isInFlight ? turn.number - 1 : 0;
@@ -109,7 +109,7 @@ export class ControlPlane implements ShardPlane<ControlWork> {
   }
 }
 
-/** The first start waits for nobody: the first edge begins to follow after it. */
+/** The first start waits for no other process, because they begin to follow after it. */
 function isAwaited(events: readonly ControlEvent[]): boolean {
   const isFirst = events.some(({ type }) => type === 'FirstStarted');
   return !isFirst && events.some((event) => rowOfControlEvent(event).isAwaited);

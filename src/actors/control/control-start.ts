@@ -1,38 +1,38 @@
 /**
- * What a process waits for before it serves: a control journal that is whole, this process's copy of it, and, where it
- * may own the control shard, the first database.
+ * The conditions that a process waits for before it serves: an undamaged control journal, this process's copy of it
+ * and, where this process may own the control shard, the first database.
  *
- *  CS1 nothing is served without the control journal, and one in doubt stays so until somebody has looked: a start ends
+ *  CS1 the process does not serve without the control journal; a damaged journal needs an operator, so a start ends
  *      instead of waiting for it
- *  CS2 one server shows at once what a replica may show for a moment only: where there are several, the journal is
- *      looked at after a while, and now and then from then on
+ *  CS2 damage on a single server is certain immediately; where there are several, a replica may be late, so the
+ *      journal is checked only after a while, and then repeatedly
  */
-import { inDoubt, mustBeWhole, type VouchedPorts } from '../../journal/index.js';
-import { isMillraceError, type MillraceError, type ShardName } from '../../kernel/index.js';
-import { CONTROL_SHARD } from '../../messages/index.js';
+import { type CompletenessPorts, requireComplete, withRemedy } from '../../journal/index.js';
+import { isUnreadable, type MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Clock, Timers } from '../../ports/index.js';
+import { CONTROL_SHARD } from '../../protocol/index.js';
 import type { ControlClient } from './control-client.js';
 import type { ControlView } from './control-view.js';
 import { QUESTION } from './control-work.js';
 
-export interface ControlStartPorts extends VouchedPorts {
+export interface ControlStartPorts extends CompletenessPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly client: ControlClient;
   readonly view: Pick<ControlView, 'damage' | 'state'>;
   /** The host of the control shard in this process; undefined where the shard is never owned. */
   readonly host: { stoppedShards(): ReadonlyMap<ShardName, MillraceError> } | undefined;
-  /** One server has the journal, and no replica of it. */
+  /** One server has the journal, without replicas. */
   readonly isAlone: boolean;
 }
 
 const PAUSE_MS = 10;
 const VIEW_PAUSE_MS = 2;
-/** Longer than an election and a reconnect: what a journal shows still then is no lagging replica. */
+/** Longer than an election and a reconnect: damage that is still seen then is not a late replica. */
 const DAMAGE_LOOK_MS = 15_000;
 
 export class ControlStart {
-  /** CS2. */
+  /** When the journal is checked next (CS2). */
   #lookAtMs: number;
   #hasAnswered = false;
   #isStopped = false;
@@ -41,31 +41,31 @@ export class ControlStart {
     this.#lookAtMs = ports.isAlone ? 0 : ports.clock.monotonicMs() + DAMAGE_LOOK_MS;
   }
 
-  /** Has the control actor answered a question of this process yet? */
+  /** True once the control actor has answered a request of this process. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;
   }
 
-  /** CS1. @throws JOURNAL_DAMAGED */
+  /** Ends the start when the journal is damaged (CS1). @throws JOURNAL_DAMAGED */
   async refuseDamage(): Promise<void> {
     const { host, view, clock } = this.ports;
     const why = host?.stoppedShards().get(CONTROL_SHARD) ?? view.damage;
-    if (why !== undefined) throw inDoubt(why);
+    if (why !== undefined) throw withRemedy(why);
     const nowMs = clock.monotonicMs();
     if (nowMs < this.#lookAtMs) return;
     this.#lookAtMs = nowMs + DAMAGE_LOOK_MS;
-    await mustBeWhole(this.ports, CONTROL_SHARD).catch((error: unknown) => {
-      if (isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
+    await requireComplete(this.ports, CONTROL_SHARD).catch((error: unknown) => {
+      if (isUnreadable(error)) throw error;
     });
   }
 
-  /** Between two tries of whatever needs the control shard. @throws JOURNAL_DAMAGED */
+  /** The pause between two tries of a step that needs the control shard. @throws JOURNAL_DAMAGED */
   async pause(): Promise<void> {
     await this.refuseDamage();
     await this.ports.timers.pause(PAUSE_MS);
   }
 
-  /** @param ready of the copy. @throws JOURNAL_DAMAGED */
+  /** @param ready  resolves when the copy is complete. @throws JOURNAL_DAMAGED */
   async untilCopied(ready: Promise<void>): Promise<void> {
     let isReady = false;
     const copied = ready.then(() => {
@@ -77,7 +77,7 @@ export class ControlStart {
     }
   }
 
-  /** The copy may be a moment behind the answer: a token that was just printed must be known here. */
+  /** Waits for the copy, which may be later than the answer: a token that was just printed must be valid here. */
   async untilFirstStartIsKnown(): Promise<void> {
     const { view, timers } = this.ports;
     while (view.state.firstStart === undefined) await timers.pause(VIEW_PAUSE_MS);
@@ -93,7 +93,7 @@ export class ControlStart {
     }
   }
 
-  /** Nobody waits for an answer any longer. */
+  /** Ends all waiting. */
   stop(): void {
     this.#isStopped = true;
   }

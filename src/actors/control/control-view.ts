@@ -1,55 +1,63 @@
 /**
- * Who may do what, as this process knows it: answers at once from its copy of the control state, and
- * refuses to answer when the copy may be old.
+ * The grants as this process knows them. It answers immediately from its copy of the control state, and refuses to
+ * answer when the copy may be old.
  *
- *  CV1 nothing is answered before the copy has reached what the journal held when it was first heard
- *  CV2 nothing is answered once neither the journal nor the owner has been heard for `staleMs`; after such a silence
- *      CV1 holds anew, because what was said meanwhile has to be applied first. The owner counts as heard when the copy
- *      has all that it names (owner-word.ts). Where only this process can be the owner, what it has stored is looked at
- *      instead: while the copy has that, the journal may be silent for longer, and need not say so often that it is there
- *  CV3 no grant outlives the change that took it away: what was looked up is forgotten with every
- *      change of who may do what (leases of quota and counts are not such changes)
+ *  CV1 no answer is given before the copy has reached the end that the journal had when it was first heard
+ *  CV2 no answer is given after neither the journal nor the owner has been heard for `staleMs`; after such a silence
+ *      CV1 holds again, because missed changes have to be applied first. The owner counts as heard when the copy has
+ *      all that it names (rights-freshness.ts). Where only this process can be the owner, its last stored position counts
+ *      instead: while the copy has that, the journal may be silent for longer
+ *  CV3 no grant outlives the change that took it away: cached lookups are dropped with every change of grants (quota
+ *      leases and counts are not such changes)
  */
 import { encodeControlApplied } from '../../codec/control/index.js';
 import type { ControlState } from '../../domain/control/index.js';
 import {
   type BackupId,
+  BoundedCache,
   type ByteString,
   describeError,
   MillraceError,
-  Remembered,
   type SessionId,
 } from '../../kernel/index.js';
-import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Access, Bus, Clock, KvGrant, RespAccess } from '../../ports/index.js';
+import { CONTROL_SHARD } from '../../protocol/index.js';
 import { ControlFollower, type ControlFollowerPorts } from './control-follower.js';
 import { Grants } from './grants.js';
-import { OwnerWord } from './owner-word.js';
+import { RightsFreshness } from './rights-freshness.js';
 
 export interface ControlViewPorts extends ControlFollowerPorts {
   readonly bus: Bus;
   readonly clock: Clock;
-  /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */
+  /** Called when the journal is heard again and fully applied after a silence, before any answer is given. */
   readonly onBackInTouch?: (silentForMs: number) => void;
 }
 
 export interface ControlViewOptions {
   readonly session: SessionId;
   readonly staleMs: number;
-  /** The owner is asked while the journal is silent. Left out: no, as where nobody else may own it. */
+  /**
+   * The owner is asked while the journal is silent. Undefined counts as false, as where no other process may own the
+   * shard.
+   */
   readonly asksOwner?: boolean;
   /**
-   * Where nobody else may own it: the position of the last change of who may do what that its owner, here, has stored;
+   * Where only this process may own the shard: the position of the last change of grants that its owner has stored;
    * undefined while it does not serve.
    */
   readonly storedHere?: () => number | undefined;
 }
 
-/** Looked-up tokens kept: as many clients as a process serves well; beyond it all are looked up again. */
+/** Cached grants, as many as a process serves clients; above this number all are dropped. */
 const MAX_CACHED_GRANTS = 10_000;
-/** Permissions that nothing was heard of for `staleMs` are not answered from: half of its default. */
+/**
+ * How often the journal gives a sign of life: half of the default `staleMs`, after which a silent copy stops answering.
+ */
 const ALIVE_EVERY_MS = 250;
-/** The same where the owner is here: a server that stands still is met by whatever has to be stored, long before. */
+/**
+ * The same bound where the owner is in this process: the owner notices a stopped server much earlier, at its next
+ * write.
+ */
 const OWNER_HERE_STALE_MS = 3000;
 
 export class ControlView implements Access, RespAccess {
@@ -60,19 +68,19 @@ export class ControlView implements Access, RespAccess {
     () => this.#version,
   );
   #version = 0;
-  readonly #grantsByToken = new Remembered<string, KvGrant>(MAX_CACHED_GRANTS);
+  readonly #grantsByToken = new BoundedCache<string, KvGrant>(MAX_CACHED_GRANTS);
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #isCaughtUp = false;
-  /** The end of the journal when it was asked for; reaching it is being caught up. */
+  /** The position that the journal ended at when it was asked; a copy that reaches it has caught up. */
   #goal: number | undefined;
   #isAskingForEnd = false;
-  /** Grows when the copy falls behind: an answer about the end from before says nothing. */
+  /** Increases when the copy falls behind: an older answer about the journal's end is then ignored. */
   #phase = 0;
   #silentForMs = 0;
   #isNoticeSoon = false;
   #onCaughtUp: (() => void)[] = [];
   readonly #untilFresh = new Set<() => void>();
-  readonly #word: OwnerWord | undefined;
+  readonly #freshness: RightsFreshness | undefined;
 
   constructor(
     private readonly ports: ControlViewPorts,
@@ -85,7 +93,7 @@ export class ControlView implements Access, RespAccess {
     };
     this.#follower = new ControlFollower(ports, listener, options.storedHere ? undefined : ALIVE_EVERY_MS);
     if (options.asksOwner === true) {
-      this.#word = new OwnerWord(ports, options.staleMs, (position, askedAtMs) => {
+      this.#freshness = new RightsFreshness(ports, options.staleMs, (position, askedAtMs) => {
         if (position <= this.position) this.#heard(true, askedAtMs);
       });
     }
@@ -100,16 +108,16 @@ export class ControlView implements Access, RespAccess {
 
   stop(): void {
     this.#follower.stop();
-    this.#word?.stop();
+    this.#freshness?.stop();
     this.#isCaughtUp = false;
   }
 
-  /** Why the journal cannot be copied, and will not be until somebody has looked. */
+  /** The reason why the journal cannot be copied and needs an operator. */
   get damage(): MillraceError | undefined {
     return this.#follower.damage;
   }
 
-  /** In the control journal: everything up to it is in force here. */
+  /** The position in the control journal up to which everything is in force here. */
   get position(): number {
     return this.#follower.position;
   }
@@ -119,21 +127,21 @@ export class ControlView implements Access, RespAccess {
     return this.#isCaughtUp && !this.#isTooLong(this.ports.clock.monotonicMs() - this.#heardAtMs);
   }
 
-  /** CV2. */
+  /** True when the silence is too long to answer (CV2). */
   #isTooLong(silentForMs: number): boolean {
     if (silentForMs <= this.options.staleMs) return false;
     const stored = this.options.storedHere?.();
     return stored === undefined || stored > this.position || silentForMs > OWNER_HERE_STALE_MS;
   }
 
-  /** Moments of databases, failed ones left out; undefined while this process may have missed some. */
+  /** Backups of databases, without failed ones; undefined while this process may have missed some. */
   knownBackups(): ReadonlySet<BackupId> | undefined {
     if (!this.isFresh) return undefined;
     const known = [...this.state.backups.byId.values()].filter(({ state }) => state !== 'failed');
     return new Set(known.map(({ id }) => id));
   }
 
-  /** Resolves when it is fresh, and after `maxMs` at the latest. */
+  /** Resolves when the copy is fresh, and after `maxMs` at the latest. */
   untilFresh(maxMs: number): Promise<void> {
     if (this.isFresh) return Promise.resolve();
     return new Promise((resolve) => {
@@ -175,7 +183,7 @@ export class ControlView implements Access, RespAccess {
     return this.#version;
   }
 
-  /** The copy itself, possibly old: for what nobody is let in by (names in commands, what is shown). */
+  /** The copy itself, which may be old: for uses that give no access, such as names in commands and lists. */
   get state(): ControlState {
     return this.#follower.state;
   }
@@ -191,14 +199,14 @@ export class ControlView implements Access, RespAccess {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Called after changes of who may do what, accounts and search indexes included; in the order of asking. */
+  /** Called after changes of grants, accounts and search indexes, in the order of registration. */
   whenAccessChanged(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
   /** @throws CONTROL_STALE */
   requireFresh(): void {
-    if (!this.isFresh) throw new MillraceError('CONTROL_STALE', 'this process does not know who may do what right now');
+    if (!this.isFresh) throw new MillraceError('CONTROL_STALE', 'this process cannot check permissions right now');
   }
 
   #fallBehind(): void {
@@ -218,19 +226,19 @@ export class ControlView implements Access, RespAccess {
   #heard(isAtEnd: boolean, atMs: number): void {
     const silentForMs = atMs - this.#heardAtMs;
     this.#heardAtMs = Math.max(this.#heardAtMs, atMs);
-    this.#word?.heard(atMs);
+    this.#freshness?.heard(atMs);
     if (this.#isCaughtUp && this.#isTooLong(silentForMs)) {
       this.#fallBehind();
       this.#silentForMs = silentForMs;
     }
     if (this.#isCaughtUp) {
-      // It had only been silent for long, and not so long that something may have been missed.
+      // The silence was long, but too short for a change to be missed.
       for (const goOn of this.#untilFresh) goOn();
     } else if (isAtEnd) this.#caughtUp();
     else if (this.#goal === undefined) this.#askForEnd();
   }
 
-  /** While entries keep coming the journal never says that there is nothing newer. */
+  /** While entries keep coming, the journal never reports that it has no newer one, so its end is asked for. */
   #askForEnd(): void {
     if (this.#isAskingForEnd) return;
     this.#isAskingForEnd = true;
@@ -260,7 +268,7 @@ export class ControlView implements Access, RespAccess {
     for (const goOn of this.#untilFresh) goOn();
   }
 
-  /** One notice for all that was applied at a stretch. */
+  /** One notice for all changes applied together. */
   #noticeSoon(): void {
     if (this.#isNoticeSoon) return;
     this.#isNoticeSoon = true;

@@ -1,9 +1,9 @@
-/** One command for the control actor, on its way through it. */
+/** One command for the control actor, while it is executed. */
 import { bytesOfControl, type ControlCommand, type ControlReply, rowOfControl } from '../../domain/control/index.js';
 import { type AccountId, assert, type CommandId, type MillraceError } from '../../kernel/index.js';
 import type { Work } from '../runtime/index.js';
 
-/** About nobody: any answer will do. */
+/** A read about no existing account; only the fact that it is answered counts. */
 export const QUESTION = { type: 'GetAccount', account: 'ac-nobody' as AccountId } as const;
 
 export class ControlWork implements Work {
@@ -13,7 +13,7 @@ export class ControlWork implements Work {
   waitsForTurn = 0;
   hasWritten = false;
   reply: ControlReply | undefined;
-  /** Set where the answer promises that something is over everywhere: resolves when it is. */
+  /** Set where the answer promises that every process has applied the change: resolves when that is so. */
   untilInForce: ((position: number) => Promise<void>) | undefined;
 
   constructor(
@@ -27,7 +27,7 @@ export class ControlWork implements Work {
     return this.reply !== undefined;
   }
 
-  /** Databases share the actor fairly, and so do accounts; what an operator asks is a tenant of its own. */
+  /** Databases share the actor fairly, and so do accounts; an operator's requests are a separate tenant. */
   get tenant(): string {
     const { command } = this;
     const tenant = rowOfControl(command).tenant?.(command);

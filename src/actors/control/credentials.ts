@@ -1,11 +1,14 @@
-/** Secrets of databases and accounts: made and sealed here, outside the decider, so that none is ever journaled clear. */
+/**
+ * Secrets of databases and accounts. They are generated and sealed here, before the decision, so that no secret is
+ * stored in clear text.
+ */
 import type { AccountSecret, DatabaseSecrets, SealedSecret } from '../../domain/control/index.js';
 import { ACCOUNT_SECRETS } from '../../domain/control/index.js';
 import type { Random } from '../../kernel/index.js';
-import { hashSecret, newSecretText } from '../../messages/index.js';
 import type { Sealing } from '../../ports/index.js';
+import { hashSecret, newSecretText } from '../../protocol/index.js';
 
-/** Clear texts: shown once, kept by nobody here. */
+/** Clear text: shown once and not kept. */
 export interface DatabaseCredentials {
   readonly standardToken: string;
   readonly readOnlyToken: string;

@@ -1,8 +1,8 @@
 /**
- * Backups of every day: made for databases that want them, once each UTC day, and taken away again after some days.
+ * Daily backups: made once each UTC day for databases that have them switched on, and removed after some days.
  *
- *  DB1 a day's backup has one id, whoever asks for it: it is made once; a failed one is followed by another
- *  DB2 only the process that owns the control shard looks; what it does not get done its successor does
+ *  DB1 a day's backup has one id in every process, so it is made once; a failed one is followed by another
+ *  DB2 only the process that owns the control shard makes them; its successor completes the unfinished ones
  */
 import { createHash } from 'node:crypto';
 import {
@@ -13,15 +13,15 @@ import {
   utcDayOf,
 } from '../../domain/control/index.js';
 import { type BackupId, type DatabaseId, describeError } from '../../kernel/index.js';
-import { backupIdFrom } from '../../messages/index.js';
 import type { Backups, Clock, Log, ManagementControl, Timer, Timers } from '../../ports/index.js';
+import { backupIdFrom } from '../../protocol/index.js';
 
 export interface DailyBackupsPorts {
   readonly control: ManagementControl;
   readonly backups: Backups;
   /** This process's copy. */
   readonly state: () => ControlState;
-  /** Does this process own the control shard? */
+  /** True when this process owns the control shard. */
   isOwner(): boolean;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -30,10 +30,10 @@ export interface DailyBackupsPorts {
 
 /** A day's backup is due from midnight; minutes do not matter. */
 const LOOK_EVERY_MS = 60_000;
-/** The last one that succeeded stays in any case. */
+/** The last successful backup is kept in any case. */
 const KEPT_DAYS = 1;
 const KEPT_DAYS_WITH_PROD_PACK = 3;
-/** A day's backup is tried so often until one succeeds. */
+/** Tries to make a day's backup until one succeeds. */
 const MAX_TRIES = 3;
 const DAY_MS = 86_400_000;
 
@@ -52,7 +52,7 @@ export class DailyBackups {
     this.#timer?.cancel();
   }
 
-  /** Begins what is due and removes what is old. Never rejects: what failed is tried at the next look. */
+  /** Begins due backups and removes old ones. Never rejects: the next check repeats failed ones. */
   async look(): Promise<void> {
     const { isOwner, state, clock, log } = this.ports;
     if (!isOwner()) return;
@@ -77,7 +77,7 @@ export class DailyBackups {
     const ofToday = daily.filter(({ createdAtMs }) => utcDayOf(createdAtMs) === today);
     for (const { id: backup, state, createdAtMs } of ofToday) {
       if (state !== 'pending' || clock.nowMs() - createdAtMs < BACKUP_TIMEOUT_MS) continue;
-      const reason = 'whoever made it has ended';
+      const reason = 'the process that made the backup has ended';
       await control.send({ type: 'EndBackup', backup, state: 'failed', bytes: 0, manifests: [], reason });
       return;
     }
@@ -105,7 +105,7 @@ export class DailyBackups {
   }
 }
 
-/** DB1. */
+/** The same id in every process (DB1). */
 function dailyBackupId(database: DatabaseId, day: number, failures: number): BackupId {
   return backupIdFrom(createHash('sha256').update(`${database} ${day} ${failures}`).digest());
 }

@@ -1,10 +1,11 @@
 /**
- * Moments of databases, kept and put back as the management API asks for it. Made one at a time, in a thread.
+ * Makes and restores backups of databases for the management API, one at a time, in a thread.
  *
- *  DK1 the control actor is told how each ended, until it has answered; what it does not know as completed is removed
- *  DK2 nothing of a database is taken away before all that shall take its place was found to be there
- *  DK3 objects that belong to no moment the control state knows, because a process died, are removed after the next one,
- *      or by `sweepUnknown`
+ *  DK1 the control actor is told the end of each backup until it has answered; a backup that it does not know as
+ *      completed is removed
+ *  DK2 a restore removes data only after all replacement data was found
+ *  DK3 objects of a backup that the control state does not know, left by a process that died, are removed after the
+ *      next backup, or by `sweepUnknown`
  */
 import type { ControlReply } from '../../domain/control/index.js';
 import {
@@ -24,10 +25,10 @@ import {
   MillraceError,
   type PartitionName,
 } from '../../kernel/index.js';
-import { kvPartition, shardOf } from '../../messages/index.js';
 import type { Backups, Clock, KvGateway, Log, ManagementControl, ObjectStore, Timers } from '../../ports/index.js';
+import { kvPartition, shardOf } from '../../protocol/index.js';
 
-import { Breathing } from '../runtime/index.js';
+import { YieldBudget } from '../runtime/index.js';
 
 export interface KeeperPorts {
   readonly objects: ObjectStore;
@@ -36,9 +37,11 @@ export interface KeeperPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** How many partitions a live database has, as far as this process has heard; undefined: it has not heard of it. */
+  /** The partitions of a live database, as far as this process knows; undefined for an unknown database. */
   partitionsOf(database: DatabaseId): number | undefined;
-  /** The moments that the control state knows, failed ones left out; undefined while this process may have missed some. */
+  /**
+   * The backups that the control state knows, without failed ones; undefined while this process may have missed some.
+   */
   knownBackups(): ReadonlySet<BackupId> | undefined;
   /** @throws MillraceError */
   keep(request: KeepRequest): Promise<KeptState>;
@@ -47,21 +50,23 @@ export interface KeeperPorts {
 export interface KeeperOptions {
   readonly clusterId: string;
   readonly kvShards: number;
-  /** The bytes of segments of one partition that can be put in place at once. */
+  /** The bytes of one partition's segments that can be restored at one time. */
   readonly maxPartitionBytes: number;
   /** Longer than a copy of the control state may be behind. */
   readonly settleMs: number;
   readonly retryMs: number;
 }
 
-/** The control actor is told for a minute, and a database that was just created is looked for as long. */
+/**
+ * Tries at one per second: the control actor is told for a minute, and a newly created database is waited for as long.
+ */
 const TRIES = 60;
 const RESTORE_TRIES = 3;
 
 export class DatabaseKeeper implements Backups {
   #last: Promise<void> = Promise.resolve();
   #isStopped = false;
-  /** Moments with objects that were known to nobody at the last look. */
+  /** Unknown backups with objects, from the last check. */
   #unknown: ReadonlySet<BackupId> = new Set();
 
   constructor(
@@ -83,12 +88,12 @@ export class DatabaseKeeper implements Backups {
 
   async *commandsOf(manifests: readonly string[]): AsyncGenerator<Uint8Array> {
     const { objects, clock, timers, log } = this.ports;
-    const breathing = new Breathing(clock, timers);
-    const breathe = () => (breathing.isDue ? breathing.take() : undefined);
+    const budget = new YieldBudget(clock, timers);
+    const yieldWhenDue = () => (budget.isSpent ? budget.yield() : undefined);
     const store = new SnapshotStore(objects, log);
     for (const manifest of manifests) {
-      const segments = store.segmentBytes(await readKept(objects, manifest), async () => breathe());
-      yield* withoutParameters(segments, breathe);
+      const segments = store.segmentBytes(await readKept(objects, manifest), async () => yieldWhenDue());
+      yield* withoutParameters(segments, yieldWhenDue);
     }
   }
 
@@ -96,7 +101,7 @@ export class DatabaseKeeper implements Backups {
     return removeKept(this.ports.objects, manifests);
   }
 
-  /** DK3: what was unknown at the last look too, an hour or so ago. @returns how many moments' objects went */
+  /** Removes backups that were also unknown at the last check, about an hour ago (DK3). @returns how many */
   async sweepUnknown(): Promise<number> {
     const { objects, knownBackups } = this.ports;
     const found = await keptBackups(objects);
@@ -109,7 +114,7 @@ export class DatabaseKeeper implements Backups {
     return over.length;
   }
 
-  /** Lets what is under way come to its end; what has not begun is left. */
+  /** Waits for the work in progress; work that has not begun is dropped. */
   async close(): Promise<void> {
     this.#isStopped = true;
     await this.#last;
@@ -148,7 +153,7 @@ export class DatabaseKeeper implements Backups {
     }
   }
 
-  /** DK1. @returns whether it is completed for the control state, too */
+  /** Tells the control actor the end of a backup (DK1). @returns true when the control state has it as completed */
   async #end(backup: BackupId, kept: KeptState | undefined, reason: string): Promise<boolean> {
     const { bytes, manifests } = kept ?? { bytes: 0, manifests: [] };
     const state = kept === undefined ? 'failed' : 'completed';
@@ -162,15 +167,15 @@ export class DatabaseKeeper implements Backups {
     const count = await this.#patiently(async () => {
       const known = this.ports.partitionsOf(database);
       if (known !== undefined) return known;
-      throw new MillraceError('SHARD_UNAVAILABLE', `${database} is not known here`);
+      throw new MillraceError('SHARD_UNAVAILABLE', `this process does not know the database ${database}`);
     }, RESTORE_TRIES);
     return Array.from({ length: count }, (_, index) => kvPartition(database, index));
   }
 
-  /** DK2. */
+  /** Checks that all replacement data is there (DK2). */
   async #checkFits(partitions: readonly PartitionName[], manifests: readonly string[]): Promise<void> {
     if (manifests.length !== partitions.length) {
-      const message = `the backup is of ${manifests.length} partitions, the database has ${partitions.length}`;
+      const message = `the backup has ${manifests.length} partitions, the database has ${partitions.length}`;
       throw new MillraceError('CONFLICT', message);
     }
     for (const manifest of manifests) {
@@ -179,15 +184,19 @@ export class DatabaseKeeper implements Backups {
         (await this.ports.objects.list(folderOf(manifest))).map(({ name, bytes }) => [name, bytes]),
       );
       for (const { object, bytes } of segments) {
-        if (lengths.get(object) !== bytes) throw new MillraceError('NOT_FOUND', `${object} is not there in full`);
+        if (lengths.get(object) !== bytes)
+          throw new MillraceError('NOT_FOUND', `${object} of the backup is missing or incomplete`);
       }
       const bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
       if (bytes <= this.options.maxPartitionBytes) continue;
-      throw new MillraceError('CONFLICT', `a partition of the backup has ${bytes} bytes: too many to be put in place`);
+      throw new MillraceError(
+        'CONFLICT',
+        `a partition of the backup has ${bytes} bytes, and at most ${this.options.maxPartitionBytes} can be restored`,
+      );
     }
   }
 
-  /** One that nobody knows the outcome of is done again: it ends alike. */
+  /** A replacement with an unknown outcome is repeated, because it ends in the same state. */
   async #replace(database: DatabaseId, partition: PartitionName, manifest: string): Promise<void> {
     const request = {
       database,
@@ -200,13 +209,13 @@ export class DatabaseKeeper implements Backups {
     await this.#patiently(() => this.ports.gateway.execute(request), RESTORE_TRIES);
   }
 
-  /** DK3. */
+  /** Removes the objects of unknown backups (DK3). */
   async #sweep(own: BackupId): Promise<void> {
     const { objects, log } = this.ports;
     const found = await keptBackups(objects);
     await this.ports.timers.pause(this.options.settleMs);
     const known = this.ports.knownBackups();
-    // A copy that has not heard of the one just made has not heard of others either.
+    // A copy that does not know the new backup may have missed others too.
     if (known?.has(own) !== true) return;
     for (const backup of found) {
       if (known.has(backup)) continue;

@@ -1,15 +1,15 @@
 /**
- * How fast a database may run commands just now: by its plan, and slower once it has used up the bandwidth or the budget
- * of the month. A month begins at midnight UTC of its first day. Judged by what the meter has counted, so a second or
- * two behind; storage is no part of the bill here, because nobody counts it day by day in the control state.
+ * The present command rate of a database: the rate of its plan, or a lower one after the bandwidth or the budget of the
+ * month is used up. A month begins at midnight UTC. The meter's counts are one or two seconds old. Storage is not part
+ * of this bill, because the control state has no daily count of it.
  */
 import { type ControlState, type Database, type UtcDay, utcDayOf } from '../../domain/control/index.js';
 import { daysOfMonth, kvCents, type Prices } from '../../domain/statistics/index.js';
 import type { DatabaseId } from '../../kernel/index.js';
 
 /**
- * A database that has used up its bandwidth or its budget has so many: enough to look after it and to see that it is
- * there, and a thousandth of what plans allow.
+ * The rate of a database that has used up its bandwidth or budget: enough to administer it and to see that it works; a
+ * thousandth of the plans' rates.
  */
 export const SLOWED_COMMANDS_PER_SECOND = 10;
 
@@ -21,16 +21,16 @@ export interface MonthUse {
 }
 
 export interface DatabasePace {
-  /** Commands a second that all together may be let through; 0: no limit. */
+  /** Commands per second in total; 0: no limit. */
   readonly commandsPerSecond: number;
   readonly reason: 'plan' | 'bandwidth' | 'budget';
-  /** Depends on what is used, so that it may be another in a moment. */
+  /** True when the rate depends on the month's use, and so may change soon. */
   readonly isOfUse: boolean;
 }
 
 const UNLIMITED: DatabasePace = { commandsPerSecond: 0, reason: 'plan', isOfUse: false };
 
-/** @param database undefined: one that is not known here, or that has no plan */
+/** @param database  undefined for an unknown database or one without a plan */
 export function paceOf(database: Database | undefined, use: () => MonthUse): DatabasePace {
   if (database === undefined) return UNLIMITED;
   const { maxCommandsPerSecond = 0, maxBytesPerMonth = 0 } = database.limits;
@@ -49,7 +49,7 @@ export function paceOf(database: Database | undefined, use: () => MonthUse): Dat
   return { commandsPerSecond: maxCommandsPerSecond, reason: 'plan', isOfUse: true };
 }
 
-/** What was counted in the month that `nowMs` is in, and what it costs. */
+/** The use counted in the month of `nowMs`, and its cost. */
 export function monthUseOf(state: ControlState, id: DatabaseId, nowMs: number, prices: Prices): MonthUse {
   const days = daysSoFar(nowMs).map((day) => {
     const { commands, bytesIn, bytesOut } = state.usageOf(id, day);

@@ -1,6 +1,7 @@
 /**
- * Has the data of deleted databases and search indexes taken away, whoever deleted them and whatever died since: only the
- * process that owns the control shard looks, and asks once for each of the last days; what is empty already stays so.
+ * Makes sure that the data of deleted databases and search indexes is removed, even when the process that deleted them
+ * has died. Only the owner of the control shard checks. It asks once for each deletion of the last days, because
+ * repeating a removal is harmless.
  */
 import type { ControlState } from '../../domain/control/index.js';
 import type { DatabaseId } from '../../kernel/index.js';
@@ -10,13 +11,13 @@ export interface DeletedDataPorts {
   readonly removal: DataRemoval;
   /** This process's copy. */
   readonly state: () => ControlState;
-  /** Does this process own the control shard? */
+  /** True when this process owns the control shard. */
   isOwner(): boolean;
   readonly clock: Clock;
   readonly timers: Timers;
 }
 
-/** Whoever deletes has the data removed at once; this is for what got lost on the way. */
+/** A deletion starts the removal immediately; this check repeats removals that were lost. */
 const LOOK_EVERY_MS = 10_000;
 /** Longer than an installation is down. */
 const LOOKS_BACK_MS = 7 * 86_400_000;

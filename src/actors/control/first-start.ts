@@ -1,13 +1,14 @@
 /**
- * The first start of an installation: one account and one database, with credentials that were given or
- * made. Safe to be done by several processes at once, and again after a crash anywhere.
+ * The first start of an installation: creates one account and one database, with given or generated credentials.
+ * Several processes may do it at the same time, and it can be repeated after a crash at any point.
  *
- *  FS1 credentials are in the private file before anything is journaled: nobody is locked out by a crash
- *  FS2 only credentials that are in force are printed, and only by the process whose they are
- *  FS3 whoever came second keeps the first one's credentials in its file, or no file at all
+ *  FS1 credentials are in the private file before anything is journaled, so a crash locks out no user
+ *  FS2 only valid credentials are printed, and only by the process that created them
+ *  FS3 a process that came second keeps the first one's credentials in its file, or keeps no file
  */
 import type { Account, Database, DatabaseLimits } from '../../domain/control/index.js';
 import { type AccountId, type DatabaseId, describeError, MillraceError, type Random } from '../../kernel/index.js';
+import type { Sealing } from '../../ports/index.js';
 import {
   CREDENTIAL_NAMES,
   CREDENTIAL_VARIABLES,
@@ -16,8 +17,7 @@ import {
   hashSecret,
   newAccountId,
   newDatabaseId,
-} from '../../messages/index.js';
-import type { Sealing } from '../../ports/index.js';
+} from '../../protocol/index.js';
 import type { ControlClient } from './control-client.js';
 import {
   openAccountCredentials,
@@ -27,9 +27,11 @@ import {
   sealedSecret,
 } from './credentials.js';
 
-/** The private file of credentials, as far as the first start needs it. */
+/** The private file of credentials, as the first start uses it. */
 export interface CredentialsKeeper {
-  /** What the file holds, completed by what was given or made; written before it returns. `isNew`: there was no file. */
+  /**
+   * Returns the contents of the file, completed with given or generated values and written. `isNew`: there was no file.
+   */
   prepare(): Promise<{ readonly credentials: FirstStartCredentials; readonly isNew: boolean }>;
   replace(credentials: FirstStartCredentials): Promise<void>;
   remove(): Promise<void>;
@@ -42,14 +44,14 @@ export interface FirstStartOptions {
   readonly random: Random;
   readonly given: Partial<GivenCredentials>;
   readonly limits: DatabaseLimits;
-  /** Tries again while the control shard has no owner yet. */
+  /** The pause between tries while the control shard has no owner. */
   pause(): Promise<void>;
 }
 
 export interface FirstStartOutcome {
   readonly account: Account;
   readonly database: Database;
-  /** They are shown this once. */
+  /** Shown to the user once. */
   readonly toPrint: FirstStartCredentials | undefined;
   /** One line each. */
   readonly warnings: readonly string[];
@@ -57,7 +59,7 @@ export interface FirstStartOutcome {
 
 const FIRST_NAME = 'default';
 
-/** @throws what is not worth another try */
+/** @throws errors for which another try is useless */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStartOutcome> {
   const { keeper, given } = options;
   const { credentials, isNew: isNewFile } = await keeper.prepare();
@@ -65,7 +67,7 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   const inForce = hashesInForce(account, database);
   const warnings = differences(given, inForce);
   if (isNew) return { account, database, toPrint: credentials, warnings };
-  // FS3. A file of which any secret is in force is of this installation: what was reset since is left as it was.
+  // A file with any valid secret belongs to this installation; secrets that were reset since stay as they are (FS3).
   const isOurs =
     !isNewFile &&
     CREDENTIAL_NAMES.some((name) => name !== 'mgmtEmail' && inForce[name] === hashSecret(credentials[name]));
@@ -106,7 +108,7 @@ async function create(
       const why = reply.type === 'Rejected' ? reply.message : reply.type;
       throw new MillraceError('BAD_CONFIG', `the first database cannot be created: ${why}`);
     } catch (error) {
-      // The same command again: its ids say that it is ours.
+      // The same command is sent again; its ids show that the result is this process's.
       if (!mayAskAgain(error)) throw error;
       await pause();
     }
@@ -145,7 +147,7 @@ async function keepTheirs(
 
 type Hashes = Readonly<Record<keyof GivenCredentials, string | undefined>>;
 
-/** Nothing is in force of a database that was deleted. */
+/** A deleted database has no valid credentials. */
 function hashesInForce(account: Account, { secrets }: Database): Hashes {
   return {
     kvToken: secrets?.standardToken.sha256,
@@ -160,10 +162,13 @@ function hashesInForce(account: Account, { secrets }: Database): Hashes {
   };
 }
 
-/** A value that was given and is not the one in force: one line each, without any value. */
+/** Given values that differ from the valid ones: one line each, without the value. */
 function differences(given: Partial<GivenCredentials>, inForce: Hashes): string[] {
   return CREDENTIAL_NAMES.filter((name) => {
     const value = given[name];
     return value !== undefined && inForce[name] !== undefined && hashSecret(value) !== inForce[name];
-  }).map((name) => `${CREDENTIAL_VARIABLES[name]} is not the value in force: it counts at the first start only`);
+  }).map(
+    (name) =>
+      `${CREDENTIAL_VARIABLES[name]} differs from the value in effect and is ignored: it is read at the first start only`,
+  );
 }

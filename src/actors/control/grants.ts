@@ -1,6 +1,6 @@
 /**
- * What tokens and passwords open, looked up in a copy of the control state. Nothing is kept here but how
- * each grant was come by, so that it can be looked up again after a change.
+ * Grants of tokens and passwords, looked up in a copy of the control state. It keeps only how each grant was found, to
+ * repeat the lookup after a change.
  */
 import type { AclUserRecord, ControlState, Database } from '../../domain/control/index.js';
 import {
@@ -13,13 +13,13 @@ import {
   readOnlyPermissions,
 } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../kernel/index.js';
-import { hashPassword, hashSecret, kvPartition, ownerOfGeneratedToken } from '../../messages/index.js';
 import type { KvGrant, KvLimits } from '../../ports/index.js';
+import { hashPassword, hashSecret, kvPartition, ownerOfGeneratedToken } from '../../protocol/index.js';
 import { allowedNetworks } from './allowed-networks.js';
 
 interface Origin {
   readonly lookUp: () => KvGrant | undefined;
-  /** The version of the state in which the grant was last seen to be right. */
+  /** The version of the state for which the grant was last checked. */
   version: number;
 }
 
@@ -90,7 +90,9 @@ export class Grants {
     return first === undefined ? undefined : this.#grantOf(first, name, sha256);
   }
 
-  /** @param mayBeOpen does a user that any password opens count? Not with a token that merely names one */
+  /**
+   * @param mayBeOpen true when a user without a password requirement counts; false for a token that only names a user
+   */
   #grantOf(id: DatabaseId, name: ByteString, sha256: string, mayBeOpen = true): KvGrant | undefined {
     const state = this.state();
     const database = state.live(id);
@@ -105,7 +107,7 @@ export class Grants {
   }
 }
 
-/** Undefined for rules of a later release: nobody is let in by half of them. */
+/** Undefined for rules of a later release, which must not be applied in part. */
 function readUser({ rules }: AclUserRecord): AclUser | undefined {
   try {
     return AclUser.of(rules);
@@ -129,8 +131,9 @@ function grantOfUser(database: Database, { name, rules }: AclUserRecord): KvGran
 }
 
 /**
- * A suspended database is still found by its secrets: who has one is told why it may not be used. Put together by name,
- * all of it: a grant is asked several times for each command, and spread ones have a shape each, which nothing is fast with.
+ * A suspended database is still found by its secrets, so that its users are told the reason of the refusal. The object
+ * is built with literal fields: each command reads it several times, and objects made by spreading have different
+ * shapes and are slow.
  */
 function grantOf(
   { id, partitions, limits, settings }: Database,
@@ -156,7 +159,10 @@ function isSame(one: KvGrant, other: KvGrant): boolean {
   return opensTheSame(one, other) && LIMITS_OF_EDGES.every((name) => one.limits[name] === other.limits[name]);
 }
 
-/** Both let in the same people from the same places, whatever the limits. The number of partitions never changes. */
+/**
+ * True when both grants give the same user the same rights from the same addresses; limits may differ. The number of
+ * partitions never changes.
+ */
 export function opensTheSame(one: KvGrant, other: KvGrant): boolean {
   return (
     one.database === other.database &&

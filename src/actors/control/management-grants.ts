@@ -1,8 +1,8 @@
-/** Who may use the management API, looked up in this process's copy of the control state. Nothing is kept here. */
+/** Grants of the management API, looked up in this process's copy of the control state. */
 import { timingSafeEqual } from 'node:crypto';
 import { type ApiKey, type ControlState, defaultKeyOf, roleIn } from '../../domain/control/index.js';
-import { hashSecret } from '../../messages/index.js';
 import type { ManagementAccess, ManagementGrant } from '../../ports/index.js';
+import { hashSecret } from '../../protocol/index.js';
 
 export interface FreshState {
   readonly state: ControlState;
@@ -18,7 +18,7 @@ export class ManagementGrants implements ManagementAccess {
     const person = email.toLowerCase();
     const sha256 = hashSecret(key);
     const found = this.#keyOf(sha256);
-    // Both are compared, found or not, so that the time says neither which was wrong nor how far it was right.
+    // Both are always compared, so that the response time does not show which was wrong, or how far it was right.
     const isKey = isEqual(found?.sha256 ?? '', sha256);
     const isPerson = isEqual(found?.email ?? '', person);
     if (found === undefined || !isKey || !isPerson) return undefined;
@@ -45,7 +45,7 @@ export class ManagementGrants implements ManagementAccess {
   }
 }
 
-/** Hashes have one length, whatever the texts have. */
+/** Compares hashes, because they have one length for all texts. */
 function isEqual(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(one)), Buffer.from(hashSecret(other)));
 }

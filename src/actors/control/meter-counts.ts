@@ -1,14 +1,14 @@
-/** What was used on one UTC day and is not written yet: plain numbers, added to with every request. */
+/** The unwritten use of one UTC day: plain numbers that each request adds to. */
 import type { UtcDay } from '../../domain/control/index.js';
-import { type AccountId, type DatabaseId, obtain } from '../../kernel/index.js';
+import { type AccountId, type DatabaseId, getOrCreate } from '../../kernel/index.js';
+import type { KvUsage, QueueUsage, SearchUsage } from '../../ports/index.js';
 import {
   LATENCY_BOUNDS_MS,
   type MeteredWork,
   type MeterQueueRow,
   type MeterRow,
   type MeterSearchRow,
-} from '../../messages/index.js';
-import type { KvUsage, QueueUsage, SearchUsage } from '../../ports/index.js';
+} from '../../protocol/index.js';
 
 type CommandName = { readonly name: string };
 
@@ -39,7 +39,7 @@ class KvCounts {
   writeMicros = 0;
   readonly latencies: number[] = noLatencies();
   readonly writeLatencies: number[] = noLatencies();
-  /** It is keyed by the command's row, which is looked up faster than by its name. */
+  /** Keyed by the command's specification object, which is found faster than by its name. */
   readonly calls = new Map<CommandName, number>();
 
   add({ commands, writes, errors, hits, misses, bytesIn, bytesOut, durationMs, specs }: KvUsage): void {
@@ -50,7 +50,7 @@ class KvCounts {
     this.misses += misses ?? 0;
     this.bytesIn += bytesIn;
     this.bytesOut += bytesOut;
-    // One that was refused has bytes and nothing else.
+    // A refused request has bytes only.
     if (commands > 0) this.#addLatency(durationMs, writes > 0);
     if (specs !== undefined) this.#addCalls(specs);
   }
@@ -65,7 +65,7 @@ class KvCounts {
     }
   }
 
-  /** Pipelines mostly hold one command many times: one look for each run of the same. */
+  /** A pipeline often repeats one command, so there is one lookup for each series of the same command. */
   #addCalls(specs: readonly CommandName[]): void {
     let begun = 0;
     for (let at = 1; at <= specs.length; at += 1) {
@@ -113,7 +113,7 @@ class SearchCounts {
   }
 }
 
-/** The room that is left in the record that is being made: a message of NATS holds 1 MiB. */
+/** The room left in the record that is being made: a NATS message holds 1 MiB. */
 export class RecordLimit {
   #rows = 0;
   #bytes = 0;
@@ -123,7 +123,7 @@ export class RecordLimit {
     private readonly maxBytes: number,
   ) {}
 
-  /** @param bytes about so many */
+  /** @param bytes  an estimate */
   takes(bytes: number): boolean {
     if (this.#rows >= this.maxRows || this.#bytes >= this.maxBytes) return false;
     this.#rows += 1;
@@ -165,17 +165,17 @@ export class UnwrittenDay {
   }
 
   addSearch(index: DatabaseId, usage: SearchUsage): void {
-    const counts = obtain(this.#searches, index, () => new SearchCounts());
+    const counts = getOrCreate(this.#searches, index, () => new SearchCounts());
     counts.add(usage);
   }
 
   addQueue(account: AccountId, { bytesIn, bytesOut }: QueueUsage): void {
-    const counts = obtain(this.#queues, account, () => ({ bytesIn: 0, bytesOut: 0 }));
+    const counts = getOrCreate(this.#queues, account, () => ({ bytesIn: 0, bytesOut: 0 }));
     counts.bytesIn += bytesIn;
     counts.bytesOut += bytesOut;
   }
 
-  /** Takes out as much as there is room for. @param connections of a database, to be told with its row */
+  /** Removes as many rows as there is room for. @param connections  of a database, to be added to its row */
   cut(room: RecordLimit, connections: (database: DatabaseId) => number | undefined): CutRows {
     return {
       rows: taken(
@@ -206,7 +206,7 @@ export class UnwrittenDay {
   }
 }
 
-/** Empties a map as long as there is room. */
+/** Takes entries out of a map while there is room. */
 export function taken<Key, Value, Row>(
   from: Map<Key, Value>,
   fits: (value: Value) => boolean,
@@ -221,7 +221,7 @@ export function taken<Key, Value, Row>(
   return rows;
 }
 
-/** The row of a database that was not used and has connections to tell of. */
+/** The row of a database without use but with connections to report. */
 export function idleRow(database: DatabaseId, connections: number): MeterRow {
   return new KvCounts().row(database, connections);
 }

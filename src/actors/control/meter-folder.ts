@@ -1,23 +1,23 @@
 /**
- * Counts the meter's log into the control state: reads on from where the state says that it is counted,
- * and every few seconds asks the control actor to count what came, as one command.
+ * Counts the meter's log into the control state: it continues at the position that the state has counted, and every few
+ * seconds sends the new records to the control actor in one command.
  *
- * Nothing is lost by ending it anywhere: its successor begins at the position in the state. Nothing is
- * counted twice: the control actor skips positions and record numbers that it has counted.
+ * It may end at any point without loss, because its successor begins at the position in the state. Records are counted
+ * once, because the control actor skips positions and record numbers that it has counted.
  */
 import { decodeMeterRecord } from '../../codec/control/index.js';
 import { type MeteredRecord, NO_USAGE, searchReranks } from '../../domain/control/index.js';
 import { type FollowingReader, followLog, Gate } from '../../journal/index.js';
 import { describeError } from '../../kernel/index.js';
-import { METER_SHARD, type MeterSearchRow } from '../../messages/index.js';
 import type { Log, MeterLog, StoredMessage, Timer, Timers } from '../../ports/index.js';
+import { METER_SHARD, type MeterSearchRow } from '../../protocol/index.js';
 import type { ControlClient } from './control-client.js';
 
 export interface MeterFolderPorts {
   readonly meterLog: MeterLog;
   readonly timers: Timers;
   readonly log: Log;
-  /** It leads to the control actor of this process. */
+  /** Leads to the control actor of this process. */
   readonly client: ControlClient;
 }
 
@@ -25,25 +25,25 @@ export interface MeterFolderLimits {
   readonly everyMs: number;
   /** Records of one command. */
   readonly maxRecords: number;
-  /** Records held; beyond it the log waits. */
+  /** Records held; above this number the log waits. */
   readonly maxHeld: number;
 }
 
 export const DEFAULT_FOLDER_LIMITS: MeterFolderLimits = {
-  // The count that a restart shows is at most this old plus a second, and the control journal grows by it.
+  // After a restart the count is at most this old plus a second; the control journal grows with each count.
   everyMs: 3000,
-  // A second of a thousand processes.
+  // One second of a thousand processes.
   maxRecords: 1000,
   // After a long pause the log is read much faster than it is counted.
   maxHeld: 10_000,
 };
 
-/** What of the log may be held in memory while it waits. */
+/** Bytes of the log that may wait in memory. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
 interface Read {
   readonly position: number;
-  /** Undefined for one that cannot be read: it is passed over. */
+  /** Undefined for a record that cannot be read: it is skipped. */
   readonly record: MeteredRecord | undefined;
 }
 
@@ -52,7 +52,7 @@ export class MeterFolder {
   #timer: Timer | undefined;
   readonly #stop = new AbortController();
   readonly #gate = new Gate();
-  /** Everything up to it is counted. */
+  /** The position up to which everything is counted. */
   #counted = 0;
 
   constructor(
@@ -60,7 +60,7 @@ export class MeterFolder {
     private readonly limits: MeterFolderLimits = DEFAULT_FOLDER_LIMITS,
   ) {}
 
-  /** @param counted the position up to which the state has counted */
+  /** @param counted  the position up to which the state has counted */
   start(counted: number): void {
     this.#counted = counted;
     const { meterLog, timers, log } = this.ports;
@@ -107,7 +107,7 @@ export class MeterFolder {
     }
   }
 
-  /** Has everything counted that was heard so far. Never rejects: what failed is asked again the next time. */
+  /** Counts all records received so far. Never rejects: the next call repeats failed ones. */
   async fold(): Promise<void> {
     try {
       while (this.#held.length > 0 && !this.#isStopped) {
@@ -119,7 +119,7 @@ export class MeterFolder {
     this.#gate.look();
   }
 
-  /** @returns false when nothing was counted */
+  /** @returns false when none was counted */
   async #foldSome(): Promise<boolean> {
     const some = this.#held.slice(0, this.limits.maxRecords);
     const position = (some.at(-1) as Read).position;
@@ -133,7 +133,7 @@ export class MeterFolder {
   }
 }
 
-/** A search index is counted like a database: each request a command; its reranked units are a subject of their own. */
+/** A search index is counted like a database, each request as a command; its reranked units are a separate subject. */
 function rowsOf({ index, queries, updates, reranks, bytesIn, bytesOut }: MeterSearchRow): MeteredRecord['rows'] {
   const row = { ...NO_USAGE, database: index, commands: queries + updates, writes: updates, bytesIn, bytesOut };
   return reranks === 0 ? [row] : [row, { ...NO_USAGE, database: searchReranks(index), commands: reranks }];

@@ -1,23 +1,23 @@
 /**
- * What is told as it is now, and not added up: connections of databases, sizes of partitions and indexes. A number that
- * was told stands until another is told.
+ * Present values, which are not added up: connections of databases, sizes of partitions and indexes. A reported value
+ * is valid until the next report.
  *
- *  MG1 connections are told with a change, and otherwise once a minute while there are any: a process that is gone is
- *      known by its silence
+ *  MG1 connections are reported when they change, and otherwise once a minute while there are any, because an ended
+ *      process is known only by its silence
  */
 import type { DatabaseId } from '../../kernel/index.js';
-import type { MeterKvGauge, MeterRow, MeterSearchGauge } from '../../messages/index.js';
 import type { KvGauge } from '../../ports/index.js';
+import type { MeterKvGauge, MeterRow, MeterSearchGauge } from '../../protocol/index.js';
 import { idleRow, type RecordLimit, taken } from './meter-counts.js';
 
-/** Told again after this, while there are any. */
+/** Connections are reported again after this time, while there are any. */
 const TELL_CONNECTIONS_EVERY_MS = 60_000;
 const GAUGE_BYTES = 40;
 const IDLE_ROW_BYTES = 100;
 
 export class MeterGauges {
   readonly #open = new Map<DatabaseId, number>();
-  /** Databases whose number of connections is to be told. */
+  /** Databases with a number of connections to report. */
   readonly #untold = new Map<DatabaseId, true>();
   readonly #kv = new Map<string, MeterKvGauge>();
   readonly #searches = new Map<DatabaseId, MeterSearchGauge>();
@@ -42,20 +42,20 @@ export class MeterGauges {
     this.#searches.set(index, { index, documents, storageBytes });
   }
 
-  /** MG1. @param nowMs monotonic */
+  /** Marks all connections for a report once a minute (MG1). @param nowMs monotonic */
   passTime(nowMs: number): void {
     if (nowMs - this.#toldAllAtMs < TELL_CONNECTIONS_EVERY_MS) return;
     this.#toldAllAtMs = nowMs;
     for (const database of this.#open.keys()) this.#untold.set(database, true);
   }
 
-  /** They are told with a row that there is anyway; undefined: there never were any. */
+  /** The connections to add to a row that is written anyway; undefined when there never were any. */
   takeConnections(database: DatabaseId): number | undefined {
     const isUntold = this.#untold.delete(database);
     return this.#open.get(database) ?? (isUntold ? 0 : undefined);
   }
 
-  /** Takes out as much as there is room for; rows are of databases that were not used. */
+  /** Takes out as many as there is room for; the rows are of databases without use. */
   cut(room: RecordLimit): { rows: MeterRow[]; kvGauges: MeterKvGauge[]; searchGauges: MeterSearchGauge[] } {
     return {
       rows: taken(

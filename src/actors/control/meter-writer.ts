@@ -1,15 +1,15 @@
 /**
- * Counts what each database, search index and queue uses, in plain numbers, and writes it to the meter's log about once
+ * Counts the use of each database, search index and queue in plain numbers, and writes it to the meter's log about once
  * a second.
  *
- *  MW1 a record is sent again, same bytes, same number, until it is stored; meanwhile counting goes on
+ *  MW1 a record is sent again, with the same bytes and number, until it is stored; counting continues during that time
  *  MW2 a record holds the use of one UTC day
- *  MW3 memory is bounded by the databases, indexes and accounts in use: what cannot be written yet is added up, not queued
+ *  MW3 memory is bounded by the databases, indexes and accounts in use, because unwritten counts are added up instead
+ *      of queued
  */
 import { encodeMeterRecord } from '../../codec/control/index.js';
 import { utcDayOf } from '../../domain/control/index.js';
 import { type AccountId, type DatabaseId, describeError, type SessionId } from '../../kernel/index.js';
-import type { MeterRecord } from '../../messages/index.js';
 import type {
   Clock,
   KvGauge,
@@ -22,6 +22,7 @@ import type {
   Timer,
   Timers,
 } from '../../ports/index.js';
+import type { MeterRecord } from '../../protocol/index.js';
 import { RecordLimit, UnwrittenDay } from './meter-counts.js';
 import { MeterGauges } from './meter-gauges.js';
 
@@ -33,9 +34,9 @@ export interface MeterWriterPorts {
 }
 
 export interface MeterWriterOptions {
-  /** What a kill may lose. */
+  /** A kill may lose the counts of this time. */
   readonly everyMs: number;
-  /** Databases, indexes and accounts of one record: making it holds up the process for some microseconds each. */
+  /** Databases, indexes and accounts in one record; each takes the process some microseconds. */
   readonly maxRows: number;
   /** Open connections of the process. */
   connections(): number;
@@ -43,16 +44,16 @@ export interface MeterWriterOptions {
 
 const DEFAULT_METER_OPTIONS: MeterWriterOptions = { everyMs: 1000, maxRows: 500, connections: () => 0 };
 
-/** About so many, estimated: a message of NATS holds 1 MiB, and a database may have called every command. */
+/** Estimated. A NATS message holds 1 MiB, and a database may have called every command. */
 const MAX_RECORD_BYTES = 512 * 1024;
 
 export class MeterWriter implements Meter {
   #current = new UnwrittenDay(0);
-  /** Days that are over and not all written, oldest first. */
+  /** Past days that are not completely written, oldest first. */
   readonly #earlier: UnwrittenDay[] = [];
   readonly #gauges = new MeterGauges();
   #number = 0;
-  /** MW1. */
+  /** The record that is sent until it is stored (MW1). */
   #unsettled: Uint8Array | undefined;
   #writing: Promise<void> | undefined;
   #timer: Timer | undefined;
@@ -68,7 +69,7 @@ export class MeterWriter implements Meter {
     this.#timer = this.ports.timers.every(this.options.everyMs, () => this.flush());
   }
 
-  /** Writes what is left, if the log takes it at once. */
+  /** Writes the remaining counts, if the log accepts them immediately. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
     await this.flush();
@@ -102,7 +103,7 @@ export class MeterWriter implements Meter {
     this.#gauges.setSearch(index, documents, storageBytes);
   }
 
-  /** Writes everything counted so far; gives up, until the next time, when the log does not take it. Never rejects. */
+  /** Writes everything counted so far; if the log does not accept it, the next call tries again. Never rejects. */
   flush(): Promise<void> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
@@ -117,7 +118,7 @@ export class MeterWriter implements Meter {
       try {
         await this.ports.meterLog.append(this.#unsettled);
       } catch (error) {
-        // One line for an outage, not one a second.
+        // One line for an outage, instead of one each second.
         if (!this.#isFailing) this.ports.log.warn('meter.append-failed', { cause: describeError(error) });
         this.#isFailing = true;
         return;
@@ -128,7 +129,7 @@ export class MeterWriter implements Meter {
     }
   }
 
-  /** The next record's bytes; undefined when there is nothing to tell. */
+  /** The bytes of the next record; undefined when there is none to write. */
   #cut(): Uint8Array | undefined {
     this.#gauges.passTime(this.ports.clock.monotonicMs());
     const from = this.#earlier[0] ?? this.#current;
@@ -140,7 +141,7 @@ export class MeterWriter implements Meter {
     const room = new RecordLimit(this.options.maxRows, MAX_RECORD_BYTES);
     const isPast = from !== this.#current;
     const { isEmpty: isIdle } = from;
-    // How things are now belongs to today.
+    // Present values belong to the present day.
     const cut = from.cut(room, (database) => (isPast ? undefined : this.#gauges.takeConnections(database)));
     const gauges = isPast ? undefined : this.#gauges.cut(room);
     if (isPast && from.isEmpty) this.#earlier.shift();
@@ -158,14 +159,17 @@ export class MeterWriter implements Meter {
     };
   }
 
-  /** What is counted now. */
+  /** The counts of the present day. */
   #today(): UnwrittenDay {
     const day = utcDayOf(this.ports.clock.nowMs());
     if (day !== this.#current.day) this.#turnTo(day);
     return this.#current;
   }
 
-  /** MW2. Also back, when a wall clock was set: a few days may then wait at once, each once. */
+  /**
+   * Changes the day (MW2), also back to an earlier one after the wall clock was set: several days may then wait, each
+   * once.
+   */
   #turnTo(day: number): void {
     if (!this.#current.isEmpty) this.#earlier.push(this.#current);
     const known = this.#earlier.findIndex((counts) => counts.day === day);

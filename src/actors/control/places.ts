@@ -1,4 +1,4 @@
-/** Where in the journals a database or the queue of an account is, as a person names it. */
+/** Finds the partitions and shards of a database or an account's queue by a name that a person gave. */
 import type { ControlState, Database } from '../../domain/control/index.js';
 import {
   type AccountId,
@@ -7,7 +7,7 @@ import {
   type PartitionName,
   type ShardName,
 } from '../../kernel/index.js';
-import { accountIdOfUuid, databaseIdOfUuid, kvPartition, queuePartition, shardOf } from '../../messages/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, kvPartition, queuePartition, shardOf } from '../../protocol/index.js';
 
 export interface PartitionPlace {
   readonly partitions: readonly PartitionName[];
@@ -19,7 +19,7 @@ export interface DatabasePlace extends PartitionPlace {
   readonly id: DatabaseId;
 }
 
-/** How many shards the installation has. */
+/** The number of shards of the installation. */
 export interface ShardCounts {
   readonly kvShards: number;
   readonly queueShards: number;
@@ -27,7 +27,7 @@ export interface ShardCounts {
 
 type Named = Pick<Database, 'id' | 'name' | 'deletedAtMs'>;
 
-/** A database, or a search index, by name, id or UUID. @throws NOT_FOUND, CONFLICT when several have the name */
+/** Finds a database or a search index by name, id or UUID. @throws NOT_FOUND, CONFLICT when several have the name */
 export function placeOfDatabase(
   { databases, search }: ControlState,
   nameOrId: string,
@@ -37,20 +37,20 @@ export function placeOfDatabase(
   const isMeant = ({ id, name, deletedAtMs }: Named) =>
     id === asked || (name === nameOrId && deletedAtMs === undefined);
   const named = [...databases.values()].filter(isMeant);
-  // Documents of a search index are keys of a database that has no other tokens.
+  // Documents of a search index are keys of a hidden database.
   const indexes = [...search.byId.values()].filter(isMeant).map(({ id }) => ({ id, partitions: 1 }));
   const found = named.length > 0 ? named : indexes;
   const [database] = found;
   if (database === undefined) throw new MillraceError('NOT_FOUND', `there is no database ${nameOrId}`);
   if (found.length > 1) {
-    throw new MillraceError('CONFLICT', `${found.length} databases are named ${nameOrId}: say which by its id`);
+    throw new MillraceError('CONFLICT', `${found.length} databases are named ${nameOrId}: give the id of one`);
   }
   const partitions = Array.from({ length: database.partitions }, (_, index) => kvPartition(database.id, index));
   const shards = partitions.map((partition) => shardOf('kv', partition, kvShards));
   return { id: database.id, partitions, shards };
 }
 
-/** Where the account's queue is. @throws NOT_FOUND */
+/** Finds the queue of an account. @throws NOT_FOUND */
 export function placeOfAccount(
   { accounts }: ControlState,
   idOrUuid: string,

@@ -1,11 +1,22 @@
 /**
- * The control plane in one process: its copy of who may do what, its shares of the daily limits, its counts; and, where
- * this process may own the control shard, the owner with what it does beside answering.
+ * The control plane in one process: its copy of the grants, its slices of the daily limits, its meter and, where this
+ * process may own the control shard, the owner with its background work.
  */
-import { searchReranks } from '../../domain/control/index.js';
+import { type SearchIndex, searchReranks } from '../../domain/control/index.js';
 import type { Prices } from '../../domain/statistics/index.js';
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
-import type { Check, DataLimits, Freshness, MeterLog, ProcessPorts, Quota, Sealing } from '../../ports/index.js';
+import type {
+  Check,
+  DataLimits,
+  Freshness,
+  MeterLog,
+  ProcessPorts,
+  Quota,
+  Sealing,
+  SearchAccess,
+  SearchGrant,
+} from '../../ports/index.js';
+import { hashSecret } from '../../protocol/index.js';
 import type { ShardCaller } from '../runtime/index.js';
 import { Accounts } from './accounts.js';
 import { AclAdministration } from './acl-administration.js';
@@ -13,16 +24,42 @@ import { ControlGateway } from './control-gateway.js';
 import type { ControlOwner } from './control-owner.js';
 import { ControlStart } from './control-start.js';
 import { ControlView } from './control-view.js';
-import { ManagementGrants } from './management-grants.js';
+import { type FreshState, ManagementGrants } from './management-grants.js';
 import { MeterWriter } from './meter-writer.js';
 import { type PlanLimits, planLimits } from './plan-limits.js';
 import { QuotaSlices } from './quota-slices.js';
-import { SearchGrants } from './search-grants.js';
+
+interface ChangingState extends FreshState {
+  whenAccessChanged(listener: () => void): void;
+}
+
+/** Grants of search tokens, looked up in this process's copy of the control state. */
+export class SearchGrants implements SearchAccess {
+  constructor(private readonly view: ChangingState) {}
+
+  grantForSearch(index: DatabaseId, token: string): SearchGrant | undefined {
+    this.view.requireFresh();
+    const { search } = this.view.state;
+    const owner = search.tokens.get(hashSecret(token));
+    const found = search.live(index);
+    if (owner?.index !== index || found === undefined) return undefined;
+    return { index, account: found.account, role: owner.role, limits: found.limits };
+  }
+
+  /** May be a moment old, as in `AccountBook`. */
+  *searchIndexes(): Iterable<SearchIndex> {
+    for (const index of this.view.state.search.byId.values()) if (index.deletedAtMs === undefined) yield index;
+  }
+
+  whenSearchIndexesChange(listener: () => void): void {
+    this.view.whenAccessChanged(listener);
+  }
+}
 
 export interface ProcessControlPorts extends ProcessPorts {
   readonly meterLog: MeterLog;
   readonly sealing: Sealing;
-  /** It leads to the owner, where that is another process. */
+  /** Leads to the owner in another process. */
   readonly caller: ShardCaller;
   /** Undefined in a process that never owns the control shard. */
   readonly owner: ControlOwner | undefined;
@@ -31,31 +68,31 @@ export interface ProcessControlPorts extends ProcessPorts {
 export interface ProcessControlOptions {
   /** Stays the same when the session is lost. */
   readonly process: SessionId;
-  /** Nobody else can own anything here. */
+  /** True when no other process can own a shard. */
   readonly isAlone: boolean;
   readonly staleMs: number;
-  /** How long a request waits for a copy that is fresh. */
+  /** How long a request waits for a fresh copy. */
   readonly holdMs: number;
   readonly prices: Prices;
-  /** False of one that neither lets requests in nor owns anything: it never needs an answer. */
+  /** False for a process that neither accepts requests nor owns shards: it needs no fresh copy. */
   readonly asksOwner: boolean;
 }
 
 export class ProcessControl {
-  /** It leads to the control actor, wherever that is. */
+  /** Leads to the control actor in any process. */
   readonly client: ControlGateway;
   /** This process's copy of the control state. */
   readonly view: ControlView;
-  /** All that lets requests in asks it. */
+  /** Checked before each request is accepted. */
   readonly freshness: Freshness;
   readonly users: AclAdministration;
-  /** Whom queue tokens let in, limits, signing keys. */
+  /** Grants of queue tokens, limits and signing keys. */
   readonly accounts: Accounts;
-  /** Who may use the management API. */
+  /** Grants of the management API. */
   readonly management: ManagementGrants;
-  /** Whom tokens of search indexes let in, and which indexes there are. */
+  /** Grants of search tokens, and the list of indexes. */
   readonly search: SearchGrants;
-  /** It holds for what has no plan. */
+  /** The daily limit of databases without a plan. */
   readonly dailyQuota: QuotaSlices;
   readonly meter: MeterWriter;
   readonly #plans: PlanLimits;
@@ -70,8 +107,9 @@ export class ProcessControl {
     const client = owner?.client ?? new ControlGateway(caller, undefined);
     const daily = new QuotaSlices({ client, clock, log }, process);
     const onBackInTouch = (silentForMs: number) => daily.backInTouch(silentForMs);
-    const word = isAlone && owner ? { storedHere: () => owner.accessPosition } : { asksOwner: asksOwner && !isAlone };
-    const view = new ControlView({ ...ports, onBackInTouch }, { session: process, staleMs, ...word });
+    const confirmed =
+      isAlone && owner ? { storedHere: () => owner.accessPosition } : { asksOwner: asksOwner && !isAlone };
+    const view = new ControlView({ ...ports, onBackInTouch }, { session: process, staleMs, ...confirmed });
     this.client = client;
     this.dailyQuota = daily;
     this.view = view;
@@ -98,7 +136,7 @@ export class ProcessControl {
     return this.ports.owner?.host;
   }
 
-  /** The daily limit of a database, behind the rate of its plan. */
+  /** The daily limit of a database, after the rate of its plan. */
   get quota(): Quota {
     return this.#plans.quota;
   }
@@ -107,29 +145,29 @@ export class ProcessControl {
     return this.#plans.dataLimits;
   }
 
-  /** Does this process own the control shard at this moment? */
+  /** True while this process owns the control shard. */
   isOwner(): boolean {
     return this.ports.owner?.isServing === true;
   }
 
-  /** Whose people operate the installation, as far as this process has heard. */
+  /** The account of the installation's operators, as far as this process knows. */
   firstAccount(): AccountId | undefined {
     return this.view.state.firstStart?.account;
   }
 
-  /** Each unit is counted as one command of a subject of its own. Of this UTC month, as `bytes`. */
+  /** Units of this UTC month; each is counted as one command of a separate subject. */
   rerankUnits(index: DatabaseId): number {
     return this.view.state.commandsThisMonth(searchReranks(index), this.ports.clock.nowMs());
   }
 
-  /** In and out. */
+  /** Bytes in and out. */
   bytes(index: DatabaseId): number {
     return this.view.state.bytesThisMonth(index, this.ports.clock.nowMs());
   }
 
   /**
-   * Resolves when tokens can be judged here.
-   * @param prepare makes the first database, where this process may own the control shard; `pause` between its tries
+   * Resolves when tokens can be checked here.
+   * @param prepare  creates the first database, where this process may own the control shard; it calls `pause` between tries
    */
   async start<T>(prepare: (pause: () => Promise<void>) => Promise<T>): Promise<T | undefined> {
     const { owner } = this.ports;
@@ -145,7 +183,7 @@ export class ProcessControl {
   }
 
   check(): Check {
-    if (!this.view.isFresh) return { ok: false, detail: 'nothing heard from the control stream' };
+    if (!this.view.isFresh) return { ok: false, detail: 'no message from the control stream yet' };
     return this.#start.hasAnswered || !this.options.asksOwner
       ? { ok: true }
       : { ok: false, detail: 'the control shard has not answered yet' };

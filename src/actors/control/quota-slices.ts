@@ -1,13 +1,13 @@
 /**
- * Daily limits without a question for each command: this process holds slices of them, a slice for each
- * database and UTC day, and asks the control actor for another before it runs out.
+ * Daily limits without a request to the control actor for each command: this process holds a slice of the limit for
+ * each database and UTC day, and asks for another before it runs out.
  *
- *  QS1 nothing is let through that was not granted: the grants of all processes never exceed the limit
- *  QS2 a refusal was decided by the control actor; it is believed for `REFUSAL_MS`, no longer, because
- *      another process may give back what it holds and a limit may be raised
- *  QS3 one question at a time for each database, for all who wait for it together
- *  QS4 after a long silence slices are given back unused before anything is let through: the control
- *      actor may have taken this process for dead and given them to others
+ *  QS1 only granted commands pass: the grants of all processes never exceed the limit
+ *  QS2 a refusal by the control actor holds for `REFUSAL_MS` only, because another process may return its slice and a
+ *      limit may be raised
+ *  QS3 each database has one request in progress, for all commands that wait for it
+ *  QS4 after a long silence slices are returned unused before further commands pass: the control actor may have
+ *      counted this process as ended and granted them to others
  */
 import { utcDayOf } from '../../domain/control/index.js';
 import { type DatabaseId, describeError, MillraceError, type SessionId } from '../../kernel/index.js';
@@ -20,32 +20,35 @@ export interface QuotaSlicesPorts {
   readonly log: Log;
 }
 
-/** A hundredth of the limit: what is left unused in other processes is little. */
+/** A slice is a hundredth of the limit, so little is left unused in other processes. */
 const SLICE_DIVISOR = 100;
-/** At a million commands a second a slice still lasts 10 ms, several times what a question takes. */
+/** At a million commands per second this slice lasts 10 ms, several times the duration of a request. */
 const MAX_SLICE = 10_000;
-/** QS2. */
+/** How long a refusal holds (QS2). */
 const REFUSAL_MS = 1000;
-/** QS4. Well below the silence after which the control actor ends a session's leases (control-duties.ts). */
+/**
+ * The silence that returns slices (QS4). Well below the silence after which the control actor ends a session's leases
+ * (control-duties.ts).
+ */
 const LONG_SILENCE_MS = 10_000;
 
-interface Held {
+interface QuotaSlice {
   readonly database: DatabaseId;
   readonly day: number;
   limit: number;
-  /** Granted for the day in all, as far as is known here. */
+  /** Granted for the day in total, as far as this process knows. */
   known: number;
   remaining: number;
   /** Commands that wait for an answer. */
   demand: number;
   refusedUntilMs: number;
   asking: Promise<void> | undefined;
-  /** Nothing is taken meanwhile. */
+  /** While set, no command passes. */
   givingBack: Promise<void> | undefined;
 }
 
 export class QuotaSlices implements Quota {
-  readonly #heldByDatabase = new Map<DatabaseId, Held>();
+  readonly #heldByDatabase = new Map<DatabaseId, QuotaSlice>();
   #day = 0;
 
   constructor(
@@ -62,20 +65,20 @@ export class QuotaSlices implements Quota {
     return this.#takeLater(grant.database, limit, commands);
   }
 
-  /** Gives back what is left of every slice. @returns when the control actor has it, or did not answer */
+  /** Returns the rest of every slice. @returns when the control actor has answered or failed */
   async giveBack(): Promise<void> {
     await Promise.all([...this.#heldByDatabase.values()].map((held) => this.#giveBackOne(held)));
   }
 
-  /** QS4: to be called by whoever notices that the control stream was silent. */
+  /** Called by the observer of the control stream after a silence (QS4). */
   backInTouch(silentForMs: number): void {
     if (silentForMs >= LONG_SILENCE_MS) void this.giveBack();
   }
 
-  #heldOf(database: DatabaseId, limit: number): Held {
+  #heldOf(database: DatabaseId, limit: number): QuotaSlice {
     const day = utcDayOf(this.ports.clock.nowMs());
     if (day !== this.#day) {
-      // What is left of yesterday is worth nothing to anybody.
+      // Slices of the day before are worthless.
       this.#heldByDatabase.clear();
       this.#day = day;
     }
@@ -102,7 +105,7 @@ export class QuotaSlices implements Quota {
     return held;
   }
 
-  #takeNow(held: Held, commands: number): boolean {
+  #takeNow(held: QuotaSlice, commands: number): boolean {
     if (held.givingBack !== undefined || held.remaining < commands) return false;
     held.remaining -= commands;
     const isLow = held.remaining < sliceOf(held.limit) / 2;
@@ -110,13 +113,13 @@ export class QuotaSlices implements Quota {
     return true;
   }
 
-  #isRefused(held: Held): boolean {
+  #isRefused(held: QuotaSlice): boolean {
     return this.ports.clock.monotonicMs() < held.refusedUntilMs;
   }
 
   async #takeLater(database: DatabaseId, limit: number, commands: number): Promise<boolean> {
     for (;;) {
-      // Looked up again each time: the day may have changed.
+      // Looked up again each time, because the day may have changed.
       const held = this.#heldOf(database, limit);
       if (this.#takeNow(held, commands)) return true;
       if (this.#isRefused(held)) return false;
@@ -129,14 +132,14 @@ export class QuotaSlices implements Quota {
     }
   }
 
-  #askAhead(held: Held): void {
+  #askAhead(held: QuotaSlice): void {
     this.#ask(held).catch((error: unknown) => {
       this.ports.log.debug('quota.ask-failed', { database: held.database, cause: describeError(error) });
     });
   }
 
-  /** QS3. */
-  #ask(held: Held): Promise<void> {
+  /** Starts the one request of the database (QS3). */
+  #ask(held: QuotaSlice): Promise<void> {
     const asking = this.#askFor(held).finally(() => {
       held.asking = undefined;
     });
@@ -144,8 +147,8 @@ export class QuotaSlices implements Quota {
     return asking;
   }
 
-  async #askFor(held: Held): Promise<void> {
-    // Those who wait together are known a moment after the first of them.
+  async #askFor(held: QuotaSlice): Promise<void> {
+    // Commands that arrive together with the first one are added a moment later.
     await Promise.resolve();
     const { database, day, known } = held;
     const wanted = Math.max(sliceOf(held.limit), held.demand - held.remaining);
@@ -160,7 +163,7 @@ export class QuotaSlices implements Quota {
     if (reply.granted === 0) held.refusedUntilMs = this.ports.clock.monotonicMs() + REFUSAL_MS;
   }
 
-  #giveBackOne(held: Held): Promise<void> {
+  #giveBackOne(held: QuotaSlice): Promise<void> {
     if (held.givingBack !== undefined) return held.givingBack;
     const givingBack = this.#give(held).finally(() => {
       held.givingBack = undefined;
@@ -169,8 +172,8 @@ export class QuotaSlices implements Quota {
     return givingBack;
   }
 
-  async #give(held: Held): Promise<void> {
-    // What a question on its way is granted goes back with the rest; whether it failed is told to who asked.
+  async #give(held: QuotaSlice): Promise<void> {
+    // A grant of the request in progress is returned with the rest; its error is reported to its caller.
     if (held.asking !== undefined) await held.asking.catch(() => undefined);
     const unused = held.remaining;
     held.remaining = 0;
@@ -181,7 +184,7 @@ export class QuotaSlices implements Quota {
       const reply = await this.ports.client.send({ type: 'ReturnQuota', session, database, day, known, unused });
       if (reply.type === 'QuotaReturned') held.known = reply.reserved;
     } catch (error) {
-      // It may be given back still, so it is not used any more; if it is not, it is charged to this process for nothing.
+      // The return may still happen, so this process does not use the slice. If it does not happen, the slice is lost.
       this.ports.log.debug('quota.return-failed', { database, cause: describeError(error) });
     }
   }

@@ -1,14 +1,14 @@
 /**
- * Who has applied what of the control journal, as every process says on the bus, so that the owner can
- * answer a revocation when it is in force. An edge that says nothing has stopped answering by the time the
- * wait is over: its copy is stale sooner than that (`controlStaleMs`).
+ * Tracks, from reports on the bus, how far each process has applied the control journal, so that the owner can answer a
+ * revocation when it is in force. A process that does not report has stopped answering before the wait ends: its copy
+ * becomes stale earlier (`controlStaleMs`).
  */
 import { decodeControlApplied } from '../../codec/control/index.js';
 import type { SessionId } from '../../kernel/index.js';
-import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus, Subscription, Timer, Timers } from '../../ports/index.js';
+import { CONTROL_SHARD } from '../../protocol/index.js';
 
-/** What is promised to whoever revokes: everywhere, or a second. */
+/** The promise for a revocation: in force everywhere, or after a second. */
 const WAIT_MS = 1000;
 
 interface Waiting {
@@ -26,7 +26,7 @@ export class Revocations {
   constructor(
     private readonly bus: Bus,
     private readonly timers: Timers,
-    /** Sessions of the processes that may be answering clients, this one's included. */
+    /** Sessions of the processes that may answer clients, including this one. */
     private readonly liveEdges: () => Iterable<SessionId>,
     private readonly waitMs: number = WAIT_MS,
   ) {}

@@ -1,12 +1,12 @@
 /**
- * What is left behind by those who ended in the middle, looked for now and then by the process that owns the control
- * shard. Each sweep tells by itself what is surely left behind, and what only looks so at the moment.
+ * Removes leftovers of interrupted work, regularly, in the process that owns the control shard. Each sweep itself
+ * distinguishes real leftovers from work in progress.
  */
 import { describeError } from '../../kernel/index.js';
 import type { Log, Timer, Timers } from '../../ports/index.js';
 
 export interface Sweep {
-  /** The name stands so in the log. */
+  /** The name in the log. */
   readonly name: string;
   readonly everyMs: number;
   /** @returns how many it removed */
@@ -15,7 +15,7 @@ export interface Sweep {
 
 export interface SweepsParts {
   readonly sweeps: readonly Sweep[];
-  /** Does this process own the control shard? */
+  /** True when this process owns the control shard. */
   isOwner(): boolean;
   readonly timers: Timers;
   readonly log: Log;
@@ -35,7 +35,7 @@ export class Sweeps {
     for (const timer of this.#timers) timer.cancel();
   }
 
-  /** Never rejects: what failed is looked for the next time. */
+  /** Never rejects: the next sweep repeats a failed one. */
   async #run({ name, run }: Sweep): Promise<void> {
     const { isOwner, log } = this.parts;
     if (!isOwner()) return;

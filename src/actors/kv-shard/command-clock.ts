@@ -1,15 +1,15 @@
 /**
- * How long commands take, for INFO, SLOWLOG and LATENCY. Reading the clock costs a twentieth of a small command,
- * so commands that are fast by nature are timed one in sixteen, and counted sixteen times; all are timed
- * when somebody wants to know of short times.
+ * Measures the time of commands for INFO, SLOWLOG and LATENCY. Reading the clock costs a twentieth of a small command,
+ * so one in sixteen of the fast commands is measured and counted sixteen times. All are measured when SLOWLOG or
+ * LATENCY asks for short times.
  */
-import { type CommandSpec, ErrorReply, type KvEngine, type Reply } from '../../domain/kv/index.js';
+import { type CommandSpec, ErrorReply, type KvEngine, type Reply, SLOW_NOTE } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Clock } from '../../ports/index.js';
 import type { KvWork } from './kv-work.js';
 
 const SAMPLE = 16;
-/** Below this threshold of SLOWLOG a fast command may be slow. */
+/** Below this SLOWLOG threshold even a fast command may be logged. */
 const SHORT_MICROS = 1000;
 
 export class CommandClock {
@@ -17,16 +17,16 @@ export class CommandClock {
 
   constructor(private readonly clock: Clock) {}
 
-  /** When a command begins: a monotonic instant, or 0 when it is not timed. */
+  /** @returns a monotonic instant, or 0 when this command is not measured */
   begin({ settings }: KvEngine, spec: CommandSpec): number {
     this.#count += 1;
     const { slowerThanMicros, latencyThresholdMs } = settings;
-    const isWanted = (slowerThanMicros >= 0 && slowerThanMicros < SHORT_MICROS) || latencyThresholdMs > 0;
+    const isWanted = logsShort(slowerThanMicros) || latencyThresholdMs > 0;
     if (!isWanted && spec.isQuick === true && this.#count % SAMPLE !== 0) return 0;
     return this.clock.monotonicMs();
   }
 
-  /** @param startedAtMs as `begin` gave it */
+  /** @param startedAtMs  the result of `begin` */
   end(
     engine: KvEngine,
     spec: CommandSpec,
@@ -36,6 +36,9 @@ export class CommandClock {
     reply: Reply,
   ): void {
     const { statistics, settings } = engine;
+    work.slowerThanMicros = logsShort(settings.slowerThanMicros) ? settings.slowerThanMicros : undefined;
+    // It notes a slow command that ran elsewhere; it is not a command of this partition.
+    if (spec.name === SLOW_NOTE) return;
     const error = reply instanceof ErrorReply ? reply.text : undefined;
     if (startedAtMs === 0) {
       statistics.count(spec, 0, error);
@@ -43,7 +46,7 @@ export class CommandClock {
     }
     const micros = Math.round((this.clock.monotonicMs() - startedAtMs) * 1000);
     const { slowerThanMicros: slowerThan, latencyThresholdMs: latencyMs } = settings;
-    const isSampled = spec.isQuick === true && (slowerThan < 0 || slowerThan >= SHORT_MICROS) && latencyMs === 0;
+    const isSampled = spec.isQuick === true && !logsShort(slowerThan) && latencyMs === 0;
     statistics.count(spec, isSampled ? micros * SAMPLE : micros, error);
     if (slowerThan >= 0 && micros >= slowerThan && !spec.flags.includes('skip-slowlog')) {
       const address = work.request.client?.address ?? '0.0.0.0:0';
@@ -55,4 +58,8 @@ export class CommandClock {
       statistics.addLatency(event, Math.round(micros / 1000), this.clock.nowMs());
     }
   }
+}
+
+function logsShort(slowerThanMicros: number): boolean {
+  return slowerThanMicros >= 0 && slowerThanMicros < SHORT_MICROS;
 }

@@ -1,14 +1,16 @@
 /**
- * Runs the commands of one request on a partition: each for itself, as a transaction, in slices; serves those
- * who wait for what a command has changed, and keeps account of what is not stored yet.
+ * Runs the commands of one request on a partition, singly, as a transaction or in slices; serves the clients that wait
+ * for a changed key; and records which changes are not stored yet.
  *
- *  CR1 a reply waits for the entry with whatever it did or saw
- *  CR2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
- *  CR3 a command that runs in slices, and a transaction, has its partition for itself until it has ended
- *  CR4 whoever leaves ends what is half done for it, and what only reads behind that
- *  CR5 what has paused is in no entry before it is done, and holds up the entries of nobody
- *  CR6 of what is ended before it is done nothing stays: of a transaction nothing at all
- *  CR7 of quick reads of one row that follow each other each is answered, timed and waits as if it were alone; what holds for all is asked once
+ *  CR1 a reply waits for the entry with every change that its command made or saw
+ *  CR2 a command that ends by an internal error leaves no change: its partition is in doubt and is rebuilt
+ *  CR3 a command that runs in slices, and a transaction, has its partition exclusively until it ends
+ *  CR4 when a client leaves, its half-done command is stopped, and its reads that wait after it are not made
+ *  CR5 a paused command is in no entry before it is done, and does not delay other entries
+ *  CR6 a command that is stopped before its end leaves no change; a stopped transaction leaves none of its commands'
+ *      changes
+ *  CR7 successive quick reads by one command specification are each answered, measured and made to wait as if they ran
+ *      alone; conditions common to all are checked once
  */
 import {
   answerTooLarge,
@@ -45,24 +47,24 @@ import { hasWatchedKeyChanged, watchKeys } from './watched-keys.js';
 export interface CommandRunnerPorts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Names this activation: no other has the same. */
+  /** Identifies this activation; the value is unique. */
   readonly activation: string;
   readonly permissionsOf: CompilePermissions;
-  /** What plans let partitions hold; left out: as much as they like. */
+  /** The limits of plans on the data of partitions; undefined: no limits. */
   readonly dataLimits?: DataLimits | undefined;
-  /** Undefined: nobody counts what is held here. */
+  /** Counts the data held by this process; undefined: not counted. */
   readonly held?: Pick<HeldData, 'maxBytesOf'> | undefined;
 }
 
-/** A transaction looks at the clock this seldom, because reading it costs as much as a small command. */
+/** A transaction reads the clock once per this many commands, because reading costs as much as a small command. */
 const COMMANDS_BETWEEN_LOOKS = 16;
-/** The reply to a command whose client has left: nobody hears it. */
+/** The reply to a command of a client that has left; it is never sent. */
 const NOT_ANSWERED = new ErrorReply('ERR the client has left');
 const ALWAYS = () => true;
-const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
+const INTERNAL_ERROR = new ErrorReply('ERR internal error; the command was undone');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
-/** Said by the client around the commands; counted, as they are in Redis. */
+/** MULTI and EXEC, which the client sent around the commands; INFO counts them, as Redis does. */
 const TRANSACTION_SPECS = [findCommand(['MULTI']), findCommand(['EXEC'])].filter((spec) => spec !== undefined);
 const NO_ROOM_FOR_ALL = new ErrorReply(
   "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",
@@ -84,9 +86,9 @@ function refuseAnswer(work: KvWork): void {
 export class ShardCommandRunner {
   /** Partitions with effects in the open turn. */
   readonly changed = new Set<OwnedPartition>();
-  /** Partitions that have to be built again. */
+  /** Partitions to be rebuilt. */
   readonly doubted = new Set<OwnedPartition>();
-  /** Works that had left to wait and are done. */
+  /** Requests that waited for a key and are done. */
   readonly finished: KvWork[] = [];
   readonly #clock: CommandClock;
   readonly #plans: PlanBounds;
@@ -96,7 +98,7 @@ export class ShardCommandRunner {
     this.#plans = new PlanBounds(ports.dataLimits, ports.held);
   }
 
-  /** This is called before each request. */
+  /** Called before each request. */
   tellLimits(owned: OwnedPartition, engine: KvEngine): void {
     this.#plans.tell(owned, engine);
   }
@@ -146,7 +148,7 @@ export class ShardCommandRunner {
     const { length } = commands;
     if (!work.isHalfway && !this.#beginTransaction(owned, engine, work, turn)) return 'done';
     if (work.isHalfway) engine.run.goOn();
-    const why = work.slices === undefined && work.isHalfway ? whyEnd(engine, work) : undefined;
+    const why = work.slices === undefined && work.isHalfway ? cancelReason(engine, work) : undefined;
     if (why !== undefined) this.#undoTransaction(owned, engine, work, commandStopped(why));
     while (work.progress < length && !owned.isInDoubt) {
       if (work.isAnswerFull && isRead(commands[work.progress] as readonly string[])) {
@@ -156,15 +158,15 @@ export class ShardCommandRunner {
       const step = this.#runOne(owned, engine, work, turn, shouldStop);
       const isPaused = step === 'more' || (work.progress % COMMANDS_BETWEEN_LOOKS === 0 && shouldStop(true));
       if (!isPaused || work.progress === length || owned.isInDoubt) continue;
-      leave(owned, engine, work);
+      suspend(owned, engine, work);
       return 'more';
     }
-    takeUp(owned, work);
+    resume(owned, work);
     this.#endTransaction(owned, engine, work, turn);
     return 'done';
   }
 
-  /** @returns does it run? */
+  /** @returns false when the transaction is not run */
   #beginTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): boolean {
     if (hasWatchedKeyChanged(this.ports.activation, owned, engine, work.request.watches ?? [], turn.nowMs)) {
       work.isAborted = true;
@@ -175,7 +177,7 @@ export class ShardCommandRunner {
     const { count, bytes } = effects;
     const { commands } = work.request;
     const isOfResp = isOfRespFace(work);
-    // Over REST each command is refused for itself.
+    // Over REST each command is refused separately.
     if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
       this.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
       work.isAborted = true;
@@ -184,7 +186,7 @@ export class ShardCommandRunner {
       work.replies.push(NO_ROOM_FOR_ALL);
       return false;
     }
-    // What had to go to make room for it is done.
+    // The evictions that made room are kept and stored.
     if (effects.count > count) this.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
     engine.run.begin();
     if (isOfResp) for (const spec of TRANSACTION_SPECS) engine.statistics.count(spec, 0, undefined);
@@ -192,7 +194,7 @@ export class ShardCommandRunner {
     return true;
   }
 
-  /** CR6. The command that was stopped hears why. */
+  /** A stopped transaction leaves no changes (CR6); the stopped command's reply says why. */
   #undoTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, reply: Reply): void {
     const { commands } = work.request;
     if (engine.run.isOpen && !engine.run.undo())
@@ -201,9 +203,9 @@ export class ShardCommandRunner {
     work.progress = commands.length;
   }
 
-  /** All of it is in the entry that is open now. */
+  /** The whole transaction goes into the open entry. */
   #endTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): void {
-    // Over REST nobody has said these words.
+    // A REST client did not send MULTI and EXEC, so monitors do not see them.
     if (owned.audience.isMonitored && isOfRespFace(work)) {
       showToMonitors(owned, ['exec'], work, this.ports.clock.nowMs());
     }
@@ -217,7 +219,7 @@ export class ShardCommandRunner {
     if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
   }
 
-  /** Those of that row that come next. (CR7) */
+  /** Runs the following reads of the same specification together (CR7: each is answered as if it ran alone). */
   #runReads(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -236,7 +238,7 @@ export class ShardCommandRunner {
       const startedAtMs = this.#clock.begin(engine, spec);
       let reply: Reply;
       try {
-        // What only looks, in one go, neither waits nor pauses.
+        // A quick read ends in one step: it neither waits nor pauses.
         reply = (isFirst ? engine.execute(spec, words, turn.nowMs, caller) : engine.executeNext(spec, words)) as Reply;
       } catch (error) {
         reply = this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
@@ -255,7 +257,7 @@ export class ShardCommandRunner {
     this.#noteOutcome(owned, engine, spec, words, work, turn, effectsBefore, bytesBefore);
   }
 
-  /** `more` when the command runs in slices and some are left; `parked` when it waits for a key. */
+  /** @returns `more` when slices are left; `parked` when the command waits for a key */
   #runOne(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -298,7 +300,7 @@ export class ShardCommandRunner {
       return 'more';
     }
     work.slices = undefined;
-    if (isBegun && !isPart) takeUp(owned, work);
+    if (isBegun && !isPart) resume(owned, work);
     if (owned.audience.isMonitored && isForMonitors(spec)) showToMonitors(owned, words, work, this.ports.clock.nowMs());
     if (reply instanceof Blocked) {
       owned.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
@@ -315,7 +317,7 @@ export class ShardCommandRunner {
     return 'done';
   }
 
-  /** Undefined: some of its slices are left. */
+  /** @returns undefined when slices are left */
   #execute(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -330,16 +332,16 @@ export class ShardCommandRunner {
     const runsScripts = isScript(spec);
     if (isBegun || engine.isLong(spec, words, nowMs, caller)) {
       const isTimed = runsScripts && work.request.mode !== 'transaction';
-      const why = isBegun ? whyEnd(engine, work, isTimed) : undefined;
+      const why = isBegun ? cancelReason(engine, work, isTimed) : undefined;
       work.slices ??= engine.begin(spec, words, caller);
-      // A script's slice is as long as one may be.
+      // A script limits the length of its own slices.
       if (why === undefined) return nextSlices(work.slices, nowMs, runsScripts ? ALWAYS : shouldStop);
       return work.slices.stop(why);
     }
     const reply = engine.execute(spec, words, nowMs, caller);
     const isPaused = runsScripts && reply instanceof Paused;
     if (isPaused) work.slices = engine.rest(reply, words, caller);
-    if (owned.settingsVersion !== engine.settings.version) obeySettings(owned, engine, nowMs);
+    if (owned.settingsVersion !== engine.settings.version) applySettings(owned, engine, nowMs);
     return isPaused ? undefined : reply;
   }
 
@@ -358,7 +360,7 @@ export class ShardCommandRunner {
     if (work.isFull) this.#plans.noteFull(owned, engine);
   }
 
-  /** It is left until its next slice (CR5). */
+  /** Leaves the command until its next slice; its changes go into no entry before it is done (CR5). */
   #pause(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -367,13 +369,13 @@ export class ShardCommandRunner {
     effectsBefore: number,
     bytesBefore: number,
   ): void {
-    // What had to go to make room for it is done.
+    // The evictions that made room are kept and stored.
     const { count, bytes } = engine.effects.free;
     if (count > effectsBefore) this.noteChanges(owned, engine, turn, count - effectsBefore, bytes - bytesBefore);
-    leave(owned, engine, work);
+    suspend(owned, engine, work);
   }
 
-  /** What a command that has run did, and what its reply must wait for. */
+  /** Records the effects of a command and the entry that its reply must wait for. */
   #noteOutcome(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -388,7 +390,7 @@ export class ShardCommandRunner {
     else this.#noteRead(owned, spec, words, work, turn);
   }
 
-  /** @returns has anything been written since? */
+  /** @returns whether the command has written */
   #noteWritten(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -407,7 +409,7 @@ export class ShardCommandRunner {
   }
 
   #noteRead(owned: OwnedPartition, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
-    // What an earlier slice saw uncommitted is in an entry no later than the one that is open now.
+    // An uncommitted key that an earlier slice read is stored by the open entry or an earlier one.
     const waitFor = owned.turnToWaitFor(spec, words, turn.number);
     if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
   }
@@ -415,11 +417,11 @@ export class ShardCommandRunner {
   noteChanges(owned: OwnedPartition, engine: KvEngine, turn: Turn, added: number, bytes: number): void {
     const { open } = engine.keyspace.changes;
     if (engine.effects.count === 0) {
-      // Nothing will be stored, so nothing has to be waited for.
+      // The change has no effect to store, so no reply needs to wait for it.
       if (!open.isEmpty && !this.changed.has(owned)) open.clear();
       return;
     }
-    // Parameters and libraries are no keys.
+    // A change without keys (parameters, libraries): every later reply waits for it.
     if (open.isEmpty) open.everything = true;
     turn.effects += added;
     turn.effectBytes += bytes;
@@ -427,7 +429,7 @@ export class ShardCommandRunner {
     this.changed.add(owned);
   }
 
-  /** Serves those who wait for keys that have become ready, until nobody is served any more. */
+  /** Serves clients that wait for keys that have become ready, until no further one can be served. */
   serveWaiters(owned: OwnedPartition, engine: KvEngine, turn: Turn): void {
     const { changes } = engine.keyspace;
     while (changes.ready.size > 0 && !owned.isInDoubt) {
@@ -436,7 +438,8 @@ export class ShardCommandRunner {
       for (const key of keys) {
         for (const waiter of owned.waiting.waitingFor(key)) {
           if (owned.isInDoubt) return;
-          // Readers of streams have to hear that a key is gone, because their group went with it. Others wait on.
+          // A reader of a stream is also woken when its key is deleted, because its group is deleted too. Other clients
+          // wait on.
           const isForIt = engine.keyspace.isThere(key) || findCommand(waiter.words)?.family === 'stream';
           if (isForIt) this.#serve(owned, engine, key, waiter, turn);
         }
@@ -447,10 +450,10 @@ export class ShardCommandRunner {
   #serve(owned: OwnedPartition, engine: KvEngine, key: string, waiter: WaitingCommand, turn: Turn): boolean {
     const { work, words } = waiter;
     if (!owned.waiting.isWaiting(waiter)) return false;
-    // Nobody has asked for it any more for so long that its caller may have been told so.
+    // The caller stopped renewing its wait so long ago that it may have been told of a timeout.
     if (work.deadlineMs < this.ports.clock.monotonicMs()) {
       owned.waiting.remove(waiter, engine.keyspace.changes);
-      work.reject(new MillraceError('SHARD_UNAVAILABLE', 'its time was over before it was served'));
+      work.reject(new MillraceError('SHARD_UNAVAILABLE', 'its time limit passed before it was executed'));
       return false;
     }
     const spec = findCommand(words) as CommandSpec;
@@ -463,7 +466,7 @@ export class ShardCommandRunner {
     } catch (error) {
       reply = this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
     }
-    // It goes on waiting when the key holds something that is not for it.
+    // The client waits on when the key holds a value of another type.
     if (reply instanceof Blocked || (reply === ERRORS.wrongType && !isOfKind(engine, key, spec))) return false;
     owned.waiting.remove(waiter, engine.keyspace.changes);
     this.#clock.end(engine, spec, work.request.commands[0] ?? words, work, startedAtMs, reply);
@@ -487,7 +490,7 @@ export class ShardCommandRunner {
     return true;
   }
 
-  /** One that has left the waiting room unserved hears that, and is counted. */
+  /** Answers a client whose wait ended without being served, and counts its command. */
   endWait({ engine }: OwnedPartition, { work, words }: WaitingCommand, reply: Reply): void {
     const spec = findCommand(words);
     const error = reply instanceof ErrorReply ? reply.text : undefined;
@@ -507,7 +510,7 @@ export class ShardCommandRunner {
     return 'done';
   }
 
-  /** SCRIPT KILL and FUNCTION KILL, while there is something to end: they do not wait behind it. */
+  /** Executes SCRIPT KILL and FUNCTION KILL while a command is half done, without waiting for its end. */
   kill(owned: OwnedPartition, work: KvWork): boolean {
     const { underway } = owned;
     const { commands, mode } = work.request;
@@ -522,7 +525,7 @@ export class ShardCommandRunner {
     return true;
   }
 
-  /** Asks of scripts alone whether they say that they write nothing. */
+  /** Answers, for each script, whether it declares that it writes nothing. */
   judge(engine: KvEngine, work: KvWork): 'done' {
     for (const words of work.request.commands) {
       const spec = findCommand(words);
@@ -531,7 +534,7 @@ export class ShardCommandRunner {
     return 'done';
   }
 
-  /** A command did not end as commands end: what it did is undone by building the partition again. */
+  /** Handles an internal error of a command: its changes are undone by rebuilding the partition. */
   #doubt(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -558,15 +561,21 @@ export class ShardCommandRunner {
   }
 }
 
-/** Parameters were set, or came with an engine that was loaded. A lower bound acts at once, as in Redis. */
-function obeySettings(owned: OwnedPartition, engine: KvEngine, nowMs: number): void {
+/**
+ * Applies changed parameters, also those of a newly loaded engine. A lower memory bound evicts immediately, as in
+ * Redis.
+ */
+function applySettings(owned: OwnedPartition, engine: KvEngine, nowMs: number): void {
   owned.settingsVersion = engine.settings.version;
   owned.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
-  // What it cannot have yet it will have with the next growth.
+  // Room that cannot be freed now is freed before the next command that grows.
   if (engine.bounds.areSet) engine.makeRoom(nowMs);
 }
 
-/** Says why a command that lets a database grow may not run. Scripts are told so, and may read. */
+/**
+ * @returns the reason why a command that grows the database may not run. A script gets a flag instead, because it may
+ * still read.
+ */
 function makeRoomFor(engine: KvEngine, { mayGrow, family }: CommandSpec, nowMs: number): ErrorReply | undefined {
   const isBounded = engine.bounds.areSet;
   if (isBounded && mayGrow === true) return engine.makeRoom(nowMs);
@@ -574,7 +583,7 @@ function makeRoomFor(engine: KvEngine, { mayGrow, family }: CommandSpec, nowMs: 
   return undefined;
 }
 
-/** Runs slices for as long as the turn has time; undefined when some are left. */
+/** Runs slices while the turn has time. @returns undefined when slices are left */
 function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop): Reply | undefined {
   for (;;) {
     const reply = slices.next(nowMs);
@@ -583,17 +592,19 @@ function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop
   }
 }
 
-/** The row of the next command, where it is a quick read that nobody but its client hears of. (CR7) */
+/**
+ * @returns the specification of the next command when it is a quick read without observers other than its client (CR7)
+ */
 function quickReadsOf(owned: OwnedPartition, engine: KvEngine, work: KvWork): CommandSpec | undefined {
   const { commands, trackFor } = work.request;
   const spec = findCommand(commands[work.progress] as readonly string[]);
   const isAlone = trackFor === undefined && !owned.audience.isMonitored;
-  // Parameters that are new are obeyed by the next command, whatever it is.
+  // Changed parameters are applied by the ordinary path of the next command.
   const isObeyed = owned.settingsVersion === engine.settings.version;
   return spec?.isQuickRead === true && isAlone && isObeyed ? spec : undefined;
 }
 
-/** Those from `first` on. */
+/** True when the commands from `first` on only read. */
 function onlyReads(commands: KvWork['request']['commands'], first: number): boolean {
   for (let i = first; i < commands.length; i += 1) {
     if (!isRead(commands[i] as readonly string[])) return false;
@@ -601,22 +612,22 @@ function onlyReads(commands: KvWork['request']['commands'], first: number): bool
   return true;
 }
 
-/** It is half done, and goes on when the loop has been round. */
-function leave(owned: OwnedPartition, { run }: KvEngine, work: KvWork): void {
+/** Suspends a command that is half done until the next turn of the event loop. */
+function suspend(owned: OwnedPartition, { run }: KvEngine, work: KvWork): void {
   if (work.isHalfway) run.pause();
   owned.underway = work;
   work.isHalfway = true;
 }
 
-/** It is half done no more. */
-function takeUp(owned: OwnedPartition, work: KvWork): void {
+/** Marks the command as running again. */
+function resume(owned: OwnedPartition, work: KvWork): void {
   owned.underway = undefined;
   work.isHalfway = false;
   work.isKilled = false;
 }
 
-/** Why what is half done does not go on. @param isTimed does it look after its time itself? */
-function whyEnd({ run, commandMs }: KvEngine, work: KvWork, isTimed = false): string | undefined {
+/** @returns the reason to cancel a half-done command. @param isTimed  true when the command checks its own time */
+function cancelReason({ run, commandMs }: KvEngine, work: KvWork, isTimed = false): string | undefined {
   if (work.isUnwanted) return 'it was killed';
   return !isTimed && run.spentMs >= commandMs ? `it took longer than ${commandMs} ms` : undefined;
 }
@@ -629,7 +640,7 @@ function isOfRespFace({ request }: KvWork): boolean {
   return request.client?.face === 'resp';
 }
 
-/** Has the key become what the command waits for? Then a wrong type is of another key. Readers of streams hear of any. */
+/** True when the key now holds the type that the command waits for. Readers of streams are told of every type. */
 function isOfKind({ keyspace }: KvEngine, key: string, { family }: CommandSpec): boolean {
   if (family === 'stream') return true;
   const value = keyspace.stored(key);

@@ -1,4 +1,6 @@
-/** Who is shown a command that has run, whatever it changed: monitors, and clients that keep copies of what they read. */
+/**
+ * Shows executed commands to their observers: monitors, and clients with tracking, which cache values that they read.
+ */
 import type { CommandSpec } from '../../domain/kv/index.js';
 import type { ByteString, SessionId } from '../../kernel/index.js';
 import type { KvWork } from './kv-work.js';
@@ -14,12 +16,12 @@ const NAMED: Readonly<Record<string, string>> = {
   '\b': '\\b',
 };
 
-/** Scripts are shown in front of their commands; what else is not for monitors holds secrets, or is one itself. */
+/** A script is shown before its commands. Other commands with `skip-monitor` hold secrets, or are MONITOR itself. */
 export function isForMonitors({ flags }: CommandSpec): boolean {
   return !flags.includes('skip-monitor') || flags.includes('script');
 }
 
-/** The command, and what its scripts have run. */
+/** Shows the command and the commands that its scripts ran. */
 export function showToMonitors(
   { audience }: OwnedPartition,
   words: readonly string[],
@@ -31,13 +33,13 @@ export function showToMonitors(
   for (const called of audience.scriptCalls.splice(0)) audience.monitor(monitorLine(called, micros, 'lua'));
 }
 
-/** This process hears when one of the keys changes next. */
+/** Registers the process for the next change of the keys. */
 export function track(owned: OwnedPartition, keys: Iterable<string>, edge: SessionId): void {
   for (const key of keys) owned.audience.track(key, edge);
   owned.noteTracking();
 }
 
-/** The client hears which keys its script has read: it had to take all that were named for read. */
+/** Tells the client which keys its script read. Before the script ran, all keys that it named counted as read. */
 export function trackScript(owned: OwnedPartition, work: KvWork, edge: SessionId): void {
   const reads = owned.audience.scriptReads ?? new Set();
   owned.audience.scriptReads = undefined;
@@ -45,7 +47,7 @@ export function trackScript(owned: OwnedPartition, work: KvWork, edge: SessionId
   work.scriptReads = [...(work.scriptReads ?? []), ...reads];
 }
 
-/** MONITOR prints it so: `1721284005.242090 [0 127.0.0.1:50432] "GET" "k"`. */
+/** The format of MONITOR: `1721284005.242090 [0 127.0.0.1:50432] "GET" "k"`. */
 function monitorLine(words: readonly ByteString[], nowMicros: number, address: string): ByteString {
   const seconds = Math.floor(nowMicros / 1e6);
   const micros = String(Math.floor(nowMicros % 1e6)).padStart(6, '0');

@@ -1,7 +1,7 @@
-/** Empties the partitions of deleted databases and search indexes, and asks again for as long as nobody answers. */
+/** Empties the partitions of deleted databases and search indexes, and retries until their owners have answered. */
 import { type DatabaseId, describeError } from '../../kernel/index.js';
-import { kvPartition } from '../../messages/index.js';
 import type { DataRemoval, KvGateway, Log, Timer, Timers } from '../../ports/index.js';
+import { kvPartition } from '../../protocol/index.js';
 
 export interface DataRemovalPorts {
   readonly gateway: KvGateway;
@@ -11,7 +11,7 @@ export interface DataRemovalPorts {
 
 const COMMAND = ['FLUSHALL'];
 const RETRY_MS = 2_000;
-/** Half an hour: longer than a cluster is without an owner, unless somebody has to look at it anyway. */
+/** Half an hour: longer than a cluster is without an owner, except in a fault that needs an operator. */
 const MAX_TRIES = 900;
 
 export class PartitionRemoval implements DataRemoval {

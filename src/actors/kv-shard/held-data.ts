@@ -1,15 +1,16 @@
 /**
- * What the partitions that are loaded here hold, against what this process may hold for all of them and for one
- * database (`runtime/held-memory.ts` has the rule). Owners ask before each request, so what is refused is growth, before
- * anything of it is there.
+ * Bounds the data of the loaded partitions: all of them together, and each database (the rule is in
+ * `runtime/held-memory.ts`). Owners ask before each request, so growth is refused before it allocates memory.
  */
 import { type KvEngine, storedBytes } from '../../domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../kernel/index.js';
-import { parseKvPartition } from '../../messages/index.js';
 import type { Log, Timers } from '../../ports/index.js';
-import { HeldMemory } from '../runtime/index.js';
+import { parseKvPartition } from '../../protocol/index.js';
+import { MemoryReservation } from '../runtime/index.js';
 
-/** The part of a process's memory that one database may have; one with several partitions has it in each process. */
+/**
+ * The part of a process's memory that one database may use; a database with several partitions has it in each process.
+ */
 export const DATABASE_SHARE = 0.8;
 
 export interface HeldDataParts {
@@ -19,14 +20,14 @@ export interface HeldDataParts {
 }
 
 export class HeldData {
-  readonly #memory: HeldMemory<DatabaseId>;
+  readonly #memory: MemoryReservation<DatabaseId>;
 
   constructor(
-    /** What all databases may hold together. */
+    /** The bound of all databases together. */
     readonly limitBytes: number,
     { timers, log, loaded }: HeldDataParts,
   ) {
-    this.#memory = new HeldMemory(limitBytes, DATABASE_SHARE, {
+    this.#memory = new MemoryReservation(limitBytes, DATABASE_SHARE, {
       timers,
       log,
       event: 'kv.memory-full',
@@ -57,7 +58,10 @@ export class HeldData {
     return this.#memory.bytesOf(database);
   }
 
-  /** Counts what the partition of the database holds now. @returns how much it may hold at most, less than it does when it may not grow */
+  /**
+   * Counts the present size of the partition. @returns the size that it may reach; below the present size when it may
+   * not grow
+   */
   maxBytesOf(database: DatabaseId, engine: KvEngine): number {
     const bytes = storedBytes(engine.keyspace);
     this.#memory.count(database, bytes - engine.bounds.countedBytes);

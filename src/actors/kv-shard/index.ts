@@ -1,12 +1,11 @@
 export { PartitionRemoval } from './data-removal.js';
 export { DATABASE_SHARE, HeldData } from './held-data.js';
-export { KvDeliveries } from './kv-deliveries.js';
 export { KvFold, replayFold } from './kv-fold.js';
 export { KvShardGateway, serveKvShard } from './kv-gateway.js';
 export { type GaugedOwner, KvGauges } from './kv-gauges.js';
-export { KvHub } from './kv-hub.js';
-export { KvOwner } from './kv-owner.js';
+export { KvDeliveries, KvOwner } from './kv-owner.js';
 export { KvPlane, type KvPlanePorts } from './kv-plane.js';
 export { KvWork } from './kv-work.js';
 export { ProcessInfo, REDIS_VERSION } from './process-info.js';
 export { MAX_REPLACEMENT_BYTES } from './replacements.js';
+export { SubscriptionRegistry } from './subscription-registry.js';

@@ -1,6 +1,6 @@
 /**
- * A partition of a database as a fold: the engine that runs live commands, fed with effects. Recovery,
- * the compactor, the audit commands and the live actor hold the same object, so they end alike.
+ * A partition of a database as a fold: the engine of live commands, fed with effects. Recovery, compaction, the audit
+ * commands and the live actor use the same class, so they reach the same state.
  */
 import { encodeCommand, RespCommandReader } from '../../codec/resp/index.js';
 import {
@@ -14,10 +14,10 @@ import {
 import type { PartitionFold } from '../../journal/index.js';
 import type { ByteString, Random } from '../../kernel/index.js';
 
-/** A `SET` takes about a microsecond to replay; either bound keeps a slice below two milliseconds. */
+/** Replaying a `SET` takes about a microsecond; either bound keeps a slice below two milliseconds. */
 const SLICE_EFFECTS = 512;
 const SLICE_BYTES = 512 * 1024;
-/** Segments are put together from pieces of this size: long strings of many parts are slow to flatten. */
+/** Segments are written in pieces of this size, because a long string of many parts is slow to flatten. */
 const PIECE_BYTES = 64 * 1024;
 
 export class KvFold implements PartitionFold {
@@ -43,7 +43,7 @@ export class KvFold implements PartitionFold {
     }
   }
 
-  /** @returns false when nothing was left */
+  /** @returns false when no effect was left */
   #replayNext(reader: RespCommandReader): boolean {
     if (reader.nextSet(this.#set)) {
       this.engine.replaySet(this.#set);
@@ -93,7 +93,7 @@ function readerOf(effects: Uint8Array): RespCommandReader {
   return new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
 }
 
-/** An empty fold for replay alone: effects are absolute, so no dice are thrown and no clock is read. */
+/** An empty fold for replay. Effects are absolute, so neither random numbers nor the clock are used. */
 export function replayFold(): KvFold {
   return new KvFold(new KvEngine(NO_RANDOM, NO_FACTS));
 }

@@ -1,23 +1,23 @@
 /**
- * The way to the owner of a partition: straight into the mailbox when the owner is this process, over
- * the bus when it is another. What surely was not executed is tried again until the deadline.
+ * Sends requests to the owner of a partition: directly into the mailbox in this process, over the bus to another
+ * process. A request that was certainly not executed is sent again until its deadline.
  */
 import { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from '../../codec/remote/index.js';
 import { findCommand } from '../../domain/kv/index.js';
 import { isMillraceError, MillraceError, type PartitionName } from '../../kernel/index.js';
-import type { KvRequest, KvResponse } from '../../messages/index.js';
 import type { Bus, Clock, KvGateway, Timers } from '../../ports/index.js';
+import type { KvRequest, KvResponse } from '../../protocol/index.js';
 import {
   type AnswerMemoryLimits,
   type MakeWork,
   type ShardActor,
-  ShardBook,
   type ShardCaller,
   type ShardHost,
+  ShardMap,
   ShardServer,
   type SilenceWatch,
 } from '../runtime/index.js';
-import { KvWork } from './kv-work.js';
+import { isRead, KvWork } from './kv-work.js';
 
 export interface KvGatewayLimits {
   /** How long a request waits for an owner that is loading, moving or being replaced. */
@@ -28,30 +28,30 @@ export interface KvGatewayLimits {
 export interface KvGatewayPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Undefined in a process that may own shards and is alone: there is nobody else to ask. */
+  /** Undefined in a single process that may own shards: there is no other process to ask. */
   readonly caller: ShardCaller | undefined;
   /** Undefined in a process without the kv role. */
   readonly host: ShardHost<KvWork> | undefined;
 }
 
-/** The answer to one that was not run because something in front of it has not. */
+/** The answer to a request that was not run because an earlier request in the same order failed. */
 const NOT_RUN: KvResponse = { replies: [], syncToken: '0-0' };
 
 export class KvShardGateway implements KvGateway {
-  readonly #shards: ShardBook<PartitionName>;
+  readonly #shards: ShardMap<PartitionName>;
 
   constructor(
     private readonly ports: KvGatewayPorts,
     private readonly limits: KvGatewayLimits,
     shardCount: number,
   ) {
-    this.#shards = new ShardBook('kv', shardCount, (partition) => partition);
+    this.#shards = new ShardMap('kv', shardCount, (partition) => partition);
   }
 
   execute(request: KvRequest): Promise<KvResponse> {
     const actor = this.ports.host?.actorOf(this.#shards.shardOf(request.partition));
     if (actor !== undefined && actor.state === 'serving') {
-      // The common case, without a second promise; failures take the longer way.
+      // The common case needs no second promise; only failures take the longer path.
       return new Promise((resolve, reject) => {
         const again = (error: MillraceError) => {
           if (isNotExecuted(error) && request.place?.hasFailed() === false) resolve(NOT_RUN);
@@ -63,6 +63,11 @@ export class KvShardGateway implements KvGateway {
     }
     if (request.place?.hasFailed() === false) return Promise.resolve(NOT_RUN);
     return this.#route(request, this.#deadline());
+  }
+
+  isLoading(partition: PartitionName): boolean {
+    const state = this.ports.host?.actorOf(this.#shards.shardOf(partition))?.state;
+    return state === 'claiming' || state === 'replaying';
   }
 
   #deadline(): number {
@@ -82,6 +87,8 @@ export class KvShardGateway implements KvGateway {
     const actor = host?.actorOf(shard);
     try {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, request);
+      const stopped = host?.whyStopped(shard);
+      if (stopped !== undefined) throw stopped;
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const isPatient = request.waiter !== undefined;
       const body = encodeKvRequest(request);
@@ -103,19 +110,12 @@ function submit(actor: ShardActor<KvWork>, request: KvRequest): Promise<KvRespon
   return new Promise((resolve, reject) => actor.submit(new KvWork(request, resolve, reject)));
 }
 
-/** May it be executed any number of times? What is not known to only read may not: a script writes, too. */
-function isRead(request: KvRequest): boolean {
-  // Leaving and listening are said again and again without harm, and a question is none.
-  if (['listen', 'unblock', 'reads-only'].includes(request.mode)) return true;
-  return request.commands.every((words) => findCommand(words)?.flags.includes('readonly') === true);
-}
-
-/** Does it publish? What a script publishes beside what it writes is known by its entry. */
+/** True when the request publishes. Messages that a script publishes along with its writes are known by its entry. */
 function isTold({ commands }: KvRequest): boolean {
   return commands.some((words) => findCommand(words)?.channels !== undefined);
 }
 
-/** Serves requests of other processes for a shard that this one owns. */
+/** Serves requests of other processes for a shard that this process owns. */
 export function serveKvShard(
   bus: Bus,
   actor: ShardActor<KvWork>,

@@ -1,23 +1,23 @@
 /**
- * What only the owner of a partition knows and statistics want: how large it is, and whether reads found their keys.
- * Looked at once a second, told to the meter where it has changed.
+ * Tells the meter the size of each partition and how many reads found their key, which only the owner knows. It checks
+ * once a second and tells changes.
  *
- *  KG1 the size of a partition is told at most every `tellEveryMs`, and its last change always, as long as it is owned
- *  KG2 looks at keys are told once: what was counted since they were told last
- *  KG3 partitions are looked at some at a time: a new owner has thousands to tell of
- *  KG4 told is what an owner that serves has in memory: one that still loads has a part of it, one whose lease is over
- *      knows what once was. Until then, and of what is not loaded, the size that was told last stands
+ *  KG1 the size of a partition is told at most every `tellEveryMs`; its last change is always told while it is owned
+ *  KG2 lookups of keys are told once: the count since the last telling
+ *  KG3 partitions are checked a few at a time, because a new owner has thousands to tell of
+ *  KG4 only a serving owner tells sizes: one that is loading has a part of the data, one with an expired lease an old
+ *      state. The size told last stays valid until then, and for partitions that are not loaded
  */
 import { KEY_OVERHEAD_BYTES } from '../../domain/kv/index.js';
-import { obtain, type PartitionName } from '../../kernel/index.js';
-import { parseKvPartition } from '../../messages/index.js';
+import { getOrCreate, type PartitionName } from '../../kernel/index.js';
 import type { Clock, Meter, Timer, Timers } from '../../ports/index.js';
+import { parseKvPartition } from '../../protocol/index.js';
 import type { ShardActor } from '../runtime/index.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
 
-/** The owner of a shard in this process, in whatever state it is. */
+/** The owner of a shard in this process, in any state. */
 export interface GaugedOwner {
   readonly actor: Pick<ShardActor<KvWork>, 'state' | 'epoch' | 'holdsLease'>;
   readonly plane: Pick<KvPlane, 'loaded'>;
@@ -37,12 +37,12 @@ export interface KvGaugesOptions {
 
 const DEFAULT_KV_GAUGES: KvGaugesOptions = { lookEveryMs: 1000, tellEveryMs: 10_000 };
 
-/** Well under a millisecond, when all of them have something to tell. */
+/** So many take well under a millisecond, even when each has changes. */
 const STEP_PARTITIONS = 200;
 
 type Served = readonly [name: PartitionName, fold: KvFold, epoch: number];
 
-interface Told {
+interface ReportedCounts {
   keys: number;
   storageBytes: number;
   hits: number;
@@ -51,8 +51,8 @@ interface Told {
 }
 
 export class KvGauges {
-  /** A fold that was put away is forgotten with what was told of it: its successor begins to count at 0. */
-  readonly #told = new WeakMap<KvFold, Told>();
+  /** Keyed by the fold: a reloaded partition has a new fold, which counts from 0. */
+  readonly #told = new WeakMap<KvFold, ReportedCounts>();
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -67,7 +67,7 @@ export class KvGauges {
     });
   }
 
-  /** Looks once more, at all. */
+  /** Tells the last changes of all partitions. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -75,7 +75,7 @@ export class KvGauges {
     for (const [name, fold, epoch] of this.#served()) this.#lookAt(name, fold, epoch, nowMs);
   }
 
-  /** KG4, as it is whenever the next one is asked for. */
+  /** The partitions of serving owners (KG4), checked again at each step. */
   *#served(): Generator<Served, undefined> {
     for (const { actor, plane } of this.parts.owners()) {
       for (const [name, fold] of plane.loaded()) {
@@ -85,7 +85,7 @@ export class KvGauges {
     }
   }
 
-  /** KG3. */
+  /** Checks a few partitions (KG3). */
   #lookOn(partitions: Iterator<Served, undefined>): void {
     if (this.#isStopped) return;
     const nowMs = this.parts.clock.monotonicMs();
@@ -103,7 +103,7 @@ export class KvGauges {
   #lookAt(name: PartitionName, fold: KvFold, epoch: number, nowMs: number): void {
     const { size: keys, bytes, hits, misses } = fold.engine.keyspace;
     const storageBytes = bytes + keys * KEY_OVERHEAD_BYTES;
-    const told = obtain(this.#told, fold, () => ({
+    const told = getOrCreate(this.#told, fold, () => ({
       keys: -1,
       storageBytes: -1,
       hits: 0,
@@ -127,7 +127,7 @@ export class KvGauges {
   }
 }
 
-/** CONFIG RESETSTAT lets an engine count from 0 again. */
+/** CONFIG RESETSTAT sets the engine's counts back to 0. */
 function since(told: number, now: number): number {
   return now >= told ? now - told : now;
 }

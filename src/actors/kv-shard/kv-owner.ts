@@ -1,10 +1,24 @@
 /**
- * The shards of databases in a process that may own them: what all of them share of its memory, what is done beside
- * answering, and what the metrics show of them.
+ * The shards of databases in a process that may own them: their shared memory bound, their background work and their
+ * metrics.
  */
+
+import { decodeKvDelivery, encodeKvDelivery } from '../../codec/remote/index.js';
 import { type Audience, KvEngine, permissionsOf } from '../../domain/kv/index.js';
-import type { ShardName } from '../../kernel/index.js';
-import type { DataLimits, Meter, ProcessPorts, StorageGauge } from '../../ports/index.js';
+import { type KeptObjects, loadKept } from '../../journal/backup/index.js';
+import type { SessionId, ShardName } from '../../kernel/index.js';
+import type {
+  Bus,
+  Clock,
+  DataLimits,
+  Meter,
+  ProcessPorts,
+  StorageGauge,
+  Subscription,
+  Timer,
+  Timers,
+} from '../../ports/index.js';
+import type { KvDelivery } from '../../protocol/index.js';
 import {
   DEFAULT_ANSWER_MEMORY,
   type OwnedPlane,
@@ -12,18 +26,76 @@ import {
   type PlaneParts,
   type ShardHost,
   watchShards,
+  YieldBudget,
 } from '../runtime/index.js';
 import { HeldData } from './held-data.js';
-import { keptLoader } from './kept-loader.js';
-import type { KvDeliveries } from './kv-deliveries.js';
 import { KvFold } from './kv-fold.js';
 import { serveKvShard } from './kv-gateway.js';
 import { KvGauges } from './kv-gauges.js';
 import { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
-import { Passivation } from './passivation.js';
 import type { ProcessInfo } from './process-info.js';
 import type { LoadKept } from './replacements.js';
+
+/** A tenth of the time after which a partition counts as idle. */
+const EVERY_MS = 60_000;
+
+interface PassivationParts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  planes(): Iterable<{ readonly plane: Pick<KvPlane, 'passivateIdle'> }>;
+}
+
+/** Regularly tells each owner in this process to unload its idle partitions. */
+class Passivation {
+  #timer: Timer | undefined;
+
+  constructor(private readonly parts: PassivationParts) {}
+
+  start(): void {
+    this.#timer = this.parts.timers.every(EVERY_MS, () => {
+      for (const { plane } of this.parts.planes()) plane.passivateIdle(this.parts.clock.nowMs());
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+}
+
+/** Receives events for the clients of one process. */
+interface Hearer {
+  readonly edge: SessionId;
+  receive(delivery: KvDelivery): void;
+}
+
+/** Sends events to the processes with listening clients: directly within this process, over the bus to others. */
+export class KvDeliveries {
+  readonly #here = new Map<SessionId, Hearer>();
+
+  constructor(private readonly bus: Bus) {}
+
+  deliver(edge: SessionId, delivery: KvDelivery): void {
+    const hearer = this.#here.get(edge);
+    if (hearer !== undefined) hearer.receive(delivery);
+    else this.bus.publish({ kind: 'edge', session: edge }, encodeKvDelivery(delivery));
+  }
+
+  /** Subscribes to the events of owners in this process and in others. */
+  hear(hearer: Hearer): Subscription {
+    const { edge } = hearer;
+    this.#here.set(edge, hearer);
+    const heard = this.bus.subscribe({ kind: 'edge', session: edge }, (payload) =>
+      hearer.receive(decodeKvDelivery(payload)),
+    );
+    return {
+      stop: () => {
+        heard.stop();
+        this.#here.delete(edge);
+      },
+    };
+  }
+}
 
 export interface KvOwnerPorts extends ProcessPorts {
   readonly storage: StorageGauge;
@@ -36,9 +108,9 @@ export interface KvOwnerPorts extends ProcessPorts {
 
 export interface KvOwnerOptions {
   readonly shards: readonly ShardName[];
-  /** Keys and values of all databases may take so much. */
+  /** The bound of keys and values of all databases. */
   readonly dataBytes: number;
-  /** After which a caller in another process waits no more. */
+  /** A caller in another process stops waiting after this silence of the owner. */
   readonly silenceMs: number;
   readonly maxAnswerBytes: number;
   /** Expired keys removed in one share of a turn. */
@@ -130,4 +202,15 @@ export class KvOwner {
     engine.maxAnswerBytes = this.options.maxAnswerBytes;
     return new KvFold(engine);
   }
+}
+
+/** Loads a kept moment of a partition in small steps, so that the process continues to serve requests. */
+function keptLoader({ clock, timers, ...kept }: KeptObjects & { clock: Clock; timers: Timers }): LoadKept {
+  return async (manifest, fold, maxBytes) => {
+    const budget = new YieldBudget(clock, timers);
+    const yieldWhenDue = async () => {
+      if (budget.isSpent) await budget.yield();
+    };
+    return loadKept(kept, manifest, fold, maxBytes, yieldWhenDue);
+  };
 }

@@ -1,20 +1,20 @@
 /**
- * A shard's databases: runs Redis commands on the partitions it holds, collects their effects, and knows
- * which keys are not stored yet. Partitions that nobody uses are put away and loaded again when asked for.
+ * The databases of a shard: runs Redis commands on loaded partitions, collects their effects, and knows which keys are
+ * not stored yet. Unused partitions leave memory and are loaded again on demand.
  */
 
-import { type Audience, findCommand } from '../../domain/kv/index.js';
+import { type Audience, findCommand, type KvEngine } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
 import { assert, MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
-import { entrySections, type KvEvent, type Manifest } from '../../messages/index.js';
 import type { StorageGauge, Timers } from '../../ports/index.js';
+import { entrySections, type KvEvent, type Manifest } from '../../protocol/index.js';
 import {
-  Breathing,
   type RecoveryStep,
   type SectionEffects,
   type ShardPlane,
   type ShouldStop,
   type Turn,
+  YieldBudget,
 } from '../runtime/index.js';
 import { type CommandRunnerPorts, ShardCommandRunner } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
@@ -27,22 +27,22 @@ import { type LoadKept, Replacements } from './replacements.js';
 export interface KvPlaneLimits {
   /** Expired keys removed in one share of a turn. */
   readonly expiryKeysPerTick: number;
-  /** Between two looks for expired keys. */
+  /** Time between two removals of expired keys. */
   readonly expiryEveryMs: number;
-  /** A partition nobody has used for this long leaves memory, once a snapshot covers it. */
+  /** A partition unused for this long leaves memory, once a snapshot covers it. */
   readonly passivateAfterMs: number;
 }
 
 export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   readonly timers: Timers;
   readonly storage: StorageGauge;
-  /** @param audience of the partition: whom its commands reach */
+  /** @param audience  the listeners that the partition's commands reach */
   createFold(audience: Audience): KvFold;
-  /** Tells a process what its clients listen to. */
+  /** Sends events to a process with listening clients. */
   deliver(edge: SessionId, partition: PartitionName, events: readonly KvEvent[]): void;
-  /** Left out: nothing is ever put in place of what a partition has. */
+  /** Undefined: partitions are never replaced by a kept moment. */
   readonly loadKept?: LoadKept | undefined;
-  /** Called when parked work can go on. */
+  /** Called when a parked request can continue. */
   onReady?(): void;
   /** Called when a partition cannot be loaded: the actor must end. */
   onFailure?(error: unknown): void;
@@ -56,13 +56,13 @@ export class KvPlane implements ShardPlane<KvWork> {
   #inFlight: OwnedPartition[] = [];
   #lastExpiryAtMs = Number.NEGATIVE_INFINITY;
   #isExpiryBehind = false;
-  /** Something here may expire. Of thousands of partitions, each drain looks at those alone that it ran something on. */
+  /** True when a key may have an expiry. It lets a drain look only at the partitions that it ran commands on. */
   #mayExpire = true;
-  /** Partitions in which commands wait, among others in which some did. */
+  /** Partitions in which commands may wait; it may include some without waiters. */
   readonly #awaited = new Set<OwnedPartition>();
   readonly #runner: ShardCommandRunner;
   readonly #replacements: Replacements;
-  readonly #breathing: Breathing;
+  readonly #yieldBudget: YieldBudget;
   readonly activation: string;
 
   constructor(
@@ -70,12 +70,12 @@ export class KvPlane implements ShardPlane<KvWork> {
     private readonly limits: KvPlaneLimits,
   ) {
     this.#runner = new ShardCommandRunner(ports);
-    this.#breathing = new Breathing(ports.clock, ports.timers);
+    this.#yieldBudget = new YieldBudget(ports.clock, ports.timers);
     this.#replacements = new Replacements(
       this.#runner,
       ports.loadKept,
       (owned) => ports.createFold(owned.audience),
-      (owned, work) => this.#takeUp(owned, work),
+      (owned, work) => this.#resume(owned, work),
     );
     this.activation = ports.activation;
   }
@@ -85,12 +85,13 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (place !== undefined && !work.hasBegun && !place.mayRun()) return 'done';
     const owned = this.#ownedOf(work.request.partition);
     const step = this.#execute(owned, work, turn, shouldStop);
+    if (owned.engine?.keyspace.hasMetExpired === true) this.#expireMet(owned, owned.engine, turn);
     this.#noteTimed(owned);
     if (step === 'done' && work.progress === work.commands) place?.hasRun();
     return step;
   }
 
-  /** Whatever it is that may fall due there: nothing begins to wait, and no expiry is set, but by a command. */
+  /** Notes waiters and expiries after a command, because only a command can add one. */
   #noteTimed(owned: OwnedPartition): void {
     if (owned.waiting.size > 0) this.#awaited.add(owned);
     if (owned.engine?.hasExpiries === true) this.#mayExpire = true;
@@ -103,7 +104,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     shouldStop: ShouldStop,
   ): 'done' | 'more' | 'parked' | 'refused' {
     if (this.ports.storage.isFull() && !work.hasBegun && mayGrow(work)) {
-      work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are taken'));
+      work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are accepted'));
       return 'refused';
     }
     const { mode } = work.request;
@@ -172,16 +173,27 @@ export class KvPlane implements ShardPlane<KvWork> {
       const engine = owned.engine;
       if (engine?.hasExpiries !== true) continue;
       this.#mayExpire = true;
-      if (owned.isInDoubt || owned.underway !== undefined || owned.audience.isPaused) continue;
-      const { effects } = engine;
-      const effectsBefore = effects.count;
-      const bytesBefore = effects.bytes;
-      const removed = engine.expireDue(turn.nowMs, this.limits.expiryKeysPerTick);
-      if (removed === 0) continue;
+      if (!mayExpire(owned)) continue;
+      const removed = this.#remove(owned, engine, turn, () =>
+        engine.expireDue(turn.nowMs, this.limits.expiryKeysPerTick),
+      );
       if (removed >= this.limits.expiryKeysPerTick) this.#isExpiryBehind = true;
-      this.#runner.noteChanges(owned, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
-      if (engine.keyspace.changes.ready.size > 0) this.#runner.serveWaiters(owned, engine, turn);
     }
+  }
+
+  /** Removes the expired keys that the command met, so that the next INFO counts them, as in Redis. */
+  #expireMet(owned: OwnedPartition, engine: KvEngine, turn: Turn): void {
+    if (!mayExpire(owned)) engine.keyspace.takeMetExpired();
+    else this.#remove(owned, engine, turn, () => engine.expireMet(turn.nowMs));
+  }
+
+  #remove(owned: OwnedPartition, engine: KvEngine, turn: Turn, remove: () => number): number {
+    const { count, bytes } = engine.effects;
+    const removed = remove();
+    if (removed === 0) return 0;
+    this.#runner.noteChanges(owned, engine, turn, engine.effects.count - count, engine.effects.bytes - bytes);
+    if (engine.keyspace.changes.ready.size > 0) this.#runner.serveWaiters(owned, engine, turn);
+    return removed;
   }
 
   #endOverdueWaits(owned: OwnedPartition, nowMs: number): void {
@@ -242,17 +254,17 @@ export class KvPlane implements ShardPlane<KvWork> {
         const owned = this.#ownedOf(section.partition);
         if (owned.fold === undefined) await this.#restoreOwned(owned);
         for (const _ of (owned.fold as KvFold).applyInSlices(section.effects)) {
-          if (this.#breathing.isDue) await this.#breathing.take();
+          if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
         }
         owned.sectionIndex = section.index;
         owned.latestToken = `${position}-0`;
       }
-      // Small entries have no slices, and thousands of them may be waiting to be read in one go.
-      if (this.#breathing.isDue) await this.#breathing.take();
+      // Small entries are not sliced, and thousands of them may be read without a pause.
+      if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
     }
   }
 
-  /** Partitions a newer snapshot covers may now be put away, and are loaded from it. */
+  /** Partitions that a newer snapshot covers may leave memory, and are loaded from it. */
   adoptManifest(manifest: Manifest): void {
     for (const partition of manifest.partitions) {
       const owned = this.#ownedByName.get(partition.name) ?? this.#newOwned(partition.name);
@@ -261,7 +273,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     }
   }
 
-  /** Puts away what nobody has used for long and a snapshot covers. Returns how many. */
+  /** Unloads partitions that are idle and covered by a snapshot. @returns how many */
   passivateIdle(nowMs: number): number {
     let passivated = 0;
     for (const owned of this.#ownedByName.values()) {
@@ -270,7 +282,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       if (owned.fold === undefined || !isIdle || !isCovered || !owned.hasNothingUnstored || owned.isInDoubt) continue;
       if (!owned.audience.isEmpty || owned.waiting.size > 0) continue;
       const { effects } = owned.fold.engine;
-      // Keys that expire have to be looked after.
+      // Expiring keys must be removed, so the partition stays loaded.
       if (owned.fold.engine.hasExpiries || effects.count > 0) continue;
       owned.fold = undefined;
       passivated += 1;
@@ -279,15 +291,15 @@ export class KvPlane implements ShardPlane<KvWork> {
     return passivated;
   }
 
-  /** Gauges and tests see the partitions in memory, but for those that are being built again. */
+  /** The loaded partitions, without those that are being rebuilt; for gauges and tests. */
   *loaded(): IterableIterator<readonly [PartitionName, KvFold]> {
     for (const { name, fold, isInDoubt } of this.#ownedByName.values()) {
       if (fold !== undefined && !isInDoubt) yield [name, fold];
     }
   }
 
-  /** One that waited for something of its own; unless all that waited was taken up meanwhile. */
-  #takeUp(owned: OwnedPartition, work: KvWork): void {
+  /** Resumes one parked request, unless all parked requests were resumed already. */
+  #resume(owned: OwnedPartition, work: KvWork): void {
     const at = owned.parked.indexOf(work);
     if (at < 0) return;
     owned.parked.splice(at, 1);
@@ -299,7 +311,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     const known = this.#ownedByName.get(partition);
     if (known !== undefined) return known;
     const owned = this.#newOwned(partition);
-    // Neither a snapshot nor an entry knows it: it is empty.
+    // It is in no snapshot and no entry: it is empty.
     owned.fold = this.ports.createFold(owned.audience);
     return owned;
   }
@@ -320,15 +332,15 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#mayExpire = true;
   }
 
-  /** A partition in doubt is built again once all that is sound of it is in the journal. */
+  /** Rebuilds a partition in doubt once all its valid changes are stored. */
   #rebuildIfStored(owned: OwnedPartition): void {
     const { engine } = owned;
     if (owned.isLoading || engine === undefined || this.#runner.changed.has(owned) || !owned.inFlight.isEmpty) return;
     owned.isLoading = true;
     this.#runner.doubted.delete(owned);
-    // What the stopped command changed in memory goes with it.
+    // This drops the changes of the failed command.
     engine.keyspace.changes.open.clear();
-    rebuiltFold(this.ports, owned.name, () => this.ports.createFold(owned.audience), this.#breathing).then(
+    rebuiltFold(this.ports, owned.name, () => this.ports.createFold(owned.audience), this.#yieldBudget).then(
       (fold) => {
         owned.fold = fold;
         this.#mayExpire = true;
@@ -359,7 +371,12 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 }
 
-/** Would a full server refuse one of its commands? */
+/** False while a command is half done, during CLIENT PAUSE and while the partition is in doubt. */
+function mayExpire(owned: OwnedPartition): boolean {
+  return !owned.isInDoubt && owned.underway === undefined && !owned.audience.isPaused;
+}
+
+/** True when a full server would refuse one of the commands. */
 function mayGrow({ request }: KvWork): boolean {
   if (request.mode === 'replace') return true;
   return request.commands.some((words) => findCommand(words)?.mayGrow === true);

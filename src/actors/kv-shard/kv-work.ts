@@ -1,4 +1,4 @@
-/** One request for a partition of a database, on its way through an actor. */
+/** One request for a partition of a database, while an actor executes it. */
 import { type Caller, findCommand, type Permissions, type Reply, type SlicedCommand } from '../../domain/kv/index.js';
 import type { CommandId, MillraceError } from '../../kernel/index.js';
 import {
@@ -7,7 +7,7 @@ import {
   parseKvPartition,
   type ScriptDenial,
   type Span,
-} from '../../messages/index.js';
+} from '../../protocol/index.js';
 import { type Work, WorkTrace } from '../runtime/index.js';
 
 const REST_PLAIN: Caller = { mayPause: true };
@@ -23,36 +23,37 @@ export class KvWork implements Work {
   enteredAtMs = 0;
   waitsForTurn = 0;
   hasWritten = false;
-  /** Commands already executed. */
+  /** The number of commands executed so far. */
   progress = 0;
   replies: Reply[] = [];
-  /** The bytes of all replies so far; they are counted when the request bounds them. */
+  /** The bytes of all replies so far; counted only when the request bounds them. */
   answerBytes = 0;
-  /** The command that `progress` points at, where it runs in slices and has begun. */
+  /** The command at `progress`, when it runs in slices and has begun. */
   slices: SlicedCommand | undefined;
   /** Milliseconds that its earlier slices took. */
   spentMs = 0;
-  /** True while it is half done: other requests find the partition as it was, or as it will be, so it has to end. */
+  /** True while the request is half done. Other requests must not see a partial state, so it has to end first. */
   isHalfway = false;
-  /** Somebody wants what is half done of it to end. */
+  /** Set by SCRIPT KILL and FUNCTION KILL. */
   isKilled = false;
-  /** Ordinal of its last write among the effects of that entry. */
+  /** The ordinal of its last write among the effects of its entry. */
   ordinal = 0;
-  /** A watched key has changed, or there is no room: nothing was executed. */
+  /** True when nothing was executed: a watched key has changed, or there is no room. */
   isAborted = false;
-  /** Keys that its scripts have read; only when the client tracks what it reads. */
+  /** Keys that its scripts have read; only when the client tracks its reads. */
   scriptReads: string[] | undefined;
-  /** What its scripts were refused. */
+  /** The refusals that its scripts met. */
   denials: ScriptDenial[] | undefined;
-  /** Somebody is told of what it has published or done. */
+  /** True when a message or notification of the request has receivers. */
   hasSaid = false;
   /** The database has no room, as far as its last command could tell. */
   isFull = false;
-  /** The partition, whose latest token is told when a request that only read is answered. */
+  slowerThanMicros: number | undefined;
+  /** The partition; the answer to a request that only read names its latest token. */
   askedOf: { readonly latestToken: string } = NOTHING_STORED;
-  /** Set while it waits for a key. */
+  /** Set while the request waits for a key. */
   onGiveUp: (() => void) | undefined;
-  /** Undefined: it is not traced. */
+  /** Undefined when the request is not traced. */
   trace: WorkTrace | undefined;
   #caller: Caller | undefined;
   #isGivenUp = false;
@@ -82,7 +83,11 @@ export class KvWork implements Work {
     return this.progress > 0 || this.isHalfway || this.replies.length > 0;
   }
 
-  /** The request bounds its answer, and there is enough of it. */
+  get isRefusable(): boolean {
+    return !this.hasBegun && !isRead(this.request);
+  }
+
+  /** True when the answer has passed the bound of the request. */
   get isAnswerFull(): boolean {
     const { maxAnswerBytes } = this.request;
     return maxAnswerBytes !== undefined && this.answerBytes > maxAnswerBytes;
@@ -108,10 +113,11 @@ export class KvWork implements Work {
   release(position: number): void {
     this.trace?.released(position);
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.askedOf.latestToken;
-    const { replies, isAborted, isFull, scriptReads, denials, hasSaid } = this;
-    const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
+    const { replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros } = this;
+    const isPlain =
+      !isAborted && !isFull && scriptReads === undefined && denials === undefined && slowerThanMicros === undefined;
     if (isPlain) this.onReply(hasSaid ? { replies, syncToken, hasSaid } : { replies, syncToken });
-    else this.onReply({ replies, syncToken, isAborted, isFull, scriptReads, denials, hasSaid });
+    else this.onReply({ replies, syncToken, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros });
   }
 
   reject(error: MillraceError): void {
@@ -119,7 +125,7 @@ export class KvWork implements Work {
     this.onFailure(error);
   }
 
-  /** Nobody waits for the answer: what is half done ends, what only reads need not be made. */
+  /** True when the answer has no receiver: a half-done command is stopped, and reads are not made. */
   get isUnwanted(): boolean {
     return this.#isGivenUp || this.isKilled || this.request.isGone?.() === true;
   }
@@ -130,7 +136,14 @@ export class KvWork implements Work {
   }
 }
 
-/** Named for the command, by its row of the table; for what is more than one by what they are together. */
+/** True when the request may be executed any number of times. Scripts count as writes. */
+export function isRead(request: KvRequest): boolean {
+  // These modes are harmless when repeated.
+  if (['listen', 'unblock', 'reads-only'].includes(request.mode)) return true;
+  return request.commands.every((words) => findCommand(words)?.flags.includes('readonly') === true);
+}
+
+/** The span has the command's name; a request of several commands has the name of its mode. */
 function traceOf({ mode, commands, database }: KvRequest, within: Span): WorkTrace | undefined {
   const [first] = commands;
   const name = mode === 'single' && first !== undefined ? (findCommand(first)?.name ?? mode) : mode;

@@ -1,14 +1,13 @@
 /**
- * One partition in memory: its engine, who listens to it and who waits in it, and which of its keys hold
- * something that is not stored yet.
+ * One partition in memory: its engine, its listeners and waiters, and its keys with changes that are not stored yet.
  *
  *  PS1 a key is uncommitted from the command that changed it until the entry with that change is stored
  *  PS2 a reply that looked at an uncommitted key waits for that entry
- *  PS3 of a command that is half done nothing is in an entry: it goes into the one that is open when it is done
+ *  PS3 no part of a half-done command is in an entry: all of it goes into the entry that is open when it is done
  */
 import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
-import { type ManifestPartition, parseKvPartition } from '../../messages/index.js';
+import { type ManifestPartition, parseKvPartition } from '../../protocol/index.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import type { PartitionAudience } from './partition-audience.js';
@@ -18,28 +17,28 @@ const NOTHING = new ChangedKeys();
 
 export class OwnedPartition {
   #fold: KvFold | undefined;
-  /** What the newest snapshot has of it; undefined: nothing. */
+  /** The partition's part of the newest snapshot; undefined when it has none. */
   snapshot: ManifestPartition | undefined;
   isLoading = false;
-  /** Its state cannot be trusted: nothing runs on it until it has been built again. */
+  /** The state may be wrong: no command runs until the partition is rebuilt. */
   isInDoubt = false;
-  /** A command in slices, or a transaction, is half done: nothing else runs here until it has ended. */
+  /** A half-done command in slices, or transaction; no other command runs until it ends. */
   underway: KvWork | undefined;
   readonly parked: KvWork[] = [];
   readonly waiting = new WaitingCommands();
   inFlight = new ChangedKeys();
-  /** Ordinal within the open turn of the last effect of this partition. */
+  /** The ordinal, in the open turn, of the last effect of this partition. */
   openOrdinal = 0;
   inFlightOrdinal = 0;
   latestToken = '0-0';
-  /** Index of its last stored section. */
+  /** The index of its last stored section. */
   sectionIndex = 0;
   lastUsedAtMs = 0;
-  /** How often its engine was made; marks of WATCH from an earlier one say nothing. */
+  /** How many engines the partition has had; WATCH marks of an earlier engine are invalid. */
   generation = 0;
-  /** The version of the parameters that were obeyed last; 0 when none was set. */
+  /** The version of the parameters applied last; 0 when none was set. */
   settingsVersion = 0;
-  /** The version of the limits of plans that its engine was told. */
+  /** The version of the plans' limits that the engine was told. */
   limitsVersion = -1;
 
   readonly database: DatabaseId;
@@ -79,7 +78,7 @@ export class OwnedPartition {
     return this.open.isEmpty && this.inFlight.isEmpty;
   }
 
-  /** Somebody began, or ceased, to want to hear of changes. */
+  /** Called when a listener to key changes was added or removed. */
   noteTracking(): void {
     const { engine } = this;
     if (engine === undefined) return;
@@ -88,12 +87,12 @@ export class OwnedPartition {
     changes.onTracked = this.audience.isTracking ? (key) => this.audience.keyChanged(key) : undefined;
   }
 
-  /** The turn that a look at these keys must wait for: `openTurn`, the one before it (in flight), or 0. */
+  /** The turn that a read of these keys must wait for: `openTurn`, the one before it (in flight), or 0. */
   turnToWaitFor(spec: CommandSpec, words: readonly ByteString[], openTurn: number): number {
     const { open, inFlight } = this;
     if (open.isEmpty && inFlight.isEmpty) return 0;
     const { keys, runsScript } = spec;
-    // A script may look at keys it did not name.
+    // A script may read keys that it did not name.
     if (keys.kind === 'none' || runsScript === true) {
       if (spec.acrossPartitions === undefined && runsScript !== true) return 0;
       return open.isEmpty ? openTurn - 1 : openTurn;
@@ -108,7 +107,7 @@ export class OwnedPartition {
     return 0;
   }
 
-  /** The open turn's changes are now in flight. @returns its effects */
+  /** Marks the changes of the open turn as in flight. @returns its effects */
   seal(): Buffer {
     const emptied = this.inFlight;
     const { effects, keyspace, run } = this.engine as KvEngine;
@@ -118,12 +117,12 @@ export class OwnedPartition {
     this.inFlightOrdinal = this.openOrdinal;
     this.openOrdinal = 0;
     this.audience.seal();
-    // PS3; which keys it has changed so far is not known apart.
+    // A half-done command is in no entry (PS3), and its changed keys are not known separately.
     if (run.isOpen) changes.open.everything = true;
     return effects.take();
   }
 
-  /** What was in flight is stored at `position`. */
+  /** Called when the entry in flight is stored at `position`. */
   commit(position: number): void {
     this.inFlight.clear();
     this.latestToken = `${position}-${this.inFlightOrdinal}`;

@@ -1,23 +1,23 @@
 /**
- * Those who listen to one partition, by the process they are connected to, and what they are to be told.
+ * The listeners to one partition, grouped by their process, and the messages for them.
  *
- *  AUD1 nobody is told of what is not stored: a message leaves behind the entries that were open when it was made
- *  AUD2 messages leave in the order they were made, one package for each process
- *  AUD3 a process that has not been heard of for long is forgotten
+ *  AUD1 a message is sent only after the entries that were open when it was made are stored
+ *  AUD2 messages are sent in the order in which they were made, one package for each process
+ *  AUD3 a process that has been silent for long is forgotten
  */
 import { type Audience, type CommandSpec, compileGlob, type Glob, keysOf } from '../../domain/kv/index.js';
 import { type ByteString, OldestFirst, type SessionId } from '../../kernel/index.js';
-import type { KvEvent, KvListen, KvListenKind, ScriptDenial } from '../../messages/index.js';
+import type { KvEvent, KvListen, KvListenKind, ScriptDenial } from '../../protocol/index.js';
 
-/** Keys that are remembered because a client may have cached them; beyond it the oldest are invalidated. */
+/** Keys remembered because a client may have cached them; above this number the oldest are invalidated. */
 const MAX_TRACKED_KEYS = 1_000_000;
-/** ACL LOG hears of so many refusals of one command, because a script may go on being refused. */
+/** Refusals of one command noted in ACL LOG; a script may meet any number. */
 const MAX_SCRIPT_DENIALS = 16;
-/** A process says every second or so that it is there. */
+/** A process renews its subscriptions about every second. */
 export const EDGE_SILENCE_MS = 15_000;
-/** The name that a listener to `invalidation` gives to hear of every change, not only of keys that were read. */
+/** A listener to `invalidation` gives this name to be told of every change, not only of keys that it read. */
 const EVERY_CHANGE = '*';
-/** What a process says under `pause` when it holds up the command of a client. */
+/** A process gives this name under `pause` while it holds back the command of a client. */
 const HELD = 'held';
 
 interface Edge {
@@ -35,13 +35,13 @@ const NO_MESSAGES: readonly Message[] = [];
 type Counts = Map<SessionId, number>;
 
 export class PartitionAudience implements Audience {
-  /** Whose command is being run, for those who do not want to hear of their own changes. */
+  /** The client of the running command; some clients do not want to be told of their own changes. */
   currentClient: string | undefined;
-  /** What scripts of the command that is being run have run, while somebody watches. */
+  /** The commands that scripts of the running command executed; only while a monitor is connected. */
   readonly scriptCalls: (readonly ByteString[])[] = [];
-  /** Keys that scripts of that command have read; only while its client wants to know. */
+  /** The keys that scripts of the running command read; only while its client tracks its reads. */
   scriptReads: Set<ByteString> | undefined;
-  /** What scripts of the command that is being run were refused. */
+  /** The refusals that scripts of the running command met. */
   readonly scriptDenials: ScriptDenial[] = [];
   #maxTrackedKeys = MAX_TRACKED_KEYS;
   readonly #edges = new Map<SessionId, Edge>();
@@ -57,7 +57,7 @@ export class PartitionAudience implements Audience {
   readonly #tracked = new Map<ByteString, Set<SessionId>>();
   readonly #oldestTracked = new OldestFirst(this.#tracked);
   #open: Message[] = [];
-  /** So many of them may leave: what comes behind is held. */
+  /** The number of open messages that may be sent; later ones are held back. */
   #free = Number.POSITIVE_INFINITY;
   #inFlight: Message[] = [];
 
@@ -83,13 +83,13 @@ export class PartitionAudience implements Audience {
     return this.#maxTrackedKeys;
   }
 
-  /** The number is the database's parameter, where 0 is as many as there may be; what is beyond it is told of as changed. */
+  /** The number is the database's parameter; 0 stands for the maximum. Keys above it are invalidated. */
   set maxTrackedKeys(given: number) {
     this.#maxTrackedKeys = given === 0 ? MAX_TRACKED_KEYS : Math.min(given, MAX_TRACKED_KEYS);
     while (this.#tracked.size > this.#maxTrackedKeys) this.#forgetFirst();
   }
 
-  /** Does anybody want to hear of changed keys? */
+  /** True when a listener wants to be told of changed keys. */
   get isTracking(): boolean {
     return this.#tracked.size > 0 || this.#counts.invalidation.has(EVERY_CHANGE);
   }
@@ -116,7 +116,7 @@ export class PartitionAudience implements Audience {
     return receivers;
   }
 
-  /** @returns was this process known? One that was not has to say everything again */
+  /** @returns false for an unknown process, which must then send all its subscriptions */
   listen({ edge: id, isWhole, counts }: KvListen, nowMs: number): boolean {
     const isKnown = this.#edges.has(id);
     if (isWhole) this.forget(id);
@@ -143,7 +143,7 @@ export class PartitionAudience implements Audience {
     for (const [id, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs > EDGE_SILENCE_MS) this.forget(id);
   }
 
-  /** How much has been said in the open turn. */
+  /** The number of messages made in the open turn. */
   get said(): number {
     return this.#open.length;
   }
@@ -156,7 +156,10 @@ export class PartitionAudience implements Audience {
     this.#free = Number.POSITIVE_INFINITY;
   }
 
-  /** That something is to be looked at again is never wrong, and who was told so is not told a second time. */
+  /**
+   * Drops the held messages of an undone command. Invalidations stay: one too many is harmless, and a client that
+   * received one is not sent it again.
+   */
   unsay(): void {
     const held = this.#open.splice(this.#free);
     for (const message of held) if (message.event.type === 'invalidate') this.#open.push(message);
@@ -177,7 +180,7 @@ export class PartitionAudience implements Audience {
     this.#tell('monitor', '', { type: 'monitor', line });
   }
 
-  /** The process wants to hear when the key changes next. */
+  /** Registers the process for the next change of the key. */
   track(key: ByteString, id: SessionId): void {
     const edges = this.#tracked.get(key);
     if (edges !== undefined) {
@@ -188,7 +191,7 @@ export class PartitionAudience implements Audience {
     this.#tracked.set(key, new Set([id]));
   }
 
-  /** @param key undefined: all of them */
+  /** @param key  undefined: all keys */
   keyChanged(key: ByteString | undefined): void {
     const keys = key === undefined ? null : [key];
     const everyone = this.#counts.invalidation.get(EVERY_CHANGE);
@@ -209,25 +212,25 @@ export class PartitionAudience implements Audience {
     this.#tracked.clear();
   }
 
-  /** What those who cached anything have to hear when the partition was built again. */
+  /** Tells clients with cached values that the partition was rebuilt. */
   everythingChanged(): void {
     this.currentClient = undefined;
     this.keyChanged(undefined);
   }
 
-  /** The open turn is sealed: what was made in it waits with it. */
+  /** The open turn is sealed; its messages wait for its entry. */
   seal(): void {
     for (const message of this.#takeFree()) this.#inFlight.push(message);
   }
 
-  /** What was in flight is stored. */
+  /** The entry in flight is stored: its messages are sent. */
   commit(): void {
     if (this.#inFlight.length === 0) return;
     this.#send(this.#inFlight);
     this.#inFlight = [];
   }
 
-  /** Nothing is open and nothing in flight: whatever was said may leave. */
+  /** Sends all messages, because no change is open or in flight. */
   flush(): void {
     this.#send(this.#takeFree());
   }
@@ -251,7 +254,7 @@ export class PartitionAudience implements Audience {
     return sum(counts);
   }
 
-  /** Nobody has changed it: everyone hears of it, whoever is at work. */
+  /** The key did not change, so every client is told, including the one that runs a command. */
   #forgetFirst(): void {
     const oldest = this.#oldestTracked.next();
     if (oldest !== undefined) this.#invalidate(oldest, undefined);

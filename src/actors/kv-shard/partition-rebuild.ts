@@ -1,13 +1,13 @@
-/** The state of one partition, from the newest snapshot and every entry behind it. */
+/** Rebuilds one partition from the newest snapshot and every later entry. */
 import { describeError, type PartitionName } from '../../kernel/index.js';
-import { entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { Log } from '../../ports/index.js';
-import type { Breathing, RecoveryStep } from '../runtime/index.js';
+import { entrySections, type ManifestPartition } from '../../protocol/index.js';
+import type { RecoveryStep, YieldBudget } from '../runtime/index.js';
 import type { KvFold } from './kv-fold.js';
 
 export interface RebuildPorts {
   readonly log: Log;
-  /** The newest snapshot and every entry behind it, up to the last that is stored. */
+  /** The newest snapshot and every later entry up to the last stored one. */
   history(): AsyncIterable<RecoveryStep>;
   /** Fills an empty fold from a snapshot. */
   loadPartition(partition: ManifestPartition, fold: KvFold): Promise<void>;
@@ -15,16 +15,16 @@ export interface RebuildPorts {
 
 const MAX_REBUILDS = 3;
 
-/** A snapshot that is made meanwhile may know more than the history it was asked for; then it is asked again. */
+/** A snapshot made during the rebuild may replace the history being read; then the history is requested again. */
 export async function rebuiltFold(
   ports: RebuildPorts,
   partition: PartitionName,
   createFold: () => KvFold,
-  breathing: Breathing,
+  budget: YieldBudget,
 ): Promise<KvFold> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await foldOf(ports, partition, createFold, breathing);
+      return await foldOf(ports, partition, createFold, budget);
     } catch (error) {
       if (tries === MAX_REBUILDS) throw error;
       ports.log.warn('partition.rebuild-failed', { partition, error: describeError(error) });
@@ -36,7 +36,7 @@ async function foldOf(
   ports: RebuildPorts,
   partition: PartitionName,
   createFold: () => KvFold,
-  breathing: Breathing,
+  budget: YieldBudget,
 ): Promise<KvFold> {
   let fold = createFold();
   for await (const step of ports.history()) {
@@ -50,9 +50,9 @@ async function foldOf(
     }
     for (const section of entrySections(step.read.entry)) {
       if (section.partition !== partition) continue;
-      for (const _ of fold.applyInSlices(section.effects)) if (breathing.isDue) await breathing.take();
+      for (const _ of fold.applyInSlices(section.effects)) if (budget.isSpent) await budget.yield();
     }
-    if (breathing.isDue) await breathing.take();
+    if (budget.isSpent) await budget.yield();
   }
   return fold;
 }

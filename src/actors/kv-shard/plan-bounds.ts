@@ -1,4 +1,4 @@
-/** Between what plans, and this process, let partitions hold and the engines that keep to it. */
+/** Gives the engines the bounds of the plans and of this process. */
 import type { KvEngine } from '../../domain/kv/index.js';
 import { type DataLimits, NO_DATA_LIMITS } from '../../ports/index.js';
 import type { HeldData } from './held-data.js';
@@ -10,7 +10,7 @@ export class PlanBounds {
     private readonly held?: Pick<HeldData, 'maxBytesOf'>,
   ) {}
 
-  /** The engine knows what the plan allows, and the process has room for, just now. To be called before each request. */
+  /** Tells the engine the present bounds of plan and process; called before each request. */
   tell(owned: OwnedPartition, engine: KvEngine): void {
     if (this.held !== undefined) engine.bounds.processMaxBytes = this.held.maxBytesOf(owned.database, engine);
     const { version } = this.limits;
@@ -20,7 +20,7 @@ export class PlanBounds {
     engine.maxCommandBytes = this.limits.maxCommandBytesOf(owned.name) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** A command was refused for want of room: a larger plan may help. */
+  /** A command was refused because the database is full: a larger plan may help. */
   noteFull(owned: OwnedPartition, engine: KvEngine): void {
     if (engine.bounds.isPlanReached) this.limits.reached(owned.name);
   }

@@ -1,14 +1,14 @@
-/** What INFO and TIME tell about this process. Names are Redis's own where the thing is the same. */
+/** The facts about this process in INFO and TIME. Fields that exist in Redis keep their names. */
 import { human, Rate, type ScriptLimits, type ServerInfo } from '../../domain/kv/index.js';
 import type { Clock, NativeFace, ProcessReadings, RespCounts } from '../../ports/index.js';
 
-/** The protocol level clients decide features by. */
+/** The Redis version by which clients choose features. */
 export const REDIS_VERSION = '8.2.0';
 
 export interface ProcessInfoPorts {
   readonly clock: Clock;
   readonly readings: ProcessReadings;
-  /** Undefined before it listens, and in a process without the native protocol. */
+  /** Undefined before RESP listens, and in a process without RESP. */
   face(): NativeFace | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface ProcessInfoOptions {
   /** The version of this program. */
   readonly version: string;
   readonly scripts: ScriptLimits;
-  /** Work of one command. */
+  /** The time limit of one command. */
   readonly commandMs: number;
 }
 
@@ -28,6 +28,7 @@ export class ProcessInfo implements ServerInfo {
   readonly #inputPace = new Rate();
   readonly #outputPace = new Rate();
   #peakBytes = 0;
+  #peakAtMs = 0;
   readonly scriptLimits: ScriptLimits;
   readonly commandMs: number;
 
@@ -54,8 +55,8 @@ export class ProcessInfo implements ServerInfo {
     return new Map<string, Fields>([
       ['server', this.#server()],
       ['clients', this.#clients(counts)],
-      ['memory', this.#memory()],
-      ['persistence', PERSISTENCE],
+      ['memory', this.#memory(counts)],
+      ['persistence', this.#persistence()],
       ['stats', this.#stats(counts)],
       ['replication', this.#replication()],
       ['cpu', this.#processor()],
@@ -72,12 +73,14 @@ export class ProcessInfo implements ServerInfo {
       ['redis_version', REDIS_VERSION],
       ['redis_git_sha1', '00000000'],
       ['redis_git_dirty', '0'],
+      ['redis_build_id', '0000000000000000'],
       ['redis_mode', 'standalone'],
       ['os', readings.platform],
       ['arch_bits', '64'],
       ['monotonic_clock', 'POSIX clock_gettime'],
       ['multiplexing_api', 'epoll'],
       ['process_id', String(readings.pid)],
+      ['process_supervised', 'no'],
       ['run_id', this.options.runId],
       ['server_time_usec', String(this.nowMicros())],
       ['uptime_in_seconds', String(uptimeSeconds)],
@@ -87,11 +90,13 @@ export class ProcessInfo implements ServerInfo {
       ['lru_clock', String(Math.floor(nowMs / 1000) & 0xffffff)],
       ['executable', readings.executable],
       ['config_file', ''],
+      ['io_threads_active', '0'],
       ['millrace_version', this.options.version],
     ];
     const face = this.ports.face();
     if (face !== undefined) {
       fields.push(['tcp_port', String(face.port)], ['tcp_host', face.host]);
+      fields.push(['listener0', `name=tcp,bind=${face.host},port=${face.port}`]);
     }
     return new Map(fields);
   }
@@ -100,6 +105,8 @@ export class ProcessInfo implements ServerInfo {
     return new Map([
       ['connected_clients', String(counts?.connections ?? 0)],
       ['maxclients', String(this.ports.face()?.maxClients ?? 0)],
+      ['client_recent_max_input_buffer', String(counts?.largestInputBytes ?? 0)],
+      ['client_recent_max_output_buffer', String(counts?.largestOutputBytes ?? 0)],
       ['tracking_clients', String(counts?.trackingClients ?? 0)],
       ['pubsub_clients', String(counts?.subscribers ?? 0)],
       ['watching_clients', String(counts?.watchingClients ?? 0)],
@@ -126,15 +133,26 @@ export class ProcessInfo implements ServerInfo {
       ['tracking_total_keys', String(counts?.trackedKeys ?? 0)],
       ['tracking_total_items', String(counts?.trackedItems ?? 0)],
       ['tracking_total_prefixes', String(counts?.trackedPrefixes ?? 0)],
+      ['client_query_buffer_limit_disconnections', String(counts?.cutForInput ?? 0)],
+      ['client_output_buffer_limit_disconnections', String(counts?.cutForOutput ?? 0)],
+      ['acl_access_denied_auth', String(counts?.denied.auth ?? 0)],
+      ['acl_access_denied_cmd', String(counts?.denied.command ?? 0)],
+      ['acl_access_denied_key', String(counts?.denied.key ?? 0)],
+      ['acl_access_denied_channel', String(counts?.denied.channel ?? 0)],
       ...NO_REPLICAS,
       ...NEVER,
     ]);
   }
 
-  #memory(): Fields {
+  #memory(counts: RespCounts | undefined): Fields {
     const { machineBytes } = this.ports.readings;
     const { heapUsed, rss } = this.ports.readings.memory();
-    this.#peakBytes = Math.max(this.#peakBytes, heapUsed);
+    if (heapUsed > this.#peakBytes) {
+      this.#peakBytes = heapUsed;
+      this.#peakAtMs = this.ports.clock.nowMs();
+    }
+    const rssOverHeap = (rss / heapUsed).toFixed(2);
+    const rssBeyondHeap = String(rss - heapUsed);
     return new Map([
       ['used_memory', String(heapUsed)],
       ['used_memory_human', human(heapUsed)],
@@ -142,12 +160,28 @@ export class ProcessInfo implements ServerInfo {
       ['used_memory_rss_human', human(rss)],
       ['used_memory_peak', String(this.#peakBytes)],
       ['used_memory_peak_human', human(this.#peakBytes)],
+      ['used_memory_peak_time', String(Math.floor(this.#peakAtMs / 1000))],
+      ['used_memory_peak_perc', `${((heapUsed / this.#peakBytes) * 100).toFixed(2)}%`],
+      ['allocator_allocated', String(heapUsed)],
+      ['allocator_active', String(heapUsed)],
+      ['allocator_resident', String(rss)],
+      ['allocator_muzzy', '0'],
+      ['allocator_frag_ratio', '1.00'],
+      ['allocator_frag_bytes', '0'],
+      ['allocator_rss_ratio', rssOverHeap],
+      ['allocator_rss_bytes', rssBeyondHeap],
+      ['rss_overhead_ratio', '1.00'],
+      ['rss_overhead_bytes', '0'],
       ['total_system_memory', String(machineBytes)],
       ['total_system_memory_human', human(machineBytes)],
-      ['mem_fragmentation_ratio', (rss / heapUsed).toFixed(2)],
-      ['mem_fragmentation_bytes', String(rss - heapUsed)],
+      ['mem_fragmentation_ratio', rssOverHeap],
+      ['mem_fragmentation_bytes', rssBeyondHeap],
       ['mem_replication_backlog', '0'],
+      ['mem_total_replication_buffers', '0'],
+      ['mem_replica_full_sync_buffer', '0'],
       ['mem_clients_slaves', '0'],
+      ['mem_clients_normal', String(counts?.heldBytes ?? 0)],
+      ['mem_aof_buffer', '0'],
       ['mem_cluster_links', '0'],
       ['active_defrag_running', '0'],
       ['mem_allocator', 'v8'],
@@ -164,12 +198,18 @@ export class ProcessInfo implements ServerInfo {
     ]);
   }
 
+  /** Every answered write is stored, so the last save is now, as in LASTSAVE. */
+  #persistence(): Fields {
+    return new Map([...PERSISTENCE, ['rdb_last_save_time', String(Math.floor(this.ports.clock.nowMs() / 1000))]]);
+  }
+
   #replication(): Fields {
     return new Map([
       ['role', 'master'],
       ['connected_slaves', '0'],
       ['master_failover_state', 'no-failover'],
       ['master_replid', this.options.runId],
+      ['master_replid2', '0'.repeat(40)],
       ['master_repl_offset', '0'],
       ['second_repl_offset', '-1'],
       ['repl_backlog_active', '0'],
@@ -180,15 +220,17 @@ export class ProcessInfo implements ServerInfo {
   }
 }
 
-/** The journal replicates; nobody copies a database from here. */
+/** The journal replicates the data; databases have no replicas. */
 const NO_REPLICAS: readonly [string, string][] = [
   ['sync_full', '0'],
   ['sync_partial_ok', '0'],
   ['sync_partial_err', '0'],
+  ['instantaneous_input_repl_kbps', '0.00'],
+  ['instantaneous_output_repl_kbps', '0.00'],
   ['slave_expires_tracked_keys', '0'],
 ];
 
-/** Nothing forks, moves keys to other servers, or defragments. */
+/** Always zero: this process does not fork, migrate keys, defragment, use threads for sockets or evict clients. */
 const NEVER: readonly [string, string][] = [
   ['latest_fork_usec', '0'],
   ['total_forks', '0'],
@@ -197,9 +239,21 @@ const NEVER: readonly [string, string][] = [
   ['active_defrag_misses', '0'],
   ['active_defrag_key_hits', '0'],
   ['active_defrag_key_misses', '0'],
+  ['total_active_defrag_time', '0'],
+  ['current_active_defrag_time', '0'],
+  ['expired_stale_perc', '0.00'],
+  ['expired_time_cap_reached_count', '0'],
+  ['evicted_clients', '0'],
+  ['total_eviction_exceeded_time', '0'],
+  ['current_eviction_exceeded_time', '0'],
+  ['unexpected_error_replies', '0'],
+  ['io_threaded_reads_processed', '0'],
+  ['io_threaded_writes_processed', '0'],
+  ['io_threaded_total_prefetch_batches', '0'],
+  ['io_threaded_total_prefetch_entries', '0'],
 ];
 
-/** Every write is journaled before it is answered: nothing waits to be saved. */
+/** Every write is stored before it is answered, so no save is pending. */
 const PERSISTENCE: Fields = new Map([
   ['loading', '0'],
   ['async_loading', '0'],
@@ -211,5 +265,28 @@ const PERSISTENCE: Fields = new Map([
   ['aof_rewrite_scheduled', '0'],
   ['aof_last_bgrewrite_status', 'ok'],
   ['module_fork_in_progress', '0'],
+  ['module_fork_last_cow_size', '0'],
   ['aof_last_write_status', 'ok'],
+  ['current_cow_peak', '0'],
+  ['current_cow_size', '0'],
+  ['current_cow_size_age', '0'],
+  ['current_fork_perc', '0.00'],
+  ['current_save_keys_processed', '0'],
+  ['current_save_keys_total', '0'],
+  ['rdb_last_bgsave_time_sec', '-1'],
+  ['rdb_current_bgsave_time_sec', '-1'],
+  ['rdb_saves', '0'],
+  ['rdb_saves_consecutive_failures', '0'],
+  ['rdb_last_cow_size', '0'],
+  ['rdb_last_load_keys_expired', '0'],
+  ['rdb_last_load_keys_loaded', '0'],
+  ['aof_last_rewrite_time_sec', '-1'],
+  ['aof_current_rewrite_time_sec', '-1'],
+  ['aof_rewrites', '0'],
+  ['aof_rewrites_consecutive_failures', '0'],
+  ['aof_last_cow_size', '0'],
+  ['aof_pending_rewrite', '0'],
+  ['aof_buffer_length', '0'],
+  ['aof_pending_bio_fsync', '0'],
+  ['aof_delayed_fsync', '0'],
 ]);

@@ -1,10 +1,12 @@
 /**
- * Puts a kept state in place of all that a partition has, as one entry.
+ * Replaces all data of a partition by a kept moment, in one entry.
  *
- *  RPL1 the state is built aside, while the partition goes on, and takes its place between two requests
- *  RPL2 the entry has all of it in effects: everything is emptied, then comes what the kept segments hold. Whoever
- *       reads the journal needs no object for it
- *  RPL3 what the open turn has done to the partition before is in the same section, in front: its replies wait for it
+ *  RPL1 the kept state is loaded separately while the partition serves requests, and takes its place between two
+ *       requests
+ *  RPL2 the entry holds the new state as effects: a FLUSHALL, then the contents of the kept segments; a reader of the
+ *       journal needs no other object
+ *  RPL3 earlier effects of the open turn are in the same section, before the replacement, because their replies wait
+ *       for it
  */
 import { type KvEngine, OK } from '../../domain/kv/index.js';
 import { MillraceError } from '../../kernel/index.js';
@@ -15,13 +17,13 @@ import type { KvWork } from './kv-work.js';
 import type { OwnedPartition } from './owned-partition.js';
 
 /**
- * Fills an empty fold with the state that was kept under this name, letting others run.
- * @returns its segments, as they were kept
+ * Fills an empty fold with the state kept under this name, in small steps.
+ * @returns the kept segments
  * @throws NOT_FOUND, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export type LoadKept = (manifest: string, fold: KvFold, maxBytes: number) => Promise<readonly Uint8Array[]>;
 
-/** The bytes of segments that one entry may have: its owner, and whoever reads it, holds it in memory several times. */
+/** The bound of segments in one entry; its owner and each reader hold the entry in memory several times. */
 export const MAX_REPLACEMENT_BYTES = 256 * 1024 * 1024;
 
 type Prepared = { readonly fold: KvFold; readonly segments: readonly Uint8Array[] } | { readonly error: MillraceError };
@@ -34,7 +36,7 @@ export class Replacements {
     private readonly runner: ShardCommandRunner,
     private readonly loadKept: LoadKept | undefined,
     private readonly createFold: (owned: OwnedPartition) => KvFold,
-    /** The work can go on. */
+    /** Called when the request can continue. */
     private readonly onPrepared: (owned: OwnedPartition, work: KvWork) => void,
   ) {}
 
@@ -53,7 +55,7 @@ export class Replacements {
     return 'done';
   }
 
-  /** RPL1. */
+  /** Loads the state separately (RPL1). */
   #begin(owned: OwnedPartition, work: KvWork): void {
     this.#begun.add(work);
     const [manifest = ''] = work.request.commands[0] ?? [];
@@ -61,7 +63,7 @@ export class Replacements {
     const { loadKept } = this;
     const loading =
       loadKept === undefined
-        ? Promise.reject(new MillraceError('DEFECT', 'nothing that was kept can be loaded here'))
+        ? Promise.reject(new MillraceError('DEFECT', 'this process cannot load kept states'))
         : loadKept(manifest, fold, MAX_REPLACEMENT_BYTES);
     loading
       .then(
@@ -83,7 +85,7 @@ export class Replacements {
   ): void {
     const next = fold.engine;
     const { effects } = next;
-    // RPL3.
+    // Earlier effects of the turn come first (RPL3).
     const { count, bytes } = engine.effects;
     effects.adopt(engine.effects.take(), count);
     effects.push('FLUSHALL');

@@ -1,11 +1,11 @@
 /**
- * Commands that wait for a key of one partition, in the order they came.
+ * Commands that wait for a key of one partition, in the order of their arrival.
  *
- *  WC1 of the commands that wait for a key the one that came first is served first
- *  WC2 a command leaves once: served, timed out, sent away or given up with its actor
+ *  WC1 of the commands that wait for a key, the one that came first is served first
+ *  WC2 a command leaves once: served, timed out, unblocked, or rejected with its actor's end
  */
 import { type Blocked, ErrorReply, findCommand, type KeyChanges, type Reply } from '../../domain/kv/index.js';
-import { type ByteString, obtain } from '../../kernel/index.js';
+import { type ByteString, getOrCreate } from '../../kernel/index.js';
 import type { KvWork } from './kv-work.js';
 
 export interface WaitingCommand {
@@ -40,7 +40,7 @@ export class WaitingCommands {
     return count;
   }
 
-  /** When the next one's time is over; undefined: nobody waits for a time. */
+  /** The earliest timeout; undefined when no command has one. */
   get earliestMs(): number | undefined {
     return this.#earliestMs === Number.POSITIVE_INFINITY ? undefined : this.#earliestMs;
   }
@@ -51,13 +51,13 @@ export class WaitingCommands {
     const waiter: WaitingCommand = { work, words: blocked.words ?? words, keys, untilMs, onTimeout: blocked.onTimeout };
     this.#waitersByName.set(work.request.waiter as string, waiter);
     for (const key of keys) {
-      obtain(this.#waitersByKey, key, () => new Set()).add(waiter);
+      getOrCreate(this.#waitersByKey, key, () => new Set()).add(waiter);
       changes.await(key);
     }
     if (untilMs < this.#earliestMs) this.#earliestMs = untilMs;
   }
 
-  /** Those who wait for the key, first come first; a copy, for they leave while it is gone through. */
+  /** The commands that wait for the key, in order. A copy, because commands leave during iteration. */
   waitingFor(key: ByteString): WaitingCommand[] {
     return [...(this.#waitersByKey.get(key) ?? [])];
   }
@@ -76,7 +76,7 @@ export class WaitingCommands {
     }
   }
 
-  /** Sends one away: its reply, or undefined when nobody of that name waits. */
+  /** Ends the wait of the named command. @returns its reply, or undefined when no such command waits */
   dismiss(
     name: string,
     how: string,
@@ -88,7 +88,7 @@ export class WaitingCommands {
     return { waiter, reply: how === 'ERROR' ? UNBLOCKED : waiter.onTimeout };
   }
 
-  /** Those whose time is over, taken out. */
+  /** Removes the commands whose timeout is over. */
   takeOverdue(nowMs: number, changes: KeyChanges | undefined): WaitingCommand[] {
     if (nowMs < this.#earliestMs) return [];
     const overdue: WaitingCommand[] = [];
@@ -102,7 +102,7 @@ export class WaitingCommands {
     return overdue;
   }
 
-  /** All of them, taken out. */
+  /** Removes all commands. */
   clear(): KvWork[] {
     const works = [...this.#waitersByName.values()].map(({ work }) => work);
     this.#waitersByName.clear();
@@ -111,7 +111,7 @@ export class WaitingCommands {
     return works;
   }
 
-  /** The partition was built again: its key changes are new. */
+  /** The partition was rebuilt: its key changes are a new object. */
   moveTo(changes: KeyChanges): void {
     for (const waiter of this.#waitersByName.values()) for (const key of waiter.keys) changes.await(key);
   }

@@ -1,6 +1,6 @@
-/** WATCH: the mark of keys that a client has looked at, and whether one has changed when it comes back with the mark. */
+/** WATCH: makes marks of watched keys, and tells by a mark whether a key has changed. */
 import type { KvEngine } from '../../domain/kv/index.js';
-import type { KvWatch } from '../../messages/index.js';
+import type { KvWatch } from '../../protocol/index.js';
 import type { OwnedPartition } from './owned-partition.js';
 
 /** @returns `<activation>:<generation of the partition>:<mark of the keyspace>` */
@@ -14,14 +14,14 @@ export function watchKeys(
   keyspace.nowMs = nowMs;
   let mark = 0;
   for (const key of keys) {
-    // One that has expired already is not there, and its removal is no change for the watcher.
+    // An expired key counts as absent, so its removal is no change for the watcher.
     keyspace.fetch(key);
     mark = keyspace.changes.watch(key);
   }
   return `${activation}:${generation}:${mark}`;
 }
 
-/** Has a key changed since the caller's marks? A mark of another activation says nothing, so it counts as changed. */
+/** True when a key changed after the caller's marks. A mark of another activation counts as changed. */
 export function hasWatchedKeyChanged(
   activation: string,
   { generation }: OwnedPartition,

@@ -1,48 +1,48 @@
 /**
- * One account's queue in memory: its engine, its bodies, and what of it is not stored yet.
+ * One account's queue in memory: its engine, its bodies, and its changes that are not stored yet.
  *
- *  QA1 an answer waits for the entry with everything unstored of its partition, also when it changed nothing
- *  QA2 an attempt is handed on when the entry with its start is stored, and not before
- *  QA3 what one decision records in steps is in one entry: it is held back until the last of them, and nothing else of
- *      the account happens meanwhile
+ *  QA1 an answer waits for the entry with all unstored changes of its partition, also when it changed nothing itself
+ *  QA2 an attempt is passed on when the entry with its start is stored, not earlier
+ *  QA3 the events of one decision in steps go into one entry: they are held back until the last step, and the account
+ *      does no other work until then
  */
 import type {
   AccountTerms,
+  AccountUsage,
   BodyRef,
   BodySink,
   Envelope,
-  Held,
   OpenRunAttempt,
   QueueBounds,
   RecordEvent,
 } from '../../domain/queue/index.js';
 import type { AccountId, MessageId, PartitionName } from '../../kernel/index.js';
-import { parseQueuePartition } from '../../messages/index.js';
+import { parseQueuePartition } from '../../protocol/index.js';
 import type { QueuePartitionFold } from './queue-fold.js';
 import type { QueueWork } from './queue-work.js';
 
-/** The bytes of bodies: in memory, or where they were stored. */
+/** The contents of bodies: in memory, or read from where they are stored. */
 export interface PartitionBodies extends BodySink {
-  /** What was put until now goes into the entry that is on its way. */
+  /** The bodies put so far go into the entry in flight. */
   sealed(): void;
-  /** The entry on its way is stored; `position` is its last message's. */
+  /** The entry in flight is stored; `position` is that of its last message. */
   stored(position: number): void;
-  /** What is put from now on is left by `sealed`, until it is let go (QA3). */
+  /** `sealed` excludes bodies that are put from now on until `letGo` (QA3: one decision, one entry). */
   hold(): void;
   letGo(): void;
-  /** What was put since the last call came with the entry at this position. */
+  /** The bodies put since the last call came from the entry at this position. */
   replayedAt(position: number): void;
   /** Undefined: it has to be loaded. */
   get(number: number): Uint8Array | undefined;
   /** @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
   load(number: number): Promise<Uint8Array>;
-  /** A verified snapshot has all that came up to this position. */
+  /** A verified snapshot holds all bodies up to this position. */
   covered(position: number): void;
   /** The activation is over. */
   close(): void;
 }
 
-/** An attempt whose start is recorded: all that has to be known to make the call. */
+/** An attempt with a recorded start, with all that is needed to make the call. */
 export interface StartedAttempt {
   readonly id: MessageId;
   readonly envelope: Envelope;
@@ -50,29 +50,29 @@ export interface StartedAttempt {
   readonly body: BodyRef;
   readonly retried: number;
   readonly restarts: number;
-  /** There where the message belongs to a workflow's run. */
+  /** Set where the message belongs to a workflow run. */
   readonly run?: OpenRunAttempt | undefined;
 }
 
 export class AccountQueue {
   readonly account: AccountId;
-  /** They are what was heard last: an account does not lose its limits because nobody can be asked. */
+  /** The last known terms: an account keeps its limits while they cannot be asked for. */
   terms: AccountTerms | undefined;
-  /** Came before the account was heard of. */
+  /** Commands that came before the account was known. */
   readonly parked: QueueWork[] = [];
-  /** When `work` has something to do; on the journal's clock. Undefined: not by itself. */
+  /** The next time at which `work` has something to do, on the journal's clock. Undefined: none. */
   dueAtMs: number | undefined = 0;
-  /** Has it looked at when the process has more room. */
+  /** Called when the process has more room. */
   lookAgain: (() => void) | undefined;
-  /** Since when more is due than could be started, on the monotonic clock. */
+  /** The time since which more is due than could be started, on the monotonic clock. */
   behindSinceMs: number | undefined;
-  /** Attempts started and not concluded: each holds a place in the process's room. */
+  /** Attempts started and not concluded; each holds a delivery place of the process. */
   inFlight = 0;
-  /** The memory that the process has counted for it (held-messages.ts), and below what it may hold. */
+  /** The memory counted for the account (held-messages.ts), and below the bounds derived from it. */
   countedBytes = 0;
-  boundsFor: ((held: Held) => QueueBounds) | undefined;
+  boundsFor: ((held: AccountUsage) => QueueBounds) | undefined;
   #open: Uint8Array[] = [];
-  /** QA3. Undefined: nothing is held back. */
+  /** The effects held back (QA3); undefined: none are. */
   #held: Uint8Array[] | undefined;
   #started: StartedAttempt[] = [];
   #startedInFlight: StartedAttempt[] = [];
@@ -100,13 +100,13 @@ export class AccountQueue {
     return this.#held !== undefined;
   }
 
-  /** What is added from now on is left by `seal`. */
+  /** `seal` excludes effects that are added from now on. */
   hold(): void {
     this.#held = [];
     this.bodies.hold();
   }
 
-  /** It goes with the others from now on. @returns what it was */
+  /** Adds the held-back effects to the open turn. @returns those effects */
   letGo(): readonly Uint8Array[] {
     const held = this.#held ?? [];
     for (const effects of held) this.#open.push(effects);
@@ -119,13 +119,13 @@ export class AccountQueue {
     this.#started.push(attempt);
   }
 
-  /** QA1. The turn whose entry an answer given now must wait for; 0: none. */
+  /** The turn that an answer given now must wait for (QA1); 0: none. */
   turnToWaitFor(openTurn: number): number {
     if (this.#open.length > 0) return openTurn;
     return this.#isSealed ? openTurn - 1 : 0;
   }
 
-  /** The open effects, which are now on their way. */
+  /** @returns the open effects, which are in flight from now on */
   seal(): readonly Uint8Array[] {
     const effects = this.#open;
     this.#open = [];
@@ -136,7 +136,7 @@ export class AccountQueue {
     return effects;
   }
 
-  /** What was on its way is stored. Returns the attempts that may be made now. */
+  /** The entry in flight is stored. @returns the attempts that may be made now */
   commit(position: number): StartedAttempt[] {
     const attempts = this.#startedInFlight;
     this.#startedInFlight = [];

@@ -1,16 +1,18 @@
 /**
- * The spans of an attempt: from when it may be made until its outcome is stored, and within it the call itself, which the
- * destination is told of.
+ * The spans of an attempt: one from its permission to start until its outcome is stored, and in it one for the call,
+ * which is announced to the destination.
  *
- *  ATR1 an attempt is of the trace that its message carries; else, in a run, of the trace of what triggered the run
- *  ATR2 what a schedule makes is a trace of its own, one for all attempts of a message or of a run, with a link to the trace
- *       in which the schedule was set
- *  ATR3 a message without a trace begins none: it was decided when it was published
+ *  ATR1 an attempt belongs to the trace in its message's headers; without one, in a run, to the trace of the message
+ *       that triggered the run
+ *  ATR2 a scheduled message has a separate trace for all its attempts or its run, with a link to the trace in which
+ *       the schedule was created
+ *  ATR3 a message without a trace does not start one at its delivery: the sampling decision was made at its
+ *       publication
  */
 import { type Envelope, type HeaderList, isOfTrace } from '../../domain/queue/index.js';
 import { readUrl } from '../../kernel/index.js';
-import type { Span, TraceHeaders } from '../../messages/index.js';
 import type { CallOutcome, SpanBeginning, Tracing } from '../../ports/index.js';
+import type { Span, TraceHeaders } from '../../protocol/index.js';
 import type { StartedAttempt } from './account-queue.js';
 import type { QueueWork } from './queue-work.js';
 
@@ -23,11 +25,11 @@ export class AttemptTrace {
 
   private constructor(
     private readonly url: string,
-    /** Undefined: a scheduled message that is not sampled. */
+    /** Undefined for a scheduled message that is not sampled. */
     private readonly span: Span | undefined,
   ) {}
 
-  /** @returns undefined: whatever the message carries is handed on as it is */
+  /** @returns undefined when the message's trace headers are passed on unchanged */
   static begin(tracing: Tracing, attempt: StartedAttempt): AttemptTrace | undefined {
     const origin = originOf(attempt);
     if (origin === undefined) return undefined;
@@ -48,7 +50,7 @@ export class AttemptTrace {
     return new AttemptTrace(envelope.url, span);
   }
 
-  /** The call is about to go out. @returns its headers */
+  /** Called before the call is made. @returns its headers */
   sending(method: string, header: HeaderList, retried: number): HeaderList {
     const target = readUrl(this.url);
     this.#call = this.span?.child(method, 'client', {
@@ -75,7 +77,7 @@ export class AttemptTrace {
     this.#call?.end(status >= CLIENT_ERROR ? String(status) : undefined);
   }
 
-  /** What comes of it is written down within it. */
+  /** Stores the outcome within this trace. */
   around(work: QueueWork): void {
     if (this.span !== undefined) work.traceWithin(this.span);
   }
@@ -85,7 +87,7 @@ export class AttemptTrace {
   }
 }
 
-/** ATR1, ATR2, ATR3 */
+/** Finds the trace of an attempt (ATR1 to ATR3). */
 function originOf({ id, envelope, run }: StartedAttempt): Pick<SpanBeginning, 'parent' | 'seed' | 'link'> | undefined {
   const own = traceIn(envelope);
   const trigger = run?.trigger;

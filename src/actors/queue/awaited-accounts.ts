@@ -1,4 +1,4 @@
-/** Commands that wait until their account has been heard of: what it may do is known to the control actor first. */
+/** Commands that wait until their account is known in this process; the control actor knows a new account first. */
 import type { AccountTerms } from '../../domain/queue/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import type { AccountBook, Clock } from '../../ports/index.js';
@@ -16,7 +16,7 @@ export class AwaitedAccounts {
   readonly #withParked = new Set<AccountQueue>();
   readonly #ready: QueueWork[] = [];
 
-  /** @param holdMs how long a command waits */
+  /** @param holdMs  how long a command waits */
   constructor(
     private readonly ports: AwaitedAccountsPorts,
     private readonly holdMs: number,
@@ -36,7 +36,9 @@ export class AwaitedAccounts {
     this.#withParked.add(queue);
   }
 
-  /** Commands whose account has been heard of go on; those that have waited too long do not. @returns some go on */
+  /**
+   * Releases commands of known accounts, and rejects those that waited too long. @returns true when some can continue
+   */
   look(): boolean {
     const tooOldMs = this.ports.clock.monotonicMs() - this.holdMs;
     for (const queue of this.#withParked) {
@@ -44,14 +46,17 @@ export class AwaitedAccounts {
       for (const work of queue.parked.splice(0)) {
         if (isHeardOf) this.#ready.push(work);
         else if (work.enteredAtMs > tooOldMs) queue.parked.push(work);
-        else work.reject(new MillraceError('SHARD_UNAVAILABLE', `nothing is known here of ${queue.account}`));
+        else
+          work.reject(
+            new MillraceError('SHARD_UNAVAILABLE', `this process does not know the account ${queue.account}`),
+          );
       }
       if (queue.parked.length === 0) this.#withParked.delete(queue);
     }
     return this.#ready.length > 0;
   }
 
-  /** Those that go on. */
+  /** @returns the commands that can continue */
   take(): QueueWork[] {
     return this.#ready.length === 0 ? NO_WORKS : this.#ready.splice(0);
   }

@@ -1,9 +1,9 @@
 /**
- * The bodies of one account's queue: in memory as long as there is room, else in the entry that brought them, else
- * in the body segments of a snapshot. Numbers grow with every body that is put.
+ * The bodies of one account's queue: in memory while there is room, otherwise in the entry that brought them, otherwise
+ * in the body segments of a snapshot. Each body has a higher number than the ones before.
  *
- *  BC1 what is not stored yet is in memory
- *  BC2 what is not in memory and has no known position came with a snapshot, or is covered by one
+ *  BC1 a body that is not stored yet is in memory
+ *  BC2 a body that is neither in memory nor at a known position is in a snapshot
  */
 import type { BodyReader } from '../../journal/index.js';
 import type { PartitionName, ShardName } from '../../kernel/index.js';
@@ -22,17 +22,17 @@ export interface BodyCacheParts {
 const EMPTY = new Uint8Array(0);
 
 export class BodyCache implements PartitionBodies {
-  /** They are keyed by number divided by their size, in order, because numbers grow. */
+  /** Keyed by the number divided by the page size; in order, because numbers grow. */
   readonly #pages = new Map<number, BodyPage>();
   #highest = 0;
   #sealedUpTo = 0;
   #storedUpTo = 0;
-  /** Numbers above it are held back; undefined: none are. */
+  /** Higher numbers are held back; undefined: none are. */
   #heldAbove: number | undefined;
 
   constructor(private readonly parts: BodyCacheParts) {}
 
-  /** Held in memory; summed up over some thousand pages at most. */
+  /** Bytes in memory, summed over at most some thousand pages. */
   get bytes(): number {
     let bytes = 0;
     for (const page of this.#pages.values()) bytes += page.bytes;
@@ -83,7 +83,7 @@ export class BodyCache implements PartitionBodies {
     this.#store(this.#highest, position);
   }
 
-  /** The journal has let go of everything up to `position`: bodies from there are looked for in a snapshot. */
+  /** The journal may lose everything up to `position`: bodies from there are read from a snapshot. */
   covered(position: number): void {
     for (const [at, page] of this.#pages) {
       if (page.hasLocations && !page.forgetUpTo(position)) return;
@@ -103,7 +103,7 @@ export class BodyCache implements PartitionBodies {
     return reader.read(shard, partition, number, this.#positionOf(number));
   }
 
-  /** The actor ends: the memory is others'. */
+  /** The actor ends and returns its memory. */
   close(): void {
     for (const page of this.#pages.values()) this.parts.memory.giveBack(page, page.clear());
     this.#pages.clear();

@@ -1,35 +1,35 @@
 /**
- * The memory that bodies of all queues of a process may take together. Beyond it the oldest are let go of:
- * they are read back when they are due.
+ * The memory for the bodies of all queues of a process. Above the bound the oldest are dropped, and read again when
+ * they are due.
  *
- *  BME1 a body leaves only when it is known to be stored; what is on its way may exceed the budget
- *  BME2 the oldest pages leave first, whoever's they are
- *  BME3 where messages themselves take the room, bodies have less of it
+ *  BME1 only a stored body is dropped; bodies in flight may exceed the bound
+ *  BME2 the oldest pages are dropped first, of any account
+ *  BME3 messages take precedence: as they need more memory, bodies get less
  */
 
-/** Something that holds bodies put at about the same time. */
+/** A holder of bodies that were put at about the same time. */
 export interface EvictableBodies {
-  /** Lets go of what is stored. Returns the bytes that became free. */
+  /** Drops stored bodies. @returns the bytes that became free */
   evict(): number;
-  /** Whether it still holds anything. */
+  /** True when it holds no body. */
   readonly isEmpty: boolean;
 }
 
-/** Shares a process's memory with the state of the queues and with the keyspace. */
+/** The process also needs memory for the state of the queues and for the keyspace. */
 export const DEFAULT_BODY_MEMORY_BYTES = 96 * 1024 * 1024;
-/** Bodies that are sent within the next moments are not read back for it. */
+/** Bodies that are sent soon stay in memory within this bound. */
 const LEAST_BYTES = 4 * 1024 * 1024;
-/** When nothing can leave, it is not tried again for every body that comes. */
+/** When no body can be dropped, the next try comes after this many further bytes. */
 const PATIENCE_BYTES = 1024 * 1024;
 
 export class BodyMemory {
-  /** In the order in which they began to hold something. */
+  /** In the order of their first body. */
   readonly #holders = new Set<EvictableBodies>();
   #usedBytes = 0;
   #patientUpTo = 0;
   #maxBytes: number;
 
-  /** @param mostBytes while nothing else needs the room */
+  /** @param mostBytes  the bound while no other data needs the room */
   constructor(private readonly mostBytes: number = DEFAULT_BODY_MEMORY_BYTES) {
     this.#maxBytes = mostBytes;
   }
@@ -38,7 +38,7 @@ export class BodyMemory {
     return this.#maxBytes;
   }
 
-  /** BME3. @param bytes that others need; 0: none any more */
+  /** Lowers the bound in favour of messages (BME3). @param bytes  that messages need; 0: none */
   giveWay(bytes: number): void {
     this.#maxBytes = Math.max(Math.min(LEAST_BYTES, this.mostBytes), this.mostBytes - bytes);
     this.relieve();
@@ -54,13 +54,13 @@ export class BodyMemory {
     if (this.#usedBytes > this.maxBytes && this.#usedBytes > this.#patientUpTo) this.#evict();
   }
 
-  /** After `holder` itself has let go of something. */
+  /** Called after `holder` has dropped bodies itself. */
   giveBack(holder: EvictableBodies, bytes: number): void {
     this.#usedBytes -= bytes;
     if (holder.isEmpty) this.#holders.delete(holder);
   }
 
-  /** Something more is stored, so that it can leave. */
+  /** More bodies are stored and can be dropped. */
   relieve(): void {
     this.#patientUpTo = 0;
     if (this.#usedBytes > this.maxBytes) this.#evict();

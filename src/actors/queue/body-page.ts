@@ -1,19 +1,21 @@
 /**
- * Bodies of neighbouring numbers: what of them is in memory, and where the entries that brought them end. Numbers
- * and positions both grow, so an entry's bodies are one run, and locations cost 8 bytes for each entry.
+ * Bodies with neighbouring numbers: those in memory, and the positions of the entries that brought them. Numbers and
+ * positions both grow, so the bodies of an entry are contiguous, and a location costs 8 bytes per entry.
  */
 import type { EvictableBodies } from './body-memory.js';
 
-/** Few enough to be made and let go of at once, enough that a million bodies need two thousand. */
+/** Few enough to be created and dropped in one step; a million bodies need two thousand pages. */
 export const PAGE_BODIES = 512;
-/** Shorter ones are one-byte strings: V8 keeps those at 16 bytes beside their length, a Uint8Array at over 100. */
+/**
+ * Shorter bodies are one-byte strings: V8 needs 16 bytes in addition to their length, but over 100 for a Uint8Array.
+ */
 const MAX_STRING_BYTES = 4096;
-/** Marks of a place; 0: nothing was put there, or it was dropped. */
+/** States of a place; 0: no body was put there, or it was dropped. */
 const LIVE = 1;
 const RESTING = 2;
 /** Copying more takes noticeable time. */
 const UNCOPIED_BYTES = 64 * 1024;
-/** What a string and an array cost beside their bytes, with their place in the page. */
+/** The memory of a string and an array in addition to their bytes, with their place in the page. */
 const STRING_OVERHEAD_BYTES = 25;
 const ARRAY_OVERHEAD_BYTES = 200;
 
@@ -21,19 +23,19 @@ const ARRAY_OVERHEAD_BYTES = 200;
 export type KeptBody = string | Uint8Array;
 
 export class BodyPage implements EvictableBodies {
-  /** Undefined once everything was evicted: then only locations cost memory. */
+  /** Undefined once everything was evicted: only locations remain. */
   #kept: (KeptBody | undefined)[] | undefined;
-  /** `LIVE`: put and not dropped; `RESTING`: and let go of as soon as it is stored. */
+  /** `LIVE`: put and not dropped; `RESTING`: as well, and evicted as soon as it is stored. */
   readonly #isLive = new Uint8Array(PAGE_BODIES);
   #liveCount = 0;
   #keptCount = 0;
-  /** Places below hold nothing any more. */
+  /** Lower places hold no contents any more. */
   #keptFrom = 0;
-  /** An entry each, in order: its position times `PAGE_BODIES`, plus the last place of its bodies here. */
+  /** One number for each entry, in order: its position times `PAGE_BODIES`, plus the last place of its bodies here. */
   readonly #runs: number[] = [];
-  /** Places up to here are stored. */
+  /** Places up to this one are stored. */
   #storedUpTo = -1;
-  /** Places below lie in a snapshot. */
+  /** Bodies in lower places are in a snapshot. */
   #locatedFrom = 0;
   #bytes = 0;
 
@@ -45,17 +47,17 @@ export class BodyPage implements EvictableBodies {
     return this.#keptCount === 0;
   }
 
-  /** Nothing that was put here is needed any more. */
+  /** True when no body of this page is needed any more. */
   get isDead(): boolean {
     return this.#liveCount === 0;
   }
 
-  /** Where its bodies are is known here and nowhere else. */
+  /** True when this page is the only record of where its bodies are. */
   get hasLocations(): boolean {
     return this.#runs.length > 0;
   }
 
-  /** Returns the bytes that it takes. */
+  /** @returns the bytes that it takes */
   put(place: number, content: Uint8Array): number {
     const kept = keptBody(content);
     this.#kept ??= new Array<KeptBody | undefined>(PAGE_BODIES);
@@ -78,7 +80,7 @@ export class BodyPage implements EvictableBodies {
     return this.#isLive[place] !== 0;
   }
 
-  /** Returns the bytes that became free. */
+  /** @returns the bytes that became free */
   drop(place: number): number {
     if (this.#isLive[place] === 0) return 0;
     this.#isLive[place] = 0;
@@ -86,19 +88,23 @@ export class BodyPage implements EvictableBodies {
     return this.#letGo(place);
   }
 
-  /** Unless it is not stored yet. Returns the bytes that became free. */
+  /** Evicts the contents if they are stored. @returns the bytes that became free */
   unload(place: number): number {
     return place <= this.#storedUpTo ? this.#letGo(place) : 0;
   }
 
-  /** Nobody asks for it for long: it goes now, or when it is stored. Returns the bytes that became free. */
+  /**
+   * Evicts contents that will not be needed for long, now or when they are stored. @returns the bytes that became free
+   */
   rest(place: number): number {
     if (place <= this.#storedUpTo) return this.#letGo(place);
     if (this.#kept?.[place] !== undefined) this.#isLive[place] = RESTING;
     return 0;
   }
 
-  /** Everything up to `place` that has no position yet came with the entry there. Returns the bytes that became free. */
+  /**
+   * Everything up to `place` without a position came with the entry at `position`. @returns the bytes that became free
+   */
   stored(place: number, position: number): number {
     this.#runs.push(position * PAGE_BODIES + place);
     let bytes = 0;
@@ -122,7 +128,7 @@ export class BodyPage implements EvictableBodies {
     return run === undefined ? undefined : Math.floor(run / PAGE_BODIES);
   }
 
-  /** Forgets where its bodies are, if all of them lie up to `position`. */
+  /** Forgets the locations of its bodies, if all are at or below `position`. */
   forgetUpTo(position: number): boolean {
     const last = this.#runs.at(-1);
     if (last === undefined || Math.floor(last / PAGE_BODIES) > position) return false;
@@ -140,7 +146,7 @@ export class BodyPage implements EvictableBodies {
     return bytes;
   }
 
-  /** Everything it holds; returns the bytes that became free. */
+  /** Drops all contents. @returns the bytes that became free */
   clear(): number {
     let bytes = 0;
     for (let place = 0; place < PAGE_BODIES; place += 1) bytes += this.#letGo(place);
@@ -159,7 +165,10 @@ export class BodyPage implements EvictableBodies {
   }
 }
 
-/** A copy, unless the bytes are long and nothing but them would be kept alive: nobody writes into a body. */
+/**
+ * A copy, so that a larger buffer is not kept alive. A long body that fills its buffer is not copied, because bodies
+ * are never changed.
+ */
 export function keptBody(content: Uint8Array): KeptBody {
   if (content.length <= MAX_STRING_BYTES) return stringOf(content);
   const isAlone = content.length >= UNCOPIED_BYTES && content.length === content.buffer.byteLength;

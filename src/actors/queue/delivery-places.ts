@@ -1,14 +1,14 @@
 /**
- * How many attempts a process has in flight, and whose they are.
+ * Counts the attempts in flight of a process and of each account.
  *
- *  DR1 never more than `max`, over all shards
- *  DR2 an account may always begin its first attempt while a place is free, and another while it has less than a share
- *      that falls with the square of what is free: alone it has three quarters, and those that come one after another
- *      get less each, so that something is left however slow all their destinations are
+ *  DR1 there are never more than `max`, over all shards
+ *  DR2 an account may begin its first attempt while any place is free, and further ones while it has less than a share
+ *      that falls with the square of the free places: alone it gets three quarters, and later accounts get less each,
+ *      so places remain even when all destinations are slow
  */
 import type { AccountId } from '../../kernel/index.js';
 
-/** Times what is free, squared, over all. */
+/** The share is this number, times the square of the free places, over all places. */
 const WEIGHT = 16;
 
 export class DeliveryPlaces {
@@ -22,7 +22,7 @@ export class DeliveryPlaces {
     return this.#inFlight;
   }
 
-  /** Attempts that the account may begin now. */
+  /** The number of attempts that the account may begin now. */
   roomFor(account: AccountId): number {
     const free = this.max - this.#inFlight;
     const own = this.#inFlightByAccount.get(account) ?? 0;
@@ -30,8 +30,8 @@ export class DeliveryPlaces {
       const left = free - more;
       return left > 0 && (own + more === 0 || own + more < (WEIGHT * left * left) / this.max);
     };
-    // Each attempt that it begins is one more of its own and one free place fewer: the first that it may not begin is
-    // looked for by halves.
+    // Each attempt adds one to the account's count and takes one free place; binary search finds the first that it may
+    // not begin.
     let from = 0;
     for (let to = free; from < to; ) {
       const middle = (from + to) >> 1;
@@ -59,7 +59,7 @@ export class DeliveryPlaces {
     for (const wake of woken) wake();
   }
 
-  /** Calls once when some room has become free; the same function is kept once. */
+  /** Calls the function once when a place becomes free; the same function is registered once. */
   whenFreed(wake: () => void): void {
     this.#waiting.add(wake);
   }

@@ -1,9 +1,9 @@
 /**
- * What falls due by itself, over all accounts of a shard.
+ * Starts work that falls due by time, over all accounts of a shard.
  *
- *  DW1 accounts take turns: each gets its share of what a turn and the process's room still allow
- *  DW2 a turn starts a bounded number of attempts, so that its entry stays small and none waits long for it
- *  DW3 whoever is held back by room is woken when there is some; whoever waits for time is looked at in time
+ *  DW1 accounts take turns: each gets its share of the places that a turn and the process still have
+ *  DW2 a turn starts a bounded number of attempts, so that its entry stays small and does not delay others
+ *  DW3 an account that waits for a place is woken when one is free; one that waits for a time is checked at that time
  */
 import type { AccountTerms } from '../../domain/queue/index.js';
 import type { Clock } from '../../ports/index.js';
@@ -19,34 +19,34 @@ export interface DueWorkPorts {
 export interface DueWorkLimits {
   /** Attempts started in one turn. */
   readonly startsPerTurn: number;
-  /** What is done beside commands goes on only in a turn that has fewer effects, and fewer bytes of them. */
+  /** Background work continues only in a turn with fewer effects and bytes than this. */
   readonly turnEffects: number;
   readonly turnEffectBytes: number;
-  /** How long one drain may work, milliseconds. */
+  /** The time that one drain may work, in milliseconds. */
   readonly shareMs: number;
 }
 
-/** The next look is never further away: wall clocks jump, and timers have a longest time. */
+/** The longest time until the next check: wall clocks jump, and timers have a maximum. */
 const LONGEST_WAIT_MS = 10_000;
 
 export class DueWork {
   #startsOfTurn = 0;
-  /** Whose turn it is to start first. */
+  /** The account that starts first. */
   #first = 0;
 
   constructor(
     private readonly ports: DueWorkPorts,
     private readonly limits: DueWorkLimits,
-    /** Called when room has become free. */
+    /** Called when a place has become free. */
     private readonly wake: () => void,
   ) {}
 
-  /** An attempt was started in the open turn, by whatever. */
+  /** An attempt was started in the open turn, by a command or by time. */
   noteStarted(): void {
     this.#startsOfTurn += 1;
   }
 
-  /** The open turn is on its way. */
+  /** The open turn is in flight. */
   noteSealed(): void {
     this.#startsOfTurn = 0;
   }
@@ -55,7 +55,7 @@ export class DueWork {
     return turn.effects < this.limits.turnEffects && turn.effectBytes < this.limits.turnEffectBytes;
   }
 
-  /** Rounds over the accounts, until none has more that may be done now. */
+  /** Goes over the accounts in rounds until none can do more now. */
   start(turn: Turn, queues: Iterable<AccountQueue>): void {
     let due = [...queues].filter((queue) => queue.isDue(turn.nowMs) && queue.terms !== undefined);
     if (due.length === 0) return;
@@ -73,7 +73,7 @@ export class DueWork {
     }
   }
 
-  /** True when it has more to do, and may. */
+  /** @returns true when the account has more to do and may do it */
   #startSome(queue: AccountQueue, turn: Turn, share: number): boolean {
     const { engine } = queue.fold;
     const { room, clock } = this.ports;
@@ -90,12 +90,12 @@ export class DueWork {
     }
     queue.behindSinceMs ??= clock.monotonicMs();
     if (started < free) return started > 0 || turn.effects > effectsBefore;
-    // What frees a place in this process wakes it, wherever that is.
+    // A place that becomes free anywhere in this process wakes the account.
     room.whenFreed(this.wake);
     return false;
   }
 
-  /** The same function each time, as whoever waits for room is known by it. */
+  /** Returns the same function each time, because waiting for a place is registered by function. */
   #lookAgainAt(queue: AccountQueue): () => void {
     queue.lookAgain ??= () => {
       queue.dueAtMs = 0;
@@ -104,9 +104,9 @@ export class DueWork {
     return queue.lookAgain;
   }
 
-  /** When something falls due, milliseconds from now; undefined: nothing does. */
+  /** Milliseconds until the next work falls due; undefined: none will. */
   nextInMs(queues: Iterable<AccountQueue>, nowMs: number): number | undefined {
-    // A turn that starts no more is about to be stored; after that there is another look.
+    // A turn that starts no more attempts is stored soon; the next check follows then.
     if (this.#startsOfTurn >= this.limits.startsPerTurn) return undefined;
     let nextMs: number | undefined;
     for (const queue of queues) {
@@ -116,7 +116,7 @@ export class DueWork {
     return nextMs;
   }
 
-  /** Is there nothing that time alone would change? A place that becomes free wakes it. */
+  /** True when waiting changes nothing: the account is woken by a free place. */
   #isHeldBack(queue: AccountQueue): boolean {
     if (queue.isHeld) return true;
     return queue.fold.engine.isBehind && this.ports.room.roomFor(queue.account) === 0;

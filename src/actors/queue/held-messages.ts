@@ -1,25 +1,28 @@
 /**
- * What the accounts that are loaded here hold, and how much each of them may. An account is one partition, so all that
- * it holds is in one process, and is counted whole.
+ * Counts the messages of the loaded accounts, and bounds each account. An account is one partition, so all its messages
+ * are in one process.
  *
- *  HQ1 an account has as many messages, and as many bytes of them, as the settings say, and `ACCOUNT_SHARE` of the memory
- *      that the process has for messages (`runtime/held-memory.ts` has the rule)
- *  HQ2 runs in progress may lead a quarter beyond the first two, and have what is left of the memory
- *  HQ3 bodies in memory give way to messages: they can be read again, messages cannot
+ *  HQ1 an account may hold as many messages and bytes as the settings say, and `ACCOUNT_SHARE` of the memory for
+ *      messages (the rule is in `runtime/held-memory.ts`)
+ *  HQ2 runs in progress may exceed the first two bounds by a quarter, and use the rest of the memory
+ *  HQ3 bodies in memory give way to messages, because bodies can be read again
  */
-import { FOR_RUNS, type Held, type HeldBounds, type QueueBounds } from '../../domain/queue/index.js';
+import { type AccountUsage, FOR_RUNS, type HeldBounds, type QueueBounds } from '../../domain/queue/index.js';
 import type { AccountId } from '../../kernel/index.js';
 import type { Clock, Counter, Log, Timers } from '../../ports/index.js';
-import { HeldMemory } from '../runtime/index.js';
+import { MemoryReservation } from '../runtime/index.js';
 import type { AccountQueue } from './account-queue.js';
 import { type BodyMemory, DEFAULT_BODY_MEMORY_BYTES } from './body-memory.js';
 
-/** The part of the memory for messages that one account may have: alone it may wait with a lot, and seldom stays alone. */
+/**
+ * The part of the memory for messages that one account may use. An account with many waiting messages is often the only
+ * one.
+ */
 export const ACCOUNT_SHARE = 0.9;
-/** Between two lines that accounts are refused. */
+/** Checks between two log lines about refused accounts. */
 const TELL_EVERY_LOOKS = 60;
 
-/** `messages` and `bytes` of one account, `memoryBytes` of all together. */
+/** `messages` and `bytes` apply to one account, `memoryBytes` to all together. */
 export type HeldLimits = HeldBounds;
 
 export interface HeldMessagesParts {
@@ -27,16 +30,16 @@ export interface HeldMessagesParts {
   readonly timers: Timers;
   readonly log: Log;
   readonly bodies: BodyMemory;
-  /** Calls that were refused. */
+  /** Counts refused calls. */
   readonly refused: Counter;
   queues(): Iterable<AccountQueue>;
 }
 
 export class HeldMessages {
-  readonly #memory: HeldMemory<AccountId>;
+  readonly #memory: MemoryReservation<AccountId>;
   #messages = 0;
   #bytes = 0;
-  /** Since the last line. */
+  /** Since the last log line. */
   readonly #refusedByAccount = new Map<AccountId, number>();
   #looksUntilTold = 0;
 
@@ -45,7 +48,7 @@ export class HeldMessages {
     private readonly parts: HeldMessagesParts,
   ) {
     const { timers, log } = parts;
-    this.#memory = new HeldMemory(limits.memoryBytes, ACCOUNT_SHARE, {
+    this.#memory = new MemoryReservation(limits.memoryBytes, ACCOUNT_SHARE, {
       timers,
       log,
       event: 'queue.memory-full',
@@ -66,7 +69,7 @@ export class HeldMessages {
     return this.#memory.usedBytes;
   }
 
-  /** The messages of all accounts, when they were looked at last. */
+  /** The messages of all accounts at the last check. */
   get messages(): number {
     return this.#messages;
   }
@@ -75,8 +78,8 @@ export class HeldMessages {
     return this.#bytes;
   }
 
-  /** They hold for what is asked of the account while it is loaded. */
-  boundsOf(queue: AccountQueue): (held: Held) => QueueBounds {
+  /** The bounds of the account while it is loaded. */
+  boundsOf(queue: AccountQueue): (held: AccountUsage) => QueueBounds {
     return (held) => {
       const { account } = queue;
       const { messages, bytes, memoryBytes } = this.limits;
@@ -122,7 +125,7 @@ export class HeldMessages {
     this.#tell();
   }
 
-  /** Which account was refused most, and how many were. */
+  /** Logs the account with the most refusals, and the number of refused accounts. */
   #tell(): void {
     this.#looksUntilTold -= 1;
     if (this.#looksUntilTold > 0 || this.#refusedByAccount.size === 0) return;

@@ -1,7 +1,6 @@
 export { AccountQueue, type PartitionBodies, type StartedAttempt } from './account-queue.js';
 export { BodyCache } from './body-cache.js';
 export { BodyMemory } from './body-memory.js';
-export { carriedBodies } from './carried-bodies.js';
 export { DeliveryPlaces } from './delivery-places.js';
 export { ACCOUNT_SHARE, type HeldLimits, HeldMessages } from './held-messages.js';
 export { DEFAULT_INTAKE_LIMITS, IntakeFollower } from './intake-follower.js';
@@ -13,11 +12,10 @@ export {
   MAX_INTAKE_BYTES,
   QueueShardGateway,
 } from './queue-gateway.js';
-export { QueueOwner } from './queue-owner.js';
+export { carriedBodies, QueueOwner, serveQueueShard } from './queue-owner.js';
 export {
   DEFAULT_QUEUE_PLANE_LIMITS,
   QueuePlane,
   type QueuePlaneLimits,
 } from './queue-plane.js';
-export { serveQueueShard } from './queue-server.js';
 export { QueueWork } from './queue-work.js';

@@ -1,17 +1,18 @@
 /**
- * Takes over what was told while the shard had no owner: follows the shard's intake for as long as its
- * actor serves, and has each account accept its records in order.
+ * Accepts the messages that were stored in the shard's intake while it had no owner: reads the intake while the actor
+ * serves, and has each account accept its records in order.
  *
- *  IF1 the records of an account are accepted in order of position: one command of it is under way at a time
- *  IF2 a record is removed after the entry that accepted it is stored, and everything before it was accepted
- *  IF3 a bounded number of records is held; beyond it the intake waits until half of them are accepted
- *  IF4 a record that cannot be read, or is refused, was acknowledged: it stays with everything behind it until a person
- *      has looked. Others are accepted meanwhile; the account of a refused one waits behind it (IF1)
+ *  IF1 the records of an account are accepted in order of position, with one command in progress
+ *  IF2 a record is removed after the entry that accepted it is stored and all earlier records were accepted
+ *  IF3 a bounded number of records is held; above it the intake waits until half of them are accepted
+ *  IF4 a record that cannot be read, or is refused, was acknowledged: it and all later records stay in the intake
+ *      until an operator has acted. Other accounts' records are still accepted; the account of a refused record waits
+ *      (IF1)
  */
 import { decodeIntakeRecord, type IntakeRecord } from '../../codec/queue/index.js';
-import { bytesOfItems, MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
+import { type AcceptedIntake, bytesOfItems, MAX_COMMAND_MESSAGES } from '../../domain/queue/index.js';
 import { type FollowingReader, followLog, Gate } from '../../journal/index.js';
-import { type AccountId, describeError, type MillraceError, obtain, type ShardName } from '../../kernel/index.js';
+import { type AccountId, describeError, getOrCreate, type MillraceError, type ShardName } from '../../kernel/index.js';
 import type { IntakeLog, Log, Metrics, StoredMessage, Timer, Timers } from '../../ports/index.js';
 import { QueueWork } from './queue-work.js';
 
@@ -20,7 +21,7 @@ export interface IntakeFollowerPorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** It goes to the actor that owns the shard. */
+  /** Sends the command to the actor that owns the shard. */
   submit(work: QueueWork): void;
 }
 
@@ -28,11 +29,11 @@ export interface IntakeLimits {
   /** Records held, and their bytes. */
   readonly maxHeld: number;
   readonly maxHeldBytes: number;
-  /** One command takes over so many bytes of records at most. */
+  /** The largest number of bytes that one command accepts. */
   readonly maxTakenBytes: number;
-  /** Before what failed is tried again. */
+  /** Pause after a failure. */
   readonly retryMs: number;
-  /** Between two alarms about what stays in the intake. */
+  /** Time between two alarms about records that stay in the intake. */
   readonly alarmEveryMs: number;
 }
 
@@ -44,25 +45,25 @@ export const DEFAULT_INTAKE_LIMITS: IntakeLimits = {
   alarmEveryMs: 60_000,
 };
 
-/** What of the intake may be held in memory while it waits. */
+/** Bytes of the intake that may wait in memory. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
-/** Unreadable records that are named one by one; beyond it they are counted. */
+/** Unreadable records that are named singly; further ones are counted. */
 export const MAX_NAMED_RECORDS = 100;
 
-interface Held extends ToldRecord {
+interface PendingRecord extends AcceptedIntake {
   readonly bytes: number;
 }
 
 export class IntakeFollower {
-  readonly #heldByAccount = new Map<AccountId, Held[]>();
-  /** Accounts with a command under way. */
+  readonly #heldByAccount = new Map<AccountId, PendingRecord[]>();
+  /** Accounts with a command in progress. */
   readonly #busy = new Set<AccountId>();
   /** Positions that were read and are not accepted yet, in order. */
   readonly #open = new Set<number>();
-  /** Accounts with a record that was refused: nothing of theirs is taken any more. */
+  /** Accounts with a refused record: their later records are not accepted. */
   readonly #refused = new Set<AccountId>();
   #unreadable = 0;
-  /** The first position that stays (IF4). */
+  /** The first position that stays in the intake (IF4). */
   #keptFrom = Number.POSITIVE_INFINITY;
   #alarm: Timer | undefined;
   #bytes = 0;
@@ -119,7 +120,7 @@ export class IntakeFollower {
     }
   }
 
-  /** IF3. */
+  /** True when no more records may be held (IF3). */
   get #isFull(): boolean {
     return this.#open.size >= this.limits.maxHeld || this.#bytes >= this.limits.maxHeldBytes;
   }
@@ -140,7 +141,7 @@ export class IntakeFollower {
     }
   }
 
-  /** IF4. */
+  /** Keeps the record and all later ones in the intake (IF4). */
   #keep(position: number): void {
     this.#keptFrom = Math.min(this.#keptFrom, position);
     this.#trim();
@@ -150,20 +151,20 @@ export class IntakeFollower {
     });
   }
 
-  #hold(account: AccountId, held: Held): void {
-    obtain(this.#heldByAccount, account, () => []).push(held);
+  #hold(account: AccountId, held: PendingRecord): void {
+    getOrCreate(this.#heldByAccount, account, () => []).push(held);
     this.#open.add(held.position);
     this.#bytes += held.bytes;
     this.#take(account);
   }
 
-  /** It takes as many of the account's records as make one command, and at most `most`. */
+  /** Sends as many of the account's records as fit into one command, at most `most`. */
   #take(account: AccountId, most = Number.POSITIVE_INFINITY): void {
     const held = this.#heldByAccount.get(account);
     if (held === undefined || this.#busy.has(account) || this.#isStopped) return;
     let bytes = 0;
     let messages = 0;
-    const records: ToldRecord[] = [];
+    const records: AcceptedIntake[] = [];
     for (const { position, items, bytes: added } of held) {
       const isTooMuch = bytes + added > this.limits.maxTakenBytes || messages + items.length > MAX_COMMAND_MESSAGES;
       if (records.length >= most || (records.length > 0 && isTooMuch)) break;
@@ -193,14 +194,14 @@ export class IntakeFollower {
     this.#gate.look();
   }
 
-  /** One of several records may be at fault: the first is asked for alone. */
-  #rejected(account: AccountId, records: readonly ToldRecord[], reason: string): void {
+  /** One of several records may be the cause, so the first is sent alone. */
+  #rejected(account: AccountId, records: readonly AcceptedIntake[], reason: string): void {
     this.#busy.delete(account);
     if (records.length > 1) {
       this.#take(account, 1);
       return;
     }
-    const { position } = records[0] as ToldRecord;
+    const { position } = records[0] as AcceptedIntake;
     this.ports.log.error('intake.refused', { shard: this.shard, account, position, reason });
     this.#refused.add(account);
     this.#release(account, Number.POSITIVE_INFINITY);
@@ -209,7 +210,7 @@ export class IntakeFollower {
   }
 
   #release(account: AccountId, count: number): void {
-    const held = this.#heldByAccount.get(account) as Held[];
+    const held = this.#heldByAccount.get(account) as PendingRecord[];
     for (const { position, bytes } of held.splice(0, count)) {
       this.#open.delete(position);
       this.#bytes -= bytes;
@@ -228,7 +229,7 @@ export class IntakeFollower {
     this.#retries.add(retry);
   }
 
-  /** IF2. Positions enter the set in order, so its first one is the lowest. */
+  /** Removes accepted records (IF2). Positions enter the set in order, so the first is the lowest. */
   #trim(): void {
     const [lowestOpen = Number.POSITIVE_INFINITY] = this.#open;
     const upTo = Math.min(this.#readUpTo, lowestOpen - 1, this.#keptFrom - 1);
@@ -241,7 +242,7 @@ export class IntakeFollower {
         this.#trim();
       },
       (error: unknown) => {
-        // The next record that is taken tries again; what is left is passed over by its position.
+        // The next accepted record tries again; records left over are skipped by their position.
         this.#isTrimming = false;
         this.ports.log.warn('intake.not-trimmed', { shard: this.shard, upTo, cause: describeError(error) });
       },

@@ -1,14 +1,14 @@
 /**
- * The memory that lists of runs' entries take while their calls are being made. Endpoints answer late, and a list is
- * made for one call alone: beyond the room, longer ones are left for their endpoints to fetch. Those of endpoints that
- * cannot fetch have as much room for themselves, and wait for it.
+ * Bounds the memory of run lists while their calls are in progress. Endpoints answer late, and each list is made for
+ * one call. Above the bound, longer lists are left for their endpoints to fetch. Lists for endpoints that cannot fetch
+ * have the same amount of memory separately, and wait for it.
  */
 import { DEFAULT_INLINE_BYTES } from '../../domain/queue/runs/index.js';
 
 export interface ListLimits {
-  /** A list that is longer than this is left out where the endpoint can fetch it. */
+  /** A longer list is left out where the endpoint can fetch it. */
   readonly inlineBytes: number;
-  /** What all lists of an activation may take while they are being delivered. */
+  /** The bound of all lists of an activation in delivery. */
   readonly inFlightBytes: number;
 }
 
@@ -17,7 +17,7 @@ export const DEFAULT_LIST_LIMITS: ListLimits = {
   inFlightBytes: 64 * 1024 * 1024,
 };
 
-/** Always sent, if one list may be as long: a thousand of them are no more than what others take anyway. */
+/** Lists up to this length are always sent: a thousand of them take no more memory than other deliveries. */
 const SHORT_BYTES = 16 * 1024;
 
 export class ListMemory {
@@ -26,13 +26,16 @@ export class ListMemory {
 
   constructor(private readonly limits: ListLimits = DEFAULT_LIST_LIMITS) {}
 
-  /** How long the next list may be, if it can be fetched. */
+  /** The length up to which the next list is sent, if its endpoint could fetch it. */
   get maxBytes(): number {
     const { inlineBytes, inFlightBytes } = this.limits;
     return Math.min(inlineBytes, Math.max(SHORT_BYTES, inFlightBytes - this.#usedBytes));
   }
 
-  /** A list that nobody can fetch, longer than `maxBytes`. One alone may be as long as it likes. @returns it has its room */
+  /**
+   * Reserves memory for a list above `maxBytes` that cannot be fetched. A single one may have any length. @returns
+   * false when it has to wait
+   */
   takeLong(bytes: number): boolean {
     if (this.#longBytes > 0 && this.#longBytes + bytes > this.limits.inFlightBytes) return false;
     this.#longBytes += bytes;

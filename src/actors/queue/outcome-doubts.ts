@@ -1,14 +1,15 @@
-/** What an error says of a command that was asked for: nothing was done, or nobody knows. */
+/** Interprets the error of a command: it was not executed, or its outcome is unknown. */
 import { type QueueCommand, rowOf } from '../../domain/queue/index.js';
 import { isMillraceError, MillraceError } from '../../kernel/index.js';
 
-/** Nobody has answered it, so that a publish may be told instead. */
+/** True when no owner has answered, so a publish may go to the intake. */
 export function isWithoutOwner(error: unknown): boolean {
   return (
     isMillraceError(error, 'SHARD_UNAVAILABLE') ||
     isMillraceError(error, 'NOT_APPLIED') ||
     isMillraceError(error, 'OUTCOME_UNKNOWN') ||
-    isMillraceError(error, 'SHUTTING_DOWN')
+    isMillraceError(error, 'SHUTTING_DOWN') ||
+    (isMillraceError(error) && error.details.isStopped === true)
   );
 }
 
@@ -16,7 +17,10 @@ export function isDoubt(error: unknown): boolean {
   return isMillraceError(error, 'OUTCOME_UNKNOWN');
 }
 
-/** QG4. What says that nothing happened is true of the last try alone. */
+/**
+ * Turns an error of the last try into an unknown outcome, because earlier tries may have been executed (QG4: "not
+ * executed" is answered only when it is certain).
+ */
 export function inDoubt(error: unknown, details: Record<string, unknown> = {}): unknown {
   if (!(error instanceof MillraceError)) return error;
   switch (error.code) {
@@ -37,7 +41,7 @@ export function inDoubt(error: unknown, details: Record<string, unknown> = {}): 
   }
 }
 
-/** QG1. */
+/** True when the command may be sent again (QG1: it was not executed, or its ids make a repetition harmless). */
 export function isWorthAsking(error: unknown, command: QueueCommand): boolean {
   if (isMillraceError(error, 'OUTCOME_UNKNOWN')) {
     const row = rowOf(command);

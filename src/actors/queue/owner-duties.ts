@@ -1,4 +1,4 @@
-/** What the owner of a shard of the queue does beside answering: at first, for as long as it serves, and at last. */
+/** Background work of a queue shard's owner: when it begins, while it serves, and before a move. */
 import type { Clock } from '../../ports/index.js';
 import type { ShardActor } from '../runtime/index.js';
 import { IntakeFollower, type IntakeFollowerPorts } from './intake-follower.js';
@@ -9,17 +9,17 @@ export interface OwnerDutiesPorts extends Omit<IntakeFollowerPorts, 'submit'> {
   readonly clock: Clock;
 }
 
-/** Between two looks whether the last calls of a shard have ended. */
+/** Time between two checks whether the last calls of a shard have ended. */
 const LAST_CALLS_LOOK_MS = 20;
 
 export class OwnerDuties {
   constructor(
     private readonly ports: OwnerDutiesPorts,
-    /** How long a shard that is handed over waits for the calls that it has begun. */
+    /** How long a move waits for calls in progress. */
     private readonly lastCallsMs: number,
   ) {}
 
-  /** What was told while nobody owned the shard is taken over for as long as this actor serves. */
+  /** Accepts the messages of the intake while this actor serves. */
   takeOverIntake(actor: ShardActor<QueueWork>): void {
     const submit = (work: QueueWork) => actor.submit(work);
     const follower = new IntakeFollower({ ...this.ports, submit }, actor.shard);
@@ -27,7 +27,7 @@ export class OwnerDuties {
     void actor.ended.then(() => follower.stop());
   }
 
-  /** This waits for a while: a call that is cut off is made again by the successor. */
+  /** Waits a bounded time for calls in progress, because the successor repeats an interrupted call. */
   async untilCallsHaveEnded(
     actor: Pick<ShardActor<QueueWork>, 'state'>,
     plane: Pick<QueuePlane, 'startNoMore' | 'attemptsInFlight'>,

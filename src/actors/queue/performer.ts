@@ -1,12 +1,12 @@
 /**
- * Makes the calls of one activation: body, headers, signature, the call itself, and its outcome back into
- * the actor's mailbox. What the body of a run's message is made of is `sent-body`'s.
+ * Makes the calls of one activation: body, headers, signature and call, and puts the outcome into the actor's mailbox.
+ * `sent-body` makes the bodies of a run's messages.
  *
  *  PF1 each attempt ends in exactly one `RecordAttempt`, unless the activation ends before
- *  PF2 nothing is sent unsigned, and nothing is sent once the activation has ended, or the run that it is of
- *  PF3 an outcome is not lost because the mailbox is full: it is put in again
- *  PF4 nothing is sent while this owner cannot be sure to be one still: it may have been frozen, and have a successor.
- *      What waited for a place or a connection is asked again before it goes out
+ *  PF2 no call is unsigned, and none is made after its activation or its run has ended
+ *  PF3 an outcome is not lost because the mailbox is full: it is submitted again
+ *  PF4 no call is made while this owner's lease is in doubt: it may have been frozen and have a successor. Calls that
+ *      waited for a place or a connection are checked again before they are sent
  */
 import {
   type AccountTerms,
@@ -54,31 +54,31 @@ export interface PerformerPorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Left out: nothing is traced. */
+  /** Undefined: calls are not traced. */
   readonly tracing?: Tracing | undefined;
-  /** False while the owner's lease is in doubt; what is to be sent waits. */
+  /** False while the owner's lease is in doubt; calls then wait. */
   mayCall(): boolean;
-  /** It goes to the actor whose attempts these are. */
+  /** Sends to the actor that owns these attempts. */
   submit(work: QueueWork): void;
 }
 
-/** About two milliseconds, whichever comes first. */
+/** Either bound takes about two milliseconds. */
 const BEGUN_AT_ONCE = 64;
 const BEGUN_BYTES_AT_ONCE = 512 * 1024;
 const FULL_MAILBOX_PAUSE_MS = 20;
-/** Between two looks whether the lease is sound again. */
+/** Time between two checks whether the lease is valid again. */
 const LEASE_PAUSE_MS = 50;
-/** Between two looks whether there is room for a long list. */
+/** Time between two checks for memory for a long list. */
 const ROOM_PAUSE_MS = 50;
-/** Between two looks for a signing key, and for a journal that can be read again. */
+/** Time between two checks for a signing key, and for a readable journal. */
 const PAUSE_MS = 200;
-/** A body that is unreadable although the journal answers: it may be a replica that lags. */
+/** A body may be unreadable although the journal answers, because a replica is late. */
 const BODY_TRIES = 5;
 const NOTHING_SENT: SentBody = { body: new Uint8Array(0), hash: undefined };
-/** The same alarm again. */
+/** Time until the same alarm is repeated. */
 const ALARM_EVERY_MS = 60_000;
 
-/** Of a call that was made. */
+/** The outcome of a call that was made. */
 type MadeOutcome = Exclude<CallOutcome, { kind: 'held-back' }>;
 
 interface Call extends Gathered {
@@ -86,7 +86,7 @@ interface Call extends Gathered {
   readonly terms: AccountTerms;
   readonly attempt: StartedAttempt;
   readonly plan: BodyPlan;
-  /** The room that its list has among those being delivered; `awaited`: it cannot be fetched, and has no room yet. */
+  /** The memory reserved for its list; `awaited`: the list cannot be fetched and waits for memory. */
   room: 'none' | 'held' | 'awaited' | 'held-long';
   pause: Timer | undefined;
   /** Undefined: it is not traced. */
@@ -97,7 +97,7 @@ export class Performer implements AttemptPerformer {
   readonly #calls = new Gathering<Call>();
   /** In the order of their entries. */
   readonly #toBegin: Call[] = [];
-  /** Ends all calls: they end together or not at all. */
+  /** All calls of an activation are aborted together. */
   readonly #abort = new AbortController();
   readonly #maySend = () => this.ports.mayCall();
   #isEnded = false;
@@ -134,7 +134,7 @@ export class Performer implements AttemptPerformer {
     if (this.#toBegin.length === 1) this.ports.timers.soon(() => this.#beginSome());
   }
 
-  /** An entry may bring hundreds of attempts: signing and sending them takes longer than others should wait. */
+  /** An entry may bring hundreds of attempts, and signing and sending them takes longer than other work should wait. */
   #beginSome(): void {
     let bytes = 0;
     let count = 0;
@@ -192,7 +192,7 @@ export class Performer implements AttemptPerformer {
     if (contents !== undefined) this.#putTogether(call, hashed(putTogether(call.plan, contents, this.#sentLists)));
   }
 
-  /** Undefined: they are not there, and it has been seen to. */
+  /** Undefined: they are not there, and a retry or an outcome is arranged. */
   async #contents(call: Call, tries: number): Promise<readonly Uint8Array[] | undefined> {
     const { queue, attempt, plan } = call;
     try {
@@ -247,7 +247,7 @@ export class Performer implements AttemptPerformer {
     }
     const { timeoutSeconds, maxMessageBytes } = terms.limits;
     const sentAtMs = clock.monotonicMs();
-    // An endpoint finds itself in the list that it fetches by the id of the entry.
+    // An endpoint that fetches the list finds its own entry by this id.
     const messageId = run?.entries.at(-1)?.messageId ?? id;
     const isListLeftOut = plan.kind === 'list-left-out';
     const sentBody = tellsOfSent(attempt) ? sent.body : undefined;
@@ -275,13 +275,13 @@ export class Performer implements AttemptPerformer {
       });
   }
 
-  /** Undefined: they cannot be made yet. */
+  /** Undefined when they cannot be made yet. */
   #signatures(sign: (issuer: string) => string | undefined): string[] | undefined {
     try {
       const signatures = this.ports.headers.headerWords.map(sign);
       return signatures.every((signature) => signature !== undefined) ? signatures : undefined;
     } catch (error) {
-      // The key was sealed with another key file, say: a person has to look, and the message waits for it.
+      // The key may have been sealed with another key file: an operator has to act, and the message waits.
       const nowMs = this.ports.clock.monotonicMs();
       if (nowMs - this.#lastAlarmAtMs >= ALARM_EVERY_MS) {
         this.#lastAlarmAtMs = nowMs;
@@ -296,7 +296,7 @@ export class Performer implements AttemptPerformer {
     if (call.attempt.retried > 0) this.#retries.add();
     metrics.counter('millrace_deliveries_total', wordFor(outcome)).add();
     if (outcome.kind === 'interrupted') {
-      // Only the end of the activation interrupts a call: whoever comes next makes it again.
+      // Only the end of the activation interrupts a call; its successor makes it again.
       this.#forget(call);
       return;
     }
@@ -314,7 +314,7 @@ export class Performer implements AttemptPerformer {
         this.#again(call, FULL_MAILBOX_PAUSE_MS, () => this.#conclude(call, outcome, sentBody));
         return;
       }
-      // The activation is over, or being handed over: the attempt is open, and its successor makes it again.
+      // The activation has ended or is moving: the attempt is still open, and the successor makes it again.
       this.#forget(call);
     });
     call.trace?.around(work);
@@ -322,7 +322,7 @@ export class Performer implements AttemptPerformer {
   }
 }
 
-/** Entries that nobody needs any more are let go of while they are being read. */
+/** True when the run ended while its entries were being read. */
 function isOver({ queue, attempt, plan }: Call): boolean {
   return attempt.run !== undefined && plan.refs.some(({ number }) => number > 0 && !queue.fold.engine.isNeeded(number));
 }

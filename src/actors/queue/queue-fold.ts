@@ -1,6 +1,6 @@
 /**
- * An account's queue as a fold: the engine that runs live commands, fed with events. Recovery, the
- * compactor, the audit commands and the live actor hold the same object, so they end alike.
+ * An account's queue as a fold: the engine of live commands, fed with events. Recovery, compaction, the audit commands
+ * and the live actor use the same class, so they reach the same state.
  */
 import { createHash } from 'node:crypto';
 import { decodeQueueEvents, encodeQueueEvent } from '../../codec/queue/index.js';
@@ -8,16 +8,16 @@ import { type BodySink, type EngineOptions, QueueEngine } from '../../domain/que
 import { appliedInSlices, type BodySource, joinedInSegments, type PartitionFold } from '../../journal/index.js';
 import { contentOf, type KeptBody, keptBody } from './body-page.js';
 
-/** An event takes some five microseconds to read and to apply: a slice stays below two milliseconds. */
+/** Reading and applying an event takes about five microseconds: a slice stays below two milliseconds. */
 const SLICE_EVENTS = 256;
 const DIGEST_WORDS = 8;
 
 export class QueuePartitionFold implements PartitionFold {
   readonly engine: QueueEngine;
-  /** There in a fold that keeps the bodies itself. */
+  /** Set in a fold that keeps the bodies itself. */
   declare readonly bodies?: BodySource;
 
-  /** @param sink where the bodies go; left out: they are kept here, for a compaction to write down */
+  /** @param sink  receives the bodies; undefined: the fold keeps them, for a compaction to write */
   constructor(sink?: BodySink, options?: EngineOptions) {
     if (sink !== undefined) {
       this.engine = new QueueEngine(sink, options);
@@ -49,7 +49,7 @@ export class QueuePartitionFold implements PartitionFold {
     for (const event of this.engine.rebuildingEvents()) yield encodeQueueEvent(event);
   }
 
-  /** The sum of the hashes of all events that rebuild the state: in whatever order they come. */
+  /** The sum of the hashes of all events that rebuild the state; it does not depend on their order. */
   digest(): string {
     const sum = new Uint32Array(DIGEST_WORDS);
     for (const piece of this.#pieces()) {
@@ -67,8 +67,8 @@ export class QueuePartitionFold implements PartitionFold {
 }
 
 /**
- * Contents that came with the events applied so far, until nothing refers to them any more. As strings where they are
- * short: a million small arrays outside the heap leave holes in the process's memory that stay when they have gone.
+ * Bodies of the applied events while they are referred to. Short ones are strings, because a million small arrays
+ * outside the heap leave holes in the process's memory after they are freed.
  */
 class KeptBodies implements BodySink {
   readonly #contentsByNumber = new Map<number, KeptBody>();

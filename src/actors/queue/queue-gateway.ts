@@ -1,36 +1,36 @@
 /**
- * The way to the owner of an account's queue: straight into the mailbox when the owner is this process,
- * over the bus when it is another; and for publishes, when nobody answers, the shard's intake.
+ * Sends commands to the owner of an account's queue: directly into the mailbox in this process, over the bus to
+ * another; and stores publishes in the shard's intake when no owner answers.
  *
- *  QG1 what surely was not executed is asked again until the deadline; so is what may have been, where its
- *      own ids make a second time harmless
- *  QG2 a publish that was told carries the ids it was asked with: whichever road is quicker, and if both
- *      lead there, it is accepted once
- *  QG3 an owner that answers is believed: what it refuses, also for want of room, is not told. A publish that is
- *      being told by then is on its way whatever the owner says, and is answered as such
- *  QG4 "nothing happened" is said only when nothing can have happened on either road
- *  QG5 an account whose owner has lately refused it for being full is not told for: what is told has to be accepted, and
- *      a flood that makes its owner slow would get in that way
+ *  QG1 a command that was certainly not executed is sent again until the deadline; so is one with an unknown outcome
+ *      when its ids make a repetition harmless
+ *  QG2 a publish in the intake has the same ids as the one sent to the owner, so it is accepted once even if both
+ *      arrive
+ *  QG3 an owner's refusal counts, also one because the account is full: the publish is not stored in the intake. If it
+ *      was being stored there already, it is answered as accepted
+ *  QG4 "not executed" is answered only when it is certain for both ways
+ *  QG5 a publish for an account that was recently refused as full is not stored in the intake: intake messages have to
+ *      be accepted, and a flood that slows its owner must not get in this way
  */
 import { decodeQueueReply, encodeIntakeRecord, encodeQueueCommand } from '../../codec/queue/index.js';
 import { bytesOfItems, type PublishItem, type QueueCommand, type QueueReply, rowOf } from '../../domain/queue/index.js';
 import { type AccountId, isMillraceError, MillraceError } from '../../kernel/index.js';
-import { queuePartition, type Span } from '../../messages/index.js';
 import type { Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
-import { type ShardActor, ShardBook, type ShardCaller, type ShardHost } from '../runtime/index.js';
+import { queuePartition, type Span } from '../../protocol/index.js';
+import { type ShardActor, type ShardCaller, type ShardHost, ShardMap } from '../runtime/index.js';
 import { inDoubt, isDoubt, isWithoutOwner, isWorthAsking } from './outcome-doubts.js';
 import { QueueWork } from './queue-work.js';
 
-/** A message of the server is at most a mebibyte by default; settings and ids come on top of the bodies. */
+/** A message of nats-server has at most 1 MiB by default; settings and ids are added to the bodies. */
 export const MAX_INTAKE_BYTES = 768 * 1024;
 
 export interface QueueGatewayLimits {
   /** How long a request waits for an owner that is loading, moving or being replaced. */
   readonly holdMs: number;
   readonly retryEveryMs: number;
-  /** A publish that has no answer by then is told; `holdMs` is the end of this, too. */
+  /** A publish without an answer after this time is stored in the intake; `holdMs` ends that too. */
   readonly tellAfterMs: number;
-  /** The largest record of the intake, which is one message of the server. */
+  /** The largest record of the intake, which is one NATS message. */
   readonly maxIntakeBytes: number;
 }
 
@@ -39,14 +39,14 @@ export interface QueueGatewayPorts {
   readonly timers: Timers;
   readonly metrics: Metrics;
   readonly intake: IntakeLog;
-  /** Undefined in a process that may own shards and is alone: there is nobody else to ask. */
+  /** Undefined in a single process that may own shards: there is no other process to ask. */
   readonly caller: ShardCaller | undefined;
   /** Undefined in a process that owns no queues. */
-  readonly host: Pick<ShardHost<QueueWork>, 'actorOf'> | undefined;
+  readonly host: Pick<ShardHost<QueueWork>, 'actorOf' | 'whyStopped'> | undefined;
 }
 
-/** One command on its way. */
-interface Asked {
+/** One command in progress. */
+interface CommandInProgress {
   readonly account: AccountId;
   readonly command: QueueCommand;
   /** Undefined: it is not traced. */
@@ -55,12 +55,12 @@ interface Asked {
   readonly endMs: number;
 }
 
-/** Clients are told to come again in as long. */
+/** The retry time that clients of a full account are told. */
 const FULL_MS = 10_000;
 
 export class QueueShardGateway implements QueueGateway {
-  readonly #shards: ShardBook<AccountId>;
-  /** Accounts that were refused lately, as many as there are at most. */
+  readonly #shards: ShardMap<AccountId>;
+  /** Recently refused accounts; bounded by the number of accounts. */
   readonly #fullUntilMs = new Map<AccountId, number>();
 
   constructor(
@@ -68,14 +68,14 @@ export class QueueShardGateway implements QueueGateway {
     private readonly limits: QueueGatewayLimits,
     shardCount: number,
   ) {
-    this.#shards = new ShardBook('queue', shardCount, queuePartition);
+    this.#shards = new ShardMap('queue', shardCount, queuePartition);
   }
 
   ask(account: AccountId, command: QueueCommand, trace?: Span): Promise<QueueReply> {
     const endMs = this.ports.clock.monotonicMs() + this.limits.holdMs;
     const actor = this.ports.host?.actorOf(this.#shards.shardOf(account));
     if (actor?.state !== 'serving') return this.#route({ account, command, trace, endMs });
-    // The common case, without a second promise; failures take the longer way.
+    // The common case needs no second promise; only failures take the longer path.
     return new Promise((resolve, reject) => {
       const again = (error: MillraceError) =>
         this.#again({ account, command, trace, endMs }, error).then(resolve, reject);
@@ -90,7 +90,7 @@ export class QueueShardGateway implements QueueGateway {
     return this.#isFull(account) ? this.#noted(account, asked) : this.#orTold(account, items, asked);
   }
 
-  /** QG5. */
+  /** True when the account was recently refused as full (QG5). */
   #isFull(account: AccountId): boolean {
     const untilMs = this.#fullUntilMs.get(account);
     if (untilMs === undefined) return false;
@@ -110,8 +110,8 @@ export class QueueShardGateway implements QueueGateway {
     this.#fullUntilMs.set(account, this.ports.clock.monotonicMs() + FULL_MS);
   }
 
-  /** @param wasInDoubt an earlier try may have been executed */
-  async #again(asked: Asked, error: unknown, wasInDoubt = false): Promise<QueueReply> {
+  /** @param wasInDoubt  an earlier try may have been executed */
+  async #again(asked: CommandInProgress, error: unknown, wasInDoubt = false): Promise<QueueReply> {
     const { command, endMs } = asked;
     const isTooLate = this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs;
     if (isTooLate || !isWorthAsking(error, command)) throw wasInDoubt ? inDoubt(error) : error;
@@ -120,13 +120,15 @@ export class QueueShardGateway implements QueueGateway {
     return this.#route(asked, isInDoubt);
   }
 
-  async #route(asked: Asked, isInDoubt = false): Promise<QueueReply> {
+  async #route(asked: CommandInProgress, isInDoubt = false): Promise<QueueReply> {
     const { account, command, endMs } = asked;
     const shard = this.#shards.shardOf(account);
     const { host, caller } = this.ports;
     const actor = host?.actorOf(shard);
     try {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, asked);
+      const stopped = host?.whyStopped(shard);
+      if (stopped !== undefined) throw stopped;
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const body = encodeQueueCommand({ account, command });
       return decodeQueueReply(await caller.call(shard, body, rowOf(command).isRead === true, false, endMs));
@@ -135,7 +137,7 @@ export class QueueShardGateway implements QueueGateway {
     }
   }
 
-  /** The answer, or the promise, whichever is there first; a timer that nearly always is cancelled. */
+  /** The owner's answer or the intake's confirmation, the earlier of both. The timer is nearly always cancelled. */
   #orTold(account: AccountId, items: readonly PublishItem[], asked: Promise<QueueReply>): Promise<QueueReply> {
     const { clock, timers } = this.ports;
     const { tellAfterMs, holdMs } = this.limits;
@@ -148,14 +150,15 @@ export class QueueShardGateway implements QueueGateway {
         return told;
       };
       const timer = timers.after(tellAfterMs, () => {
-        // Without luck it is as if it had not been tried: the answer may still come.
+        // A failed intake write is ignored, because the owner may still answer.
         tell().then(resolve, () => undefined);
       });
       asked.then(
         (reply) => {
           timer.cancel();
           this.#note(account, reply);
-          // QG3. Its record is stored, or will be: an owner takes from there what it refuses here.
+          // The record is or will be stored, and the owner accepts it from the intake even when it refuses it here
+          // (QG3).
           if (reply.type === 'Rejected' && told !== undefined) {
             told.then(resolve, (doubt: unknown) => (isDoubt(doubt) ? reject(doubt) : resolve(reply)));
             return;
@@ -172,7 +175,7 @@ export class QueueShardGateway implements QueueGateway {
     });
   }
 
-  /** The same bytes until they are stored, or it is too late. @throws OUTCOME_UNKNOWN when they may be stored */
+  /** Sends the same bytes until they are stored or the time is over. @throws OUTCOME_UNKNOWN when they may be stored */
   async #tell(
     account: AccountId,
     items: readonly PublishItem[],
@@ -182,7 +185,10 @@ export class QueueShardGateway implements QueueGateway {
     const { clock, intake, metrics } = this.ports;
     const shard = this.#shards.shardOf(account);
     if (bytesOfItems(items) > this.limits.maxIntakeBytes) {
-      throw new MillraceError('SHARD_UNAVAILABLE', `${shard} has no owner, and this is too large to be kept for it`);
+      throw new MillraceError(
+        'SHARD_UNAVAILABLE',
+        `${shard} has no owner, and the messages are too large for the intake`,
+      );
     }
     const bytes = encodeIntakeRecord({ account, items });
     let mayBeStored = false;
@@ -201,7 +207,7 @@ export class QueueShardGateway implements QueueGateway {
   }
 }
 
-function submit(actor: ShardActor<QueueWork>, { account, command, trace }: Asked): Promise<QueueReply> {
+function submit(actor: ShardActor<QueueWork>, { account, command, trace }: CommandInProgress): Promise<QueueReply> {
   return new Promise((resolve, reject) => {
     const work = new QueueWork(account, command, resolve, reject);
     actor.submit(trace === undefined ? work : work.traceWithin(trace));
@@ -209,8 +215,8 @@ function submit(actor: ShardActor<QueueWork>, { account, command, trace }: Asked
 }
 
 /**
- * A group has to be unfolded, and a duplicate found, by whoever knows them; so has a run, which may be over. What is
- * enqueued keeps the order of the answers: the next one may reach a new owner before it has read the intake.
+ * Only the owner can expand a group, find a duplicate, or know whether a run is over. Enqueued messages need the order
+ * of their answers, and the next one may reach a new owner before it has read the intake.
  */
 function needsOnlyAPromise({ destination, deduplication, queueName, workflow }: PublishItem): boolean {
   if (destination.kind !== 'url' || workflow !== undefined) return false;

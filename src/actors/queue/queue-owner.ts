@@ -1,11 +1,21 @@
 /**
- * The shards of the queue in a process that may own them: the memory, the room for deliveries and the reader of bodies
- * that all of them share, what is done beside answering, and what the metrics show of them.
+ * The queue shards in a process that may own them: their shared memory, delivery places and reader of bodies, their
+ * background work and their metrics.
  */
-import { type AccountCounts, DeliveredHeaders, type EngineOptions } from '../../domain/queue/index.js';
-import { BodyReader } from '../../journal/index.js';
-import type { ShardName } from '../../kernel/index.js';
+
+import { decodeQueueCommand, decodeQueueEvents, encodeQueueReply } from '../../codec/queue/index.js';
 import {
+  type AccountCounts,
+  type CarriedBody,
+  DeliveredHeaders,
+  type EngineOptions,
+  type QueueEvent,
+  rowOf,
+} from '../../domain/queue/index.js';
+import { BodyReader } from '../../journal/index.js';
+import { MillraceError, type ShardName } from '../../kernel/index.js';
+import {
+  type Bus,
   type DeliverySigner,
   type HttpOut,
   type IntakeLog,
@@ -15,24 +25,27 @@ import {
   type StorageGauge,
 } from '../../ports/index.js';
 import {
+  type AnswerMemoryLimits,
   DEFAULT_ANSWER_MEMORY,
+  type MakeWork,
   type OwnedPlane,
   type OwnedShards,
   type PlaneParts,
+  type ShardActor,
   type ShardHost,
+  ShardServer,
+  type SilenceWatch,
   watchShards,
 } from '../runtime/index.js';
 import { BodyCache } from './body-cache.js';
 import { BodyMemory } from './body-memory.js';
-import { carriedBodies } from './carried-bodies.js';
 import { DeliveryPlaces } from './delivery-places.js';
 import { type HeldLimits, HeldMessages } from './held-messages.js';
 import { DEFAULT_LIST_LIMITS } from './list-memory.js';
 import { OwnerDuties } from './owner-duties.js';
 import { Performer } from './performer.js';
 import { DEFAULT_QUEUE_PLANE_LIMITS, QueuePlane, type QueuePlanePorts } from './queue-plane.js';
-import { serveQueueShard } from './queue-server.js';
-import type { QueueWork } from './queue-work.js';
+import { QueueWork } from './queue-work.js';
 
 export interface QueueOwnerPorts extends ProcessPorts {
   readonly intake: IntakeLog;
@@ -47,25 +60,25 @@ type Alias = NonNullable<ConstructorParameters<typeof DeliveredHeaders>[0]['alia
 
 export interface QueueOwnerOptions {
   readonly shards: readonly ShardName[];
-  /** They bound what waits. */
+  /** Bounds of waiting messages. */
   readonly held: HeldLimits;
   readonly bodyMemoryBytes: number;
-  /** Calls to destinations at once. */
+  /** Calls to destinations in progress. */
   readonly concurrency: number;
-  /** How long a shard that is handed over waits for the calls that it has begun. */
+  /** How long a move waits for calls in progress. */
   readonly lastCallsMs: number;
-  /** How long a command waits for its account to be heard of. */
+  /** How long a command waits for its account to become known. */
   readonly holdMs: number;
-  /** After which a caller in another process waits no more. */
+  /** A caller in another process stops waiting after this silence of the owner. */
   readonly silenceMs: number;
-  /** It bounds calls to destinations. */
+  /** Bounds the calls to one destination. */
   readonly maxInFlightPerOrigin: number;
-  /** How another product's clients write headers; undefined: they are not served. */
+  /** The header spelling of another product's clients; undefined: it is not supported. */
   readonly alias: Alias | undefined;
-  /** Calls bear both spellings. */
+  /** Calls carry headers in both spellings. */
   readonly deliversBoth: boolean;
   readonly region: string | undefined;
-  /** A step's result may have so many, beside the list of steps. */
+  /** The largest result of a step that is sent with the list of steps. */
   readonly workflowInlineBytes: number;
 }
 
@@ -111,7 +124,8 @@ export class QueueOwner {
       beforeHandOver: (actor, plane) => duties.untilCallsHaveEnded(actor, plane),
       onSnapshot: (plane, { manifest }, { purgeBelow }) => {
         this.#reader.adopt(manifest);
-        // What both snapshots hold, and not all that the newest does: should it break, the journal still has the rest.
+        // Only bodies in both snapshots count as covered: if the newest snapshot is damaged, the journal still has the
+        // others.
         plane.covered(purgeBelow - 1);
       },
     });
@@ -187,4 +201,44 @@ export class QueueOwner {
     metrics.gauge('millrace_queue_memory_bytes', () => this.#held.usedBytes);
     metrics.gauge('millrace_queue_memory_limit_bytes', () => this.#held.limits.memoryBytes);
   }
+}
+
+/** One step for each event; undefined for those without a body. @throws JOURNAL_DAMAGED */
+export function* carriedBodies(
+  effects: Uint8Array,
+): Iterable<readonly [number: number, content: Uint8Array] | undefined> {
+  for (const event of decodeQueueEvents(effects)) {
+    const body = bodyOf(event);
+    yield body?.content === undefined ? undefined : [body.number, body.content];
+  }
+}
+
+/** Finds the bodies within the events of a queue, for readers of entries. */
+function bodyOf(event: QueueEvent): CarriedBody | undefined {
+  switch (event.type) {
+    case 'MessageAccepted':
+    case 'ScheduleSet':
+      return event.body;
+    case 'MessageDeadLettered':
+    case 'FailureFunctionEnded':
+      return event.response;
+    default:
+      return undefined;
+  }
+}
+
+/** Serves commands of other processes for a shard that this process owns. */
+export function serveQueueShard(
+  bus: Bus,
+  actor: ShardActor<QueueWork>,
+  limits: AnswerMemoryLimits,
+  silence?: SilenceWatch,
+): ShardServer<QueueWork> {
+  const workFor: MakeWork<QueueWork> = (body, commandId, onAnswer, onFailure) => {
+    const { account, command } = decodeQueueCommand(body);
+    if (rowOf(command).isOfTheActor)
+      throw new MillraceError('INVALID', `${command.type} is not accepted from other processes`);
+    return new QueueWork(account, command, (reply) => onAnswer(encodeQueueReply(reply)), onFailure, commandId);
+  };
+  return new ShardServer(bus, actor, limits, workFor, silence);
 }

@@ -1,13 +1,13 @@
 /**
- * A shard's accounts: judges commands, starts what is due, collects the events of a turn.
+ * The accounts of a shard: judges commands, starts due work, and collects the events of a turn.
  *
- *  QP1 an answer leaves after every event that it was judged by is stored
- *  QP2 a call is made after its `AttemptStarted` is stored, by the activation that stored it, and its
- *      outcome counts in that activation alone
- *  QP3 what falls due is started fairly over the accounts, and in portions: no turn grows long by it
+ *  QP1 an answer is sent after every event that it was judged by is stored
+ *  QP2 a call is made after its `AttemptStarted` is stored, by the activation that stored it, and its outcome counts
+ *      in that activation alone
+ *  QP3 due work is started fairly over the accounts and in portions, so that no turn becomes long
  *
- * Partitions stay in memory while their shard is owned here: messages fall due by themselves. One with
- * nothing to do costs a comparison a turn.
+ * Partitions stay in memory while the shard is owned here, because messages fall due by time. An idle one costs a
+ * comparison per turn.
  */
 import { encodeQueueEvent } from '../../codec/queue/index.js';
 import {
@@ -20,15 +20,15 @@ import {
 } from '../../domain/queue/index.js';
 import type { ChainHead } from '../../journal/index.js';
 import { assert, type MessageId, MillraceError, type PartitionName } from '../../kernel/index.js';
-import { entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { AccountBook, Clock, Log, Metrics, StorageGauge, Timers } from '../../ports/index.js';
+import { entrySections, type ManifestPartition } from '../../protocol/index.js';
 import {
-  Breathing,
   type RecoveryStep,
   type SectionEffects,
   type ShardPlane,
   type ShouldStop,
   type Turn,
+  YieldBudget,
 } from '../runtime/index.js';
 import { AccountQueue, type PartitionBodies, type StartedAttempt } from './account-queue.js';
 import { AwaitedAccounts } from './awaited-accounts.js';
@@ -42,7 +42,7 @@ import { withContents } from './reply-contents.js';
 /** Makes the calls of one activation. */
 export interface AttemptPerformer {
   perform(queue: AccountQueue, terms: AccountTerms, attempt: StartedAttempt): void;
-  /** Aborts all calls at once; no outcome is reported from now on. */
+  /** Aborts all calls; no outcome is reported from now on. */
   end(): void;
 }
 
@@ -51,25 +51,25 @@ export interface QueuePlanePorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly storage: StorageGauge;
-  /** Left out: events are not counted. */
+  /** Undefined: events are not counted. */
   readonly metrics?: Metrics | undefined;
   readonly accounts: AccountBook;
   readonly room: DeliveryPlaces;
   readonly performer: AttemptPerformer;
-  /** Left out: an account may hold what it likes. */
+  /** Undefined: accounts are not bounded. */
   readonly held?: Pick<HeldMessages, 'boundsOf' | 'noteRefused'> | undefined;
   readonly engine?: EngineOptions;
   createBodies(partition: PartitionName): PartitionBodies;
   /** Fills an empty fold from a snapshot. */
   loadPartition(partition: ManifestPartition, fold: QueuePartitionFold): Promise<void>;
-  /** False while the shard is being handed over: nothing new is begun. */
+  /** False while the shard is moving: no new work is begun. */
   mayStart(): boolean;
-  /** Called when there is something to do though nothing came in. */
+  /** Called when there is work without a new command. */
   onReady?(): void;
 }
 
 export interface QueuePlaneLimits extends DueWorkLimits {
-  /** How long a command waits for its account to be heard of. */
+  /** How long a command waits for its account to become known. */
   readonly holdMs: number;
 }
 
@@ -81,7 +81,7 @@ export const DEFAULT_QUEUE_PLANE_LIMITS: QueuePlaneLimits = {
   holdMs: 5000,
 };
 
-/** Between two looks for an account that has not been heard of. */
+/** Time between two checks for an unknown account. */
 const FACTS_POLL_MS = 50;
 
 const NO_WORKS: QueueWork[] = [];
@@ -95,27 +95,27 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   readonly #stepping: QueueWork[] = [];
   readonly #finished: QueueWork[] = [];
   readonly #awaited: AwaitedAccounts;
-  /** The turn that is being filled, and the command that fills it; undefined: what is due by itself. */
+  /** The open turn, and the command that is executed; undefined: due work. */
   #turn: Turn | undefined;
   #current: QueueWork | undefined;
-  readonly #breathing: Breathing;
+  readonly #yieldBudget: YieldBudget;
   #isLeaving = false;
 
   constructor(
     private readonly ports: QueuePlanePorts,
     private readonly limits: QueuePlaneLimits = DEFAULT_QUEUE_PLANE_LIMITS,
   ) {
-    this.#breathing = new Breathing(ports.clock, ports.timers);
+    this.#yieldBudget = new YieldBudget(ports.clock, ports.timers);
     this.#awaited = new AwaitedAccounts(ports, limits.holdMs);
     this.#due = new DueWork(ports, limits, () => this.ports.onReady?.());
   }
 
-  /** The shard is about to be handed over: no attempt is begun from now on. */
+  /** A move is about to happen: no attempt is begun from now on. */
   startNoMore(): void {
     this.#isLeaving = true;
   }
 
-  /** Metrics and tests see the accounts in memory. */
+  /** The accounts in memory, for metrics and tests. */
   queues(): IterableIterator<AccountQueue> {
     return this.#queuesByPartition.values();
   }
@@ -127,14 +127,16 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     return count;
   }
 
-  /** Messages, DLQ entries, groups, schedules and what else there is. */
+  /** The number of stored objects: messages, DLQ entries, groups, schedules and so on. */
   get size(): number {
     let size = 0;
     for (const { fold } of this.queues()) size += fold.size;
     return size;
   }
 
-  /** It says for how long some account has had more due than could be started, milliseconds; 0: all is started. */
+  /**
+   * The longest time, in milliseconds, for which an account has had more due than could be started; 0: all is started.
+   */
   get lagMs(): number {
     const nowMs = this.ports.clock.monotonicMs();
     let lagMs = 0;
@@ -142,7 +144,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     return lagMs;
   }
 
-  /** What accounts may do has changed: what was waiting for that is looked at. */
+  /** Terms of accounts have changed: work that waited for them is checked. */
   accountsChanged(): void {
     for (const queue of this.queues()) queue.dueAtMs = 0;
     this.ports.onReady?.();
@@ -162,7 +164,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       return 'parked';
     }
     if (this.ports.storage.isFull() && rowOf(work.command).mayGrow?.(work.command)) {
-      work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: nothing new is taken'));
+      work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: no new messages are accepted'));
       return 'refused';
     }
     turn.commands += 1;
@@ -191,7 +193,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     return 'parked';
   }
 
-  /** QA3. */
+  /** Executes steps of a command; the account does no other work before the last one (QA3). */
   #goOn(work: QueueWork, queue: AccountQueue, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' {
     this.#turn = turn;
     this.#current = work;
@@ -210,7 +212,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   #answer(work: QueueWork, reply: QueueReply, queue: AccountQueue, turn: Turn): void {
     if (reply.type === 'Rejected' && reply.reason === 'FULL') this.ports.held?.noteRefused(queue.account);
     work.reply = withContents(reply, queue.bodies);
-    // Nobody listens before the answer leaves.
+    // The promise has no listener before the answer is sent.
     if (work.reply instanceof Promise) work.reply.catch(() => undefined);
     work.waitsForTurn = queue.turnToWaitFor(turn.number);
   }
@@ -224,7 +226,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     this.#due.start(turn, this.queues());
   }
 
-  /** Each step of each command in turn; other commands run between drains. */
+  /** One step of each command in turn; other commands run between drains. */
   #advanceSteps(turn: Turn): void {
     const endMs = this.ports.clock.monotonicMs() + this.limits.shareMs;
     while (this.#stepping.length > 0 && this.#due.hasRoomIn(turn) && this.ports.clock.monotonicMs() < endMs) {
@@ -266,7 +268,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       const attempts = queue.commit(head.position);
       for (const attempt of attempts) this.ports.performer.perform(queue, queue.terms as AccountTerms, attempt);
     }
-    // What is due may have waited for the entry with what was started before.
+    // Due work may have waited for the entry with earlier starts.
     if (queues.length > 0) this.ports.onReady?.();
   }
 
@@ -278,7 +280,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     return this.#finished.length === 0 ? NO_WORKS : this.#finished.splice(0);
   }
 
-  /** QP2: the actor is over, and so is everything that was begun in its name. */
+  /** The actor has ended, and with it all work that it began (QP2: an outcome counts in one activation alone). */
   abandon(): QueueWork[] {
     this.ports.performer.end();
     const works = [...this.#awaited.take(), ...this.#stepping.splice(0), ...this.#finished.splice(0)];
@@ -304,17 +306,17 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       await this.#replay(entrySections(entry), position);
     }
     for (const queue of this.queues()) {
-      for (const _ of queue.fold.engine.prepare(nowMs)) if (this.#breathing.isDue) await this.#breathing.take();
+      for (const _ of queue.fold.engine.prepare(nowMs)) if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
     }
   }
 
   async #replay(sections: ReturnType<typeof entrySections>, position: number): Promise<void> {
     for (const { partition, effects } of sections) {
       const queue = this.#queueOf(partition);
-      for (const _ of queue.fold.applyInSlices(effects)) if (this.#breathing.isDue) await this.#breathing.take();
+      for (const _ of queue.fold.applyInSlices(effects)) if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
       queue.bodies.replayedAt(position);
     }
-    if (this.#breathing.isDue) await this.#breathing.take();
+    if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
   }
 
   #queueOf(partition: PartitionName): AccountQueue {
@@ -343,7 +345,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     else if (event.type === 'DailyLimitReached') this.#noteDailyLimit(queue, event.limit);
   }
 
-  /** They are in the open turn. */
+  /** Counts effects of the open turn. */
   #note(queue: AccountQueue, turn: Turn, { length }: Uint8Array): void {
     turn.effects += 1;
     turn.effectBytes += length;
@@ -363,7 +365,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     this.#due.noteStarted();
   }
 
-  /** The attempt is over here, whatever became of it. */
+  /** The attempt is over in this process, with any outcome. */
   #freePlaces(queue: AccountQueue, count: number): void {
     queue.inFlight -= count;
     this.ports.room.release(queue.account, count);

@@ -1,7 +1,7 @@
-/** One command for an account's queue, on its way through an actor. */
+/** One command for an account's queue, while an actor executes it. */
 import { COMMAND_BYTES, type QueueCommand, type QueueReply, type QueueSteps, rowOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type CommandId, type MillraceError, type PartitionName } from '../../kernel/index.js';
-import { queuePartition, type Span } from '../../messages/index.js';
+import { queuePartition, type Span } from '../../protocol/index.js';
 import { type Work, WorkTrace } from '../runtime/index.js';
 
 export class QueueWork implements Work {
@@ -12,11 +12,11 @@ export class QueueWork implements Work {
   enteredAtMs = 0;
   waitsForTurn = 0;
   hasWritten = false;
-  /** It comes later when bodies are not in memory. */
+  /** A promise when bodies have to be read. */
   reply: QueueReply | Promise<QueueReply> | undefined;
-  /** What is left of a command that runs in steps, once it has begun. */
+  /** The remaining steps of a command, once it has begun. */
   steps: QueueSteps | undefined;
-  /** Its steps are one decision, and some are left: nothing else of its account happens meanwhile. */
+  /** True while a decision has steps left; the account does no other work until then. */
   isHalfway = false;
   /** Undefined: it is not traced. */
   trace: WorkTrace | undefined;
@@ -32,7 +32,7 @@ export class QueueWork implements Work {
     this.bytes = rowOf(command).bytes?.(command) ?? COMMAND_BYTES;
   }
 
-  /** It is a part of something that is traced. */
+  /** Traces the command as part of a span. */
   traceWithin(span: Span): this {
     const own = span.child(this.command.type, 'internal', {
       'messaging.system': 'millrace',

@@ -1,6 +1,6 @@
 /**
- * Bodies in answers: the state knows their numbers, the actor their bytes. What is in memory is put in at
- * once, so that it is there though its message ends before the answer leaves; the rest is read first.
+ * Adds bodies to answers: the state has their numbers, the actor their bytes. Bytes in memory are taken immediately,
+ * because the message may end before the answer is sent; the rest is read first.
  */
 import type { BodyRef, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
 import type { PartitionBodies } from './account-queue.js';

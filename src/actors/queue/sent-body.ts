@@ -1,10 +1,10 @@
 /**
- * What an attempt sends as its body. A message's own bytes; of a step, the list of its run's entries, put together
- * when it is sent, so that nothing is stored twice; of a failure message, its JSON with the run's payload put in.
+ * Makes the body that an attempt sends: the message's own bytes; for a step, the list of its run's entries, made when
+ * it is sent so that no bytes are stored twice; for a failure message, its JSON with the run's payload.
  *
- *  SB1 a list ends with the entry that is delivered, and begins with the payload
+ *  SB1 a list begins with the payload and ends with the delivered entry
  *  SB2 a list that is too long for one request is left out where the endpoint can fetch it
- *  SB3 bytes are put together in slices: others run between, however much there is
+ *  SB3 bytes are joined in slices, and other work runs in between
  */
 import { createHash } from 'node:crypto';
 import { type BodyRef, carriesBody } from '../../domain/queue/index.js';
@@ -13,7 +13,7 @@ import { assert, unreachable } from '../../kernel/index.js';
 import type { PartitionBodies, StartedAttempt } from './account-queue.js';
 import type { SentList, SentLists } from './sent-lists.js';
 
-/** What is sent of a run that no endpoint could fetch: more would take the memory of others. */
+/** The longest list for an endpoint that cannot fetch it; a longer one would take too much memory. */
 export const MAX_SENT_LIST_BYTES = 64 * 1024 * 1024;
 
 const NOTHING = new Uint8Array(0);
@@ -21,30 +21,30 @@ const BEFORE_ID = '{"messageId":"';
 const BEFORE_BODY = '","body":"';
 const AFTER_BODY = '","callType":"step"}';
 const FRAME_BYTES = BEFORE_ID.length + BEFORE_BODY.length + AFTER_BODY.length;
-/** Where a failure message has room for the payload; what follows it is short. */
+/** Where the payload goes into a failure message; the text after it is short. */
 const PAYLOAD_PLACE = '"sourceBody":""';
-/** Encoded between two pauses: about half a millisecond. Whole groups of base64. */
+/** Bytes encoded between two pauses, about half a millisecond; whole groups of base64. */
 const SLICE_BYTES = 384 * 1024;
-/** Longer bodies are hashed in slices: a megabyte takes nearly a millisecond. */
+/** Longer bodies are hashed in slices, because a megabyte takes nearly a millisecond. */
 const HASHED_AT_ONCE_BYTES = 512 * 1024;
-/** What a piece costs beside its bytes, in bytes that take as long. */
+/** The fixed cost of a piece, in bytes that take the same time. */
 const PIECE_COST_BYTES = 512;
-/** Read at once, when they are not in memory. */
+/** Bodies read in parallel when they are not in memory. */
 const LOADED_AT_ONCE = 32;
 
-/** What has to be known to make the body. */
+/** The facts from which the body is made. */
 export interface BodyPlan {
   readonly refs: readonly BodyRef[];
-  /** `list-left-out`: nothing is sent, the endpoint fetches it. `too-long`: it cannot be sent at all. */
+  /** `list-left-out`: the body is empty and the endpoint fetches the list. `too-long`: it cannot be sent. */
   readonly kind: 'own' | 'list' | 'list-left-out' | 'too-long' | 'failure';
   readonly entries: readonly RunEntry[];
-  /** What the list begins with; `refs` are of the entries behind it. */
+  /** The known beginning of the list; `refs` belong to the later entries. */
   readonly begun?: SentList | undefined;
   /** The length of the list as it is sent. */
   readonly bytes: number;
 }
 
-/** @param inlineBytes of the longest list that is sent to an endpoint that could fetch it */
+/** @param inlineBytes  the longest list that is sent to an endpoint that could fetch it */
 export function planOf(
   { envelope, body, run }: StartedAttempt,
   inlineBytes: number,
@@ -65,17 +65,17 @@ export function planOf(
   return { refs: added.map((entry) => entry.body), kind: 'list', entries, begun, bytes };
 }
 
-/** A call to others than workflow endpoints, by a method that carries none, has no body though its message has. */
+/** A call by a method without a body is sent without one, except to a workflow endpoint. */
 export function isSentWithoutBody({ envelope, run }: StartedAttempt): boolean {
   return !carriesBody(envelope.settings.method) && (run === undefined || run.part.role === 'call');
 }
 
-/** Its callback tells of what was sent. A run's failure is told with the run's payload instead. */
+/** True when the callback contains the sent body. A run's failure message contains the run's payload instead. */
 export function tellsOfSent(attempt: StartedAttempt): boolean {
   return attempt.run === undefined ? hasCallback(attempt) : attempt.run.part.role === 'call';
 }
 
-/** Its callback tells of the whole answer. So is a run's failure function told of the one that failed the run. */
+/** True when the callback, or a run's failure function, receives the whole answer of the destination. */
 export function tellsOfAnswer(attempt: StartedAttempt): boolean {
   return attempt.run !== undefined || hasCallback(attempt);
 }
@@ -87,7 +87,7 @@ function hasCallback({ envelope }: StartedAttempt): boolean {
 
 export interface SentBody {
   readonly body: Uint8Array;
-  /** SHA-256 as base64url, of a large one; of others whoever signs takes it. */
+  /** The SHA-256 of a large body, as base64url; the signer hashes others. */
   readonly hash: string | undefined;
 }
 
@@ -120,9 +120,10 @@ export async function loadedContents(
 }
 
 /**
- * @param contents of the plan's `refs`, in their order
- * @param lists keeps a list for those that begin with it
- * @returns the body, last (SB3)
+ * Joins the body in slices (SB3).
+ * @param contents  of the plan's `refs`, in their order
+ * @param lists     keeps the list as the beginning of later ones
+ * @returns the body, last
  */
 export function* putTogether(
   plan: BodyPlan,
@@ -150,7 +151,7 @@ function* listOf(
   lists: Pick<SentLists, 'keep'> | undefined,
 ): Generator<void, Uint8Array> {
   const list = new Writing(bytes);
-  // All but its closing bracket.
+  // All bytes except the closing bracket.
   if (begun !== undefined) list.bytes(begun.body.subarray(0, begun.body.byteLength - 1));
   const from = begun?.entries.length ?? 0;
   for (let at = from; at < entries.length; at += 1) {
@@ -176,7 +177,7 @@ function* withPayload(json: Uint8Array, payload: Uint8Array): Generator<void, Ui
   return message.done();
 }
 
-/** @returns the body that comes last, with its hash (SB3) */
+/** Hashes a body in slices (SB3). @returns the body and its hash, last */
 export function* hashed(steps: Iterable<void, Uint8Array>): Generator<void, SentBody> {
   const body = yield* steps;
   if (body.byteLength <= HASHED_AT_ONCE_BYTES) return { body, hash: undefined };
@@ -190,7 +191,7 @@ export function* hashed(steps: Iterable<void, Uint8Array>): Generator<void, Sent
 
 const NO_PAUSES: Iterable<void> = [];
 
-/** A buffer that is filled from front to back. */
+/** A buffer that is filled from the start to the end. */
 class Writing {
   readonly #buffer: Buffer;
   #at = 0;
@@ -210,7 +211,7 @@ class Writing {
     this.#at += bytes.byteLength;
   }
 
-  /** @returns its pauses: none, mostly */
+  /** @returns its pauses, usually none */
   base64(content: Uint8Array, before: string, after: string): Iterable<void> {
     const cost = content.byteLength + PIECE_COST_BYTES;
     if (this.#sincePause + cost > SLICE_BYTES) return this.#base64InSlices(bufferOf(content), before, after);
@@ -231,7 +232,7 @@ class Writing {
   }
 
   done(): Uint8Array {
-    assert(this.#at === this.#buffer.byteLength, 'a body was put together that is not as long as planned', {
+    assert(this.#at === this.#buffer.byteLength, 'an assembled body does not have its planned length', {
       written: this.#at,
       planned: this.#buffer.byteLength,
     });
@@ -240,7 +241,7 @@ class Writing {
 }
 
 function listBytes(entries: readonly RunEntry[]): number {
-  // One comma less than entries, and two brackets.
+  // One comma fewer than entries, and two brackets.
   let bytes = entries.length * (FRAME_BYTES + 1) + 1;
   for (const { messageId, body } of entries) bytes += messageId.length + base64Length(body.bytes);
   return bytes;

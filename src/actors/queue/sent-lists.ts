@@ -1,44 +1,45 @@
 /**
- * Lists of runs' entries as they were sent last. The next delivery of a run sends the same list with an entry more: what
- * was put together for the last one is what it begins with, and the bodies in it need not be in memory any more.
+ * The last sent lists of runs' entries. The next delivery of a run sends the same list with one more entry, so it
+ * begins with a copy of the last list, and the bodies in it need not be in memory.
  *
- *  SLT1 a list begins with another when its entries are the very same objects: one that is delivered once more is another
+ *  SLT1 a list begins with another only when their entries are identical objects; a repeated delivery has a different
+ *       object
  */
 import type { RunEntry } from '../../domain/queue/runs/index.js';
 import type { MessageId } from '../../kernel/index.js';
 
 export interface SentList {
   readonly entries: readonly RunEntry[];
-  /** With its closing bracket. */
+  /** With the closing bracket. */
   readonly body: Uint8Array;
 }
 
 export interface SentListsLimits {
-  /** One list; a longer one is made anew each time. */
+  /** The longest list that is kept. */
   readonly listBytes: number;
-  /** All of them together; the ones that were not sent for longest go first. */
+  /** The bytes of all lists; the ones not sent for longest are dropped first. */
   readonly allBytes: number;
 }
 
 const DEFAULT_SENT_LISTS_LIMITS: SentListsLimits = { listBytes: 64 * 1024, allBytes: 1024 * 1024 };
 
 export class SentLists {
-  /** By the id of the first entry, in the order in which they were sent. */
+  /** By the id of the first entry, in the order of sending. */
   readonly #lists = new Map<MessageId, SentList>();
   #bytes = 0;
 
   constructor(private readonly limits: SentListsLimits = DEFAULT_SENT_LISTS_LIMITS) {}
 
-  /** What a list of these entries begins with. */
+  /** Finds the kept beginning of a list of these entries. */
   beginningOf(entries: readonly RunEntry[]): SentList | undefined {
     const known = entries[0] && this.#lists.get(entries[0].messageId);
     return known !== undefined && beginsWith(entries, known.entries) ? known : undefined;
   }
 
-  /** Nobody writes into the body from now on. */
+  /** The body must not be changed from now on. */
   keep(list: SentList): void {
     const name = list.entries[0]?.messageId;
-    // Of a run that is over there may be none.
+    // A run that is over may have no entries.
     if (name === undefined) return;
     this.#drop(name);
     if (list.body.byteLength > this.limits.listBytes) return;

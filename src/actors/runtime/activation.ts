@@ -1,9 +1,9 @@
-/** What an actor is made with: its ports, its bounds, and the lease that somebody won for it. */
+/** The parts of an actor: its ports, its bounds, and the lease that its process won. */
 import type { ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
 import type { Random, ShardName } from '../../kernel/index.js';
 import type { Clock, Journal, Log, Timers } from '../../ports/index.js';
 import type { MailboxLimits } from './mailbox.js';
-import type { RecoverFn } from './recovery.js';
+import type { FollowFn, RecoverFn } from './recovery.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 
 interface TurnLimits {
@@ -32,37 +32,50 @@ export interface ActorPorts {
   readonly log: Log;
   readonly metrics: RuntimeMetrics;
   readonly recover: RecoverFn;
+  readonly follow: FollowFn;
 }
 
 /**
- * Nothing that the old owner did after this instant has lengthened its read lease by a renewal; nor by an append, if its
- * journal still ends there when the claim is stored.
+ * An observation of a silent owner: after this instant the owner has not extended its read lease by a renewal, nor by
+ * an append if its journal still ends at this position when the claim is stored.
  */
 export interface Sighting {
-  /** On the monotonic clock of whoever looked. */
+  /** On the observer's monotonic clock. */
   readonly atMs: number;
   /** The journal's last position. */
   readonly position: number;
 }
 
-/** What this activation was given by whoever won the lease. */
-export interface Activation {
+/** The facts known about the shard when its lease has been won. */
+export interface Grant {
+  /** The last entry the lease record vouches for. */
+  readonly highWater: (ChainLink & { readonly position: number }) | undefined;
+  /**
+   * Writes are not acknowledged for this time, counted from the claim or earlier, because the old owner may still
+   * answer reads.
+   */
+  readonly quietMs: number;
+  /** The last observation of the silent owner; undefined: there was none. */
+  readonly sighting?: Sighting | undefined;
+  /**
+   * The epoch before, if its activation drained and released the shard: commands sent to it were answered, or never
+   * begun.
+   */
+  readonly releasedEpoch?: number | undefined;
+}
+
+/** The facts with which an activation starts. */
+export interface Activation extends Grant {
   readonly shard: ShardName;
   readonly epoch: number;
   readonly clusterId: string;
-  /** The last entry the lease record vouches for. */
-  readonly highWater: (ChainLink & { readonly position: number }) | undefined;
-  /** Writes are not acknowledged for this long: the old owner may still answer reads. Counted from the claim, or before. */
-  readonly quietMs: number;
-  /** When the old owner was last looked at in its silence; undefined: it was not. */
-  readonly sighting?: Sighting | undefined;
-  /** Of the activation before, when that one drained and let go: what was sent to it was answered, or never begun. */
-  readonly releasedEpoch?: number | undefined;
-  /** Appends before answering reads, instead of relying on a lease. */
+  /** Reads wait for an appended entry instead of relying on a lease. */
   readonly readsNeedBarrier: boolean;
-  /** May reads be answered, given when the last acknowledged append was sent? On the monotonic clock. */
+  /**
+   * True while reads may be answered. @param lastAppendSentAtMs of the last acknowledged append, on the monotonic clock
+   */
   mayAnswerReads(lastAppendSentAtMs: number): boolean;
-  /** Called with each stored batch, before its replies leave. */
+  /** Called with each stored batch, before its replies are sent. */
   onStored(head: ChainHead, effectBytes: number): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What the time was when this machine started, kept in the lease bucket: within one start of a machine the time since
- * then tells how long a process was stopped, whatever has become of the wall clock meanwhile.
+ * The wall time at which this machine started, stored in the lease bucket. While the machine runs, the time since its
+ * start then gives the present time, even if the wall clock was changed while the process was stopped.
  *
- *  BR1 one small record of the last machines and starts, written when what it would say has changed, not by the clock
+ *  BR1 one small record of the last machines and starts, written when its contents change, not at intervals
  */
 import { type BootTimeRecord, decodeBootTimes, encodeBootTimes } from '../../codec/leases/index.js';
 import type { BootTime, LeaseStore } from '../../ports/index.js';
@@ -21,7 +21,7 @@ export class BootRecord {
     private readonly boot: BootTime,
   ) {}
 
-  /** What the time should be now. @throws JOURNAL_UNAVAILABLE */
+  /** The time that the clock should show now. @throws JOURNAL_UNAVAILABLE */
   async expectedMs(): Promise<number | undefined> {
     const { records } = await this.#read();
     this.#storedMs = records.find(({ bootId }) => bootId === this.boot.bootId)?.offsetMs;
@@ -29,7 +29,7 @@ export class BootRecord {
     return this.#storedMs === undefined || sinceMs === undefined ? undefined : this.#storedMs + sinceMs;
   }
 
-  /** Somebody else's change in the same moment wins; the next call tries again. @throws JOURNAL_UNAVAILABLE */
+  /** A simultaneous change by another process wins; the next call tries again. @throws JOURNAL_UNAVAILABLE */
   async keep(nowMs: number): Promise<void> {
     const { bootId } = this.boot;
     const sinceMs = this.boot.sinceBootMs();

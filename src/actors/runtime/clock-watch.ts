@@ -1,13 +1,14 @@
 /**
- * Whether this process's time can be trusted, by comparing it: with the machine's monotonic clock, with the time since
- * the machine started, with other processes, with the journal.
+ * Decides whether this process's time can be trusted. It compares the time with the machine's monotonic clock, the time
+ * since the machine's start, other processes and the journal.
  *
- *  CW1 nothing is owned before the clocks of all processes that are there have been compared, or they have been silent
- *      for as long as a takeover takes
- *  CW2 who is off gives up what it owns, and takes the others' time afterwards: what it still does for its own callers
- *      is then judged by the right time
- *  CW3 who is not sure owns nothing while somebody else is; when nobody is, all go on as ever, by monotonic time
- *  CW4 alone on a data directory, it goes on by monotonic time from where it was, and says so
+ *  CW1 a process owns no shard before it has compared clocks with all present processes, or they have been silent for
+ *      the duration of a takeover
+ *  CW2 a process with a wrong clock gives up its shards and then takes the time of the others, so that its later work
+ *      for its callers uses the right time
+ *  CW3 a process that is unsure of its clock owns no shard while another is sure; when none is sure, all continue by
+ *      monotonic time
+ *  CW4 a process alone on a data directory continues by monotonic time from its last time, and reports that
  */
 import type { ClockReading, Heartbeat } from '../../codec/leases/index.js';
 import { describeError, type SessionId, type ShardName } from '../../kernel/index.js';
@@ -22,34 +23,34 @@ export interface ClockWatchPorts {
   readonly boot: BootTime;
   readonly leases: LeaseStore;
   readonly log: Log;
-  /** Jumps of the machine's clocks. */
+  /** Counts jumps of the machine's clocks. */
   readonly jumps?: Counter;
 }
 
 export interface ClockWatchOptions {
-  /** A difference above this is one. */
+  /** A larger difference counts as wrong. */
   readonly maxSkewMs: number;
   /** Silence after which a process need not be waited for. */
   readonly takeoverMs: number;
-  /** Nobody else can own anything here. */
+  /** No other process can own a shard. */
   readonly isAlone: boolean;
-  /** At the start the machine's clock is right, whatever it was before. */
+  /** At the start the machine's clock counts as right. */
   readonly trustsMachine: boolean;
 }
 
-/** Who is heard and does not hear us is waited for no longer than so many times a takeover. */
+/** A process that is heard but does not hear us is waited for at most this many takeovers. */
 const WAIT_TAKEOVERS = 2;
-/** Looks between two looks at what the boot record says. */
+/** The boot record is checked once in this many checks. */
 const KEEP_EVERY_LOOKS = 20;
 
 export class ClockWatch {
   readonly #peers: PeerClocks;
   readonly #record: BootRecord;
-  /** Sessions that were there before this process, and whose clocks are not known yet; undefined: not asked for yet. */
+  /** Sessions that existed before this process and have unknown clocks; undefined: not asked for yet. */
   #awaited: Set<SessionId> | undefined;
   #process: SessionId | undefined;
   #isDecided = false;
-  /** What our time has to be changed by once nothing is owned. */
+  /** The correction of our time, made once no shard is owned. */
   #correctionMs = 0;
   #wasInDoubt = false;
   #saidJournalAhead = false;
@@ -66,7 +67,7 @@ export class ClockWatch {
     this.membership.whenHeard((heartbeat) => this.#hear(heartbeat));
   }
 
-  /** CW1. */
+  /** True when the clocks have been compared (CW1). */
   get isDecided(): boolean {
     return this.#isDecided;
   }
@@ -75,12 +76,12 @@ export class ClockWatch {
     return this.#isDecided && !this.isInDoubt;
   }
 
-  /** The machine's clock is not the time that this process goes by, or the journal is ahead of it. */
+  /** The machine's clock differs from this process's time, or the journal is ahead of it. */
   get isInDoubt(): boolean {
     return Math.abs(this.machineAheadMs) > this.options.maxSkewMs || this.isBehindJournal;
   }
 
-  /** CW3: it may own nothing, and others do. */
+  /** This process must not own shards, because its clock is in doubt and another's is not (CW3). */
   get isExcluded(): boolean {
     if (this.options.isAlone) return false;
     return !this.#isDecided || (this.isInDoubt && this.membership.hasSureCandidate(this.options.takeoverMs));
@@ -90,7 +91,7 @@ export class ClockWatch {
     return this.ports.clock.machineAheadMs;
   }
 
-  /** How far the journal that is furthest ahead is ahead of our time; 0: none is. */
+  /** How far our time is behind the most advanced journal; 0: it is not. */
   get journalAheadMs(): number {
     const nowMs = this.ports.clock.nowMs();
     let aheadMs = 0;
@@ -107,7 +108,7 @@ export class ClockWatch {
     return this.ports.clock.isSteady();
   }
 
-  /** It stands in a heartbeat that leaves now. */
+  /** The reading for the next heartbeat. */
   reading(): ClockReading {
     return {
       nowMs: this.ports.clock.nowMs(),
@@ -119,8 +120,8 @@ export class ClockWatch {
   }
 
   /**
-   * Once, before the first heartbeat: what is known from before.
-   * @param others  the sessions whose records say that they live
+   * Called once, before the first heartbeat, to load stored facts.
+   * @param others  the sessions with records of living processes
    */
   async begin(process: SessionId, others: () => Promise<readonly SessionId[]>): Promise<void> {
     this.#process = process;
@@ -134,13 +135,13 @@ export class ClockWatch {
     this.#keep();
   }
 
-  /** It is called with every heartbeat, and says why the session has to be given up, if it has to. Then `settle` follows. */
+  /** Called with every heartbeat. @returns the reason to give up the session, if there is one; then `settle` follows */
   look(): string | undefined {
     const change = this.ports.clock.check();
     if (change.kind !== 'steady') {
       this.ports.jumps?.add();
       const ms = Math.round(change.kind === 'set' ? change.byMs : change.forMs);
-      const goesOn = this.options.isAlone ? 'by monotonic time' : 'gives up what it owns';
+      const goesOn = this.options.isAlone ? 'by monotonic time' : 'gives up its shards';
       this.ports.log.warn('clock.jumped', { what: change.kind, ms, goesOn });
     }
     const skewMs = this.#judge();
@@ -153,7 +154,7 @@ export class ClockWatch {
     return skewMs === 0 ? undefined : `the clock is ${seconds(skewMs)} off that of other processes`;
   }
 
-  /** CW2: nothing is owned any more. */
+  /** Corrects the time, when no shard is owned any more (CW2). */
   settle(): void {
     if (this.#correctionMs === 0) return;
     const { clock, log } = this.ports;
@@ -163,7 +164,7 @@ export class ClockWatch {
     this.#peers.beginAnew();
   }
 
-  /** An owner-to-be has read where the shard's journal ends. */
+  /** A candidate has read the end of the shard's journal. */
   noteJournal(shard: ShardName, clockMs: number): void {
     this.#journalClocks.set(shard, clockMs);
     if (this.#saidJournalAhead || !this.isBehindJournal) return;
@@ -172,17 +173,18 @@ export class ClockWatch {
     this.ports.log.warn('clock.journal-ahead', { shard, ms: aheadMs, goesOn: 'from the time of the journal' });
   }
 
-  /** A clock is set right by a person: a start does not wait for that. */
+  /** Stuck, because only a person can set the clock: a start does not wait for it. */
   check(): Check {
     return this.isExcluded ? { ok: false, isStuck: true, detail: this.describe() } : { ok: true };
   }
 
-  /** The text is for a person. */
+  /** For people. */
   describe(): string {
     if (!this.#isDecided) return 'the clock is compared with those of other processes';
-    if (this.isBehindJournal) return `the clock is ${seconds(this.journalAheadMs)} behind the journal: owns nothing`;
+    if (this.isBehindJournal)
+      return `the clock is ${seconds(this.journalAheadMs)} earlier than the journal: owns no shards`;
     const side = this.machineAheadMs > 0 ? 'ahead' : 'behind';
-    return `the machine's clock is ${seconds(Math.abs(this.machineAheadMs))} ${side}: owns nothing`;
+    return `the machine's clock is ${seconds(Math.abs(this.machineAheadMs))} ${side}: owns no shards`;
   }
 
   async #recall(): Promise<void> {
@@ -218,14 +220,14 @@ export class ClockWatch {
       if (isOver || this.membership.silentForMs(session) >= this.options.takeoverMs) this.#awaited.delete(session);
     }
     if (this.#awaited.size > 0) return;
-    // Nothing is owned yet, so that there is nothing to give up.
+    // No shard is owned yet, so there is none to give up.
     this.#correctionMs = -offBy(this, this.#views(), this.options.maxSkewMs);
     this.settle();
     this.#isDecided = true;
     this.#tellDoubt();
   }
 
-  /** It says by how much we are off, 0: not, or not known. */
+  /** @returns the error of our clock; 0: none, or unknown */
   #judge(): number {
     if (!this.#isDecided) {
       this.#decideIfKnown();

@@ -1,14 +1,14 @@
 /**
- * Ids of remote callers' commands whose effects are in the journal. A caller whose owner died asks the
- * successor with the same id, and is told "executed, reply lost" instead of having it executed twice.
- * Callers repeat for seconds; ids are kept for longer, by age and by number: an age alone would forget all
- * of them when a clock jumps forward (seed 238 of the simulation).
+ * The ids of remote callers' commands with effects in the journal. A caller whose owner died asks the successor with
+ * the same id, and is told that the command was executed and its reply lost, instead of having it executed twice.
+ * Callers repeat for seconds; ids are kept longer, by age and by number, because a limit by age alone would drop all of
+ * them when a clock jumps forward.
  */
 import { type CommandId, OldestFirst } from '../../kernel/index.js';
 
-/** Kept whatever their age: ten seconds at ten thousand commands a second. */
+/** Kept at any age: ten seconds at ten thousand commands a second. */
 const MIN_KEPT = 100_000;
-/** Never more than this, about 100 MB. */
+/** The maximum, about 100 MB. */
 const MAX_KEPT = 1_000_000;
 
 export class CommandMemory {

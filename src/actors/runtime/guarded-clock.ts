@@ -1,26 +1,27 @@
 /**
- * The process's time, by which TTLs, due times and schedules are judged.
+ * The process's time, which decides expiry, due times and schedules.
  *
- *  GC1 it goes on by monotonic time alone: a wall clock that is set does not move it, whichever way and how far
- *  GC2 where the time since the machine's start contradicts the monotonic clock it wins: what a suspended machine slept
- *      has passed, and a monotonic clock that jumped has not
- *  GC3 it comes back to the wall clock by a thousandth of the time that passes: when it is ahead, however far, and
- *      when it is behind by no more than what clocks may be off. Nothing expires early by a doubtful one
+ *  GC1 it advances by monotonic time alone: setting the wall clock does not move it
+ *  GC2 where the time since the machine's start contradicts the monotonic clock, the former wins: a suspension counts
+ *      as passed time, and a jump of the monotonic clock does not
+ *  GC3 it returns to the wall clock by a thousandth of the passed time: from any distance when it is ahead, and when
+ *      it is behind only within the permitted clock error, so that a doubtful wall clock does not make keys expire
+ *      early
  */
 import type { BootTime, Clock } from '../../ports/index.js';
 
-/** What happened to the machine's clocks since the look before. */
+/** The event of the machine's clocks since the last check. */
 export type ClockChange =
   | { readonly kind: 'steady' }
-  /** The wall clock was set: by so much, milliseconds. Without a time since boot it may be a suspension, too. */
+  /** The wall clock was set by this many milliseconds. Without a time since boot it may also be a suspension. */
   | { readonly kind: 'set'; readonly byMs: number }
-  /** The machine was suspended for so long. */
+  /** The machine was suspended for this time. */
   | { readonly kind: 'suspended'; readonly forMs: number };
 
 export interface GuardedClockLimits {
-  /** What the machine's clocks may drift apart between two looks, milliseconds. */
+  /** The permitted drift of the machine's clocks between two checks, milliseconds. */
   readonly jumpMs: number;
-  /** Behind the wall clock by more than this, the wall clock is in doubt. */
+  /** The wall clock is in doubt when it is ahead by more than this. */
   readonly maxSkewMs: number;
 }
 
@@ -30,17 +31,17 @@ interface Reading {
   readonly bootMs: number | undefined;
 }
 
-/** How fast a difference to the wall clock is made good: a delay of an hour is late by less than four seconds. */
+/** The rate of return to the wall clock: a delay of an hour is late by less than four seconds. */
 export const CATCH_UP = 1 / 1000;
 /** Several heartbeats. */
 const VOUCHED_MS = 2000;
-/** Clocks that were read further apart than this are read again: something else ran in between. */
+/** Clocks that were read further apart than this are read again, because the process was interrupted. */
 const READ_WITHIN_MS = 5;
 const READ_TRIES = 3;
 
 export class GuardedClock implements Clock {
   #last: Reading;
-  /** Our time at the last look. */
+  /** The process's time at the last check. */
   #anchorMs: number;
   #pace = 1;
 
@@ -55,7 +56,7 @@ export class GuardedClock implements Clock {
 
   nowMs(): number {
     const passedMs = this.machine.monotonicMs() - this.#last.monotonicMs;
-    // Looks come often: after a long time without one something else has to vouch for it.
+    // Checks are frequent: after a long time without one, the other clocks are compared first.
     if (passedMs > VOUCHED_MS || passedMs < 0) return Math.floor(this.#timeAt(this.#read()));
     return Math.floor(this.#anchorMs + passedMs * this.#pace);
   }
@@ -75,7 +76,7 @@ export class GuardedClock implements Clock {
     return Math.abs(this.machine.nowMs() - wallMs - (this.machine.monotonicMs() - monotonicMs)) <= this.limits.jumpMs;
   }
 
-  /** Looks at the machine's clocks. To be called often; what happened is told once. */
+  /** Compares the machine's clocks. Must be called often; each event is returned once. */
   check(): ClockChange {
     const before = this.#last;
     const { jumpMs, maxSkewMs } = this.limits;
@@ -91,7 +92,10 @@ export class GuardedClock implements Clock {
     return Math.abs(byMs) > jumpMs ? { kind: 'set', byMs } : { kind: 'steady' };
   }
 
-  /** Goes on from this instant, because there is better evidence than the wall clock. Nothing may be owned by then. */
+  /**
+   * Continues from this instant, for which there is better evidence than the wall clock. No shard may be owned at this
+   * time.
+   */
   set(nowMs: number): void {
     this.#last = this.#read();
     this.#anchorMs = nowMs;
@@ -101,7 +105,7 @@ export class GuardedClock implements Clock {
     return this.#anchorMs + this.#passedMs(reading) * this.#pace;
   }
 
-  /** What has passed since the last look, by whichever clock nobody can have set. */
+  /** The time passed since the last check, by a clock that cannot be set. */
   #passedMs({ monotonicMs, bootMs }: Reading): number {
     const passedMs = monotonicMs - this.#last.monotonicMs;
     const bootPassedMs = passedBetween(this.#last.bootMs, bootMs) ?? passedMs;
@@ -112,7 +116,8 @@ export class GuardedClock implements Clock {
     for (let tries = 1; ; tries += 1) {
       const startedMs = this.machine.monotonicMs();
       const bootMs = this.boot.sinceBootMs();
-      // The two that make the time are read last, one behind the other: what lies between them is lost.
+      // The two clocks that make the time are read last, directly after each other, because time between the two
+      // readings is lost.
       const wallMs = this.machine.nowMs();
       const monotonicMs = this.machine.monotonicMs();
       if (monotonicMs - startedMs <= READ_WITHIN_MS || tries === READ_TRIES) return { wallMs, monotonicMs, bootMs };

@@ -1,14 +1,13 @@
 export type { Activation, ActorLimits } from './activation.js';
-export { Breathing } from './breathing.js';
 export { checkOfShards } from './check-of-shards.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
 export { GuardedClock } from './guarded-clock.js';
-export { HeldMemory, RESERVED_MEMORY } from './held-memory.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox } from './mailbox.js';
 export { Membership } from './membership.js';
-export { type OwnedPlane, OwnedShards, type PlaneParts } from './owned-shards.js';
+export { MemoryReservation, RESERVED_MEMORY } from './memory-reservation.js';
+export { type OwnedPlane, OwnedShards, type PlaneParts, YieldBudget } from './owned-shards.js';
 export { NO_WISHES, rendezvousOwner, WISHES_KEY } from './placement.js';
 export {
   type AnswerMemoryLimits,
@@ -24,10 +23,10 @@ export { type RuntimeMetrics, runtimeMetricsOf } from './runtime-metrics.js';
 export { Session, type SessionTimes, sessionKey } from './session.js';
 export { SESSION_UNCHANGED_MS, SessionSweep } from './session-sweep.js';
 export { ShardActor } from './shard-actor.js';
-export { ShardBook } from './shard-book.js';
 export { type HostTimes, hostTimes, ShardHost } from './shard-host.js';
+export { ShardMap } from './shard-map.js';
 export { ShardTime } from './shard-time.js';
 export { ShardWriter } from './shard-writer.js';
 export { DEFAULT_SNAPSHOT_POLICY, type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 export type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn, Work } from './work.js';
-export { WorkTrace } from './work-trace.js';
+export { WorkTrace } from './work.js';

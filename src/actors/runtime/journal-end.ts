@@ -1,4 +1,4 @@
-/** What a candidate must know of a journal's end before it can claim. Possibly stale; the claim finds out. */
+/** The end of a journal as a candidate reads it before its claim. It may be stale; the claim then fails. */
 import { type JournalEnd, journalEndAt } from '../../journal/index.js';
 import { MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Journal } from '../../ports/index.js';
@@ -14,8 +14,7 @@ export async function readJournalEnd(journal: Journal, shard: ShardName): Promis
 }
 
 /**
- * The end behind which a claim of this epoch may go. What is read may be old: shorter than what was vouched
- * for is old, or damage.
+ * The end after which a claim of this epoch may be appended. A journal shorter than vouched for is stale, or damaged.
  * @throws JOURNAL_DAMAGED, FENCED when the epoch is over, JOURNAL_UNAVAILABLE
  */
 export async function readClaimableEnd(
@@ -24,7 +23,7 @@ export async function readClaimableEnd(
 ): Promise<JournalEnd> {
   const end = await readJournalEnd(journal, shard);
   if (highWater !== undefined && end.lastPosition < highWater.position) {
-    throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal is shorter than it was`, {
+    throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal is shorter than before`, {
       shard,
       last: end.lastPosition,
       highWater: highWater.position,

@@ -1,32 +1,36 @@
 /**
- * The bounded queue in front of an actor, fair between tenants by deficit round robin: a tenant spends
- * what its work costs, in commands, bytes and above all time, from a share that is refilled each time its turn
- * comes round. Whoever has overdrawn it, with a long command, comes behind those who have not.
+ * The bounded queue of an actor, fair between tenants by deficit round robin: a tenant pays for its work in commands,
+ * bytes and above all time, from a share that is refilled at each of its turns. A tenant that has overdrawn its share,
+ * with a long command, comes after those that have not.
  *
- *  MBX1 at most `maxWorks` and `maxBytes` wait; what comes beyond is refused before anything is executed
- *  MBX2 the works of one tenant leave in the order they came
- *       Of both one tenant may have `TENANT_SHARE`, so that there is always room for another's
- *  MBX3 a tenant with work gets its share within one round, however much the others have queued
+ *  MBX1 at most `maxWorks` and `maxBytes` wait; further works are refused before any execution, and one tenant may
+ *       have `TENANT_SHARE` of both, so that others find room
+ *  MBX2 the works of one tenant leave in the order of their arrival
+ *  MBX3 a tenant with work gets its share within one round, for any number of works of others
  */
 import type { Work } from './work.js';
 
 export interface MailboxLimits {
   readonly maxWorks: number;
   readonly maxBytes: number;
-  /** Cost a tenant may spend before the next one's turn. */
+  /** The cost that a tenant may spend before the next one's turn. */
   readonly quantum: number;
 }
 
-/** The part of what may wait that one tenant may have. */
+/** The part of the waiting works and bytes that one tenant may have. */
 const TENANT_SHARE = 0.75;
-/** What a command costs at least, beside its bytes. */
+/** The minimum cost of a command, in addition to its bytes. */
 const COMMAND_COST = 64;
-/** A quantum of 64 KiB is one millisecond then, a thousand small commands or 64 KiB of words, whichever is first. */
+/**
+ * With this cost a quantum of 64 KiB is one millisecond, a thousand small commands or 64 KiB of words, the first of
+ * them.
+ */
 const MS_COST = 64 * 1024;
 
 interface TenantQueue<W> {
   readonly tenant: string;
-  works: W[];
+  /** Works before `head` have left and are undefined. */
+  works: (W | undefined)[];
   head: number;
   bytes: number;
   deficit: number;
@@ -49,10 +53,10 @@ export class Mailbox<W extends Work> {
     return this.#bytes;
   }
 
-  /** False when there is no room (MBX1). */
+  /** @returns false when there is no room (MBX1) */
   push(work: W): boolean {
     const { maxWorks, maxBytes } = this.limits;
-    // A single work larger than the bound is let in when nothing else waits: it could never enter otherwise.
+    // A single work above the bound is accepted when no other waits, because it could otherwise never enter.
     if (this.#works >= maxWorks || (this.#bytes + work.bytes > maxBytes && this.#works > 0)) return false;
     const own = this.#queuesByTenant.get(work.tenant);
     if (own !== undefined) {
@@ -67,7 +71,7 @@ export class Mailbox<W extends Work> {
     return true;
   }
 
-  /** The work to run next; it stays in front of its tenant's queue until `finish`. */
+  /** The work to run next; it stays at the head of its tenant's queue until `finish`. */
   next(): W | undefined {
     if (this.#works === 0) return undefined;
     for (;;) {
@@ -78,12 +82,12 @@ export class Mailbox<W extends Work> {
     }
   }
 
-  /** Says what was spent on the work that `next` gave, and whether it leaves. @param ms that it held the loop */
+  /** Records the cost of the work from `next`, and whether it leaves. @param ms  for which it held the event loop */
   spend(work: W, commands: number, bytes: number, isFinished: boolean, ms = 0): void {
     const queue = this.#queuesByTenant.get(work.tenant) as TenantQueue<W>;
     queue.deficit -= commands * COMMAND_COST + bytes + ms * MS_COST;
     if (!isFinished) return;
-    queue.works[queue.head] = undefined as unknown as W;
+    queue.works[queue.head] = undefined;
     queue.head += 1;
     queue.bytes -= work.bytes;
     this.#works -= 1;
@@ -95,9 +99,9 @@ export class Mailbox<W extends Work> {
     }
   }
 
-  /** Everything that waits, taken out. */
+  /** Removes all waiting works. */
   clear(): W[] {
-    const works = this.#ring.flatMap((queue) => queue.works.slice(queue.head));
+    const works = this.#ring.flatMap((queue) => queue.works.slice(queue.head) as W[]);
     this.#queuesByTenant.clear();
     this.#ring = [];
     this.#turnOf = 0;
@@ -106,14 +110,14 @@ export class Mailbox<W extends Work> {
     return works;
   }
 
-  /** The longest waiting works, for those that may not wait any longer. */
+  /** Waiting works, the oldest of each tenant first. */
   *waiting(): IterableIterator<W> {
     for (const queue of this.#ring) {
       for (let i = queue.head; i < queue.works.length; i += 1) yield queue.works[i] as W;
     }
   }
 
-  /** Takes out the works for which `leaves` is true. */
+  /** Removes the works for which `leaves` is true. */
   removeWhere(leaves: (work: W) => boolean): W[] {
     const removed: W[] = [];
     for (const work of this.clear()) {
@@ -123,12 +127,12 @@ export class Mailbox<W extends Work> {
     return removed;
   }
 
-  /** Takes out what has waited since before then behind a work of its tenant that is half done. */
+  /** Removes works that entered before the instant and wait for a half-done work of their tenant. */
   takeHeldUp(enteredBeforeMs: number): W[] {
     const taken: W[] = [];
     const isOverdue = (work: W, place: number) => place > 0 && !work.hasBegun && work.enteredAtMs <= enteredBeforeMs;
     for (const queue of this.#ring) {
-      const works = queue.works.slice(queue.head);
+      const works = queue.works.slice(queue.head) as W[];
       if (works[0]?.isHalfway !== true) continue;
       const overdue = works.filter(isOverdue);
       if (overdue.length === 0) continue;
@@ -155,7 +159,7 @@ export class Mailbox<W extends Work> {
     this.#queuesByTenant.delete(queue.tenant);
     const at = this.#ring.indexOf(queue);
     this.#ring.splice(at, 1);
-    // The tenant behind it has the next turn, with its share.
+    // The next tenant has the next turn, with its share.
     if (at <= this.#turnOf) this.#turnOf -= 1;
     if (this.#turnOf < 0) this.#turnOf = Math.max(0, this.#ring.length - 1);
   }

@@ -1,11 +1,11 @@
 /**
- * Which processes are alive, by their heartbeats on plain NATS. Silence counts only while our own
- * connection is up, and only on our own monotonic clock: whether somebody lives is judged by nobody's wall clock.
+ * The living processes, known by their heartbeats on plain NATS. Silence counts only while our connection is up, and
+ * only on our monotonic clock, never by a wall clock.
  */
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from '../../codec/leases/index.js';
 import type { SessionId, ShardName } from '../../kernel/index.js';
-import { type Plane, planeOfShard } from '../../messages/index.js';
 import type { Bus, Clock, Subscription } from '../../ports/index.js';
+import { type Plane, planeOfShard } from '../../protocol/index.js';
 
 interface Member {
   readonly process: SessionId;
@@ -14,13 +14,14 @@ interface Member {
   isLeaving: boolean;
   isSure: boolean;
   wishes: number | undefined;
+  follows: boolean;
   readonly firstHeardAtMs: number;
   lastHeardAtMs: number;
 }
 
-/** Longer than anybody's silence is asked about. */
+/** Longer than any silence that is asked for. */
 const FORGET_AFTER_MS = 600_000;
-/** Silence of one that has said that it leaves. */
+/** Silence after which a process that announced its end counts as gone. */
 const GONE_AFTER_MS = 2_000;
 
 export class Membership {
@@ -34,7 +35,7 @@ export class Membership {
   constructor(
     private readonly bus: Bus,
     private readonly clock: Clock,
-    /** Nobody else can be there: nothing is said to anybody, and nothing heard. */
+    /** No other process exists: heartbeats are neither sent nor received. */
     readonly isAlone = false,
   ) {}
 
@@ -48,7 +49,12 @@ export class Membership {
     this.#subscription?.stop();
   }
 
-  /** Calls `listener` with every heartbeat; `isNew`: of a process that had not been heard before. */
+  /** Counts at most this much of the past silence, because earlier heartbeats may not have reached us. */
+  countSilenceFor(ms: number): void {
+    this.#listeningSinceMs = Math.max(this.#listeningSinceMs, this.clock.monotonicMs() - ms);
+  }
+
+  /** Calls `listener` with every heartbeat; `isNew`: the process was not heard before. */
   whenHeard(listener: (heartbeat: Heartbeat, isNew: boolean) => void): void {
     this.#listeners.push(listener);
   }
@@ -58,7 +64,7 @@ export class Membership {
     this.#hear(heartbeat);
   }
 
-  /** Call often: after a lost connection everybody's silence begins anew. */
+  /** Must be called often: after a lost connection all silence is counted from 0. */
   watchConnection(): void {
     const isConnected = this.bus.isConnected();
     if (isConnected && !this.#wasConnected) {
@@ -70,12 +76,12 @@ export class Membership {
     this.#wasConnected = isConnected;
   }
 
-  /** Milliseconds without a sign; 0 while we could not have heard one. */
+  /** Milliseconds without a sign of life; 0 while we could not have heard one. */
   silentForMs(session: SessionId): number {
     return this.#silenceSince(this.#members.get(session)?.lastHeardAtMs);
   }
 
-  /** The same of a process, whichever session it has now. */
+  /** The same for a process, with any session. */
   processSilentForMs(process: SessionId): number {
     return this.#silenceSince(this.#processHeardAtMs.get(process));
   }
@@ -91,12 +97,17 @@ export class Membership {
     return this.#members.get(session)?.process;
   }
 
-  /** Which revision of the operators' wishes the process of this session has read; undefined: it says nothing of them. */
+  /** The revision of the operators' wishes that this session's process has read; undefined: it does not report one. */
   wishesReadBy(session: SessionId): number | undefined {
     return this.#members.get(session)?.wishes;
   }
 
-  /** The newest session of every process that was heard and has not said goodbye. */
+  /** True when the process of this session replays a shard before it takes it. */
+  follows(session: SessionId): boolean {
+    return this.#members.get(session)?.follows ?? false;
+  }
+
+  /** The newest session of every process that was heard and has not announced its end. */
   heard(): { readonly process: SessionId; readonly session: SessionId; readonly silentForMs: number }[] {
     const nowMs = this.clock.monotonicMs();
     const newest = new Map<SessionId, readonly [SessionId, Member]>();
@@ -123,8 +134,8 @@ export class Membership {
   }
 
   /**
-   * Sessions heard within `withinMs` that may own the shard, or any, and mean to stay: those sure of their clocks, if there
-   * are any.
+   * Sessions heard within `withinMs` that may own the shard, or any, and intend to stay: those sure of their clocks, if
+   * there are any.
    */
   candidates(withinMs: number, heardForMs = 0, shard?: ShardName): SessionId[] {
     const plane = shard === undefined ? undefined : planeOfShard(shard);
@@ -134,7 +145,7 @@ export class Membership {
     return (sure.length > 0 ? sure : alive).map(([session]) => session);
   }
 
-  /** Is there one that is sure of its clock? */
+  /** True when a candidate is sure of its clock. */
   hasSureCandidate(withinMs: number): boolean {
     return this.#ableToOwn(withinMs, 0).some(([, { isSure }]) => isSure);
   }
@@ -157,9 +168,9 @@ export class Membership {
     for (const listener of this.#listeners) listener(heartbeat, isNew);
   }
 
-  #note({ session, canOwn, isLeaving, process, clock, wishes, planes }: Heartbeat): void {
+  #note({ session, canOwn, isLeaving, process, clock, wishes, planes, follows = false }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
-    // Older versions say nothing of their clocks.
+    // Older versions do not report their clocks.
     const isSure = clock?.isSure ?? true;
     this.#processHeardAtMs.set(process, nowMs);
     for (const [silent, heardAtMs] of this.#processHeardAtMs) {
@@ -171,7 +182,7 @@ export class Membership {
         if (nowMs - lastHeardAtMs > FORGET_AFTER_MS) this.#members.delete(old);
       }
       const heard = { firstHeardAtMs: nowMs, lastHeardAtMs: nowMs };
-      this.#members.set(session, { process, canOwn, planes, isLeaving, isSure, wishes, ...heard });
+      this.#members.set(session, { process, canOwn, planes, isLeaving, isSure, wishes, follows, ...heard });
       return;
     }
     member.canOwn = canOwn;
@@ -179,6 +190,7 @@ export class Membership {
     member.isLeaving = isLeaving;
     member.isSure = isSure;
     member.wishes = wishes;
+    member.follows = follows;
     member.lastHeardAtMs = nowMs;
   }
 }

@@ -1,4 +1,4 @@
-/** A timer for what falls due by itself: the earliest wish counts. */
+/** One timer for work that falls due by time: the earliest request counts. */
 import type { Clock, Timer, Timers } from '../../ports/index.js';
 
 export class NextTick {
@@ -11,7 +11,7 @@ export class NextTick {
     private readonly action: () => void,
   ) {}
 
-  /** @param inMs milliseconds from now; undefined: nothing falls due */
+  /** @param inMs  milliseconds from now; undefined: no work falls due */
   schedule(inMs: number | undefined): void {
     if (inMs === undefined) return;
     const atMs = this.clock.monotonicMs() + inMs;

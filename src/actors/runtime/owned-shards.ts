@@ -1,21 +1,21 @@
 /**
- * The shards of one plane that this process may own: an actor over each, its recovery, its snapshots, its host. What
- * the plane is, and who may ask it, whoever makes this says.
+ * The shards of one plane that this process may own: an actor for each, its recovery, its snapshots, its host. The
+ * caller provides the plane and its server.
  *
- *  OS1 a snapshot that does not load is passed over from then on: the next activation begins at the one before it
+ *  OS1 a snapshot that does not load is skipped from then on: the next activation begins at the one before it
  */
 import {
   type DefiniteAppender,
   type PartitionFold,
   recover,
+  recoverFollowing,
   SnapshotStore,
   type StoredManifest,
 } from '../../journal/index.js';
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
-import type { ManifestPartition } from '../../messages/index.js';
-import type { CompactionResult, Compactor, StoragePorts } from '../../ports/index.js';
+import type { Clock, CompactionResult, Compactor, StoragePorts, Timers } from '../../ports/index.js';
+import type { ManifestPartition } from '../../protocol/index.js';
 import type { Activation, ActorLimits } from './activation.js';
-import { Breathing } from './breathing.js';
 import type { Membership } from './membership.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import type { Session } from './session.js';
@@ -24,14 +24,50 @@ import { type HostTimes, ShardHost } from './shard-host.js';
 import { type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
-/** What a plane is given of the activation that it is made for. */
+/** Several shards may be replayed in parallel. */
+const SHORTEST_SLICE_MS = 2;
+
+/** The longest time that a request has to wait for the slice. */
+const LONGEST_SLICE_MS = 5;
+
+/**
+ * The time that background work (a replay, the loading of a snapshot) may run before it yields to the event loop. The
+ * next slice is as long as the other work took, within bounds, so that it keeps a fair share in a busy process.
+ */
+export class YieldBudget {
+  #lastAtMs: number;
+  #sliceMs = SHORTEST_SLICE_MS;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly timers: Timers,
+  ) {
+    this.#lastAtMs = clock.monotonicMs();
+  }
+
+  /** The slice is used up. It is read often, and creates no promise while there is time. */
+  get isSpent(): boolean {
+    return this.clock.monotonicMs() - this.#lastAtMs >= this.#sliceMs;
+  }
+
+  /** Lets other work run, and sets the length of the next slice. */
+  async yield(): Promise<void> {
+    const leftAtMs = this.clock.monotonicMs();
+    await this.timers.yieldToEventLoop();
+    this.#lastAtMs = this.clock.monotonicMs();
+    const othersMs = this.#lastAtMs - leftAtMs;
+    this.#sliceMs = Math.min(LONGEST_SLICE_MS, Math.max(SHORTEST_SLICE_MS, othersMs));
+  }
+}
+
+/** The parts of an activation from which a plane is made. */
 export interface PlaneParts<W extends Work> {
   readonly activation: Activation;
-  /** Once the plane is there. */
+  /** Available once the plane is made. */
   actor(): ShardActor<W>;
   /** Fills an empty fold from a snapshot. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
   loadPartition(partition: ManifestPartition, fold: PartitionFold): Promise<void>;
-  /** The newest snapshot and every entry behind it, up to the last that is stored. */
+  /** The newest snapshot and every later entry up to the last stored one. */
   history(): AsyncIterable<RecoveryStep>;
 }
 
@@ -45,7 +81,7 @@ export interface OwnedShardsPorts extends StoragePorts {
 
 export interface OwnedShardsOptions {
   readonly clusterId: string;
-  /** It is as in `HostOptions`. */
+  /** As in `HostOptions`. */
   readonly isExclusive: boolean;
   readonly readsNeedBarrier: boolean;
   readonly actor: ActorLimits;
@@ -53,16 +89,16 @@ export interface OwnedShardsOptions {
   readonly snapshots: SnapshotPolicy;
 }
 
-/** What is particular to a plane. */
+/** The parts that differ between planes. */
 export interface OwnedPlane<W extends Work, P extends ShardPlane<W>> {
   readonly shards: readonly ShardName[];
   createPlane(parts: PlaneParts<W>): P;
-  /** Lets others ask the actor. */
+  /** Accepts requests for the actor. */
   serve(actor: ShardActor<W>, plane: P): void;
   onServing?(actor: ShardActor<W>, plane: P): void;
-  /** It is `HostOptions.beforeHandOver`. */
+  /** As `HostOptions.beforeHandOver`. */
   beforeHandOver?(actor: ShardActor<W>, plane: P): Promise<void>;
-  /** A snapshot was made, and is the newest that counts. */
+  /** A snapshot was made, and is the newest valid one. */
   onSnapshot?(plane: P, stored: StoredManifest, result: CompactionResult): void;
 }
 
@@ -71,7 +107,7 @@ export class OwnedShards<W extends Work, P extends ShardPlane<W>> {
   readonly #snapshots: SnapshotStore;
   readonly #snapshotter: Snapshotter<W>;
   readonly #planes = new WeakMap<ShardActor<W>, P>();
-  /** OS1. */
+  /** Snapshots that did not load (OS1). */
   readonly #damaged = new Set<string>();
 
   constructor(
@@ -92,6 +128,7 @@ export class OwnedShards<W extends Work, P extends ShardPlane<W>> {
         ...options,
         shards: plane.shards,
         createActor: (activation) => this.#createActor(activation),
+        serve: (actor) => this.#withPlane(actor, (its) => plane.serve(actor, its)),
         onServing: (actor) => {
           this.#snapshotter.watch(actor);
           this.#withPlane(actor, (its) => plane.onServing?.(actor, its));
@@ -108,7 +145,7 @@ export class OwnedShards<W extends Work, P extends ShardPlane<W>> {
     return actor === undefined ? undefined : this.#planes.get(actor);
   }
 
-  /** The actor and the plane of every shard that this process has. */
+  /** The actor and the plane of every shard of this process. */
   *planes(): Iterable<{ readonly actor: ShardActor<W>; readonly plane: P }> {
     for (const actor of this.host.actors()) {
       const plane = this.#planes.get(actor);
@@ -121,7 +158,7 @@ export class OwnedShards<W extends Work, P extends ShardPlane<W>> {
     this.#snapshotter.start();
   }
 
-  /** Drains and hands over. */
+  /** Drains and moves the shards. */
   async stop(): Promise<void> {
     this.#snapshotter.stop();
     await this.host.stop();
@@ -144,21 +181,21 @@ export class OwnedShards<W extends Work, P extends ShardPlane<W>> {
       {
         ...this.ports,
         recover: (name, claim, highWater) => recover({ journal, objects, log }, name, claim, highWater, this.#damaged),
+        follow: (name, coming) => recoverFollowing({ journal, objects, log }, name, coming, this.#damaged),
       },
       this.options.actor,
       activation,
       plane,
     );
     this.#planes.set(actor, plane);
-    this.plane.serve(actor, plane);
     return actor;
   }
 
-  /** Never holds the loop for long. */
+  /** Runs in short slices. */
   async #loadPartition(shard: ShardName, partition: ManifestPartition, fold: PartitionFold): Promise<void> {
-    const breathing = new Breathing(this.ports.clock, this.ports.timers);
+    const budget = new YieldBudget(this.ports.clock, this.ports.timers);
     try {
-      for await (const _ of this.#snapshots.loadPartition(partition, fold)) if (breathing.isDue) await breathing.take();
+      for await (const _ of this.#snapshots.loadPartition(partition, fold)) if (budget.isSpent) await budget.yield();
     } catch (error) {
       await this.#avoidNewest(shard, error);
       throw error;

@@ -1,20 +1,20 @@
 /**
- * What the clocks of other processes say, as far as they have been heard: enough to tell an owner until when it may
- * begin a command, though no two machines' clocks are compared.
+ * Readings of owners' clocks, from which a caller computes a deadline on the owner's clock without comparing machine
+ * clocks.
  *
- *  OR1 when a deadline made of an instant here has not passed at its owner, that instant has not come here
+ *  OR1 while a deadline computed from an instant here has not passed at its owner, that instant has not passed here
  *
- * An owner says with each answer what its monotonic clock shows. Whoever hears "T" knows that there it is T or later;
- * from then on both clocks run, as fast as each other but for what oscillators drift. So an instant here is at least
- * that far on there: the bound errs on the early side by as long as the answer took.
+ * Each answer contains the owner's monotonic clock. A caller that receives T knows that the owner's clock is at T or
+ * later; from then on both clocks advance equally, except for drift. The deadline is therefore too early by at most the
+ * duration of that answer.
  */
 import type { OwnerInstant } from '../../codec/remote/index.js';
 import type { ShardName } from '../../kernel/index.js';
 import type { Clock } from '../../ports/index.js';
 
-/** Ten times what two slewed clocks part by, in milliseconds a millisecond. */
+/** Ten times the drift between two slewed clocks, in milliseconds per millisecond. */
 const DRIFT = 0.005;
-/** A reading that is older would cut deadlines short by more than 150 ms: the owner is asked for another. */
+/** An older reading would shorten deadlines by more than 150 ms, so a new one is requested. */
 const MAX_AGE_MS = 30_000;
 
 interface Heard {
@@ -34,16 +34,16 @@ export class OwnerReadings {
     const leadMs = atMs - nowMs;
     const known = this.#heardByShard.get(shard);
     if (known !== undefined) {
-      // An owner that was replaced answers, too.
+      // The answer came from a replaced owner.
       if (known.epoch > epoch) return;
       const isKnownBetter = leadMs < known.leadMs - DRIFT * (nowMs - known.atMs);
-      // What was heard on a good moment is good for long.
+      // A reading from a fast answer stays useful for long.
       if (known.epoch === epoch && isKnownBetter) return;
     }
     this.#heardByShard.set(shard, { epoch, leadMs, atMs: nowMs });
   }
 
-  /** `endMs` of our clock, on the owner's; undefined when the owner has to be asked what its clock says. */
+  /** `endMs` of our clock on the owner's clock; undefined when the owner's clock has to be requested. */
   onOwnersClock(shard: ShardName, endMs: number): OwnerInstant | undefined {
     const heard = this.#heardByShard.get(shard);
     if (heard === undefined) return undefined;
@@ -52,7 +52,7 @@ export class OwnerReadings {
     return { epoch, atMs: endMs + leadMs - DRIFT * Math.max(0, endMs - atMs) };
   }
 
-  /** This activation serves the shard no more. */
+  /** This activation no longer serves the shard. */
   forget(shard: ShardName, epoch: number): void {
     if (this.#heardByShard.get(shard)?.epoch === epoch) this.#heardByShard.delete(shard);
   }

@@ -1,17 +1,18 @@
 /**
- * How far the times of other processes are from ours, by the heartbeats that go back and forth anyway. What a message
- * was under way, or waited for a busy process, is never taken for a difference.
+ * The differences between our time and that of other processes, computed from heartbeats in both directions. Transport
+ * and waiting times are never taken for a difference.
  *
- *  PC1 a difference is known between two bounds: a heartbeat cannot arrive before it was sent, neither here nor there.
- *      Delays make the bounds wider and never wrong; the quickest of the last seconds counts
- *  PC2 what was measured before either clock was set counts for nothing
+ *  PC1 a difference is known between two bounds, because a heartbeat cannot arrive before it was sent in either
+ *      direction; delays widen the bounds but do not falsify them, and the fastest heartbeat of the last seconds
+ *      counts
+ *  PC2 measurements from before either clock was set are dropped
  */
 import type { ClockReading } from '../../codec/leases/index.js';
 import type { SessionId } from '../../kernel/index.js';
 
-/** Two of these are remembered: long enough to hold a quick heartbeat of a busy process, too short to drift in. */
+/** Two windows are kept: long enough for a fast heartbeat of a busy process, too short for drift to matter. */
 const WINDOW_MS = 5000;
-/** Heartbeats stay small, however many processes there are. */
+/** Bounds the size of heartbeats for any number of processes. */
 const MAX_TOLD = 64;
 
 /** Our time minus theirs is between the two, milliseconds. */
@@ -28,10 +29,10 @@ export interface PeerView extends Skew {
 interface Peer {
   generation: number;
   windowSinceMs: number;
-  /** Our time at the arrival minus theirs at the sending: the least of this window and of the one before. */
+  /** Our time at the arrival minus theirs at the sending: the minimum of this window and of the one before. */
   leastMs: number;
   leastBeforeMs: number;
-  /** The same as they measured it of our heartbeats. */
+  /** The same minimum as they measured it for our heartbeats. */
   toldMs: number | undefined;
   isSure: boolean;
   isBehindJournal: boolean;
@@ -44,18 +45,18 @@ export class PeerClocks {
 
   constructor(private readonly ownProcess: () => SessionId) {}
 
-  /** Our own clock gets another number each time that it was set. */
+  /** Increases each time our clock is set. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Our own clock was set. */
+  /** Our clock was set. */
   beginAnew(): void {
     this.#generation += 1;
     this.#peers.clear();
   }
 
-  /** @param nowMs our time, @param monotonicMs the same instant on the clock that is never set */
+  /** @param nowMs  our time. @param monotonicMs  the same instant on the monotonic clock */
   hear(process: SessionId, reading: ClockReading, nowMs: number, monotonicMs: number): void {
     let peer = this.#peers.get(process);
     const tookMs = nowMs - reading.nowMs;
@@ -76,8 +77,8 @@ export class PeerClocks {
   }
 
   /**
-   * What others need to know the other bound: process, its clock's generation, the least that its heartbeats took.
-   * Where they are many, some of them, the others the next time.
+   * The values from which others compute the other bound: process, its clock's generation, the minimum of its
+   * heartbeats. With many processes, some now and the others next time.
    */
   heard(): (readonly [SessionId, number, number])[] {
     const peers = [...this.#peers];
@@ -122,11 +123,12 @@ function leastOf({ leastMs, leastBeforeMs }: Peer): number {
 }
 
 /**
- * This says by how much we are off those who count, in milliseconds; 0: not so that it would be certain. Those who
- * count are the processes that are sure of their clocks, else those that are not behind the journal, else all.
+ * The certain error of our clock against the processes that count, in milliseconds; 0: no certain one. Those that count
+ * are the processes sure of their clocks, otherwise those not behind the journal, otherwise all.
  *
- *  PC3 who is not among those that count yields to them, and among them the minority does
- *  PC4 of two that contradict each other the one ahead yields: by the earlier clock nothing expires early
+ *  PC3 a process that does not count yields to those that do, and among them the minority yields
+ *  PC4 of two that contradict each other, the one ahead yields, because the earlier clock does not make keys expire
+ *      early
  */
 export function offBy(
   own: { readonly isSure: boolean; readonly isBehindJournal: boolean },

@@ -1,4 +1,7 @@
-/** A turn and those who wait for its entry; and what callers hear when an actor ends before it is stored. */
+/**
+ * A turn and the works that wait for its entry; and the errors of callers when an actor ends before the entry is
+ * stored.
+ */
 import { type CommandId, describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
 import { RecurringFact } from '../../ports/index.js';
 import type { ActorPorts } from './activation.js';
@@ -11,14 +14,14 @@ export interface PendingTurn<W> {
   commandIds: CommandId[];
 }
 
-/** Nothing ever waits for it. */
+/** A turn for which no work waits. */
 export const NO_TURN = -1;
 
 export function newPending<W>(number: number): PendingTurn<W> {
   return { turn: { number, nowMs: 0, commands: 0, effectBytes: 0, effects: 0 }, waiting: [], commandIds: [] };
 }
 
-/** Who is to hear of an actor's end, by what may have become of their commands. */
+/** The works to reject at an actor's end, by the state of their commands. */
 export interface Abandoned<W> {
   readonly inFlight: readonly W[];
   readonly open: readonly W[];
@@ -26,7 +29,7 @@ export interface Abandoned<W> {
   readonly waiting: readonly W[];
 }
 
-/** What is in flight may be stored or not; what was executed after it surely is not, nor is what waits. */
+/** Works in flight may be stored or not; works executed after that are certainly not stored, nor are waiting ones. */
 export function rejectAll<W extends Work>(
   shard: ShardName,
   { inFlight, open, waiting }: Abandoned<W>,
@@ -37,14 +40,14 @@ export function rejectAll<W extends Work>(
     work.reject(work.hasWritten && mayBeStored ? unknown(shard, why) : notApplied(shard, why));
   for (const work of inFlight) settle(work, !isRefused || isSpread(work));
   for (const work of open) settle(work, isSpread(work));
-  // Of those whose reply waited for proof of ownership alone, what they said has left.
+  // Works whose reply waited only for proof of ownership have published their messages already.
   for (const work of waiting) {
     if (work.hasSaid === true && !work.hasWritten) work.reject(outOfTouch(shard, work));
     else settle(work, true);
   }
 }
 
-/** A pipeline may have effects in an earlier entry than the one it waits for. */
+/** A pipeline may have effects in an earlier entry than the one that it waits for. */
 function isSpread(work: Work): boolean {
   return work.commands > 1;
 }
@@ -53,16 +56,19 @@ export function unavailable(message: string): MillraceError {
   return new MillraceError('SHARD_UNAVAILABLE', message);
 }
 
-/** The owner may not answer any more. What was said cannot be said again: somebody has heard it. */
+/**
+ * The owner may not answer any more. Published messages cannot be published again, because listeners have received
+ * them.
+ */
 export function outOfTouch(shard: ShardName, { hasSaid = false }: Work): MillraceError {
-  const message = `${shard}: this owner has lost touch`;
+  const message = `${shard}: the read lease of this owner has expired`;
   return hasSaid ? new MillraceError('OUTCOME_UNKNOWN', message, { isExecuted: true }) : unavailable(message);
 }
 
-/** Work that waited until after its deadline is answered so. Of a pipeline some may have been executed in time. */
+/** The error of a work that waited until after its deadline. Part of a pipeline may have been executed in time. */
 export function tooLate(shard: ShardName, { hasBegun }: Work): MillraceError {
-  if (!hasBegun) return unavailable(`${shard}: its time was over before its turn came`);
-  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: time was over in the middle of it`, { isExecuted: true });
+  if (!hasBegun) return unavailable(`${shard}: its time limit passed before it was executed`);
+  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: its time limit passed during execution`, { isExecuted: true });
 }
 
 function notApplied(shard: ShardName, cause: MillraceError): MillraceError {
@@ -78,7 +84,7 @@ export function asFailure(error: unknown, shard: ShardName): MillraceError {
   return new MillraceError('DEFECT', `${shard}: ${describeError(error)}`, { shard }, error);
 }
 
-/** What is done each time an append was not answered, and is about to be sent again; `journal.append-answered` follows. */
+/** Records each unanswered append before it is repeated; `journal.append-answered` follows. */
 export function watchAppends(ports: Pick<ActorPorts, 'metrics' | 'log' | 'clock'>, shard: ShardName) {
   const fact = new RecurringFact(ports, 'journal.append-unknown', 'journal.append-answered');
   return {

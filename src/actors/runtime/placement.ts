@@ -1,11 +1,11 @@
 /**
- * Who should own a shard: rendezvous hashing, so that one process more or less moves only its own share; and before that
- * what operators wish, a record in the lease bucket that every process reads.
+ * Decides which process should own a shard: by operators' wishes, a record in the lease bucket that every process
+ * reads, and otherwise by rendezvous hashing, so that one process more or less moves only its share.
  *
- *  PL1 a wish counts while the process that it names lives and may own shards; without it, it is as if nobody had wished
- *  PL2 a drained process owns nothing; where all are drained none is: no shard is left without an owner
- *  PL3 a shard is handed over only to a process that knows by now that it is to have it
- *  PL4 among those that have the role for it, which heartbeats say
+ *  PL1 a wish counts while the process that it names lives and may own shards; otherwise it is ignored
+ *  PL2 a drained process owns no shards, unless all are drained, because no shard may be without an owner
+ *  PL3 a shard moves only to a process that knows by now that it is to have it
+ *  PL4 only processes with the role for the shard's plane are candidates; heartbeats contain the roles
  */
 
 import { sha256 } from '../../codec/envelope/index.js';
@@ -16,7 +16,7 @@ import type { Membership } from './membership.js';
 
 export const WISHES_KEY = 'wishes';
 export const NO_WISHES: Wishes = { drained: [], moves: [] };
-/** A small read. Whoever hears in a heartbeat of a newer record looks at once. */
+/** A small read. A heartbeat that names a newer record triggers it immediately. */
 const LOOK_EVERY_MS = 1_000;
 
 export interface PlacementPorts {
@@ -45,7 +45,7 @@ export class Placement {
     });
   }
 
-  /** Resolves after the first look. Where nobody else can own anything there is nothing to wish. */
+  /** Resolves after the first read. A process that is alone has no wishes to read. */
   async start(): Promise<void> {
     if (this.membership.isAlone || this.#timer !== undefined) return;
     this.#timer = this.ports.timers.every(LOOK_EVERY_MS, () => this.#look());
@@ -56,12 +56,12 @@ export class Placement {
     this.#timer?.cancel();
   }
 
-  /** Of the record that was read last; 0: there is none. */
+  /** The revision of the record read last; 0: there is none. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** PL1, PL2. */
+  /** The owner by wishes and hashing (PL1, PL2). */
   ownerOf(shard: ShardName, candidates: readonly SessionId[]): SessionId | undefined {
     if (this.#drained.size === 0 && this.#moves.size === 0) return rendezvousOwner(shard, candidates);
     const processOf = (session: SessionId) => this.membership.processOf(session) ?? session;
@@ -71,7 +71,7 @@ export class Placement {
     return from.find((session) => processOf(session) === wished) ?? rendezvousOwner(shard, from);
   }
 
-  /** PL3: does `owner` know that it is? One of an older version goes by nobody's wishes. */
+  /** True when `owner` knows that it is to own the shard (PL3). One of an older version does not know wishes. */
   isKnownTo(owner: SessionId, shard: ShardName, candidates: readonly SessionId[]): boolean {
     const read = this.membership.wishesReadBy(owner);
     return read === undefined ? rendezvousOwner(shard, candidates) === owner : read >= this.#revision;
@@ -89,7 +89,7 @@ export class Placement {
 
   async #read(): Promise<void> {
     const record = await this.ports.leases.get(WISHES_KEY);
-    // A lagging server may show an older one.
+    // A late server may show an older record.
     if (record === undefined || record.revision <= this.#revision) return;
     this.#wishes = decodeWishes(record.value);
     this.#revision = record.revision;

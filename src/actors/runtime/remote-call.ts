@@ -1,16 +1,17 @@
 /**
- * One command on its way to an owner in another process, from its first try until it has an answer.
+ * One command to an owner in another process, from its first try until its answer.
  *
- *  RC1 each try says which activation may begin it, and until when: no other begins it, and none later
- *  RC2 an answer to any of its tries is an answer to it, however late
- *  RC3 "nothing was executed" is said when every activation that could have begun it has said so, or a later one has
- *      looked into the journal
- *  RC4 when its time is over and it may have been begun, the owner is asked what became of it before anybody is told
- *      that the outcome is unknown; whatever that was by then, it stays
- *  RC5 what leaves nothing in the journal is begun by one activation at most: no later one can tell whether it was, unless
- *      the one before it had handed over
- *  RC6 an answer that comes when a later activation was tried already is heard once that one has said that it was executed
- *      before, or will not begin it: a refusal leaves nothing in the journal, and the later one may have accepted it
+ *  RC1 each try names the activation that may begin it, and a deadline: no other activation begins it, and none later
+ *  RC2 an answer to any of its tries is an answer to the command, at any time
+ *  RC3 "not executed" is answered when every activation that could have begun the command has said so, or a later one
+ *      has read the journal; an activation that is still loading speaks only for tries that were meant for it
+ *  RC4 after its deadline, if it may have been begun, the owner is asked for its state before the outcome is called
+ *      unknown; the state at that time is final
+ *  RC5 a command that leaves no entry is begun by one activation at most, because a later one cannot tell whether it
+ *      was, unless the one before had moved the shard in order
+ *  RC6 an answer that comes after a later activation was tried counts once that activation has said that the command
+ *      was executed before, or that it will not begin it: a refusal leaves no entry, and the later activation may have
+ *      accepted the command
  */
 import { decodeAnswer, encodeRemoteCommand, type OwnerInstant, type RemoteAsk } from '../../codec/remote/index.js';
 import { type CommandId, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
@@ -18,34 +19,49 @@ import type { Bus, Clock, Timers } from '../../ports/index.js';
 import type { OwnerReadings } from './owner-readings.js';
 
 export interface CallLimits {
-  /** How long a caller goes on trying. */
+  /** How long a caller continues to try. */
   readonly deadlineMs: number;
-  /** How long one try waits for an answer before the same is asked again. */
+  /** How long one try waits for an answer before it is repeated. */
   readonly tryMs: number;
-  /** Pause before the next try when nobody was there. */
+  /** Pause before the next try when there was no owner. */
   readonly pauseMs: number;
-  /** How long it is asked what became of a command whose time is over. */
+  /** How long an owner is asked for the state of a command after its deadline. */
   readonly settleMs: number;
+  /** The same while its owner answers that it is storing the command's entry. */
+  readonly storingMs: number;
 }
 
-/** A try may be lost with a connection, the owner's or the caller's: its first repetition comes soon, later ones take their time. */
+/** A try may be lost with a connection, so its first repetition comes soon; later ones come at longer intervals. */
 const FIRST_TRY_MS = 200;
-/** What is as large as this travels again only when it has surely taken too long. */
+/** A larger command is repeated only when its answer is certainly overdue. */
 const LARGE_BYTES = 64 * 1024;
-/** How long a command is asked after once it may not be begun any more; its client waits so much longer at most. */
+/** How long the state of a command is asked for after its deadline; its client waits at most this much longer. */
 const SETTLE_MS = 1000;
+/**
+ * The same while its owner repeats the append: after its leader was killed, a stream has a new one after 4 to 9 s. Only
+ * then is the client told that the outcome is unknown.
+ */
+const STORING_MS = 10_000;
 const CALL_PAUSE_MS = 50;
-/** A caller that has not asked again for so many of its tries waits no more. */
+/** Pauses between two questions to an owner that is loading or storing. */
+const BUSY_PAUSES = 4;
+/** A caller that has been silent for this many of its tries counts as gone. */
 const CALLER_SILENCE_TRIES = 4;
-/** Between two looks for an owner, while a request is held. */
+/** Time between two searches for an owner while a request is held. */
 export const ROUTE_RETRY_MS = 50;
 
-/** @param deadlineMs how long a request is held */
+/** @param deadlineMs  how long a request is held */
 export function callLimits(deadlineMs: number): CallLimits {
-  return { deadlineMs, tryMs: Math.max(200, deadlineMs / 4), pauseMs: CALL_PAUSE_MS, settleMs: SETTLE_MS };
+  return {
+    deadlineMs,
+    tryMs: Math.max(200, deadlineMs / 4),
+    pauseMs: CALL_PAUSE_MS,
+    settleMs: SETTLE_MS,
+    storingMs: STORING_MS,
+  };
 }
 
-/** After which an owner takes a caller to be gone. */
+/** The silence after which an owner counts a caller as gone. */
 export function callerSilenceMs(deadlineMs: number): number {
   return CALLER_SILENCE_TRIES * callLimits(deadlineMs).tryMs;
 }
@@ -61,18 +77,21 @@ export interface AskedCommand {
   readonly shard: ShardName;
   readonly commandId: CommandId;
   readonly body: Uint8Array;
-  /** Has no effect: any owner may execute it, any number of times, at any time. */
+  /** It has no effect: any owner may execute it any number of times. */
   readonly isRead: boolean;
-  /** The owner may take any time to answer: asking again tells it that somebody still waits. */
+  /** The answer may take any time: each repetition tells the owner that the caller still waits. */
   readonly isPatient: boolean;
-  /** May have told somebody of something without an entry: a message that is published. Left out: it has not. */
+  /** It may have published a message without an entry. Undefined: it has not. */
   readonly isTold?: boolean | undefined;
-  /** Nobody waits for the answer any more: it is asked for no longer, and the owner notices. Left out: somebody always does. */
+  /**
+   * True when the caller has left: the command is no longer asked for, and the owner notices. Undefined: it never
+   * leaves.
+   */
   readonly isGone?: (() => boolean) | undefined;
 }
 
 const NOTHING = new Uint8Array();
-/** Stands for every owner of an earlier version: it knows neither deadlines nor epochs. */
+/** The epoch for owners of an earlier version, which know neither deadlines nor epochs. */
 const OF_OLD = 0;
 
 interface End {
@@ -84,13 +103,17 @@ type Heard = 'at-once' | 'after-a-pause' | 'silence';
 export class RemoteCall {
   /** Tries that an activation may have received and has not answered, by its epoch. */
   readonly #openTries = new Map<number, number>();
-  /** Activations that ended while its entry was open. */
+  /** Activations that ended while the command's entry was open. */
   readonly #inDoubt = new Set<number>();
   #tryMs = FIRST_TRY_MS;
   #isOwnerOfOld = false;
   #isBeingStored = false;
+  /** The owner heard last has not replayed the journal yet. */
+  #isLoading = false;
   #cause: MillraceError | undefined;
-  /** RC6. What an activation has answered after a later one was tried. */
+  /** Until when answers of an earlier owner are waited for (RC5). */
+  #formerUntilMs: number | undefined;
+  /** The answer of an activation after a later one was tried (RC6). */
   #late: Uint8Array | undefined;
   #end: End | undefined;
   #wake: (heard: Heard) => void = () => {};
@@ -103,7 +126,7 @@ export class RemoteCall {
     private endMs: number,
   ) {}
 
-  /** @throws SHARD_UNAVAILABLE, NOT_APPLIED (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers */
+  /** @throws SHARD_UNAVAILABLE, NOT_APPLIED (certainly not executed), OUTCOME_UNKNOWN, and the errors of the owner */
   async run(): Promise<Uint8Array> {
     const { clock } = this.ports;
     const { pauseMs } = this.limits;
@@ -132,25 +155,37 @@ export class RemoteCall {
   #try(waitMs: number): Promise<Heard> {
     const { shard, isRead, isTold } = this.asked;
     const before = isRead || this.#isOwnerOfOld ? undefined : this.ports.readings.onOwnersClock(shard, this.endMs);
-    if (isTold && before !== undefined && this.#mayBeExecutedBefore(before.epoch)) {
-      this.#finish(this.#unknown());
-      return Promise.resolve('at-once');
-    }
+    if (isTold && before !== undefined && this.#mayBeExecutedBefore(before.epoch)) return this.#hearFormer(waitMs);
     const needsGreeting = !isRead && !this.#isOwnerOfOld && before === undefined;
     return this.#listen(waitMs, () => this.#send(needsGreeting ? 'greet' : 'command', before));
   }
 
-  /** RC4. */
+  /**
+   * Waits for an owner that has moved the shard: it answers the commands that it received, and its answer may be in
+   * transit (RC5).
+   */
+  #hearFormer(waitMs: number): Promise<Heard> {
+    const nowMs = this.ports.clock.monotonicMs();
+    this.#formerUntilMs ??= nowMs + this.limits.settleMs;
+    const leftMs = this.#formerUntilMs - nowMs;
+    if (leftMs > 0 && this.#inDoubt.size === 0) return this.#listen(Math.min(waitMs, leftMs), () => {});
+    this.#finish(this.#unknown());
+    return Promise.resolve('at-once');
+  }
+
+  /** Asks the owner for the command's state (RC4). */
   async #settle(): Promise<Uint8Array> {
     const { clock } = this.ports;
-    const { pauseMs, tryMs, settleMs } = this.limits;
-    const endMs = this.endMs + settleMs;
+    const { pauseMs, tryMs, settleMs, storingMs } = this.limits;
     while (this.#mayBeExecuted) {
-      const leftMs = endMs - clock.monotonicMs();
+      const leftMs = this.endMs + (this.#isBeingStored ? storingMs : settleMs) - clock.monotonicMs();
       if (leftMs <= 0) throw this.#unknown();
+      this.#isBeingStored = false;
       await this.#listen(Math.min(leftMs, tryMs), () => this.#send('settle', undefined));
       if (this.#isOver) return this.#answer();
-      if (this.#mayBeExecuted) await this.#listen(Math.min(pauseMs, leftMs), () => {});
+      // An owner that is loading or storing answers immediately, and has more to report only when it is done.
+      const againMs = this.#isLoading || this.#isBeingStored ? BUSY_PAUSES * pauseMs : pauseMs;
+      if (this.#mayBeExecuted) await this.#listen(Math.min(againMs, leftMs), () => {});
       if (this.#isOver) return this.#answer();
     }
     if (this.#late !== undefined) return this.#late;
@@ -179,10 +214,15 @@ export class RemoteCall {
   #unknown(): MillraceError {
     const { shard } = this.asked;
     const details = { shard, isBeingStored: this.#isBeingStored };
-    return new MillraceError('OUTCOME_UNKNOWN', `${shard} did not say what became of it`, details, this.#cause);
+    return new MillraceError(
+      'OUTCOME_UNKNOWN',
+      `${shard} did not answer: the outcome is unknown`,
+      details,
+      this.#cause,
+    );
   }
 
-  /** Does something, and waits for what comes of it or of anything before. */
+  /** Runs `act`, and waits for an answer to it or to anything before. */
   #listen(waitMs: number, act: () => void): Promise<Heard> {
     return new Promise((resolve) => {
       const timer = this.ports.timers.after(waitMs, () => resolve('silence'));
@@ -202,14 +242,15 @@ export class RemoteCall {
     const isOpen = ask === 'command' && !isRead;
     if (isOpen) this.#openTries.set(epoch, (this.#openTries.get(epoch) ?? 0) + 1);
     const payload = encodeRemoteCommand({ commandId, isRetry, body: ask === 'command' ? body : NOTHING, ask, before });
-    const waitMs = Math.max(1, this.endMs + this.limits.settleMs - clock.monotonicMs());
+    const { settleMs, storingMs } = this.limits;
+    const waitMs = Math.max(1, this.endMs + Math.max(settleMs, storingMs) - clock.monotonicMs());
     bus.request({ kind: 'command', shard }, payload, waitMs).then(
       (bytes) => this.#receive(bytes, ask, isOpen ? epoch : undefined),
       (error: unknown) => this.#fail(error, isOpen ? epoch : undefined),
     );
   }
 
-  /** @param epoch of the activation that the try was for; undefined: it was not one to be executed */
+  /** @param epoch  of the activation that the try was for; undefined: the try was not to be executed */
   #receive(bytes: Uint8Array, ask: RemoteAsk, epoch: number | undefined): void {
     const { shard } = this.asked;
     let answer: ReturnType<typeof decodeAnswer>;
@@ -232,7 +273,7 @@ export class RemoteCall {
     }
   }
 
-  /** RC6. */
+  /** Accepts an answer, or holds it until a later activation has answered (RC6). */
   #answered(result: Uint8Array, by: number, epoch: number | undefined): void {
     this.#close(epoch);
     if ([...this.#openTries.keys()].some((tried) => tried > by)) this.#late = result;
@@ -244,7 +285,7 @@ export class RemoteCall {
     this.#cause = failure;
     if (code === 'OUTCOME_UNKNOWN' && details.isExecuted !== true) {
       this.#close(epoch);
-      // That activation is over, and whether it had stored it only the next one can tell.
+      // That activation has ended, and only the next one can tell whether it had stored the command.
       if (epoch !== undefined) {
         this.#inDoubt.add(epoch);
         this.ports.readings.forget(this.asked.shard, epoch);
@@ -252,8 +293,10 @@ export class RemoteCall {
       this.#wake('after-a-pause');
       return;
     }
-    // By whom it was meant for, or by the successor to which that one had handed over.
+    // The refusal is from the intended activation, or from the successor to which it moved the shard.
     if (epoch === by || details.isClosed === true) this.#close(epoch);
+    this.#isLoading = details.isUnbegun === true;
+    if (this.#isLoading) this.#openTries.delete(by);
     if (details.isChecked === true) this.#clear(ask === 'settle' ? by : by - 1);
     this.#isBeingStored = ask === 'settle' && details.isBeingStored === true;
     const isFinal = code === 'OUTCOME_UNKNOWN' || (ask === 'command' && !mayChange(failure));
@@ -273,7 +316,10 @@ export class RemoteCall {
       this.#finish(error);
       return;
     }
-    // Nobody received that one, and whoever owned the shard is gone.
+    // This is the timeout of an earlier try. The present try has a separate timer, and a patient call counts its
+    // silence.
+    if (error.code === 'TIMED_OUT') return;
+    // No process received the request: the intended owner is gone.
     if (isUnreceived(error)) {
       this.#close(epoch);
       if (epoch !== undefined) this.ports.readings.forget(this.asked.shard, epoch);
@@ -281,7 +327,7 @@ export class RemoteCall {
     this.#wake('after-a-pause');
   }
 
-  /** An answer to a try: that one will not be executed any more. */
+  /** An answered try is not executed any more. */
   #close(epoch: number | undefined): void {
     if (epoch === undefined) return;
     const left = (this.#openTries.get(epoch) ?? 1) - 1;
@@ -289,10 +335,13 @@ export class RemoteCall {
     else this.#openTries.set(epoch, left);
   }
 
-  /** Whoever has the journal up to this epoch has not found it there, and nobody of an earlier one can write any more. */
+  /**
+   * The activation of this epoch has read the journal without finding the command, and earlier ones can no longer
+   * write.
+   */
   #clear(upTo: number): void {
     const { isTold } = this.asked;
-    // RC5.
+    // A published message leaves no entry, so only that epoch is cleared (RC5).
     const isCleared = (known: number): boolean => (isTold ? known === upTo : known <= upTo);
     for (const known of [...this.#openTries.keys()]) if (isCleared(known)) this.#openTries.delete(known);
     for (const known of [...this.#inDoubt]) if (isCleared(known)) this.#inDoubt.delete(known);
@@ -304,7 +353,7 @@ export class RemoteCall {
   }
 }
 
-/** Nobody served the topic; told by the bus, not by an owner. */
+/** The bus reports that the topic has no server. */
 function isUnreceived(error: MillraceError): boolean {
   return error.code === 'SHARD_UNAVAILABLE' && error.details.isUnserved === true;
 }

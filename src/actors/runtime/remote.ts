@@ -1,16 +1,16 @@
 /**
- * Commands to an owner in another process, asked once and executed at most once.
+ * Commands to an owner in another process, executed at most once.
  *
  *  RQ1 the caller makes the id, and sends the same id with every try
- *  RQ2 an owner that is asked again gives the same answer (from memory, while it lives)
- *  RQ3 a successor tells from the journal whether the command was executed: only one that surely was not
- *      is executed now; for one that was, the caller hears that the outcome cannot be told any more
- *  RQ4 an owner begins no command that was meant for another, and none after its deadline; asked what became of one
- *      that it has not begun, it says so and never begins it
- *  RQ5 an owner that has ended says so to whoever still asks it, until a successor is asked: what is on its way to it
- *      would be lost without a word otherwise, and its caller would wait
+ *  RQ2 an owner that is asked again gives the same answer, from memory while it lives
+ *  RQ3 a successor tells from the journal whether the command was executed: it executes only one that certainly was
+ *      not; for an executed one the caller is told that the reply is lost
+ *  RQ4 an owner begins no command that was meant for another, and none after its deadline; asked for the state of one
+ *      that it has not begun, it says so and never begins it, also while it is loading
+ *  RQ5 an owner that has ended answers so to its callers until a successor is asked, because their commands in transit
+ *      would otherwise be lost silently
  *
- * The caller's side of this is in remote-call.ts.
+ * The caller's side is in remote-call.ts.
  */
 import {
   decodeRemoteCommand,
@@ -50,12 +50,12 @@ export class ShardCaller {
   }
 
   /**
-   * @param isRead  has no effect, so it may be executed any number of times
-   * @param isPatient  the owner may take any time to answer: asking again tells it that somebody still waits
-   * @param endMs  of this process's monotonic clock: nothing is begun after it. An answer may come a little later
-   * @param isGone  nobody waits for the answer any more
-   * @param isTold  may have told somebody of something without an entry: a message that is published
-   * @throws SHARD_UNAVAILABLE (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers
+   * @param isRead     it has no effect, so it may be executed any number of times
+   * @param isPatient  the answer may take any time: each repetition tells the owner that the caller still waits
+   * @param endMs      deadline on this process's monotonic clock for the begin; an answer may come a little later
+   * @param isGone     true when the caller has left
+   * @param isTold     it may have published a message without an entry
+   * @throws SHARD_UNAVAILABLE (certainly not executed), OUTCOME_UNKNOWN, and the errors of the owner
    */
   call(
     shard: ShardName,
@@ -75,10 +75,10 @@ export class ShardCaller {
   }
 }
 
-/** A shard keeps so many answers for callers in other processes that ask again. */
+/** The answers that a shard keeps for repeated requests of other processes. */
 export const DEFAULT_ANSWER_MEMORY: AnswerMemoryLimits = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
 
-/** Of what there is room for, what is left after the oldest were forgotten. */
+/** The part that remains when the oldest are dropped. */
 const KEPT = 0.9;
 
 export interface AnswerMemoryLimits {
@@ -87,20 +87,20 @@ export interface AnswerMemoryLimits {
 }
 
 interface Answer {
-  /** The reply; rejects with what was answered instead. */
+  /** The reply; rejects with an error answer. */
   readonly answer: Promise<Uint8Array>;
   bytes: number;
   /** On the monotonic clock. */
   askedAtMs: number;
   isPending: boolean;
-  /** On the owner's clock: it is not begun after this. */
+  /** On the owner's clock: the command is not begun after this. */
   deadlineMs: number;
   work: Work | undefined;
 }
 
 const NOTHING = new Uint8Array();
 
-/** How an owner notices that nobody waits for an answer any more. */
+/** How an owner notices that its callers have left. */
 export interface SilenceWatch {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -116,7 +116,7 @@ export type MakeWork<W extends Work> = (
   onFailure: (error: MillraceError) => void,
 ) => W;
 
-/** The owner's side: serves the shard's topic for as long as its actor lives. */
+/** The owner's side: serves the shard's topic while its actor lives. */
 export class ShardServer<W extends Work> {
   readonly #answersById = new Map<CommandId, Answer>();
   #bytes = 0;
@@ -129,7 +129,7 @@ export class ShardServer<W extends Work> {
     private readonly actor: ShardActor<W>,
     private readonly limits: AnswerMemoryLimits,
     private readonly workFor: MakeWork<W>,
-    /** Left out: every command is answered soon. */
+    /** Undefined: every command is answered soon. */
     private readonly silence?: SilenceWatch,
   ) {
     this.#subscription = bus.serve({ kind: 'command', shard: actor.shard }, (payload) => this.#answer(payload));
@@ -139,7 +139,7 @@ export class ShardServer<W extends Work> {
     void actor.forgotten.then(() => this.#subscription.stop());
   }
 
-  /** While something is remembered that may still be under way. */
+  /** Checks callers while a remembered command may be in progress. */
   #lookForSilence(): void {
     const { silence } = this;
     if (silence === undefined || this.#isLooking) return;
@@ -175,10 +175,10 @@ export class ShardServer<W extends Work> {
     const { commandId, ask, before } = command;
     const { shard, epoch } = this.actor;
     if (ask === 'greet') return Promise.resolve(NOTHING);
-    // RQ5. What became of an entry that was open at the end, only a successor can tell.
+    // Only a successor can tell the state of an entry that was open at the end (RQ5).
     if (ask === 'settle')
       return this.actor.isEnded ? refusal(`${shard} has no owner here`, {}) : this.#settle(commandId);
-    // RQ4. Who is meant knows better than one that was replaced: whichever answers first is heard.
+    // The intended owner knows better than a replaced one, so a replaced one does not answer (RQ4).
     if (before !== undefined && before.epoch > epoch) return new Promise(() => {});
     if (before !== undefined && before.epoch < epoch) {
       const isClosed = before.epoch === this.actor.releasedEpoch;
@@ -203,7 +203,7 @@ export class ShardServer<W extends Work> {
   }
 
   async #execute({ commandId, isRetry, body }: RemoteCommand, onWork: (work: W) => void): Promise<Uint8Array> {
-    // Whoever asked is to know the work by then.
+    // Lets the caller store the work first.
     await Promise.resolve();
     let isChecked = false;
     try {
@@ -218,28 +218,31 @@ export class ShardServer<W extends Work> {
         this.actor.submit(work);
       });
     } catch (error) {
-      // A failure is no outcome to remember: the same command may be asked again and be executed then.
+      // A failure is no outcome to remember: the same command may be sent again and executed.
       this.#forget(commandId);
       if (!isChecked || !isMillraceError(error)) throw error;
       throw new MillraceError(error.code, error.message, { ...error.details, isChecked }, error);
     }
   }
 
-  /** RQ4. What comes of it after this answer is nothing, unless the answer says otherwise. */
+  /** Answers the state of a command, which is then never begun unless the answer says otherwise (RQ4). */
   async #settle(commandId: CommandId): Promise<Uint8Array> {
-    await this.#untilServing();
-    const { shard } = this.actor;
+    const { shard, isLoading } = this.actor;
     const known = this.#answersById.get(commandId);
+    if (isLoading) {
+      // A loading owner executes no command: it answers for itself, and for earlier owners once it has replayed.
+      if (known !== undefined) neverBegin(known);
+      return refusal(`${shard} is loading and has not executed the command`, { isUnbegun: true });
+    }
     if (known !== undefined) {
       const { isPending, work } = known;
       if (!isPending) return known.answer;
-      if (work?.hasBegun === true) return refusal(`${shard}: it is being stored`, { isBeingStored: true });
-      known.deadlineMs = Number.NEGATIVE_INFINITY;
-      if (work !== undefined) work.deadlineMs = known.deadlineMs;
+      if (work?.hasBegun === true) return refusal(`${shard}: the command is being stored`, { isBeingStored: true });
+      neverBegin(known);
     } else if (this.actor.wasExecuted(commandId)) {
       throw this.#executedBefore();
     }
-    return refusal(`${shard} has not executed it`, { isChecked: true });
+    return refusal(`${shard} has not executed the command`, { isChecked: true });
   }
 
   #executedBefore(): MillraceError {
@@ -249,7 +252,7 @@ export class ShardServer<W extends Work> {
 
   async #untilServing(): Promise<void> {
     await this.actor.serving.catch((cause: unknown) => {
-      throw new MillraceError('SHARD_UNAVAILABLE', `${this.actor.shard} did not come up`, {}, cause);
+      throw new MillraceError('SHARD_UNAVAILABLE', `${this.actor.shard} did not start`, {}, cause);
     });
   }
 
@@ -267,19 +270,19 @@ export class ShardServer<W extends Work> {
         this.#bytes += bytes.length;
         this.#forgetOldest();
       },
-      // Forgotten by then; whoever asked hears of it.
+      // The answer was dropped; its caller gets the error.
       () => undefined,
     );
     return entry;
   }
 
-  /** Many at once: a map is searched from its beginning, past all that was removed there. */
+  /** Drops many at a time, because a map is searched from its beginning over all removed places. */
   #forgetOldest(): void {
     const { maxAnswers, maxBytes } = this.limits;
     if (this.#answersById.size <= maxAnswers && this.#bytes <= maxBytes) return;
     for (const [id, { isPending }] of this.#answersById) {
       if (this.#answersById.size <= KEPT * maxAnswers && this.#bytes <= KEPT * maxBytes) break;
-      // One that is under way would be executed a second time.
+      // A command in progress would be executed a second time.
       if (!isPending) this.#forget(id);
     }
   }
@@ -290,6 +293,12 @@ export class ShardServer<W extends Work> {
     this.#bytes -= entry.bytes;
     this.#answersById.delete(commandId);
   }
+}
+
+/** Sets the deadline to the past, so that neither the mailbox nor the replay begins the command. */
+function neverBegin(known: Answer): void {
+  known.deadlineMs = Number.NEGATIVE_INFINITY;
+  if (known.work !== undefined) known.work.deadlineMs = known.deadlineMs;
 }
 
 function refusal(message: string, details: Record<string, unknown>): Promise<never> {

@@ -1,4 +1,4 @@
-/** What the runtime is asked when somebody looks at the metrics. */
+/** The gauges of the runtime, read when metrics are collected. */
 import type { ShardName } from '../../kernel/index.js';
 import { inSeconds, type Metrics } from '../../ports/index.js';
 import { ClockWatch, type ClockWatchOptions, type ClockWatchPorts } from './clock-watch.js';
@@ -6,7 +6,7 @@ import type { Membership } from './membership.js';
 import type { ShardHost } from './shard-host.js';
 import type { Work } from './work.js';
 
-/** With what an alarm on clocks is written for. */
+/** The gauges for an alarm on clocks. */
 export function watchedClocks(
   { metrics, ...ports }: Omit<ClockWatchPorts, 'jumps'> & { readonly metrics: Metrics },
   options: ClockWatchOptions,
@@ -22,12 +22,13 @@ export function watchedClocks(
 }
 
 /**
- * What is asked of the actors only when somebody looks: whether a shard is owned here, its depth, epoch and position; 0 of
- * what others own, or nobody.
+ * Gauges read from the actors: whether a shard is owned here, its depth, epoch and position; 0 for shards not owned
+ * here.
  */
 export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>, shards: readonly ShardName[]): void {
   for (const shard of shards) {
     metrics.gauge('millrace_shard_owned', () => (host.serves(shard) ? 1 : 0), shard);
+    metrics.gauge('millrace_shard_stopped', () => (host.stoppedShards().has(shard) ? 1 : 0), shard);
     metrics.gauge('millrace_mailbox_commands', () => host.actorOf(shard)?.mailboxSize ?? 0, shard);
     metrics.gauge('millrace_mailbox_bytes', () => host.actorOf(shard)?.mailboxBytes ?? 0, shard);
     metrics.gauge('millrace_shard_epoch', () => host.actorOf(shard)?.epoch ?? 0, shard);

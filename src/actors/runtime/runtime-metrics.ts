@@ -1,4 +1,4 @@
-/** What the runtime counts. */
+/** The counters of the runtime. */
 import type { ShardName } from '../../kernel/index.js';
 import type { Metrics } from '../../ports/index.js';
 

@@ -1,7 +1,7 @@
 /**
- * Removes records of sessions that have ended without removing theirs: killed processes, and marks of the dead (SE2 of
- * session.ts). A session that lives renews its record every second or so; one that has not changed for `unchangedMs` is
- * over. Should its process come back, it finds no record, and begins another session (SE4).
+ * Removes the records of sessions that ended without removing them: killed processes, and sessions marked dead (SE2: a
+ * session marked dead cannot renew). A living session renews its record about every second, so one unchanged for
+ * `unchangedMs` is over. If its process continues after all, it finds no record and begins another session (SE4).
  */
 import type { SessionId } from '../../kernel/index.js';
 import type { Clock, LeaseStore } from '../../ports/index.js';
@@ -12,7 +12,7 @@ interface Seen {
   readonly sinceMs: number;
 }
 
-/** Longer than any silence that is asked about, and than a machine is suspended without anybody noticing. */
+/** Longer than any silence that is asked for, and than an unnoticed suspension of a machine. */
 export const SESSION_UNCHANGED_MS = 600_000;
 
 export class SessionSweep {
@@ -24,7 +24,7 @@ export class SessionSweep {
     private readonly unchangedMs = SESSION_UNCHANGED_MS,
   ) {}
 
-  /** One look. @returns records removed. @throws JOURNAL_UNAVAILABLE */
+  /** Checks once. @returns records removed. @throws JOURNAL_UNAVAILABLE */
   async look(): Promise<number> {
     const nowMs = this.clock.monotonicMs();
     const seen = new Map<string, Seen>();

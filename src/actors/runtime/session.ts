@@ -1,23 +1,23 @@
 /**
- * This process's claim to be alive. Heartbeats go out on plain NATS, on the main loop on purpose: they
- * prove that it turns. Less often the session's record is renewed by compare-and-set.
+ * The session of this process. Heartbeats are sent on plain NATS from the main event loop, because they prove that it
+ * runs. Less often the session's record is renewed by compare-and-set.
  *
  *  SE1 reads are answered only within the read lease, counted from when the last acknowledged renewal was *sent*
  *  SE2 a successor marks the record dead before it takes our shards; from then on no renewal succeeds
- *  SE3 a jump between the monotonic and the wall clock (a suspended machine, a clock that was set) loses the session,
- *      and so does a clock that is off those of others. Where nobody else can own anything it goes on: see ClockWatch
- *  SE4 a lost session is over for good: everything held in its name is given up before a new one, with
- *      a new id, begins
+ *  SE3 a jump between the monotonic and the wall clock (a suspension, a changed clock) ends the session, and so does a
+ *      clock that differs from those of others; a process that is alone continues: see ClockWatch
+ *  SE4 a lost session is final: all its shards are given up before a session with a new id begins
  */
 import {
   decodeSessionRecord,
   encodeSessionRecord,
+  firstCounter,
   type SessionRecord,
   type ShardNews,
 } from '../../codec/leases/index.js';
 import { describeError, FORMAT_LEVEL, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
-import type { Plane } from '../../messages/index.js';
 import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
+import type { Plane } from '../../protocol/index.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { Membership } from './membership.js';
 import { Placement } from './placement.js';
@@ -29,9 +29,8 @@ export interface SessionTimes {
 }
 
 /**
- * Where nobody waits for a process to fall silent and no read hangs on its record, that has to be kept only from being
- * taken for one of the dead (`SESSION_UNCHANGED_MS`), and each renewal is a synced write. Nor is a heartbeat heard: what
- * is left of it is a look at the clocks, which vouches for the time until the next one (guarded-clock.ts).
+ * For a process that is alone: its record only has to stay younger than `SESSION_UNCHANGED_MS`, and each renewal is a
+ * synced write. A heartbeat is only a check of the clocks (guarded-clock.ts).
  */
 const ALONE: Pick<SessionTimes, 'heartbeatMs' | 'renewMs'> = { heartbeatMs: 1000, renewMs: 60_000 };
 
@@ -47,7 +46,7 @@ export interface ProcessSessionPorts {
 export class Session {
   /** Stays the same when the session is lost and another one begins. */
   readonly processId: SessionId;
-  /** Which wishes this process has read is said in its heartbeats. */
+  /** Heartbeats contain the revision of the wishes that this process has read. */
   readonly placement: Placement;
   #id: SessionId;
   readonly #onLost: ((why: string) => void)[] = [];
@@ -56,6 +55,7 @@ export class Session {
   #readableUntilMs = Number.NEGATIVE_INFINITY;
   #state: 'new' | 'live' | 'lost' | 'closed' = 'new';
   #isLeaving = false;
+  #leftAtMs: number | undefined;
   #heartbeat: Timer | undefined;
   #renewal: Timer | undefined;
   #hasBegun = false;
@@ -65,14 +65,14 @@ export class Session {
     private readonly ports: ProcessSessionPorts,
     private readonly times: SessionTimes,
     private readonly membership: Membership,
-    /** Of which it may own shards; none: it owns nothing. */
+    /** The planes of which it may own shards; empty: it owns none. */
     private readonly planes: readonly Plane[],
   ) {
     this.#failedRenewals = new RecurringFact(ports, 'session.renewal-failed', 'session.renewed');
     this.placement = new Placement(ports, membership);
     this.#id = this.#newId();
     this.processId = this.#id;
-    // A newcomer needs our clock before it can own anything, and soon.
+    // A new process needs our clock before it can own a shard.
     this.membership.whenHeard(({ process }, isNew) => {
       if (isNew && process !== this.processId && this.isLive) this.ports.timers.soon(() => this.#announceIfLive());
     });
@@ -82,7 +82,7 @@ export class Session {
     return this.#id;
   }
 
-  /** Calls `listener` at once whenever the session is lost (SE4). */
+  /** Calls `listener` immediately when the session is lost (SE4). */
   whenLost(listener: (why: string) => void): void {
     this.#onLost.push(listener);
   }
@@ -91,7 +91,10 @@ export class Session {
     return this.#state === 'live';
   }
 
-  /** SE1. Never looks anything up: the check and the read it guards are one synchronous step. */
+  /**
+   * True within the read lease (SE1). It awaits no lookup, because the check and the read that it guards must be one
+   * synchronous step.
+   */
   mayAnswerReads(lastAppendSentAtMs: number): boolean {
     if (this.#state !== 'live') return false;
     const nowMs = this.ports.clock.monotonicMs();
@@ -99,7 +102,7 @@ export class Session {
     return nowMs < this.#readableUntilMs || nowMs < lastAppendSentAtMs + this.times.readLeaseMs;
   }
 
-  /** Writes the record; retries until it is there. */
+  /** Writes the record; retries until it is stored. */
   async start(): Promise<void> {
     while (this.#state !== 'closed') {
       const sentAtMs = this.ports.clock.monotonicMs();
@@ -108,7 +111,7 @@ export class Session {
         this.#live(outcome.revision, sentAtMs);
         break;
       }
-      // Nobody else knows this id: a record that is there is ours, from a try whose answer was lost.
+      // The id is known only here, so an existing record is from a try with a lost answer.
       const record = await this.ports.leases.get(this.#key()).catch(() => undefined);
       if (record !== undefined && decodeSessionRecord(record.value).isDead) {
         this.#id = this.#newId();
@@ -130,7 +133,7 @@ export class Session {
     this.#renewal = this.ports.timers.every(renewMs, () => this.#renew());
   }
 
-  /** May shards be taken? Not before our clock has been compared. */
+  /** True when shards may be taken: not before our clock has been compared. */
   get mayTake(): boolean {
     return this.isLive && this.ports.clocks.isDecided;
   }
@@ -157,19 +160,29 @@ export class Session {
       const keys = await leases.keys(KEY_PREFIX);
       await Promise.all(keys.filter((key) => key !== this.#key()).map(look));
     } catch (error) {
-      // Whoever is there is heard all the same, but not waited for.
+      // Other processes are still heard, but not waited for.
       log.warn('session.others-unknown', { cause: describeError(error) });
     }
     return living;
   }
 
-  /** Says that this process means to go: nobody should give it shards any more. */
+  /** Announces the end of this process, so that it is given no more shards. */
   leave(): void {
     this.#isLeaving = true;
+    this.#leftAtMs ??= this.ports.clock.monotonicMs();
     this.#announceIfLive();
   }
 
-  /** Tells everybody at once what has become of a shard here. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** The time since that announcement; 0: there was none. */
+  get leavingForMs(): number {
+    return this.#leftAtMs === undefined ? 0 : this.ports.clock.monotonicMs() - this.#leftAtMs;
+  }
+
+  /** Announces a change of a shard immediately. */
   tell(news: ShardNews): void {
     this.#announceIfLive([news]);
   }
@@ -180,7 +193,8 @@ export class Session {
     this.placement.stop();
     if (!wasLive) return;
     const { leases, log } = this.ports;
-    // Who owns nothing may not purge, which would let it remove any lease: a sweep removes its record later (SessionSweep).
+    // A process without shards has no right to purge, which would let it remove any lease: a sweep removes its record
+    // later (SessionSweep).
     const ended = this.planes.length > 0 ? leases.delete(this.#key()) : markSessionDead(leases, this.id, ENDED);
     await ended.catch((error: unknown) => log.warn('session.not-ended', { cause: describeError(error) }));
   }
@@ -208,7 +222,8 @@ export class Session {
     const canOwn = planes.length > 0;
     const clock = this.ports.clocks.reading();
     const wishes = this.placement.revision;
-    const heartbeat = { session, canOwn, isLeaving: this.#isLeaving, process: processId, clock, wishes, planes };
+    const isLeaving = this.#isLeaving;
+    const heartbeat = { session, canOwn, isLeaving, process: processId, clock, wishes, planes, follows: canOwn };
     this.membership.announce(news === undefined ? heartbeat : { ...heartbeat, news });
   }
 
@@ -216,7 +231,7 @@ export class Session {
     if (this.isLive) this.#announce(news);
   }
 
-  /** Never rejects: what failed is tried the next time. */
+  /** Never rejects: the next renewal tries again. */
   async #renew(): Promise<void> {
     try {
       await this.#renewOnce();
@@ -237,11 +252,11 @@ export class Session {
       this.#failedRenewals.isWell({ session: this.id });
       return;
     }
-    // A lost answer to an earlier renewal looks like a conflict: what stands there decides.
+    // After a lost answer to an earlier renewal there is a conflict, so the record is read.
     const record = await this.ports.leases.get(this.#key());
     if (this.#state !== 'live') return;
     if (record === undefined || decodeSessionRecord(record.value).isDead) {
-      this.#lose('another process took this session for dead');
+      this.#lose('another process declared this session dead');
       return;
     }
     if (record.revision > this.#revision) this.#revision = record.revision;
@@ -279,9 +294,9 @@ export class Session {
   }
 }
 
-/** @param counter  how often it was renewed */
+/** @param counter  the number of renewals */
 function aliveAfter(counter: number): SessionRecord {
-  return { counter, isDead: false, readsFormat: FORMAT_LEVEL };
+  return { counter: firstCounter(FORMAT_LEVEL) + counter, isDead: false, readsFormat: FORMAT_LEVEL };
 }
 
 const ENDED = { hasEnded: true } as const;
@@ -291,16 +306,17 @@ export function sessionKey(session: SessionId): string {
   return `${KEY_PREFIX}${session}`;
 }
 
-/** How often the session has renewed its record, which nobody has done between two looks that say the same. */
+/** The number of renewals of the session; equal numbers at two checks mean that it was not renewed in between. */
 export async function renewalsOf(leases: LeaseStore, session: SessionId): Promise<number | undefined> {
   const record = await leases.get(sessionKey(session));
   return record === undefined ? undefined : decodeSessionRecord(record.value).counter;
 }
 
 /**
- * SE2: after this, the session cannot renew. Undefined when it showed a sign of life meanwhile, or nobody knows.
- * @param end  who says so of itself has ended
- * @returns how often it had renewed by then
+ * Marks a session dead, after which it cannot renew (SE2). Undefined when it has renewed in the meantime, or when that
+ * is unknown.
+ * @param end  set when the session itself reports its end
+ * @returns the number of its renewals
  */
 export async function markSessionDead(
   leases: LeaseStore,
@@ -309,15 +325,16 @@ export async function markSessionDead(
 ): Promise<number | undefined> {
   const record = await leases.get(sessionKey(session));
   if (record === undefined) {
-    // It has ended, or a lagging server does not show it yet: only a record of our own settles that. Where one can be made
-    // there was none any more.
+    // The record was removed, or a late server does not show it yet. Creating one decides it: success proves that there
+    // was none.
     const ended = encodeSessionRecord({ counter: 0, isDead: true, ...ENDED });
     const created = await leases.create(sessionKey(session), ended);
     return created.kind === 'stored' ? 0 : undefined;
   }
   const found = decodeSessionRecord(record.value);
   if (found.isDead) return found.counter;
-  const dead = encodeSessionRecord({ ...found, isDead: true, ...end });
+  // The time of its last renewal, because the mark may come hours later.
+  const dead = encodeSessionRecord({ ...found, isDead: true, aliveAtMs: Math.floor(record.storedAtMs), ...end });
   const outcome = await leases.update(sessionKey(session), dead, record.revision);
   return outcome.kind === 'stored' ? found.counter : undefined;
 }

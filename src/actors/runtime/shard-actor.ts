@@ -1,21 +1,24 @@
 /**
- * One activation of a shard: claims it, rebuilds its state, then executes what comes in, one turn after
- * the other. It ends for good at the first error it does not understand; a successor starts afresh.
+ * One activation of a shard: claims it, rebuilds its state, then executes commands, one turn after the other. It ends
+ * at the first error that it cannot handle, and a successor starts from the journal.
  *
- *  SA1 a reply leaves after everything it depends on is stored, and in an owner's name only
- *  SA2 one entry is in flight; what is executed meanwhile is the next one
- *  SA3 a read of what is not stored yet waits for that entry; any other read is answered at once,
- *      within the read lease. When that is over, an entry without effects shows whether the shard is still ours
- *  SA4 a refused append ends the actor: nothing is repaired in memory
- *  SA5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
- *  SA6 nothing is answered before the replay has reached the actor's own claim
- *  SA7 nothing is begun after its deadline, however long it has waited and wherever
- *  SA8 what is long runs for `SLICE_MS` at a time; between two slices come other tenants and the event loop
+ *  SA1 a reply is sent after everything it depends on is stored, and only while the actor is the owner
+ *  SA2 one entry is in flight; commands executed during that time are in the next one
+ *  SA3 a read of a change that is not stored yet waits for its entry; any other read is answered immediately within
+ *      the read lease, and after the lease it waits for an entry that proves the ownership
+ *  SA4 a refused append ends the actor: its memory is never repaired
+ *  SA5 an unanswered append is repeated until it is answered; a caller is told "unknown", never a guess
+ *  SA6 no command is answered before the replay has reached the actor's own claim, also by an actor that follows the
+ *      present owner's entries before its claim
+ *  SA7 no command is begun after its deadline, wherever it has waited
+ *  SA8 a long command runs for `SLICE_MS` at a time; between two slices other tenants and the event loop run
+ *
+ * While an append is unanswered, a write of the key-value plane that has not begun is refused as not executed.
  */
 import type { ChainHead } from '../../journal/index.js';
 import { type CommandId, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
-import type { Activation, ActorLimits, ActorPorts, ActorState } from './activation.js';
+import type { Activation, ActorLimits, ActorPorts, ActorState, Grant } from './activation.js';
 import { CommandMemory } from './command-memory.js';
 import { readClaimableEnd } from './journal-end.js';
 import { Mailbox } from './mailbox.js';
@@ -31,28 +34,34 @@ import {
   unavailable,
   watchAppends,
 } from './pending.js';
+import { Following, type Recovery } from './recovery.js';
 import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
-/** An end is told to those who ask for so long, unless a successor is there sooner; a claim takes a tenth of it. */
+/** How long an ended actor answers callers, unless a successor is there sooner; a claim takes a tenth of it. */
 const FORGOTTEN_AFTER_MS = 1000;
-/** A write of another tenant goes round the loop some four times; what a round costs beside it is a twentieth of this. */
+/**
+ * A write of another tenant takes about four rounds of the event loop; the overhead of a round is a twentieth of this.
+ */
 const SLICE_MS = 1;
 
 export class ShardActor<W extends Work> {
-  /** Resolves when the actor has ended, with why. */
+  /** Resolves with the reason when the actor has ended. */
   readonly ended: Promise<MillraceError>;
-  /** Resolves once nobody asks this activation any more: a successor has claimed the shard, or it has ended for a while. */
+  /** Resolves once this activation is no longer asked: a successor has claimed the shard, or it ended some time ago. */
   readonly forgotten: Promise<void>;
   #onForgotten: () => void = () => {};
-  /** Resolves when its claim is stored: no other owner's entries are from then on. */
+  /** Resolves when its claim is stored; from then on no other owner's entries are. */
   readonly claimed: Promise<void>;
   #onClaimed: () => void = () => {};
   /** Resolves when the actor serves; rejects if it ends before. */
   readonly serving: Promise<void>;
   #onServing: () => void = () => {};
   #state: ActorState = 'claiming';
+  /** From the activation, or determined later for an actor that follows. */
+  #grant: Grant;
+  #following: { readonly until: Following; readonly recovered: Promise<Recovery> } | undefined;
   #end: (why: MillraceError) => void = () => {};
   readonly #mailbox: Mailbox<W>;
   readonly #memory: CommandMemory;
@@ -63,6 +72,8 @@ export class ShardActor<W extends Work> {
   #inFlight: PendingTurn<W> | undefined;
   #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
   #lastStoreMs: number | undefined;
+  /** The append in flight had no answer within its time, and is being repeated. */
+  #isUnanswered = false;
   #snapshotAtMs: number | undefined;
   /** On the monotonic clock; known once the claim is stored. */
   #quietUntilMs = Number.POSITIVE_INFINITY;
@@ -71,7 +82,7 @@ export class ShardActor<W extends Work> {
   readonly #tick: NextTick;
   #holdSweep: Timer | undefined;
   #whenIdle: (() => void) | undefined;
-  /** Reads that wait for an entry, any entry, to show that the shard is still ours. */
+  /** Reads that wait for any entry as a proof of ownership. */
   #unproven: W[] = [];
   #afterEntry: (() => Promise<void>)[] = [];
 
@@ -81,6 +92,7 @@ export class ShardActor<W extends Work> {
     private readonly activation: Activation,
     private readonly plane: ShardPlane<W>,
   ) {
+    this.#grant = activation;
     this.#mailbox = new Mailbox(limits.mailbox);
     this.#tick = new NextTick(ports.timers, ports.clock, () => this.#drainSoon());
     this.#memory = new CommandMemory(limits.commandMemoryMs);
@@ -100,7 +112,7 @@ export class ShardActor<W extends Work> {
       this.#onServing = resolve;
       void this.ended.then(reject);
     });
-    // Nobody has to be waiting for it.
+    // The promise may have no listener.
     this.serving.catch(() => undefined);
   }
 
@@ -116,27 +128,27 @@ export class ShardActor<W extends Work> {
     return this.activation.epoch;
   }
 
-  /** As the activation has it. */
+  /** From the activation. */
   get releasedEpoch(): number | undefined {
-    return this.activation.releasedEpoch;
+    return this.#grant.releasedEpoch;
   }
 
-  /** What deadlines of commands for this activation are on. */
+  /** The clock of the deadlines of this activation's commands. */
   get monotonicMs(): number {
     return this.ports.clock.monotonicMs();
   }
 
-  /** The last entry that is definitely stored; undefined before the claim is. */
+  /** The last entry that is certainly stored; undefined before the claim is. */
   get head(): ChainHead | undefined {
     return this.#writer?.head;
   }
 
-  /** True once no owner before this one can still be answering reads. */
+  /** True once no earlier owner can still be answering reads. */
   get isPastQuiet(): boolean {
     return this.ports.clock.monotonicMs() >= this.#quietUntilMs;
   }
 
-  /** May anything be said or done in this owner's name right now? Always, where nobody else can own the shard. */
+  /** True while this actor may act as the owner; always, where no other process can own the shard. */
   get holdsLease(): boolean {
     return this.#state !== 'ended' && this.activation.mayAnswerReads(this.#lastAppendSentAtMs);
   }
@@ -149,26 +161,50 @@ export class ShardActor<W extends Work> {
     return this.#mailbox.size;
   }
 
-  /** From sending the last entry to its acknowledgement; undefined: none of this activation's. */
+  /** The time from sending the last entry to its acknowledgement; undefined: none in this activation. */
   get lastStoreMs(): number | undefined {
     return this.#lastStoreMs;
   }
 
-  /** What was read behind the newest snapshot to get the state back, and how many entries there were to be read. */
-  readonly replayed = { entries: 0, bytes: 0, toRead: 0 };
+  /**
+   * The replay after the newest snapshot: entries read so far, entries to read, and those read after the claim, while
+   * requests waited.
+   */
+  readonly replayed = { entries: 0, bytes: 0, toRead: 0, afterClaim: 0 };
+  #coveredNumber = 0;
 
   /** When the newest snapshot was made; undefined: there is none, or it is not known yet. */
   get snapshotAtMs(): number | undefined {
     return this.#snapshotAtMs;
   }
 
-  /** Was a command with this id executed, by this activation or one before it, as far as is remembered? */
+  /**
+   * True when a command with this id was executed by this activation or an earlier one, as far as ids are remembered.
+   */
   wasExecuted(commandId: CommandId): boolean {
     return this.#memory.has(commandId);
   }
 
-  /** Claims, replays, serves. Errors end the actor; see `ended`. */
-  async start(): Promise<void> {
+  /** Replays the present owner's entries until `start` is called. Errors end the actor. */
+  follow(): void {
+    const until = new Following(this.ports.timers);
+    const recovery = this.ports.follow(this.shard, until);
+    const recovered = this.plane.restore(this.#remembering(recovery.steps)).then(() => recovery);
+    this.#following = { until, recovered };
+    recovered.catch((error: unknown) => this.end(asFailure(error, this.shard)));
+  }
+
+  /** True when it follows the present owner and few entries are left to replay. */
+  get isLevel(): boolean {
+    return this.#following?.until.isLevel === true && !this.isEnded;
+  }
+
+  /**
+   * Claims, replays, serves. Errors end the actor; see `ended`.
+   * @param grant  given to an actor that has followed
+   */
+  async start(grant: Grant = this.activation): Promise<void> {
+    this.#grant = grant;
     try {
       await this.#claim();
       if (this.isEnded) return;
@@ -181,7 +217,7 @@ export class ShardActor<W extends Work> {
     }
   }
 
-  /** Puts work in. Its `release` or `reject` is called later, never from within. */
+  /** Accepts a work. Its `release` or `reject` is called later, never within this call. */
   submit(work: W): void {
     if (this.#state === 'ended' || this.#state === 'draining') {
       const why = this.#state === 'ended' ? 'has no owner here' : 'is being handed over';
@@ -195,21 +231,26 @@ export class ShardActor<W extends Work> {
     }
     if (!this.#mailbox.push(work)) {
       this.ports.metrics.mailboxFull(this.shard);
-      this.ports.timers.soon(() =>
-        work.reject(new MillraceError('MAILBOX_FULL', `${this.shard} has too much waiting`, { shard: this.shard })),
-      );
+      this.ports.timers.soon(() => work.reject(this.#noRoom()));
       return;
     }
     this.#sweepLater();
     this.#drainSoon();
   }
 
-  /** Lets the plane hand parked work back (its partition has loaded), and look at what fell due. */
+  /** The error of a full mailbox; while the state is loading it names that as the cause. */
+  #noRoom(): MillraceError {
+    const isLoading = this.#state === 'claiming' || this.#state === 'replaying';
+    const why = `${this.shard} ${isLoading ? 'is still loading, and ' : ''}has too many commands waiting`;
+    return isLoading ? unavailable(why) : new MillraceError('MAILBOX_FULL', why, { shard: this.shard });
+  }
+
+  /** Lets the plane return parked work (its partition has loaded), and check due work. */
   resume(): void {
     this.#drainSoon();
   }
 
-  /** Appends a snapshot entry behind the one in flight. Resolves when it is stored. */
+  /** Appends a snapshot entry after the one in flight. Resolves when it is stored. */
   appendSnapshot(manifest: string, digest: Uint8Array, coveredNumber: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#afterEntry.push(async () => {
@@ -228,7 +269,7 @@ export class ShardActor<W extends Work> {
     });
   }
 
-  /** Finishes what is in the mailbox, takes nothing new, ends. Resolves with the last stored entry. */
+  /** Finishes the works in the mailbox, accepts no new ones, ends. Resolves with the last stored entry. */
   async drain(): Promise<ChainHead | undefined> {
     if (this.#state !== 'serving') {
       this.end(new MillraceError('SHUTTING_DOWN', `${this.shard} is being handed over`));
@@ -255,11 +296,16 @@ export class ShardActor<W extends Work> {
     this.#onForgotten();
   }
 
+  /** True until the journal is replayed; no command has been executed yet. */
+  get isLoading(): boolean {
+    return this.#state === 'claiming' || this.#state === 'replaying';
+  }
+
   get isEnded(): boolean {
     return this.#state === 'ended';
   }
 
-  /** Forgets everything, tells every caller. Idempotent. */
+  /** Drops the state and rejects every caller. Idempotent. */
   end(why: MillraceError): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
@@ -267,6 +313,7 @@ export class ShardActor<W extends Work> {
     this.#tick.cancel();
     this.#holdSweep?.cancel();
     this.#stop.abort(why);
+    this.#following?.until.cancel(why);
     const inFlight = this.#inFlight?.waiting ?? [];
     const waiting = [...this.#mailbox.clear(), ...this.plane.abandon(), ...this.#unproven.splice(0)];
     rejectAll(this.shard, { inFlight, open: this.#open.waiting, waiting }, why);
@@ -278,18 +325,22 @@ export class ShardActor<W extends Work> {
 
   async #claim(): Promise<void> {
     const { journal, appender, clock, random, timers } = this.ports;
-    const { shard, epoch, clusterId, quietMs, sighting } = this.activation;
-    const end = await readClaimableEnd(journal, this.activation);
+    const { shard, epoch, clusterId } = this.activation;
+    const { highWater, quietMs, sighting } = this.#grant;
+    const end = await readClaimableEnd(journal, { shard, epoch, highWater });
     const head = { ...end.head, position: end.lastPosition };
     this.#time.follow(head.clockMs);
     const { chunkBytes } = this.limits;
-    const breathe = () => timers.breathe();
-    this.#writer = new ShardWriter({ appender, shard, epoch, writer: random.bytes(16), chunkBytes, breathe }, head);
+    const yieldToEventLoop = () => timers.yieldToEventLoop();
+    this.#writer = new ShardWriter(
+      { appender, shard, epoch, writer: random.bytes(16), chunkBytes, yieldToEventLoop },
+      head,
+    );
     const sentAtMs = clock.monotonicMs();
     await this.#writer.appendClaim(clusterId, this.#time.nowMs(), this.#watch());
     this.#lastAppendSentAtMs = sentAtMs;
     this.#onClaimed();
-    // Behind the same position as then: the old owner has had no append acknowledged since.
+    // The same position as before proves that the old owner has had no append acknowledged since.
     const isUnchanged = sighting !== undefined && sighting.position === end.lastPosition;
     this.#quietUntilMs = (isUnchanged ? sighting.atMs : clock.monotonicMs()) + quietMs;
   }
@@ -298,26 +349,45 @@ export class ShardActor<W extends Work> {
     const startedAtMs = this.ports.clock.monotonicMs();
     const writer = this.#pen();
     const claim = writer.head;
-    const recovery = this.ports.recover(this.shard, claim, this.activation.highWater);
-    await this.plane.restore(this.#remembering(recovery.steps));
+    this.#noteToRead();
+    const recovery = await this.#recovered(claim);
     if (this.isEnded) return;
     writer.adoptLinks(recovery.links());
     const durationMs = this.ports.clock.monotonicMs() - startedAtMs;
     this.ports.metrics.replayed(durationMs);
-    this.ports.log.info('shard.replayed', { shard: this.shard, epoch: this.epoch, number: claim.number, durationMs });
+    const { entries, afterClaim } = this.replayed;
+    const what = { number: claim.number, durationMs, entries, afterClaim };
+    this.ports.log.info('shard.replayed', { shard: this.shard, epoch: this.epoch, ...what });
+  }
+
+  #noteToRead(): void {
+    this.replayed.toRead = Math.max(0, (this.head?.number ?? 0) - this.#coveredNumber);
+  }
+
+  async #recovered(claim: ChainHead): Promise<Recovery> {
+    const { highWater } = this.#grant;
+    if (this.#following !== undefined) {
+      this.#following.until.claimed({ claim, highWater });
+      return this.#following.recovered;
+    }
+    const recovery = this.ports.recover(this.shard, claim, highWater);
+    await this.plane.restore(this.#remembering(recovery.steps));
+    return recovery;
   }
 
   async *#remembering(steps: AsyncIterable<RecoveryStep>): AsyncIterable<RecoveryStep> {
     for await (const step of steps) {
-      if (this.isEnded) throw new MillraceError('SHUTTING_DOWN', `${this.shard}: replay was given up`);
+      if (this.isEnded) throw new MillraceError('SHUTTING_DOWN', `${this.shard}: the replay was abandoned`);
       if (step.kind === 'manifest') {
         this.#memory.restore(step.recentCommandIds);
         this.#snapshotAtMs = step.manifest?.createdAtMs;
-        this.replayed.toRead = (this.head?.number ?? 0) - (step.manifest?.head.number ?? 0);
+        this.#coveredNumber = step.manifest?.head.number ?? 0;
+        this.#noteToRead();
       } else {
         const { entry, totalBytes } = step.read;
         this.replayed.entries += 1;
         this.replayed.bytes += totalBytes;
+        if (this.head !== undefined) this.replayed.afterClaim += 1;
         this.#time.follow(entry.clockMs);
         if (entry.body.kind === 'batch') this.#memory.add(entry.body.commandIds, entry.clockMs);
       }
@@ -364,7 +434,7 @@ export class ShardActor<W extends Work> {
     const shouldStop = (isMidway = false) => {
       if (isMidway) return turn.commands >= stopAt || clock.monotonicMs() >= sliceEndMs;
       if (isFull() || turn.commands >= stopAt) return true;
-      // Reading the clock costs as much as a command: every sixteenth is often enough.
+      // Reading the clock costs as much as a command, so it is read every sixteenth time.
       sinceLook += 1;
       return (sinceLook & 15) === 0 && clock.monotonicMs() > deadlineMs;
     };
@@ -373,11 +443,16 @@ export class ShardActor<W extends Work> {
     let nowMs = startedAtMs;
     while (!isFull() && turn.commands < stopAt) {
       const work = nowMs <= deadlineMs ? this.#mailbox.next() : undefined;
-      // SA8: one that has had its slice goes on when the loop has been round.
+      // A command that has used its slice continues after a round of the event loop (SA8).
       if (work === undefined || (work.isHalfway === true && nowMs >= startedAtMs + SLICE_MS)) break;
       if (isTooLate(work, nowMs)) {
         this.#mailbox.spend(work, 0, 0, true);
         work.reject(tooLate(this.shard, work));
+        continue;
+      }
+      if (this.#isUnanswered && work.isRefusable === true) {
+        this.#mailbox.spend(work, 0, 0, true);
+        work.reject(unavailable(`${this.shard}: its journal does not answer, nothing was executed`));
         continue;
       }
       const commandsBefore = turn.commands;
@@ -402,7 +477,7 @@ export class ShardActor<W extends Work> {
     this.ports.metrics.drained(clock.monotonicMs() - startedAtMs);
   }
 
-  /** Works that had left the mailbox to wait, and have been served in this turn or given up. */
+  /** Completes works that left the mailbox to wait and were served in this turn or given up. */
   #finishWaiters(pending: PendingTurn<W>): void {
     for (const work of this.plane.takeFinished?.() ?? []) {
       if (work.hasWritten && work.commandId !== undefined) pending.commandIds.push(work.commandId);
@@ -410,7 +485,7 @@ export class ShardActor<W extends Work> {
     }
   }
 
-  /** SA1, SA3: the reply leaves now, or with the entry it depends on. */
+  /** Sends the reply now, or with the entry that it depends on (SA1, SA3). */
   #finish(work: W): void {
     const { readsNeedBarrier } = this.activation;
     const waitsFor = readsNeedBarrier ? this.#open.turn.number : work.waitsForTurn;
@@ -456,6 +531,7 @@ export class ShardActor<W extends Work> {
   #run(step: () => Promise<void>): void {
     step().then(
       () => {
+        this.#isUnanswered = false;
         this.#sealIfReady();
         if (this.#mailbox.size > 0) this.#drainSoon();
         this.#wakeIfIdle();
@@ -472,6 +548,7 @@ export class ShardActor<W extends Work> {
     const head = await this.#pen().appendBatch(pending.commandIds, effects, turn.nowMs, this.#watch());
     if (this.isEnded) return;
     this.#lastAppendSentAtMs = sentAtMs;
+    this.#isUnanswered = false;
     this.#appends.answered();
     this.#lastStoreMs = clock.monotonicMs() - sentAtMs;
     metrics.entryStored(this.shard, this.#lastStoreMs, turn.effects, turn.effectBytes);
@@ -482,7 +559,7 @@ export class ShardActor<W extends Work> {
     this.plane.committed(head, this.#pen().links);
     this.#inFlight = undefined;
     const proven = this.#unproven.splice(0);
-    // The next entry is on its way before the replies of this one are written: the disk need not wait for them.
+    // The next entry is sent before the replies of this one are written, so that the disk does not wait for them.
     this.#sealIfReady();
     for (const work of pending.waiting) {
       if (work.hasWritten) work.release(head.position);
@@ -491,7 +568,7 @@ export class ShardActor<W extends Work> {
     for (const work of proven) this.#releaseRead(work);
   }
 
-  /** An old owner may answer reads for as long as its lease was good; until then nothing new is visible. */
+  /** An old owner may answer reads until its lease is over; until then no new change is visible. */
   async #untilQuietIsOver(): Promise<void> {
     const { clock, timers } = this.ports;
     for (;;) {
@@ -507,17 +584,17 @@ export class ShardActor<W extends Work> {
     if (waiting.length === 0) this.#whenIdle?.();
   }
 
-  /** Requests wait so long and no longer: for state that is loading, and for what is half done. */
+  /** Rejects requests that have waited too long for loading state or half-done work. */
   #rejectOverdue(): void {
     this.#holdSweep = undefined;
     if (this.isEnded) return;
-    const enteredBeforeMs = this.ports.clock.monotonicMs() - this.limits.holdMs;
-    if (this.#state === 'claiming' || this.#state === 'replaying') {
-      for (const work of this.#mailbox.removeWhere((waiting) => waiting.enteredAtMs <= enteredBeforeMs)) {
-        work.reject(unavailable(`${this.shard} is still loading`));
-      }
+    const nowMs = this.ports.clock.monotonicMs();
+    const enteredBeforeMs = nowMs - this.limits.holdMs;
+    if (this.isLoading) {
+      const isOver = (work: W) => work.enteredAtMs <= enteredBeforeMs || isTooLate(work, nowMs);
+      for (const work of this.#mailbox.removeWhere(isOver)) work.reject(unavailable(`${this.shard} is still loading`));
     } else {
-      const why = 'something that takes long is under way in its database';
+      const why = 'another long command is running in its database';
       for (const work of this.#mailbox.takeHeldUp(enteredBeforeMs)) work.reject(new MillraceError('TENANT_BUSY', why));
     }
     const unproven = this.#unproven.splice(0);
@@ -528,7 +605,7 @@ export class ShardActor<W extends Work> {
     if (this.#mailbox.size + this.#unproven.length > 0) this.#sweepLater();
   }
 
-  /** While something waits; a shard without work costs nothing. */
+  /** Scheduled only while requests wait; an idle shard costs no timer. */
   #sweepLater(): void {
     this.#holdSweep ??= this.ports.timers.after(this.limits.holdMs / 10, () => this.#rejectOverdue());
   }
@@ -539,11 +616,15 @@ export class ShardActor<W extends Work> {
   }
 
   #watch() {
-    return { signal: this.#stop.signal, onUnknown: this.#appends.unanswered };
+    const onUnknown = (cause: unknown) => {
+      this.#isUnanswered = true;
+      this.#appends.unanswered(cause);
+    };
+    return { signal: this.#stop.signal, onUnknown };
   }
 }
 
-/** SA7. */
+/** True after the deadline of a work that is not half done (SA7). */
 function isTooLate(work: Work, nowMs: number): boolean {
   return work.deadlineMs < nowMs && work.isHalfway !== true;
 }

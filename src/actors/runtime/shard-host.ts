@@ -1,19 +1,31 @@
 /**
- * Which shards this process owns. Looks after each shard's lease: takes those that are free or whose
- * owner has gone, keeps the high-water mark, hands shards over to where they belong.
+ * The shards that this process owns. It checks each shard's lease: takes free ones and those of silent owners, stores
+ * the high-water mark, and moves shards to the processes that should own them.
  *
- *  SH1 winning a lease proves nothing: the claim in the journal does
- *  SH2 nobody's shard is taken without its release, or its silence for `takeoverMs` and its session marked dead
- *  SH3 a lease in our name without an actor is taken again or let go: while we live, nobody else may
- *  SH4 a journal in doubt stops its shard with an alarm, and is not tried again behind an operator's back
- *  SH5 who lets go of a shard says so, and who claims it too: the one is looked at at once, the other ends what former
- *      owners still answer. Leases and the journal alone decide; what is missed is found by looking
- *  SH6 a silent owner is looked at before it may be replaced. What neither its session's record nor its journal shows
- *      to have been stored since then has not lengthened its read lease, which therefore ends that much sooner
+ *  SH1 winning a lease proves no ownership: the claim in the journal does
+ *  SH2 a shard is taken after its release, or after its owner has been silent for `takeoverMs` and its session is
+ *      marked dead
+ *  SH3 a lease in our name without an actor is taken again or released, because while we live no other process may
+ *      take it
+ *  SH4 a journal in doubt stops its shard with an alarm, and is tried again only by an operator; an end that the
+ *      server counts but does not return is in doubt after ten seconds
+ *  SH5 a process announces each release and each claim: a release is checked immediately, a claim ends the answers of
+ *      former owners; leases and the journal alone decide, and a missed announcement is found at the next check
+ *  SH6 a silent owner is observed before it may be replaced: if neither its session's record nor its journal has
+ *      changed since, its read lease was not extended, and ends that much sooner
+ *  SH7 in a planned move the next owner replays the shard while the present one serves it, and the release comes after
+ *      that
  */
 import { decodeShardLease, encodeShardLease, type Heartbeat, type ShardLease } from '../../codec/leases/index.js';
 import type { ChainHead } from '../../journal/index.js';
-import { describeError, isMillraceError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
+import {
+  describeError,
+  isMillraceError,
+  isUnreadable,
+  MillraceError,
+  type SessionId,
+  type ShardName,
+} from '../../kernel/index.js';
 import {
   type Clock,
   type Journal,
@@ -23,32 +35,36 @@ import {
   type Timer,
   type Timers,
 } from '../../ports/index.js';
-import type { Activation, Sighting } from './activation.js';
+import type { Activation, Grant, Sighting } from './activation.js';
+import { FollowedShards } from './followed-shards.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
+import { NextOwners } from './next-owners.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { markSessionDead, renewalsOf, type Session } from './session.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
 export interface HostTimes {
-  /** Between two looks at the leases. */
+  /** Time between two checks of the leases. */
   readonly lookEveryMs: number;
   /** Silence after which an owner may be replaced. */
   readonly takeoverMs: number;
-  /** The read lease of the other owners, and what is added to it. */
+  /** The read lease of the other owners, and the margin added to it. */
   readonly readLeaseMs: number;
   readonly marginMs: number;
   readonly highWaterEveryMs: number;
   /** A new process is given shards once it has been heard for this long. */
   readonly settleMs: number;
   readonly restartBackoffMs: number;
+  /** A stopping process waits no longer for others to have replayed its shards, counted from its announcement. */
+  readonly followedWithinMs: number;
 }
 
-/** What the settings do not say follows from how often a process is heard. */
+/** Times that follow from the heartbeat and have no setting. */
 export function hostTimes(
   heartbeatMs: number,
-  times: Pick<HostTimes, 'takeoverMs' | 'readLeaseMs' | 'marginMs'>,
+  times: Pick<HostTimes, 'takeoverMs' | 'readLeaseMs' | 'marginMs' | 'followedWithinMs'>,
 ): HostTimes {
   return {
     ...times,
@@ -75,14 +91,19 @@ export interface HostOptions<W extends Work> {
   readonly isExclusive: boolean;
   readonly readsNeedBarrier: boolean;
   createActor(activation: Activation): ShardActor<W>;
-  /** After an actor serves, and with every batch it stores. */
+  /** Accepts requests for the actor, which is about to claim its shard. */
+  serve(actor: ShardActor<W>): void;
+  /** Called when an actor serves, and with every batch that it stores. */
   onServing?(actor: ShardActor<W>): void;
   onStored?(actor: ShardActor<W>, head: ChainHead, effectBytes: number): void;
-  /** Before an actor is drained in order: what it has begun in the world may come to an end. Bounded by whoever gives it. */
+  /**
+   * Called before an actor is drained in order, so that its calls in progress can end. The implementation bounds the
+   * time.
+   */
   beforeHandOver?(actor: ShardActor<W>): Promise<void>;
 }
 
-interface Held<W extends Work> {
+interface OwnedShard<W extends Work> {
   readonly actor: ShardActor<W>;
   lease: ShardLease;
   revision: number;
@@ -90,36 +111,48 @@ interface Held<W extends Work> {
   savedAtMs: number;
 }
 
-/** A silent owner, as it was seen (SH6). */
+/** The observation of a silent owner (SH6). */
 interface Seen extends Sighting {
   readonly session: SessionId;
   readonly epoch: number;
-  /** Of its session's record; a mark of death leaves it as it is. */
+  /** The renewals of its session's record; a mark of death does not change them. */
   readonly renewals: number;
 }
 
-/** Of the silence after which an owner may be replaced: longer than between two heartbeats, and short of the read lease. */
+/**
+ * The part of `takeoverMs` after which a silent owner is observed: longer than between two heartbeats, and shorter than
+ * the read lease.
+ */
 const SIGHTED_AFTER = 1 / 4;
-/** Shards that are let go of together: each move is a few synced writes, and behind those of all others it would wait. */
+/** Shards that are released together: each move is a few synced writes, and would wait for those of all others. */
 const MOVES_AT_ONCE = 4;
-/** Damage seen this often in a row is not a stale read. */
+/** How long a move waits for the next owner to have replayed the shard; all shards of a joining process take turns. */
+const MAX_MOVE_MS = 600_000;
+const STOP_LOOK_MS = 20;
+/** Damage seen this often in succession is not a stale read. */
 const DAMAGE_TRIES = 5;
+/** A late server returns the end of a journal within an election and a reconnect; a damaged store never does. */
+const UNREADABLE_MS = 10_000;
 
 export class ShardHost<W extends Work> {
-  readonly #held = new Map<ShardName, Held<W>>();
+  readonly #held = new Map<ShardName, OwnedShard<W>>();
   readonly #busy = new Set<ShardName>();
-  /** Shards whose lease may be in our name although nothing here owns them (SH3), and with which epoch. */
+  /** Shards with a lease that may be in our name without an actor (SH3), with their epochs. */
   readonly #leftBehind = new Map<ShardName, number>();
   readonly #stopped = new Map<ShardName, MillraceError>();
   readonly #lookFailures = new Map<ShardName, string>();
   readonly #failedLooks: RecurringFact;
   readonly #damageSeen = new Map<ShardName, number>();
+  /** The time since which every check of the shard found the same position unreadable (SH4). */
+  readonly #unreadable = new Map<ShardName, { readonly position: unknown; readonly sinceMs: number }>();
   readonly #notBeforeMs = new Map<ShardName, number>();
   readonly #seenSilent = new Map<ShardName, Seen>();
-  /** To be looked at once more, because something was heard during a look (SH5). */
+  /** Shards to be checked once more, because of an announcement during a check (SH5). */
   readonly #heardOf = new Set<ShardName>();
-  /** Activations that have ended here, and may still be asked. */
+  /** Ended activations of this process that may still be asked. */
   readonly #former = new Set<ShardActor<W>>();
+  readonly #followed: FollowedShards<W>;
+  readonly #next: NextOwners;
   #look: Timer | undefined;
   #isStopping = false;
   #isHandingOver = false;
@@ -132,6 +165,10 @@ export class ShardHost<W extends Work> {
     private readonly membership: Membership,
   ) {
     this.#failedLooks = new RecurringFact(ports, 'shard.look-failed', 'shard.looks-well');
+    this.#next = new NextOwners(ports.clock, membership, MAX_MOVE_MS);
+    this.#followed = new FollowedShards<W>(ports, (shard, epoch) =>
+      this.#newActor(shard, epoch, { highWater: undefined, quietMs: 0 }),
+    );
   }
 
   start(): void {
@@ -140,12 +177,12 @@ export class ShardHost<W extends Work> {
     this.#lookNow();
   }
 
-  /** The actor that owns the shard here, in whatever state. */
+  /** The actor that owns the shard here, in any state. */
   actorOf(shard: ShardName): ShardActor<W> | undefined {
     return this.#held.get(shard)?.actor;
   }
 
-  /** Does this process serve the shard, and may it answer for it? */
+  /** True when this process serves the shard and may answer for it. */
   serves(shard: ShardName): boolean {
     const actor = this.actorOf(shard);
     return actor?.state === 'serving' && actor.holdsLease;
@@ -155,19 +192,26 @@ export class ShardHost<W extends Work> {
     return [...this.#held.values()].map(({ actor }) => actor);
   }
 
-  /** Why the last look at a shard came to nothing; those that came to something are not there. */
+  /** The reasons of failed last checks, by shard. */
   lookFailures(): ReadonlyMap<ShardName, string> {
     return this.#lookFailures;
   }
 
-  /** Shards that were stopped because their journal is in doubt, with why. */
+  /** Shards that were stopped because their journal is in doubt, with the reason. */
   stoppedShards(): ReadonlyMap<ShardName, MillraceError> {
     return this.#stopped;
   }
 
-  /** True once every shard that this process should own is served. */
+  /** The refusal of requests for a shard that this process should own and has stopped. */
+  whyStopped(shard: ShardName): MillraceError | undefined {
+    const why = this.#stopped.get(shard);
+    if (why === undefined || !this.#isMine(shard)) return undefined;
+    return new MillraceError(why.code, `${shard} is stopped`, { shard, isStopped: true }, why);
+  }
+
+  /** True once every shard that this process should own is served, apart from those that were stopped. */
   isSettled(): boolean {
-    const mine = this.options.shards.filter((shard) => this.#isMine(shard));
+    const mine = this.options.shards.filter((shard) => !this.#stopped.has(shard) && this.#isMine(shard));
     return mine.every((shard) => this.#held.get(shard)?.actor.state === 'serving');
   }
 
@@ -176,24 +220,47 @@ export class ShardHost<W extends Work> {
     this.#isStopping = true;
     this.#look?.cancel();
     this.session.leave();
-    const { beforeHandOver } = this.options;
-    const coming = new Map([...this.#held].map(([shard, { actor }]) => [shard, beforeHandOver?.(actor)] as const));
+    this.#followed.dropAll();
+    const left = new Set(this.#held.keys());
+    const ready = new Map<ShardName, Promise<void> | undefined>();
+    const noteReady = () => {
+      for (const shard of left) {
+        const held = this.#held.get(shard);
+        if (ready.has(shard) || (held !== undefined && !this.#mayLetGo(shard, held))) continue;
+        ready.set(shard, held && this.options.beforeHandOver?.(held.actor));
+      }
+    };
     const handOverInTurn = async () => {
-      for (const [shard, isReady] of coming) {
-        coming.delete(shard);
-        await this.#handOver(shard, isReady);
+      while (left.size > 0) {
+        noteReady();
+        const shard = [...left].find((name) => ready.has(name));
+        if (shard === undefined) {
+          await this.ports.timers.pause(STOP_LOOK_MS);
+          continue;
+        }
+        left.delete(shard);
+        await this.#handOver(shard, ready.get(shard));
       }
     };
     await Promise.all(Array.from({ length: MOVES_AT_ONCE }, handOverInTurn));
-    // What is on its way here is answered, as long as anybody may come to whom it is sent on.
+    // Callers in transit are answered while there may be a successor to which they are sent on.
     if (this.#hasSuccessors) await Promise.all([...this.#former].map(({ forgotten }) => forgotten));
+  }
+
+  /** True when a stopping process may release the shard (SH7). */
+  #mayLetGo(shard: ShardName, { lease, actor }: OwnedShard<W>): boolean {
+    if (this.options.isExclusive || actor.state !== 'serving') return true;
+    if (this.session.leavingForMs >= this.times.followedWithinMs) return true;
+    const candidates = this.membership.candidates(this.times.takeoverMs / 2, 0, shard);
+    const next = this.session.placement.ownerOf(shard, candidates);
+    return next === undefined || this.#next.mayHaveIt(next, shard, lease.epoch);
   }
 
   get #hasSuccessors(): boolean {
     return !this.options.isExclusive && this.membership.candidates(this.times.takeoverMs).length > 0;
   }
 
-  /** SH5. */
+  /** Handles announcements of other processes (SH5). */
   #hear({ session, news = [] }: Heartbeat): void {
     if (session === this.session.id) return;
     for (const { shard, epoch, what } of news) {
@@ -202,7 +269,14 @@ export class ShardHost<W extends Work> {
         else if (!this.#isStopping) this.#lookAt(shard);
       }
       if (what === 'taken') this.#forgetFormer(shard, epoch);
+      if (what === 'followed') this.#hearFollowed(shard, { session, epoch });
     }
+  }
+
+  #hearFollowed(shard: ShardName, follower: { readonly session: SessionId; readonly epoch: number }): void {
+    if (this.#held.get(shard)?.lease.epoch !== follower.epoch) return;
+    this.#next.hear(shard, follower);
+    if (!this.#isStopping) this.#lookAt(shard);
   }
 
   #forgetFormer(shard: ShardName, epoch: number): void {
@@ -213,10 +287,12 @@ export class ShardHost<W extends Work> {
     for (const [shard, held] of this.#held) {
       const { head } = held.actor;
       held.actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
-      // Nobody has to wait for our silence. Whoever has the lease by now keeps it: another revision is a conflict.
+      // Releases the lease, so that others need not wait for our silence. If another process has it already, the update
+      // is a conflict.
       if (head !== undefined) void this.#save(shard, held, head, true).catch(() => undefined);
     }
     this.#held.clear();
+    this.#followed.dropAll();
     this.#lookIn(this.times.lookEveryMs);
   }
 
@@ -224,7 +300,8 @@ export class ShardHost<W extends Work> {
     if (this.#isStopping) return;
     for (const shard of this.options.shards) this.#lookAt(shard);
     this.#look = undefined;
-    // Nobody else can take or give anything here: what is left is to say where journals end, once they have grown.
+    // No other process can take or give a shard, so the only remaining task is to store the marks of journals that have
+    // grown.
     if (!this.options.isExclusive || !this.isSettled()) this.#lookIn(this.times.lookEveryMs);
     else if (Array.from(this.#held.values()).some(hasGrown)) this.#lookAtGrowth();
   }
@@ -247,12 +324,14 @@ export class ShardHost<W extends Work> {
     step
       .then(() => {
         this.#lookFailures.delete(shard);
+        this.#unreadable.delete(shard);
         if (this.#lookFailures.size === 0) this.#failedLooks.isWell();
       })
       .catch((error: unknown) => {
         this.#lookFailures.set(shard, describeError(error));
         this.#failedLooks.happened({ shard, shards: this.#lookFailures.size, cause: describeError(error) });
-        if (isMillraceError(error, 'JOURNAL_DAMAGED')) this.#countDamage(shard, error);
+        this.#noteUnreadable(shard, error);
+        if (isUnreadable(error)) this.#countDamage(shard, error);
       })
       .finally(() => {
         this.#busy.delete(shard);
@@ -270,8 +349,13 @@ export class ShardHost<W extends Work> {
 
   async #tryToTake(shard: ShardName): Promise<void> {
     const { leases, journal } = this.ports;
-    if (!this.session.mayTake) return;
+    if (!this.session.mayTake) {
+      // Former owners are observed during the comparison of clocks, because their silence counts from now.
+      if (this.session.isLive) await this.#lookAtSilence(shard);
+      return;
+    }
     if (!this.#isMine(shard)) {
+      this.#followed.drop(shard);
       if (this.#leftBehind.has(shard)) await this.#letGo(shard);
       else await this.#lookAtSilence(shard);
       return;
@@ -280,15 +364,21 @@ export class ShardHost<W extends Work> {
     const lease = record === undefined ? undefined : decodeShardLease(record.value);
     const sighting = this.#seenSilent.get(shard);
     const renewals = lease === undefined ? undefined : await this.#freeAfter(lease);
-    if (lease !== undefined && renewals === undefined) return;
+    if (lease !== undefined && renewals === undefined) {
+      this.#follow(shard, lease);
+      return;
+    }
     const isUnchanged = sighting?.epoch === lease?.epoch && sighting?.renewals === renewals;
     const end = await readJournalEnd(journal, shard);
     this.session.noteJournal(shard, end.head.clockMs);
     if (lease !== undefined && lease.createdAt !== end.createdAt) {
-      this.#stopShard(shard, new MillraceError('JOURNAL_DAMAGED', `${shard}: its stream is not the one it was`));
+      this.#stopShard(
+        shard,
+        new MillraceError('JOURNAL_DAMAGED', `${shard}: its stream was deleted and created again`),
+      );
       return;
     }
-    // An owner that was replaced, or that nobody has waited out yet, may still be answering reads.
+    // A replaced owner, or one whose read lease is not over, may still be answering reads.
     const isAnothers = lease !== undefined && lease.session !== this.session.id && !lease.isReleased;
     const needsQuiet = !this.options.isExclusive && (isAnothers || (lease?.needsQuiet ?? false));
     const mine: ShardLease = {
@@ -299,14 +389,22 @@ export class ShardHost<W extends Work> {
       highWater: lease?.highWater,
       needsQuiet,
     };
-    // Whatever becomes of the next step, it may leave the lease in our name (SH3).
+    // The next step, with any outcome, may leave the lease in our name (SH3).
     this.#leftBehind.set(shard, mine.epoch);
     const revision = await this.#takeLease(shard, mine, record?.revision);
+    if (revision === undefined && record === undefined) await this.#mustHaveLease(shard);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
     this.#activate(shard, mine, revision, {
       sighting: isUnchanged ? sighting : undefined,
       releasedEpoch: lease?.isReleased === true ? lease.epoch : undefined,
     });
+  }
+
+  /** SH7. The owner is there, and is to let go of the shard. */
+  #follow(shard: ShardName, lease: ShardLease): void {
+    if (this.#isStopping || this.membership.silentForMs(lease.session) > this.times.takeoverMs * SIGHTED_AFTER) return;
+    const isLevel = this.#followed.follow(shard, lease, this.session.id);
+    if (isLevel) this.session.tell({ shard, epoch: lease.epoch, what: 'followed' });
   }
 
   /** A session that was lost meanwhile is another one, though this process goes on. */
@@ -321,7 +419,7 @@ export class ShardHost<W extends Work> {
     return markSessionDead(this.ports.leases, session);
   }
 
-  /** SH6. Everything is read before the instant that is noted. */
+  /** Observes the silent owner (SH6). All facts are read before the noted instant. */
   async #lookAtSilence(shard: ShardName): Promise<void> {
     const { leases, journal, clock } = this.ports;
     const sightedAfterMs = this.times.takeoverMs * SIGHTED_AFTER;
@@ -339,6 +437,16 @@ export class ShardHost<W extends Work> {
     const { last: position } = await journal.tail(shard);
     if (renewals === undefined) return;
     this.#seenSilent.set(shard, { session, epoch, renewals, position, atMs: clock.monotonicMs() });
+  }
+
+  /**
+   * Reports a lease that could not be created because one exists: another process was first, or the stored one is
+   * damaged.
+   */
+  async #mustHaveLease(shard: ShardName): Promise<void> {
+    if ((await this.ports.leases.get(shard)) !== undefined) return;
+    const reason = `${shard}: its lease cannot be read`;
+    throw new MillraceError('JOURNAL_UNAVAILABLE', reason, { shard, unreadable: 'lease' });
   }
 
   async #takeLease(shard: ShardName, lease: ShardLease, revision: number | undefined): Promise<number | undefined> {
@@ -359,24 +467,13 @@ export class ShardHost<W extends Work> {
     revision: number,
     former: Pick<Activation, 'sighting' | 'releasedEpoch'>,
   ): void {
-    const { isExclusive, readsNeedBarrier, clusterId } = this.options;
     const { readLeaseMs, marginMs } = this.times;
-    const actor = this.options.createActor({
-      shard,
-      epoch: lease.epoch,
-      clusterId,
-      highWater: lease.highWater,
-      quietMs: lease.needsQuiet ? readLeaseMs + marginMs : 0,
-      ...former,
-      readsNeedBarrier,
-      mayAnswerReads: isExclusive
-        ? () => true
-        : (sentAtMs) => this.#isStill(lease.session) && this.session.mayAnswerReads(sentAtMs),
-      onStored: (head, effectBytes) => {
-        this.#lookAtGrowth();
-        this.options.onStored?.(actor, head, effectBytes);
-      },
-    });
+    const quietMs = lease.needsQuiet ? readLeaseMs + marginMs : 0;
+    const grant: Grant = { highWater: lease.highWater, quietMs, ...former };
+    // A copy is valid only after a release in order (FOL2).
+    if (former.releasedEpoch === undefined) this.#followed.drop(shard);
+    const actor = this.#followed.take(shard, lease.epoch, lease.session) ?? this.#newActor(shard, lease.epoch, grant);
+    this.options.serve(actor);
     const savedNumber = lease.highWater?.number ?? 0;
     this.#leftBehind.delete(shard);
     this.#seenSilent.delete(shard);
@@ -388,12 +485,32 @@ export class ShardHost<W extends Work> {
       this.#forgetFormer(shard, lease.epoch);
       this.session.tell({ shard, epoch: lease.epoch, what: 'taken' });
     });
-    void actor.start().then(() => {
+    void actor.start(grant).then(() => {
       if (actor.state !== 'serving') return;
       this.#damageSeen.delete(shard);
       this.ports.log.info('shard.serving', { shard, epoch: lease.epoch });
       this.options.onServing?.(actor);
     });
+  }
+
+  #newActor(shard: ShardName, epoch: number, grant: Grant): ShardActor<W> {
+    const { isExclusive, readsNeedBarrier, clusterId } = this.options;
+    const session = this.session.id;
+    const actor: ShardActor<W> = this.options.createActor({
+      shard,
+      epoch,
+      clusterId,
+      ...grant,
+      readsNeedBarrier,
+      mayAnswerReads: isExclusive
+        ? () => true
+        : (sentAtMs) => this.#isStill(session) && this.session.mayAnswerReads(sentAtMs),
+      onStored: (head, effectBytes) => {
+        this.#lookAtGrowth();
+        this.options.onStored?.(actor, head, effectBytes);
+      },
+    });
+    return actor;
   }
 
   #onEnded(shard: ShardName, actor: ShardActor<W>, why: MillraceError): void {
@@ -406,24 +523,46 @@ export class ShardHost<W extends Work> {
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
     this.#lookIn(this.times.lookEveryMs);
     this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
-    if (isMillraceError(why, 'JOURNAL_DAMAGED')) this.#countDamage(shard, why);
+    if (isUnreadable(why)) this.#countDamage(shard, why);
   }
 
-  /** JN7: a lagging replica can look like damage once; what stays is damage. */
+  /**
+   * A late replica can look like damage once (JN7: reads may be stale); repeated damage is real. Data of a newer
+   * release stays unreadable.
+   */
   #countDamage(shard: ShardName, why: MillraceError): void {
     const seen = (this.#damageSeen.get(shard) ?? 0) + 1;
     this.#damageSeen.set(shard, seen);
-    if (seen >= DAMAGE_TRIES) this.#stopShard(shard, why);
+    if (seen >= DAMAGE_TRIES || why.code === 'NEWER_FORMAT') this.#stopShard(shard, why);
+  }
+
+  /**
+   * Counts the time of an unreadable end (SH4). Any other failure in between, such as a lost connection, restarts it.
+   */
+  #noteUnreadable(shard: ShardName, why: unknown): void {
+    const position = isMillraceError(why, 'JOURNAL_UNAVAILABLE') ? why.details.unreadable : undefined;
+    const nowMs = this.ports.clock.monotonicMs();
+    const known = this.#unreadable.get(shard);
+    if (position === undefined) this.#unreadable.delete(shard);
+    else if (known?.position !== position) this.#unreadable.set(shard, { position, sinceMs: nowMs });
+    else if (nowMs - known.sinceMs >= UNREADABLE_MS) {
+      this.#stopShard(shard, new MillraceError('JOURNAL_DAMAGED', describeError(why), { shard, position }));
+    }
   }
 
   #stopShard(shard: ShardName, why: MillraceError): void {
     this.#stopped.set(shard, why);
+    this.#lookFailures.delete(shard);
+    this.#unreadable.delete(shard);
     this.ports.log.error('shard.stopped', { shard, cause: describeError(why), details: why.details });
   }
 
-  async #tend(shard: ShardName, held: Held<W>): Promise<void> {
+  async #tend(shard: ShardName, held: OwnedShard<W>): Promise<void> {
     if (held.actor.state !== 'serving') return;
-    if (await this.#shouldMove(shard)) {
+    const next = this.#nextOwnerOf(shard);
+    if (next === undefined) this.#next.forget(shard);
+    // Waits for the next owner's replay (SH7), unless our clock excludes us from owning shards.
+    if (next !== undefined && (this.session.isExcluded || this.#next.mayHaveIt(next, shard, held.lease.epoch))) {
       await this.#handOver(shard, this.options.beforeHandOver?.(held.actor));
       return;
     }
@@ -434,14 +573,21 @@ export class ShardHost<W extends Work> {
     await this.#save(shard, held, head, false);
   }
 
-  /** Shards move one at a time, to processes that have been there for a while. */
-  async #shouldMove(shard: ShardName): Promise<boolean> {
-    if (this.options.isExclusive || this.#isHandingOver) return false;
-    const candidates = this.membership.candidates(this.times.takeoverMs / 2, this.times.settleMs, shard);
-    if (!candidates.includes(this.session.id)) return candidates.length > 0 && this.session.isExcluded;
-    const { placement, id } = this.session;
+  /**
+   * Shards move one at a time, to processes that have been present for a while; a process that has announced its end
+   * moves them to any process. @returns undefined when the shard stays
+   */
+  #nextOwnerOf(shard: ShardName): SessionId | undefined {
+    if (this.options.isExclusive || this.#isHandingOver) return undefined;
+    const { placement, id, isExcluded, isLeaving } = this.session;
+    const candidates = this.membership.candidates(
+      this.times.takeoverMs / 2,
+      isLeaving ? 0 : this.times.settleMs,
+      shard,
+    );
     const owner = placement.ownerOf(shard, candidates);
-    return owner !== undefined && owner !== id && placement.isKnownTo(owner, shard, candidates);
+    if (!candidates.includes(id)) return isExcluded || isLeaving ? owner : undefined;
+    return owner !== undefined && owner !== id && placement.isKnownTo(owner, shard, candidates) ? owner : undefined;
   }
 
   async #handOver(shard: ShardName, isReady: Promise<void> | undefined): Promise<void> {
@@ -452,6 +598,7 @@ export class ShardHost<W extends Work> {
       await isReady;
       const head = await held.actor.drain();
       this.#held.delete(shard);
+      this.#next.forget(shard);
       if (head === undefined) return;
       this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.lookEveryMs);
       const isSaved = await this.#save(shard, held, head, true).catch(() => false);
@@ -465,15 +612,15 @@ export class ShardHost<W extends Work> {
     }
   }
 
-  /** An earlier try whose answer was lost may have been stored after all: the next one has to follow it. */
-  async #adoptRevision(shard: ShardName, held: Held<W>): Promise<void> {
+  /** An earlier try with a lost answer may have been stored after all, so the next one must use its revision. */
+  async #adoptRevision(shard: ShardName, held: OwnedShard<W>): Promise<void> {
     const record = await this.ports.leases.get(shard);
     if (record === undefined || record.revision <= held.revision) return;
     const { epoch, session } = decodeShardLease(record.value);
     if (epoch === held.lease.epoch && session === held.lease.session) held.revision = record.revision;
   }
 
-  /** SH3. What was stored last is in the journal; the mark stays where it was. */
+  /** Releases a lease without an actor (SH3). The last entry is in the journal; the mark stays unchanged. */
   async #letGo(shard: ShardName): Promise<void> {
     const record = await this.ports.leases.get(shard);
     const lease = record === undefined ? undefined : decodeShardLease(record.value);
@@ -482,12 +629,12 @@ export class ShardHost<W extends Work> {
       if (revision === undefined) return;
       this.ports.log.info('shard.released', { shard, epoch: lease.epoch });
     }
-    // An older lease than the one we tried to take may be all that a lagging server shows yet.
+    // A late server may still show an older lease than the one that we tried to take.
     if ((lease?.epoch ?? 0) >= (this.#leftBehind.get(shard) ?? 0)) this.#leftBehind.delete(shard);
   }
 
-  /** The high-water mark: an entry that a journal must show to be trusted by the next owner. */
-  async #save(shard: ShardName, held: Held<W>, head: ChainHead, isReleased: boolean): Promise<boolean> {
+  /** Stores the high-water mark: an entry that the journal must show to the next owner. */
+  async #save(shard: ShardName, held: OwnedShard<W>, head: ChainHead, isReleased: boolean): Promise<boolean> {
     const { number, hash, position } = head;
     const needsQuiet = held.lease.needsQuiet && !held.actor.isPastQuiet;
     const lease: ShardLease = { ...held.lease, isReleased, highWater: { number, hash, position }, needsQuiet };
@@ -504,10 +651,10 @@ export class ShardHost<W extends Work> {
   }
 }
 
-/** Nobody has to be waited for. */
+/** There is no owner to wait for. */
 const NO_MATTER = -1;
 
-/** It has stored more than the mark of its journal says. */
-function hasGrown<W extends Work>({ actor: { head }, savedNumber }: Held<W>): boolean {
+/** True when it has stored more than the saved mark. */
+function hasGrown<W extends Work>({ actor: { head }, savedNumber }: OwnedShard<W>): boolean {
   return head !== undefined && head.number !== savedNumber;
 }

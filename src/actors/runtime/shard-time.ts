@@ -1,9 +1,9 @@
 /**
- * The time of one shard: what its commands are judged by, and its entries bear.
+ * The time of one shard, which its commands use and its entries contain.
  *
  *  ST1 it never falls, and is never before the clock of an entry
- *  ST2 it never stands still: where the journal is ahead of the process's time it goes on from there, as fast as time
- *      passes, and comes back by a thousandth of it
+ *  ST2 it never stands still: where the journal is ahead of the process's time, it continues from there at normal
+ *      speed, and returns by a thousandth of the passed time
  */
 import type { Clock } from '../../ports/index.js';
 import { CATCH_UP } from './guarded-clock.js';

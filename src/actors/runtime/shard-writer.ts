@@ -1,10 +1,10 @@
 /**
- * The pen of one activation of a shard: knows where the journal ends, what the last entry was, and how
- * each partition's sections chain on; builds the next entry and gets it stored.
+ * Writes the entries of one activation: it knows the end of the journal and the last section of each partition, builds
+ * the next entry and has it stored.
  *
- *  SW1 one entry at a time; the next is built only when the one before is definitely stored
- *      What is large is made in steps between which others run
- *  SW2 after any error the pen is broken for good: its owner ends, and a successor begins with a claim
+ *  SW1 one entry at a time: the next is built only when the one before is certainly stored, and a large one in steps
+ *      between which other work runs
+ *  SW2 after any error the writer stays unusable: its owner ends, and a successor begins with a claim
  */
 import {
   type BatchEntry,
@@ -17,10 +17,10 @@ import {
 } from '../../codec/envelope/index.js';
 import type { AppendWatch, ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
 import { assert, type CommandId, type PartitionName, type ShardName } from '../../kernel/index.js';
-import type { Entry, EntryBody, Section } from '../../messages/index.js';
+import type { Entry, EntryBody, Section } from '../../protocol/index.js';
 import type { SectionEffects } from './work.js';
 
-/** Effects of more are large; of fewer, all that is done with them takes about three milliseconds. */
+/** Larger effects are processed in steps; smaller ones take at most about three milliseconds. */
 const LARGE_BYTES = 512 * 1024;
 
 const FIRST_LINK: ChainLink = { number: 0, hash: new Uint8Array(32) };
@@ -29,10 +29,10 @@ export interface WriterParts {
   readonly appender: DefiniteAppender;
   readonly shard: ShardName;
   readonly epoch: number;
-  /** Names this activation in its entries. */
+  /** Identifies this activation in its entries. */
   readonly writer: Uint8Array;
   readonly chunkBytes: number;
-  breathe(): Promise<void>;
+  yieldToEventLoop(): Promise<void>;
 }
 
 export class ShardWriter {
@@ -44,7 +44,7 @@ export class ShardWriter {
     private currentHead: ChainHead,
   ) {}
 
-  /** The last entry that is definitely stored. */
+  /** The last entry that is certainly stored. */
   get head(): ChainHead {
     return this.currentHead;
   }
@@ -53,7 +53,7 @@ export class ShardWriter {
     return this.#links;
   }
 
-  /** Takes over the partitions' chains after a replay. */
+  /** Takes the chains of the partitions from a replay. */
   adoptLinks(links: Iterable<readonly [PartitionName, ChainLink]>): void {
     for (const [partition, link] of links) this.#links.set(partition, link);
   }
@@ -83,7 +83,7 @@ export class ShardWriter {
       sections.push(this.#section(partition, joined));
     }
     const hashes: Uint8Array[] = [];
-    // Before it is stored: head and links move on together.
+    // Before it is stored: head and links change together.
     for (const section of sections) {
       const isLarge = section.effects.length > LARGE_BYTES;
       hashes.push(isLarge ? await this.#inSteps(hashSectionInSteps(section)) : hashSection(section));
@@ -112,7 +112,7 @@ export class ShardWriter {
       : encodeForJournal(entry, chunkBytes);
     const storedAt = await appender.append(shard, encoded.messages, position, watch);
     this.currentHead = { number: number + 1, hash: encoded.hash, epoch, clockMs: clock, position: storedAt };
-    // Not in a finally: after an error the pen stays broken (SW2).
+    // Not in a finally block, because the writer stays unusable after an error (SW2).
     this.#isBusy = false;
     return this.currentHead;
   }
@@ -121,7 +121,7 @@ export class ShardWriter {
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
-      await this.parts.breathe();
+      await this.parts.yieldToEventLoop();
     }
   }
 }

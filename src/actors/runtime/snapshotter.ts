@@ -1,10 +1,10 @@
 /**
- * When a shard is snapshotted, and what follows: the compactor works beside the actor, the journal then
- * says that it has, and its front is purged below what two verified snapshots cover.
+ * Decides when a shard is snapshotted. The compactor works in parallel with the actor; then the snapshot is recorded in
+ * the journal, and the journal's front is removed as far as two verified snapshots cover it.
  *
- *  SNP1 nothing is purged before its snapshot is verified and its entry is in the journal
- *  SNP3 a shard that nobody writes to lets go of its history too: the newest snapshot is looked at again now and then
+ *  SNP1 the front is removed only after its snapshot is verified and recorded in the journal
  *  SNP2 a failed compaction changes nothing; it is tried again after a pause
+ *  SNP3 the history of a shard without writes is shortened too: retention is checked again at intervals
  */
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, type ShardName } from '../../kernel/index.js';
@@ -14,17 +14,17 @@ import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
 export interface SnapshotPolicy {
-  /** Either bound, since the last snapshot, asks for the next. */
+  /** Reaching either bound since the last snapshot starts the next one. */
   readonly entries: number;
   readonly bytes: number;
-  /** A shard that has been quiet this long is snapshotted too, so that idle partitions do not pin its front. */
+  /** A shard idle for this long is snapshotted too, so that its journal can be shortened. */
   readonly idleMs: number;
-  /** After a snapshot, how often what is kept of the past is decided anew (SNP3). */
+  /** The interval of checks of retention after a snapshot (SNP3). */
   readonly retainMs: number;
   readonly retryMs: number;
 }
 
-/** What no setting says. */
+/** Values without a setting. */
 export const DEFAULT_SNAPSHOT_POLICY = { idleMs: 600_000, retainMs: 3_600_000, retryMs: 10_000 };
 
 export interface SnapshotterPorts {
@@ -34,11 +34,11 @@ export interface SnapshotterPorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly metrics: RuntimeMetrics;
-  /** Called after a snapshot is verified and before anything is purged. */
+  /** Called after a snapshot is verified and before the front is removed. */
   onSnapshot(shard: ShardName, result: CompactionResult): Promise<void>;
 }
 
-/** After a snapshot its maker rests as long as it worked: at most half of one core goes into it, whatever is written. */
+/** After a snapshot the compactor pauses as long as it worked, so it uses at most half of one core. */
 const REST = 1;
 
 interface Progress<W extends Work> {
@@ -76,7 +76,7 @@ export class Snapshotter<W extends Work> {
     this.#progress.clear();
   }
 
-  /** An actor serves: what it replayed behind the newest snapshot counts. */
+  /** An actor serves: entries that it replayed after the newest snapshot count. */
   watch(actor: ShardActor<W>): void {
     const { entries, bytes } = actor.replayed;
     const progress: Progress<W> = {
@@ -112,7 +112,7 @@ export class Snapshotter<W extends Work> {
     const { policy } = this;
     const nowMs = this.ports.clock.monotonicMs();
     if (progress.isRunning || progress.head === undefined || nowMs < progress.notBeforeMs) return;
-    // Rewriting a large state for a small tail would write more than it saves.
+    // Rewriting a large state for a few entries would write more than it saves.
     const isLarge = progress.bytes >= Math.max(policy.bytes, progress.snapshotBytes / 2);
     const isLong = progress.entries >= policy.entries && progress.bytes >= progress.snapshotBytes / 8;
     const isIdle = progress.entries > 0 && nowMs - progress.lastStoredAtMs >= policy.idleMs;

@@ -1,102 +1,141 @@
 /**
- * What waits in a mailbox: one request of one tenant, and who to tell. Also what an actor asks of the
- * plane it hosts. The runtime knows nothing of Redis commands or control events beyond this page.
+ * The interface of works, which wait in a mailbox (one request of one tenant), and of the plane that an actor hosts.
+ * The runtime knows no more of Redis commands or control events than this file.
  */
-
 import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
-import type { CommandId, MillraceError, PartitionName } from '../../kernel/index.js';
-import type { Manifest } from '../../messages/index.js';
-import type { WorkTrace } from './work-trace.js';
+import type { CommandId, MillraceError, PartitionName, ShardName } from '../../kernel/index.js';
+import type { Manifest, Span } from '../../protocol/index.js';
+
+/**
+ * The two spans of a command at its owner: from the mailbox to the answer, and within it the wait for the entry that
+ * the answer depends on.
+ */
+export class WorkTrace {
+  #entry: Span | undefined;
+
+  /** @param span  of the command, which ends with its answer */
+  constructor(private readonly span: Span) {}
+
+  /** The command was executed. @param waits  its answer waits for the next entry, or for the one in flight */
+  executed(shard: ShardName, waits: 'for-its-entry' | 'for-an-entry' | undefined): void {
+    this.span.event('executed');
+    if (waits === undefined) return;
+    const name = waits === 'for-its-entry' ? 'append entry' : 'await entry';
+    this.#entry = this.span.child(name, 'internal', { 'millrace.shard': shard });
+  }
+
+  /** @param position  the last stored one */
+  released(position: number): void {
+    this.#entry?.set({ 'millrace.journal.position': position });
+    this.#entry?.end();
+    this.span.end();
+  }
+
+  failed(code: string): void {
+    this.#entry?.end(code);
+    this.span.end(code);
+  }
+}
 
 export interface Work {
-  /** Database or account: what fairness is kept between. */
+  /** Database or account, between which the mailbox is fair. */
   readonly tenant: string;
   readonly bytes: number;
   readonly commands: number;
-  /** A remote caller gives it; it is written into the entry, so that a successor can tell what became of the command. */
+  /**
+   * Given by a remote caller and written into the entry, so that a successor can tell whether the command was executed.
+   */
   readonly commandId?: CommandId | undefined;
-  /** On the actor's monotonic clock: it is not begun after this. Infinite for those who wait in this process. */
+  /** On the actor's monotonic clock: it is not begun after this. Infinite for callers in this process. */
   deadlineMs: number;
-  /** True once any of it may have been executed. */
+  /** True once a part may have been executed. */
   readonly hasBegun: boolean;
-  /** True while one of its commands is half done: that one has to come to its end. */
+  /** True while a command is half done and has to be completed. */
   readonly isHalfway?: boolean;
-  /** Monotonic instant it was put in, for the longest wait while state is loading. */
+  /**
+   * True for a write that has not begun and whose caller can repeat it: while the journal does not answer it is refused
+   * as not executed. Undefined: it waits.
+   */
+  readonly isRefusable?: boolean;
+  /** Monotonic instant of its arrival, for the longest wait while state is loading. */
   enteredAtMs: number;
   /** The turn whose entry the answer depends on; 0: none. */
   waitsForTurn: number;
   /** True once any of its effects is in a turn. */
   hasWritten: boolean;
-  /** Somebody is told of what it has published or done. */
+  /** True when it has published a message or notification with receivers. */
   readonly hasSaid?: boolean;
-  /** Left out: it is not traced. */
+  /** Undefined: it is not traced. */
   readonly trace?: WorkTrace | undefined;
-  /** Gives the answer. `position` is the shard's last stored one. */
+  /** Sends the answer. `position` is the shard's last stored one. */
   release(position: number): void;
   reject(error: MillraceError): void;
-  /** Nobody waits for the answer any more; work that waits for something need not go on. */
+  /** The caller has left: waiting work need not continue. */
   giveUp?(): void;
 }
 
-/** The turn being filled: its effects become one entry. */
+/** The open turn: its effects become one entry. */
 export interface Turn {
   readonly number: number;
-  /** The instant this drain is judged by: never before the last entry's clock. */
+  /** The time that this drain uses: never before the last entry's clock. */
   nowMs: number;
   commands: number;
-  /** Bytes of effects so far; kept by the plane. */
+  /** Bytes of effects so far; counted by the plane. */
   effectBytes: number;
-  /** Effects so far: gives each write of an entry an ordinal of its own. */
+  /** Effects so far: each write of an entry has a different ordinal. */
   effects: number;
 }
 
 /**
- * True when the drain should stop filling the turn. Asked between commands.
- * @param isMidway asked between two slices of one: they are long enough to look at the clock each time
+ * True when the drain should stop filling the turn. Called between commands.
+ * @param isMidway  called between two slices of one command: the clock is then read each time
  */
 export type ShouldStop = (isMidway?: boolean) => boolean;
 
 export interface SectionEffects {
   readonly partition: PartitionName;
-  /** One behind the other they are the section's effects; nobody writes into them any more. */
+  /** Joined in order they are the section's effects; they are no longer changed. */
   readonly pieces: readonly Uint8Array[];
 }
 
-/** What a shard hosts. Called by the actor alone, never re-entered. */
+/** The plane of a shard. Only the actor calls it, never re-entrantly. */
 export interface ShardPlane<W extends Work> {
   /**
    * Runs the work, or as much of it as fits the turn. Sets `waitsForTurn` and `hasWritten`.
-   * `parked`: its state is still loading; it comes back through `takeParked`.
-   * `refused`: the plane has rejected it; nothing was executed.
-   * @throws a defect: the actor then ends, and a fresh one rebuilds
+   * `parked`: its state is still loading; it returns through `takeParked`.
+   * `refused`: the plane has rejected it without execution.
+   * @throws a defect: the actor then ends, and a new one rebuilds
    */
   execute(work: W, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused';
-  /** A share of the drain for what falls due by itself (expiry). */
+  /** A share of the drain for due work (expiry). */
   tick(turn: Turn): void;
-  /** When `tick` wants to run though no work arrives, by the shard's time; undefined: not at all. Milliseconds from now. */
+  /** When `tick` should run without new work, in milliseconds from now, by the shard's time; undefined: not at all. */
   nextTickInMs(nowMs: number): number | undefined;
-  /** Takes the effects of the turn, by partition, without those of what is half done. From now on they are in flight. */
+  /** Takes the turn's effects by partition, without those of half-done work. They are in flight from now on. */
   seal(turn: Turn): SectionEffects[];
-  /** The entry in flight is stored: what waited for it is committed. */
+  /** The entry in flight is stored: works that waited for it are complete. */
   committed(head: ChainHead, links: ReadonlyMap<PartitionName, ChainLink>): void;
-  /** Work that was parked and can go on, because its partition is there now. */
+  /** Parked work that can continue, because its partition has loaded. */
   takeParked(): W[];
-  /** Work that `execute` had parked for good and that is done now: it waited for something, and that came, or its time is over. */
+  /**
+   * Work that `execute` had parked to wait for a key or event, and that is complete now: it was served, or its time is
+   * over.
+   */
   takeFinished?(): W[];
-  /** Is it for what is under way, and done? Then it has its reply, and waits for nothing. */
+  /** True when the work controls half-done work and was executed. It then has its reply and waits for no entry. */
   intercept?(work: W): boolean;
-  /** All work that is parked, ready or not: the actor ends. */
+  /** All parked work, because the actor ends. */
   abandon(): W[];
 
-  /** Rehydration: what the newest snapshot holds, then every entry after it, in order. */
+  /** Loads the newest snapshot, then applies every later entry in order. */
   restore(entries: AsyncIterable<RecoveryStep>): Promise<void>;
 }
 
 export type RecoveryStep =
   | {
       readonly kind: 'manifest';
-      /** The newest verified one; undefined: everything is in the entries that follow. */
+      /** The newest verified one; undefined: everything is in the following entries. */
       readonly manifest: Manifest | undefined;
       readonly recentCommandIds: readonly (readonly [CommandId, number])[];
     }

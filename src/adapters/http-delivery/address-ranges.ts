@@ -1,13 +1,13 @@
 /**
- * Addresses that are not on the public Internet, as data: no delivery goes there unless an operator allows it.
- * Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses. The last three rows make a rule of
- * the exception: of IPv6 only 2000::/3 is given out for public use.
+ * Addresses outside the public Internet: deliveries do not go there unless an operator allows it. Sources: the IANA
+ * registries of special-purpose IPv4 and IPv6 addresses. The last three rows cover the rest of IPv6, of which only
+ * 2000::/3 is assigned for public use.
  */
 
 export interface ForbiddenRange {
-  /** First address, a slash, leading bits that count. */
+  /** First address, a slash, the number of leading bits. */
   readonly cidr: string;
-  /** What users are told: "endpoint resolves to a … address". */
+  /** Shown to users: "endpoint resolves to a … address". */
   readonly kind: 'loopback' | 'private' | 'link-local' | 'reserved';
 }
 
@@ -20,7 +20,7 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { cidr: '192.168.0.0/16', kind: 'private' },
   // Carriers' address translation.
   { cidr: '100.64.0.0/10', kind: 'private' },
-  // Holds the metadata services of cloud providers.
+  // Contains the metadata services of cloud providers.
   { cidr: '169.254.0.0/16', kind: 'link-local' },
   { cidr: '192.0.0.0/24', kind: 'reserved' },
   { cidr: '192.0.2.0/24', kind: 'reserved' },
@@ -28,7 +28,7 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { cidr: '198.18.0.0/15', kind: 'reserved' },
   { cidr: '198.51.100.0/24', kind: 'reserved' },
   { cidr: '203.0.113.0/24', kind: 'reserved' },
-  // Multicast, then what was never given out, then broadcast.
+  // Multicast, unassigned, broadcast.
   { cidr: '224.0.0.0/4', kind: 'reserved' },
   { cidr: '240.0.0.0/4', kind: 'reserved' },
 
@@ -40,11 +40,11 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { cidr: 'ff00::/8', kind: 'reserved' },
   // Discard only.
   { cidr: '100::/64', kind: 'reserved' },
-  // Protocol assignments; tunnels with an IPv4 address inside among them.
+  // Protocol assignments, including tunnels with an IPv4 address inside.
   { cidr: '2001::/23', kind: 'reserved' },
   { cidr: '2001:db8::/32', kind: 'reserved' },
   { cidr: '3fff::/20', kind: 'reserved' },
-  // 6to4 and NAT64: the way leads to an IPv4 address written inside.
+  // 6to4 and NAT64, which lead to an IPv4 address inside.
   { cidr: '2002::/16', kind: 'reserved' },
   { cidr: '64:ff9b::/96', kind: 'reserved' },
   { cidr: '64:ff9b:1::/48', kind: 'reserved' },

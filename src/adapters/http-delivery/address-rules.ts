@@ -1,17 +1,15 @@
 /**
- * Judges addresses that a delivery would connect to.
+ * Judges the addresses to which a delivery would connect.
  *
- * Invariants
  *  ADD1 an address is judged by its bytes, never by its spelling
- *  ADD2 an IPv6 address that only carries an IPv4 one (`::ffff:a.b.c.d`, `::a.b.c.d`) is judged as that
- *  ADD3 one that leads to an IPv4 address through a translator or tunnel (NAT64, 6to4) must be allowed itself, and so
- *       must the address inside
- *  ADD4 what an operator's list names is allowed on the port it names; nothing else of the forbidden ranges is
+ *  ADD2 an IPv6 address that only contains an IPv4 one (`::ffff:a.b.c.d`, `::a.b.c.d`) is judged as that
+ *  ADD3 an address that leads to an IPv4 one through a translator or tunnel (NAT64, 6to4) must be allowed, and so must
+ *       the address inside
+ *  ADD4 addresses in an operator's list are allowed on the listed port; all others of the forbidden ranges are not
+ *  ADD5 link-local addresses, where clouds return credentials of the machine, are allowed only by a listed range
+ *       within theirs
  *
- *  ADD5 link-local addresses, where clouds answer with credentials of the machine, are allowed by nothing but a listed
- *       range that lies within theirs
- *
- * Where `allowPrivate` is set, everything else may be called.
+ * With `allowPrivate` all other addresses are allowed.
  */
 import { isIP } from 'node:net';
 import type { AddressRange, AllowedDestination } from '../../config/index.js';
@@ -22,14 +20,14 @@ export type AddressKind = ForbiddenRange['kind'];
 
 export interface AddressRuleOptions {
   readonly allowPrivate: boolean;
-  /** Private destinations that may be called all the same; a port of `undefined` means any. */
+  /** Private destinations that may be called; a port of `undefined` means any. */
   readonly allow: readonly AllowedDestination[];
 }
 
-/** In this order: `reserved` holds more than what is left for it. */
+/** In this order, because `reserved` overlaps the others. */
 const KINDS: readonly AddressKind[] = ['loopback', 'private', 'link-local', 'reserved'];
 const FORBIDDEN = KINDS.map((kind) => ({ kind, addresses: new AddressSet(rangesOf(kind)) }));
-/** The link-local ranges have so many, by the version of the address. */
+/** The prefix lengths of the link-local ranges, by the version of the address. */
 const LINK_LOCAL_BITS = [0, 0, 0, 0, 16, 0, 10];
 const UNSPECIFIED_AND_LOOPBACK = new AddressSet([range('::/127')]);
 /** Mapped, translated by hosts that speak IPv6 only (`::ffff:0:a.b.c.d`), compatible. */
@@ -49,7 +47,10 @@ export class AddressRules {
     });
   }
 
-  /** Why the address may not be called on that port; undefined when it may. Text that is no address may not. */
+  /**
+   * The reason why the address must not be called on that port; undefined when it may be. Text that is no address is
+   * refused.
+   */
   refusalOf(text: string, port: number): AddressKind | undefined {
     const address = readIp(text);
     const kind = address === undefined ? 'reserved' : this.#judge(carriedIpv4(address) ?? address, port);

@@ -1,7 +1,16 @@
-/** Status line and headers of one answer, line by line, and what they say of its end and of the connection. */
+/** The status line and headers of one answer, which decide its end and the reuse of its connection. */
 import type { OutgoingCall } from '../../ports/index.js';
 import { CallFailure } from './failure-words.js';
-import { canonicalName, MAX_RESPONSE_HEADERS } from './response-headers.js';
+
+/** Further ones are omitted; their bytes are bounded where they are read. */
+const MAX_RESPONSE_HEADERS = 256;
+
+/** Names seen before, so that each is stored once. */
+const MAX_KNOWN_NAMES = 1000;
+
+const MAX_KNOWN_NAME_BYTES = 64;
+
+const known = new Map<string, string>();
 
 const STATUS_LINE = /^HTTP\/(0\.9|1\.0|1\.1|2\.0) ([1-9]\d\d)(?: |$)/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -15,11 +24,11 @@ const SPACES = /^[ \t]*$/;
 export class AnswerHead {
   status = 0;
   readonly headers: OutgoingCall['headers'][number][] = [];
-  /** Of a final answer, to its empty line. */
+  /** True after the empty line of a final answer. */
   isWhole = false;
   length: number | undefined;
   isChunked = false;
-  /** In a way that does not say where it ends. */
+  /** The transfer encoding does not define the end. */
   isEncoded = false;
   keepsAlive = true;
   keptMs: number | undefined;
@@ -27,7 +36,7 @@ export class AnswerHead {
 
   constructor(private readonly maxBytes: number) {}
 
-  /** False: it is none. */
+  /** @returns false for an invalid status line */
   readStatus(line: string): boolean {
     const found = STATUS_LINE.exec(line);
     if (found === null) return false;
@@ -36,7 +45,7 @@ export class AnswerHead {
     return true;
   }
 
-  /** False: it is none. @throws CallFailure */
+  /** @returns false for an invalid header. @throws CallFailure */
   readHeader(line: string): boolean {
     const colon = line.indexOf(':');
     const name = line.slice(0, colon);
@@ -63,14 +72,14 @@ export class AnswerHead {
     }
   }
 
-  /** It is judged, and left out. */
+  /** Checks a trailer without keeping it. */
   readTrailer(line: string): boolean {
     const colon = line.indexOf(':');
     const name = line.slice(0, colon);
     return this.#isValid(colon, name, valueIn(line, colon + 1)) && canonicalName(name) !== 'Content-Length';
   }
 
-  /** What has to be kept of a line that has not ended: without the space before its value. @throws CallFailure */
+  /** The part of an unfinished line to keep, without the space before its value. @throws CallFailure */
   partOf(line: string): string {
     const colon = line.indexOf(':');
     const isSpace = colon >= 0 && SPACES.test(line.charAt(colon + 1));
@@ -90,7 +99,7 @@ export class AnswerHead {
     if (bytes >= this.maxBytes) throw new CallFailure('response headers too large');
   }
 
-  /** A second one, or one beside chunks, says two things. */
+  /** A second length, or one with chunks, is contradictory. */
   #readLength(value: string): boolean {
     if (this.isChunked || this.isEncoded || this.length !== undefined) return false;
     const digits = DIGITS.exec(value)?.[0];
@@ -119,4 +128,15 @@ function valueIn(line: string, from: number): string {
   let at = from;
   while (line.charCodeAt(at) === 32 || line.charCodeAt(at) === 9) at += 1;
   return line.slice(at);
+}
+
+/** Headers of a response as they are recorded: canonical names, values byte for byte as Latin-1, bounded in number. */
+function canonicalName(name: string): string {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const canonical = name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+  // A copy, because the name is a view of a whole answer's text.
+  const key = Buffer.from(name, 'latin1').toString('latin1');
+  if (known.size < MAX_KNOWN_NAMES && name.length <= MAX_KNOWN_NAME_BYTES) known.set(key, canonical);
+  return canonical;
 }

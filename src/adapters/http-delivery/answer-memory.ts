@@ -1,23 +1,22 @@
 /**
- * The memory that answers take while they are being read. A short one takes none of it. One that turns out to be longer
- * is read on when there is room for all that it may become; until then its socket is not read from.
+ * Memory for answers while they are read. A short answer needs none. A longer one is read when there is room for its
+ * full size; until then its socket is paused.
  *
- *  AR1 an answer takes room once, for the whole of it, so that no two wait for each other
- *  AR2 a tenant may always have its first one while there is room for it, and another while it has less than a share that
- *      falls with the square of what is free: alone it has three quarters, and something is left for those that come
- *      later, however long all its answers take
- *  AR3 those that wait go on in the order in which they came, as far as AR2 lets them
+ *  AR1 an answer takes its whole room in one step, so that no two wait for each other
+ *  AR2 a tenant may have its first answer while there is room, and more while it has less than a share that falls with
+ *      the square of the free room: alone it gets three quarters, and later tenants find room
+ *  AR3 waiting answers continue in their order, as far as AR2 allows
  */
 
-/** Read without asking: as much as is kept of an answer that nobody is told of. */
+/** Read without a reservation: the amount kept of an answer without a callback. */
 export const FREE_ANSWER_BYTES = 64 * 1024;
-/** Times what is free, squared, over all. */
+/** The share is this number, times the square of the free room, over all. */
 const WEIGHT = 16;
 
 export interface AnswerPlace {
   readonly tenant: string;
   readonly bytes: number;
-  /** There is room now. */
+  /** Called when there is room. */
   readonly goOn: () => void;
 }
 
@@ -36,7 +35,7 @@ export class AnswerMemory {
     return this.#waiting.size;
   }
 
-  /** @returns whether there is room at once; else it waits, and `goOn` is called when there is */
+  /** @returns true when there is room now; otherwise the answer waits for `goOn` */
   take(place: AnswerPlace): boolean {
     if (this.#mayTake(place)) {
       this.#count(place, 1);
@@ -46,7 +45,7 @@ export class AnswerMemory {
     return false;
   }
 
-  /** It has been read, or never will be. */
+  /** The answer was read or dropped. */
   giveBack(place: AnswerPlace): void {
     if (this.#waiting.delete(place)) return;
     this.#count(place, -1);
@@ -76,7 +75,7 @@ export class AnswerMemory {
     else this.#usedByTenant.delete(place.tenant);
   }
 
-  /** One that is larger than the room has all of it. */
+  /** An answer larger than the whole memory takes all of it. */
   #bytesOf({ bytes }: AnswerPlace): number {
     return Math.min(bytes, this.maxBytes);
   }

@@ -1,31 +1,31 @@
 /**
- * Reads one HTTP/1.1 answer after the other off a connection, from pieces as the socket gives them.
+ * Parses the HTTP/1.1 answers of a connection from any pieces.
  *
- *  ANS1 what is not valid is refused where it is met, as strictly as Node's own parser does: a length beside chunks, bare
- *      line ends, folded lines, white space in names, control characters
+ *  ANS1 invalid syntax is refused where it is found, as strictly as in Node's parser: a length with chunks, bare line
+ *       ends, folded lines, white space in names, control characters
  *  ANS2 names and values of one head, or of the trailers, have fewer than `maxHeaderBytes` together
- *  ANS3 of a line that has not ended no more is kept than is needed to judge it
- *  ANS4 how an answer ends is decided by its head alone: by its length, by its last chunk, or with the connection
+ *  ANS3 of an unfinished line only the part needed to judge it is kept
+ *  ANS4 the head alone decides how an answer ends: by its length, by its last chunk, or with the connection
  */
 
 import type { OutgoingCall } from '../../ports/index.js';
 import { AnswerHead } from './answer-head.js';
 import { CallFailure, ConnectionLost, INVALID, OTHER_LENGTH } from './failure-words.js';
 
-/** Who is told of an answer. Each may end the connection; then nothing more is told. */
+/** The receiver of an answer. Each method may end the connection; then no more is called. */
 export interface AnswerListener {
   /** Interim ones too. */
   onHeaders(status: number, headers: OutgoingCall['headers']): void;
-  /** A view of bytes that are overwritten by what comes next. */
+  /** A view of bytes that are overwritten later. */
   onData(chunk: Uint8Array): void;
   onComplete(): void;
 }
 
-/** `idle`: nothing is asked. From `status` to `trailers` lines are read, except in `body` and `chunk`. */
+/** `idle`: no answer is expected. From `status` to `trailers` lines are read, except in `body` and `chunk`. */
 type State = 'idle' | 'status' | 'headers' | 'body' | 'until-end' | 'size' | 'chunk' | 'chunk-end' | 'trailers';
 
 const CHUNK_SIZE = /^([0-9a-f]+)(?:;[\t\x20-\x7e\x80-\xff]+)?$/i;
-/** Of a status line or the line of a chunk's size, which may have words that nobody reads. */
+/** Of a status line or chunk size line, whose further text is unused. */
 const MAX_KEPT_CHARACTERS = 64;
 const CR = 13;
 const LF = 10;
@@ -35,9 +35,9 @@ export class AnswerParser {
   #listener: AnswerListener | undefined;
   #isBodyless = false;
   #head: AnswerHead;
-  /** Of a line that has not ended. */
+  /** Of an unfinished line. */
   #rest = '';
-  /** Of the body or the chunk that is being read. */
+  /** Of the current body or chunk. */
   #leftBytes = 0;
   #bodyBytes = 0;
 
@@ -45,7 +45,7 @@ export class AnswerParser {
     this.#head = new AnswerHead(maxHeaderBytes);
   }
 
-  /** @param isBodyless the answer has no body whatever its head says: HEAD was asked */
+  /** @param isBodyless  the answer to HEAD has no body */
   expect(listener: AnswerListener, isBodyless: boolean): void {
     this.#listener = listener;
     this.#isBodyless = isBodyless;
@@ -55,7 +55,7 @@ export class AnswerParser {
     this.#head = new AnswerHead(this.maxHeaderBytes);
   }
 
-  /** Whoever was told of the answer is told no more. */
+  /** Stops calling the receiver. */
   stop(): void {
     this.#state = 'idle';
     this.#listener = undefined;
@@ -65,17 +65,17 @@ export class AnswerParser {
     return this.#state === 'idle';
   }
 
-  /** The connection may carry another call after the answer: neither side has said otherwise. */
+  /** True when the connection may carry another call. */
   get mayGoOn(): boolean {
     return this.#head.keepsAlive;
   }
 
-  /** An answer has begun that ends with the connection, or is the last on it. */
+  /** True when the answer ends with the connection, or is the last on it. */
   get mayEnd(): boolean {
     return this.#state !== 'idle' && this.#head.isWhole && !this.#head.keepsAlive;
   }
 
-  /** How long the other end keeps a connection without a call, as far as it says. */
+  /** How long the server keeps an idle connection, if it says so. */
   get keptMs(): number | undefined {
     return this.#head.keptMs;
   }
@@ -91,7 +91,7 @@ export class AnswerParser {
     return at;
   }
 
-  /** The other end says no more. @throws CallFailure where the answer has not ended */
+  /** The server has closed its side. @throws CallFailure when the answer is incomplete */
   end(): void {
     if (this.#state === 'idle') return;
     if (this.#state === 'until-end') this.#complete();
@@ -110,7 +110,7 @@ export class AnswerParser {
     return end;
   }
 
-  /** Lines up to the first bytes that are none. @returns where those begin */
+  /** Reads lines. @returns where the bytes after them begin */
   #lines(bytes: Buffer, from: number, to: number): number {
     const text = this.#rest + bytes.toString('latin1', from, to);
     const offset = from - this.#rest.length;
@@ -133,12 +133,12 @@ export class AnswerParser {
     return offset + at;
   }
 
-  /** ANS3 */
+  /** Keeps the part needed to judge the line (ANS3). */
   #keep(line: string): void {
     if (line.includes('\n')) throw this.#invalid();
     if (this.#state === 'headers' || this.#state === 'trailers') this.#rest = this.#head.partOf(line);
     else if (line.length <= MAX_KEPT_CHARACTERS) this.#rest = line;
-    // What it begins with decides, and that it has not ended.
+    // Its beginning and its incompleteness are sufficient.
     else this.#rest = line.slice(0, MAX_KEPT_CHARACTERS) + (line.charCodeAt(line.length - 1) === CR ? '\r' : '');
   }
 
@@ -168,7 +168,7 @@ export class AnswerParser {
   #endHead(): void {
     const head = this.#head;
     const { status } = head;
-    // What nobody asked for: to go on with a body, to speak another protocol.
+    // Not requested: permission to send a body, or another protocol.
     if (status === 100 || status === 101) throw new ConnectionLost();
     head.isWhole = status >= 200;
     this.#begin(head);
@@ -176,7 +176,7 @@ export class AnswerParser {
     if (this.#state === 'body' && this.#leftBytes === 0) this.#complete();
   }
 
-  /** ANS4 */
+  /** Decides by the head how the answer ends (ANS4). */
   #begin(head: AnswerHead): void {
     const { status, length } = head;
     if (status < 200) {

@@ -1,20 +1,20 @@
 /**
- * What a URL says of where a call goes. Only the form that the WHATWG parser gives counts: it turns every spelling
- * of an IPv4 address (`127.1`, `0x7f.1`, `2130706433`, full-width digits) into the one with four decimal numbers.
+ * Reads the target of a URL. Only the form of the WHATWG parser counts: it turns every spelling of an IPv4 address
+ * (`127.1`, `0x7f.1`, `2130706433`, full-width digits) into four decimal numbers.
  *
- * A URL with a user or a password is refused: such a URL is shown in records and events, where secrets have no
- * place, and `good.example@evil.example` misleads. Credentials go into a forwarded Authorization header.
+ * A URL with a user or password is refused, because it is shown in records and events, where secrets must not be, and
+ * `good.example@evil.example` misleads. Credentials belong in a forwarded Authorization header.
  */
 import { isIP } from 'node:net';
 import { readUrl } from '../../kernel/index.js';
 import type { AddressRules } from './address-rules.js';
 
 interface CallTarget {
-  /** Scheme, host and port: what connections are shared by. */
+  /** Scheme, host and port; connections are shared by origin. */
   readonly origin: string;
-  /** With its port, where that is not the scheme's own. */
+  /** With its port, unless it is the scheme's default. */
   readonly host: string;
-  /** Path and query, as the request line has them. */
+  /** Path and query, as in the request line. */
   readonly path: string;
 }
 

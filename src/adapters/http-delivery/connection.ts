@@ -1,10 +1,10 @@
 /**
- * One connection to an origin. It carries one call at a time, and is used again when its call came to a clean end and
- * neither side has said otherwise.
+ * One connection to an origin. It carries one call at a time, and is reused after a complete call unless either side
+ * refuses.
  *
- *  CNX1 without a call it is ended by whatever it brings: no call may take it for its answer, and nobody counts it
- *  CNX2 a call is told of its answer, or of one failure, and of nothing once it has left
- *  CNX3 all connections read into one place, one after the other: what is kept of it is copied
+ *  CNX1 bytes that arrive without a call end the connection, because they must not be taken for a later call's answer
+ *  CNX2 a call receives its answer or one failure, and no more after it has left
+ *  CNX3 all connections read into one shared buffer in turn; kept bytes are copied
  */
 import type { Socket } from 'node:net';
 import { type AnswerListener, AnswerParser } from './answer-parser.js';
@@ -13,13 +13,13 @@ import { CallFailure, ConnectionLost, INVALID } from './failure-words.js';
 
 /** A call as its connection sees it. */
 export interface Passenger extends AnswerListener {
-  /** This is its connection from now on; it tells `release` when it is over. */
+  /** Assigns the connection; the call ends with `release`. */
   board(connection: Connection): void;
-  /** Asked when it is sent at once. Undefined: it has left instead. */
+  /** The request to send now. Undefined: the call has left. */
   request(): SentRequest | undefined;
-  /** Bytes that came from its connection, before anything looks at them; those of TLS itself are not among them. */
+  /** Bytes from the connection, before parsing and without those of TLS. */
   received(bytes: number): void;
-  /** False: what comes next waits for `goOn`. */
+  /** False pauses reading until `goOn`. */
   readonly readsOn: boolean;
   onError(error: unknown): void;
 }
@@ -29,24 +29,24 @@ export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
 }
 
-/** A request as it goes out. */
+/** A request as it is sent. */
 export interface SentRequest {
   readonly head: string;
   readonly body: Uint8Array;
-  /** Of HEAD. */
+  /** For HEAD. */
   readonly hasBodylessAnswer: boolean;
 }
 
 const READ_BYTES = 64 * 1024;
-/** CNX3. What is read is looked at before the next connection is read from. */
+/** Shared (CNX3); parsed before the next connection is read. */
 const reading = Buffer.allocUnsafeSlow(READ_BYTES);
-/** Given to the parser at once: between two of them a call looks at what it has received. */
+/** Bytes parsed in one step; a call checks its received bytes between two steps. */
 const PIECE_BYTES = 4096;
-/** A body as long is joined to its head: one write costs less than two. */
+/** A shorter body is joined to its head, because one write is cheaper than two. */
 const JOINED_BYTES = 16 * 1024;
-/** Where the other end does not say how long it keeps a connection without a call. */
+/** When the server does not say how long it keeps an idle connection. */
 const KEPT_MS = 4000;
-/** It is left so long before the other end closes it. */
+/** A connection is no longer used this long before the server closes it. */
 const LEFT_BEFORE_MS = 2000;
 const LONGEST_KEPT_MS = 600_000;
 
@@ -56,15 +56,15 @@ export class Connection {
   #passenger: Passenger | undefined;
   #isReady = false;
   #isGone = false;
-  /** Calls that came to a clean end. */
+  /** Complete calls so far. */
   #callsBefore = 0;
-  /** On the monotonic clock: without a call it is not used from then on. */
+  /** On the monotonic clock: from then on an idle connection is not reused. */
   keptUntilMs = 0;
 
   constructor(
     target: ConnectTarget,
     { connector, maxHeaderBytes }: ConnectionOptions,
-    /** It has ended without a call. */
+    /** Called when it ends without a call. */
     private readonly lost: (connection: Connection) => void,
   ) {
     this.#parser = new AnswerParser(maxHeaderBytes);
@@ -72,7 +72,7 @@ export class Connection {
     this.#socket = connector.connect(target, onread, (...[error]) => this.#connected(error));
   }
 
-  /** It has carried a call before: its other end may have closed it since. */
+  /** True after an earlier call: the server may have closed it since. */
   get isReused(): boolean {
     return this.#callsBefore > 0;
   }
@@ -83,23 +83,23 @@ export class Connection {
     if (this.#isReady) this.#send();
   }
 
-  /** Its call came to a clean end. @returns whether it may carry another */
+  /** The call is complete. @returns true when the connection may carry another */
   empty(nowMs: number): boolean {
     this.#passenger = undefined;
     this.#callsBefore += 1;
     const { keptMs, mayGoOn } = this.#parser;
     const leftMs = keptMs === undefined ? KEPT_MS : Math.min(keptMs - LEFT_BEFORE_MS, LONGEST_KEPT_MS);
     this.keptUntilMs = nowMs + leftMs;
-    // An answer that came before the whole of its request leaves the rest of that behind.
+    // After an answer to an incomplete request, the rest of that request is still unsent.
     return mayGoOn && leftMs > 0 && this.#socket.writableLength === 0 && !this.#isGone;
   }
 
-  /** Its passenger reads on. */
+  /** The call continues reading. */
   goOn(): void {
     if (!this.#isGone) this.#socket.resume();
   }
 
-  /** Also while it is being made. */
+  /** Also while it is connecting. */
   destroy(): void {
     this.#isGone = true;
     this.#passenger = undefined;
@@ -140,7 +140,7 @@ export class Connection {
     }
   }
 
-  /** @returns whether to read on */
+  /** @returns whether to continue reading */
   #read(bytes: number): boolean {
     for (let at = 0; at < bytes && !this.#isGone; at += PIECE_BYTES) {
       const end = Math.min(bytes, at + PIECE_BYTES);
@@ -159,7 +159,7 @@ export class Connection {
     }
   }
 
-  /** Of an answer that ends with its connection even a reset is the end. */
+  /** For an answer that ends with its connection, a reset counts as the end. */
   #fail(error: NodeJS.ErrnoException): void {
     if (error.code === 'ECONNRESET' && this.#parser.mayEnd) this.#finish();
     else this.#end(error);
@@ -175,7 +175,7 @@ export class Connection {
     }
   }
 
-  /** CNX1, CNX2 */
+  /** Reports one end to the call, or to the owner of an idle connection (CNX1, CNX2). */
   #end(error: unknown): void {
     if (this.#isGone) return;
     const passenger = this.#passenger;

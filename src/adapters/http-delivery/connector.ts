@@ -18,11 +18,11 @@ import { bareHost } from './call-target.js';
 import { CallFailure } from './failure-words.js';
 import type { NameLookup } from './name-lookup.js';
 
-/** What is to be connected. */
+/** The target of a connection. */
 export interface ConnectTarget {
   readonly hostname: string;
   readonly protocol: string;
-  /** Empty: the scheme's own. */
+  /** Empty: the scheme's default. */
   readonly port: string;
 }
 
@@ -31,13 +31,13 @@ export type Connected = (...result: [null, Socket] | [Error, null]) => void;
 export interface ConnectorOptions {
   readonly rules: AddressRules;
   readonly lookup: NameLookup;
-  /** From the end of the lookup to that of the TLS handshake. */
+  /** From the end of the lookup to the end of the TLS handshake. */
   readonly connectTimeoutMs: number;
   /** PEM certificates to trust instead of the system's. */
   readonly ca?: string | undefined;
 }
 
-/** Where a name has several addresses, each gets so long before the next is tried beside it. */
+/** With several addresses, the next is tried in parallel after this time. */
 const NEXT_ADDRESS_AFTER_MS = 500;
 const TCP_KEEP_ALIVE_MS = 60_000;
 
@@ -45,8 +45,8 @@ export class Connector {
   constructor(readonly options: ConnectorOptions) {}
 
   /**
-   * Calls back once. Destroying the socket that is returned ends the attempt.
-   * @param onread has all that is read, in place of the socket's events
+   * Calls back once. Destroying the returned socket ends the attempt.
+   * @param onread  receives all bytes instead of the socket's events
    */
   connect(target: ConnectTarget, onread: OnReadOpts, connected: Connected): Socket {
     const isTls = target.protocol === 'https:';
@@ -96,7 +96,7 @@ export class Connector {
   }
 }
 
-/** The clock and the lookup of one socket that is being made. The lookup has a limit of its own, and comes first. */
+/** The timer and the lookup of one connecting socket. The lookup has a separate limit and comes first. */
 class Attempt {
   onTimeout: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
@@ -109,7 +109,7 @@ class Attempt {
     this.#startClock();
   }
 
-  /** This is for node:net, which calls it for names alone. */
+  /** For node:net, which calls it for names only. */
   readonly lookup: LookupFunction = (name, { all }, done) => {
     clearTimeout(this.#timer);
     this.#leaveLookup = this.options.lookup.ask(name, (error, addresses) => {
@@ -122,7 +122,7 @@ class Attempt {
     });
   };
 
-  /** Connected, failed or given up. */
+  /** Connected, failed or cancelled. */
   end(): void {
     clearTimeout(this.#timer);
     this.#leaveLookup?.();
@@ -132,7 +132,7 @@ class Attempt {
     this.#timer = setTimeout(() => this.onTimeout(), this.options.connectTimeoutMs);
   }
 
-  /** CO1 */
+  /** Refuses unless every address is allowed (CO1). */
   #refusalOf(addresses: readonly LookupAddress[]): CallFailure | undefined {
     for (const { address } of addresses) {
       const kind = this.options.rules.refusalOf(address, this.port);

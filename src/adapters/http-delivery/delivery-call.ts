@@ -1,15 +1,14 @@
 /**
  * One call to a destination, from its place among the connections to its outcome.
  *
- * Invariants
- *  DC1 there is exactly one outcome, whichever of response, failure, time limit and interruption comes first
- *  DC2 with the outcome the call holds nothing any more: no timer, no place, no connection
- *  DC3 no method throws, whatever a connection tells and in whatever order
- *  DC4 of all that arrives, at most `maxOverheadBytes` are not body: status lines, headers, framing, trailers
- *  DC5 a connection that was used before may have been closed while the request was on its way. When it ends without a
- *      byte of an answer, the call goes out again on a new one, once
- *  DC6 a long answer is read on when there is room for it; the time limit goes on meanwhile
- *  DC7 a caller that may not send any more is asked each time that the request is about to go out (HO5)
+ *  DC1 there is exactly one outcome: the first of response, failure, time limit and interruption
+ *  DC2 with the outcome the call releases its timer, place and connection
+ *  DC3 no method throws, for any order of events of a connection
+ *  DC4 of all received bytes, at most `maxOverheadBytes` are not body: status lines, headers, framing, trailers
+ *  DC5 a reused connection may have been closed while the request was in transit: when it ends without any byte of an
+ *      answer, the call is sent again on a new one, once
+ *  DC6 a long answer is read when there is room for it; the time limit continues during the wait
+ *  DC7 the permission to send is checked each time that the request is about to be sent (HO5)
  */
 import type { Gathered } from '../../kernel/index.js';
 import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
@@ -19,7 +18,7 @@ import { failureWords, isConnectionLost, timeoutWords } from './failure-words.js
 import type { OriginConnections } from './origin-connections.js';
 import { ResponseBody } from './response-body.js';
 
-/** Interim responses (1xx) of one call; nobody sends more in earnest. */
+/** Interim responses (1xx) of one call; real servers send fewer. */
 const MAX_INTERIM_RESPONSES = 16;
 
 export interface CallPlan {
@@ -28,7 +27,7 @@ export interface CallPlan {
   readonly request: SentRequest;
   readonly maxOverheadBytes: number;
   readonly answers: AnswerMemory;
-  /** Called once, when nothing of the call is left. */
+  /** Called once, when the call has released everything. */
   readonly over: (call: DeliveryCall, outcome: CallOutcome) => void;
 }
 
@@ -42,11 +41,11 @@ export class DeliveryCall implements Passenger, Gathered {
   #status = 0;
   #headers: OutgoingCall['headers'] = [];
   #interimResponses = 0;
-  /** What came over the connection since this call has it. */
+  /** Bytes received since this call has the connection. */
   #receivedBytes = 0;
   #bodyBytes = 0;
   #wentOutAgain = false;
-  /** Undefined: the answer is short until now. */
+  /** Undefined while the answer is short. */
   #place: AnswerPlace | undefined;
   #isWaitingForRoom = false;
   #isOver = false;
@@ -69,7 +68,7 @@ export class DeliveryCall implements Passenger, Gathered {
     this.#connection = connection;
   }
 
-  /** DC7 */
+  /** Checks the permission to send (DC7). */
   request(): SentRequest | undefined {
     const { call, request } = this.#plan;
     if (this.#isOver) return undefined;
@@ -81,7 +80,7 @@ export class DeliveryCall implements Passenger, Gathered {
   received(bytes: number): void {
     this.#receivedBytes += bytes;
     if (this.#receivedBytes - this.#bodyBytes > this.#plan.maxOverheadBytes) {
-      this.#fail('response too large beside its body');
+      this.#fail('response headers, interim responses and framing are too large');
     }
   }
 
@@ -111,7 +110,7 @@ export class DeliveryCall implements Passenger, Gathered {
     return !this.#isWaitingForRoom;
   }
 
-  /** DC6 */
+  /** Reserves room for a long answer (DC6). */
   #takeRoom(): void {
     const { call, answers } = this.#plan;
     const length = Number(this.#headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? Number.NaN);

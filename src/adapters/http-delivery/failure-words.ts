@@ -1,15 +1,15 @@
 /**
- * Why a call got no response, in short stable words: users read them in events and compare them, so they hold no
- * addresses of ours, no library's phrasing and nothing of the request.
+ * The reasons of calls without a response, in short stable words: users read and compare them in events, so they
+ * contain no addresses of ours, no text of a library and no part of the request.
  */
 
 export const INVALID = 'response is not valid HTTP/1.1';
-export const OTHER_LENGTH = 'response body does not have the length that was told';
+export const OTHER_LENGTH = 'response body does not match its declared length';
 
-/** A failure that was put into words where it was noticed. */
+/** A failure with its final text. */
 export class CallFailure extends Error {}
 
-/** The other end closed an established connection. */
+/** The server closed an established connection. */
 export class ConnectionLost extends CallFailure {
   constructor() {
     super('connection closed before the response was complete');
@@ -29,8 +29,6 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     EADDRNOTAVAIL: 'network unreachable',
     ENOTFOUND: 'no such host',
     ENODATA: 'no such host',
-    EAI_AGAIN: 'name lookup failed',
-    EAI_FAIL: 'name lookup failed',
     EMFILE: 'no sockets left',
     ENFILE: 'no sockets left',
     ERR_TLS_CERT_ALTNAME_INVALID: 'certificate is for another host',
@@ -56,7 +54,7 @@ export function failureWords(error: unknown): string {
 
 const LOST = new Set(['ECONNRESET', 'EPIPE']);
 
-/** The other end closed or reset an established connection. */
+/** The server closed or reset an established connection. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof ConnectionLost || LOST.has(codeOf(error));
 }
@@ -66,7 +64,7 @@ export function timeoutWords(timeoutMs: number): string {
   return `timed out after ${timeoutMs / 1000}s`;
 }
 
-/** The code of an error; where it is about several addresses, that of the first. */
+/** The code of an error; with several addresses, that of the first. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { code, errors } = error as { code?: unknown; errors?: readonly unknown[] };

@@ -1,4 +1,4 @@
-/** Calls to destinations, as the settings have them. */
+/** Makes the port of calls to destinations from the settings. */
 import type { Config } from '../../config/index.js';
 import type { Metrics } from '../../ports/index.js';
 import { resolverOfThisMachine } from './resolve-name.js';

@@ -1,8 +1,8 @@
-/** Sets of IP addresses, and the IPv4 address inside an IPv6 one, whatever way an address was spelled. */
+/** Sets of IP addresses, and the IPv4 address inside an IPv6 one, for any spelling. */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { AddressRange } from '../../config/index.js';
 
-/** Each family has a list of its own: a list for both takes every IPv4 address for the IPv6 one that carries it. */
+/** Separate lists by family: a list for both would match IPv4 addresses with the IPv6 addresses that contain them. */
 export class AddressSet {
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
@@ -23,7 +23,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-/** The IPv4 address that four bytes of an IPv6 one are. */
+/** The IPv4 address in four bytes of an IPv6 one. */
 export function ipv4In(address: string, at: number): string {
   return parseIpv6(address)
     .subarray(at, at + 4)
@@ -46,7 +46,7 @@ function parseIpv6(text: string): Uint8Array {
   return bytes;
 }
 
-/** They are the bytes of colon-separated groups, the last of which may be a dotted IPv4 address. */
+/** The bytes of colon-separated groups, the last of which may be a dotted IPv4 address. */
 function groupBytes(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {

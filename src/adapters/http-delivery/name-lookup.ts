@@ -1,15 +1,14 @@
 /**
- * Names into addresses for everybody who calls: shared, remembered, and bounded.
+ * Looks up names for all calls: shared, cached and bounded.
  *
- * Invariants
- *  NL1 a name is looked up once however many ask meanwhile
- *  NL2 an answer serves for as long as it says, a denial too; a failure for a second
- *  NL3 no lookup waits for another. Beyond `maxLookups` the one that has been unanswered longest fails: a name that
- *      gets an answer is not held up by those that get none, however many they are
- *  NL4 a lookup ends after `timeoutMs`, and at once when nobody waits for it any more
+ *  NL1 a name is looked up once for any number of simultaneous callers
+ *  NL2 an answer is cached for the lifetime of its records, a denial for five seconds, a failure for one second
+ *  NL3 no lookup waits for another; above `maxLookups` the longest unanswered one fails, so names with answers are not
+ *      delayed by names without
+ *  NL4 a lookup ends after `timeoutMs`, and immediately when its last caller leaves
  *
- * Whoever asks judges the addresses each time and connects to exactly those: a name that changes its mind between the
- * two has no effect.
+ * The caller judges the addresses each time and connects to exactly those, so a name that changes in between has no
+ * effect.
  */
 import type { LookupAddress } from 'node:dns';
 import { type Metrics, UNWATCHED } from '../../ports/index.js';
@@ -18,7 +17,7 @@ import type { ResolveName } from './resolve-name.js';
 
 export interface NameLookupOptions {
   readonly resolve: ResolveName;
-  /** How long one lookup may take, whatever it needs. */
+  /** The duration of one whole lookup. */
   readonly timeoutMs: number;
   /** At the same time. */
   readonly maxLookups: number;
@@ -44,21 +43,20 @@ interface Known {
 
 type Outcome = 'found' | 'none' | 'failed' | 'timed-out' | 'displaced' | 'dropped';
 
-/** Bounds what the memory of answers holds; the oldest are forgotten. */
+/** Bounds the cache; the oldest names are dropped. */
 const MAX_KNOWN_NAMES = 10_000;
 /** A failure is often over in a moment; RFC 9520 wants it remembered for a second at least. */
 const FAILURE_MS = 1000;
-/** Whoever gives longer ones makes mistakes last. */
+/** A wrong record with a longer lifetime is corrected after this time. */
 const MAX_TTL_MS = 24 * 3600_000;
-const MAX_DENIAL_MS = 5 * 60_000;
 
-/** Nobody hears it any more; one for each, with a stack, is dear where a thousand lookups end together. */
+/** Shared, because it is never shown, and an error with a stack for each lookup is expensive. */
 const OVER = new Error('the lookup is over');
 
 export class NameLookup {
-  /** They stand in the order of their age. */
+  /** In the order of age. */
   readonly #known = new Map<string, Known>();
-  /** They stand in the order of their age. */
+  /** In the order of age. */
   readonly #running = new Map<string, Running>();
   readonly #metrics: Metrics;
   readonly #nowMs: () => number;
@@ -73,7 +71,7 @@ export class NameLookup {
     return this.#running.size;
   }
 
-  /** @param resolved called once, later, unless the function that is returned is called before */
+  /** @param resolved  called once, later, unless the returned function is called before */
   ask(name: string, resolved: Resolved): () => void {
     const known = this.#known.get(name);
     if (known !== undefined && known.expiresAtMs > this.#nowMs()) {
@@ -109,15 +107,13 @@ export class NameLookup {
   }
 
   #succeed(name: string, running: Running, addresses: readonly LookupAddress[], ttlMs: number): void {
-    if (addresses.length === 0) {
-      this.#conclude(name, running, 'none', new CallFailure('no such host'), [], Math.min(ttlMs, MAX_DENIAL_MS));
-    } else {
-      this.#conclude(name, running, 'found', undefined, addresses, Math.min(ttlMs, MAX_TTL_MS));
-    }
+    const keptMs = Math.min(ttlMs, MAX_TTL_MS);
+    if (addresses.length > 0) this.#conclude(name, running, 'found', undefined, addresses, keptMs);
+    else this.#conclude(name, running, 'none', new CallFailure('no such host'), [], keptMs);
   }
 
   #fail(name: string, running: Running, outcome: Outcome, error: Error): void {
-    // One that had to make room says nothing of its name.
+    // A displaced lookup gives no information about its name.
     this.#conclude(name, running, outcome, error, [], outcome === 'displaced' ? 0 : FAILURE_MS);
   }
 

@@ -1,11 +1,10 @@
 /**
- * The connections to one origin. One whose call came to a clean end is used again; any other is thrown away, so that
- * nothing of an ended call can stay in it.
+ * The connections to one origin. A connection is reused after a complete call and closed otherwise, so that no bytes of
+ * an ended call remain in it.
  *
- * Invariants
- *  OC1 no more than `maxSockets` connections at a time, whatever state they are in
- *  OC2 calls beyond that wait in order of arrival; one that ends meanwhile leaves at once
- *  OC3 a connection that ends without a call is forgotten, and one that its other end is about to close is not used
+ *  OC1 at most `maxSockets` connections at a time, in any state
+ *  OC2 further calls wait in order of arrival; a call that ends while waiting leaves immediately
+ *  OC3 a connection that ends without a call is dropped, and one that the server is about to close is not used
  */
 import { Connection, type ConnectionOptions, type Passenger } from './connection.js';
 
@@ -39,36 +38,36 @@ export class OriginConnections {
     return this.#waiting.size;
   }
 
-  /** At once where there is room, else later, unless it leaves before. */
+  /** Starts now if there is room, otherwise later, unless the call leaves before. */
   enter(passenger: Passenger): void {
     const connection = this.#waiting.size === 0 ? this.#take() : undefined;
     if (connection === undefined) this.#waiting.add(passenger);
     else connection.carry(passenger);
   }
 
-  /** Takes the passenger off a connection that was lost, and has it board a new one in its place. */
+  /** Moves the call from a lost connection to a new one in its place. */
   replace(lost: Connection, passenger: Passenger): void {
     this.#drop(lost);
     this.#make().carry(passenger);
   }
 
-  /** A waiting one leaves. */
+  /** Removes a waiting call. */
   leave(passenger: Passenger): void {
     this.#waiting.delete(passenger);
   }
 
-  /** @param isClean the call came to its end and left nothing behind */
+  /** @param isClean  the call is complete */
   release(connection: Connection, isClean: boolean): void {
     if (isClean && connection.empty(performance.now())) this.#free.push(connection);
     else this.#drop(connection);
     if (this.#waiting.size > 0 && !this.#isPumping) {
       this.#isPumping = true;
-      // Not from within the parser of the response that has just ended.
+      // Not within the parser of the response that has just ended.
       queueMicrotask(() => this.#pump());
     }
   }
 
-  /** Those that are kept for no call any more. */
+  /** Closes connections that are not kept any longer. */
   closeIdle(nowMs: number): void {
     for (const connection of this.#free.filter(({ keptUntilMs }) => keptUntilMs <= nowMs)) this.#lost(connection);
   }
@@ -89,7 +88,7 @@ export class OriginConnections {
     }
   }
 
-  /** The one that was used last: the others grow idle and close. */
+  /** The most recently used one, so that the others become idle and close. */
   #take(): Connection | undefined {
     const free = this.#free.pop();
     if (free !== undefined) {

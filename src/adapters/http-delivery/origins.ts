@@ -1,6 +1,6 @@
 /**
- * The origins that calls go to. One that has been idle for `idleMs` is closed; beyond `maxOrigins` the one that has
- * been idle longest is closed earlier. Origins with calls under way are never closed: calls bound their number.
+ * The origins of calls. One that has been idle for `idleMs` is closed; above `maxOrigins` the longest idle one is
+ * closed earlier. Origins with calls are never closed: the number of calls bounds them.
  */
 import { OriginConnections, type OriginOptions } from './origin-connections.js';
 
@@ -11,7 +11,7 @@ export interface OriginsOptions extends OriginOptions {
 
 export class Origins {
   readonly #all = new Map<string, OriginConnections>();
-  /** Those without calls, longest idle first, and since when. */
+  /** Origins without calls, longest idle first, with the time. */
   readonly #idleSinceMs = new Map<OriginConnections, number>();
   readonly #sweep: NodeJS.Timeout;
 
@@ -28,7 +28,7 @@ export class Origins {
     return this.#all.values();
   }
 
-  /** A call enters now. */
+  /** A call begins. */
   use(origin: string): OriginConnections {
     const known = this.#all.get(origin);
     if (known !== undefined) {
@@ -41,7 +41,7 @@ export class Origins {
     return made;
   }
 
-  /** A call to it has ended. */
+  /** A call has ended. */
   noteEnd(connections: OriginConnections): void {
     if (connections.isIdle) this.#idleSinceMs.set(connections, performance.now());
   }

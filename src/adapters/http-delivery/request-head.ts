@@ -1,6 +1,6 @@
 /**
- * Request line and headers as they go out. What belongs to the connection is said here alone, whatever the caller gives;
- * nothing is ever decoded, so nothing encoded is asked for unless the caller does.
+ * The request line and headers. Headers of the connection are written only here, for any input; responses are not
+ * decoded, so no encoding is requested unless the caller does.
  */
 import type { OutgoingCall } from '../../ports/index.js';
 
@@ -18,12 +18,12 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ]);
 const ACCEPT_ENCODING = 'accept-encoding';
-/** Of a body that is not there they say so. */
+/** These methods send a length also without a body. */
 const WITH_LENGTH = new Set(['POST', 'PUT', 'PATCH']);
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Undefined: a header has what no request can carry. */
+/** Undefined: a header contains invalid characters. */
 export function requestHead(call: OutgoingCall, host: string, path: string): string | undefined {
   const { method, headers, body } = call;
   const said = linesOf(headers);
@@ -55,7 +55,7 @@ function linesOf(headers: OutgoingCall['headers']): Lines | undefined {
 
 type Kind = 'connection' | 'encoding' | 'forbidden' | 'other';
 
-/** Names seen before; longer ones are judged each time, so that the memory of them stays small. */
+/** Names checked before; longer ones are checked each time, to bound the memory. */
 const MAX_KNOWN_NAMES = 1000;
 const MAX_KNOWN_CHARACTERS = 64;
 const known = new Map<string, Kind>();

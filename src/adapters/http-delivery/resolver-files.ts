@@ -1,13 +1,11 @@
 /**
- * What this machine says of names: `/etc/hosts`, and `/etc/resolv.conf` with its servers and search domains. Both are
- * read again when they have changed.
+ * Reads `/etc/hosts`, and the search domains of `/etc/resolv.conf`, which `node:dns` leaves out. Both files are read again
+ * when they have changed.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { isIP, isIPv6 } from 'node:net';
-import type { DnsServer } from './dns-query.js';
 
 export interface ResolverConfig {
-  readonly servers: readonly DnsServer[];
   /** Tried behind a name, in this order. */
   readonly searchDomains: readonly string[];
   /** A name with fewer dots is tried with the search domains first. */
@@ -17,9 +15,7 @@ export interface ResolverConfig {
 /** Addresses by name, in lower case. */
 export type Hosts = ReadonlyMap<string, readonly string[]>;
 
-const DNS_PORT = 53;
-/** The number is that of resolv.conf(5). */
-const MAX_SERVERS = 3;
+/** As in resolv.conf(5). */
 const MAX_SEARCH_DOMAINS = 6;
 const MAX_MIN_DOTS = 15;
 
@@ -70,13 +66,10 @@ export function parseHosts(text: string): Hosts {
 }
 
 export function parseResolverConfig(text: string): ResolverConfig {
-  const servers: DnsServer[] = [];
   let searchDomains: string[] = [];
   let minDots = 1;
   for (const [keyword, ...values] of wordsOfLines(text)) {
-    if (keyword === 'nameserver' && isIP(withoutScope(values[0] ?? '')) !== 0) {
-      servers.push({ address: values[0] as string, port: DNS_PORT });
-    } else if (keyword === 'search' || keyword === 'domain') {
+    if (keyword === 'search' || keyword === 'domain') {
       searchDomains = values.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== '');
     } else if (keyword === 'options') {
       for (const option of values) {
@@ -85,9 +78,7 @@ export function parseResolverConfig(text: string): ResolverConfig {
       }
     }
   }
-  if (servers.length === 0) servers.push({ address: '127.0.0.1', port: DNS_PORT });
   return {
-    servers: servers.slice(0, MAX_SERVERS),
     searchDomains: searchDomains.slice(0, MAX_SEARCH_DOMAINS),
     minDots,
   };

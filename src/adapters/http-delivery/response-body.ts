@@ -1,9 +1,9 @@
-/** Bytes of a response up to a limit; what is read beyond it is not kept. */
+/** Bytes of a response up to a limit; further ones are dropped. */
 
 const NOTHING = new Uint8Array(0);
 
 export class ResponseBody {
-  /** Always a copy: the chunks are views of what the socket read, which would be kept whole. */
+  /** Always a copy, because chunks are views of a larger buffer. */
   #bytes: Uint8Array = NOTHING;
   #length = 0;
 
@@ -13,7 +13,7 @@ export class ResponseBody {
     return this.#length;
   }
 
-  /** @returns whether there was more than the limit */
+  /** @returns true when there was more than the limit */
   add(chunk: Uint8Array): boolean {
     const room = this.maxBytes - this.#length;
     const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;

@@ -1,11 +1,13 @@
 /**
- * Calls to destinations over HTTP/1.1, on sockets (ports/http-out: HO1–HO5). There are no redirects, no decoding and no
- * proxies of the environment.
+ * Calls to destinations over HTTP/1.1, on sockets (ports/http-out: HO1–HO5, the promises of calls to destinations),
+ * without redirects, decoding and proxies of the environment.
  *
  * One time limit holds for a whole call: waiting for a connection, lookup, connecting, request, headers and body.
- * Within it the lookup and connecting have one each. There is none between two bytes: a destination may take its time, and one
- * that drips is ended by the whole.
+ * Lookup and connecting have separate limits within it. There is no limit between two bytes: a slow destination is
+ * ended by the limit of the whole call.
  */
+
+import { Gathering } from '../../kernel/index.js';
 import type { CallOutcome, HttpOut, Metrics, OutgoingCall } from '../../ports/index.js';
 import { type AddressRuleOptions, AddressRules } from './address-rules.js';
 import { AnswerMemory } from './answer-memory.js';
@@ -16,24 +18,57 @@ import { NameLookup } from './name-lookup.js';
 import { Origins } from './origins.js';
 import { requestHead } from './request-head.js';
 import { type ResolveName, resolverOfThisMachine } from './resolve-name.js';
-import { RunningCalls } from './running-calls.js';
+
+/**
+ * Calls in progress. A thousand of them share their owner's signal, which gets one listener instead of one for each
+ * call.
+ */
+class RunningCalls {
+  readonly #calls = new Gathering<DeliveryCall>();
+  readonly #heard = new WeakSet<AbortSignal>();
+  /** Usually also the signal of the next call. */
+  #lastHeard: AbortSignal | undefined;
+
+  add(call: DeliveryCall): void {
+    if (call.signal !== this.#lastHeard) this.#hear(call.signal);
+    this.#calls.add(call);
+  }
+
+  delete(call: DeliveryCall): void {
+    this.#calls.delete(call);
+  }
+
+  interruptAll(): void {
+    for (const call of this.#calls.all()) call.interrupt();
+  }
+
+  #hear(signal: AbortSignal): void {
+    this.#lastHeard = signal;
+    if (this.#heard.has(signal)) return;
+    this.#heard.add(signal);
+    const interruptOwn = () => {
+      for (const call of this.#calls.all()) if (call.signal === signal) call.interrupt();
+    };
+    signal.addEventListener('abort', interruptOwn, { once: true });
+  }
+}
 
 export interface HttpOutOptions extends AddressRuleOptions {
   /** Connections to one origin. Default 100: a receiver that takes a second answers 100 a second. */
   readonly socketsPerOrigin?: number;
-  /** TCP and TLS together. Default 5 s: packets that were lost are sent three times by then. */
+  /** TCP and TLS together. Default 5 s: lost packets are sent three times in that time. */
   readonly connectTimeoutMs?: number;
-  /** It bounds the look-up of a name's addresses. Default 5 s: a server that is silent is asked three times by then. */
+  /** The limit of a name lookup. Default 5 s: a silent server is asked three times in that time. */
   readonly lookupTimeoutMs?: number;
-  /** Names that are looked up at once. Default 1000: as many as there are calls. */
+  /** Names looked up in parallel. Default 1000: as many as there are calls. */
   readonly maxLookups?: number;
-  /** All of an answer that is not its body: status lines, headers, framing, trailers. Default 1 MiB. */
+  /** The bytes of an answer that are not body: status lines, headers, framing, trailers. Default 1 MiB. */
   readonly maxOverheadBytes?: number;
-  /** What long answers take together while they are read. Default 128 MiB. */
+  /** The memory of all long answers while they are read. Default 128 MiB. */
   readonly maxAnswerBytes?: number;
-  /** Origins whose connections are kept. Default 1000. */
+  /** Origins with kept connections. Default 1000. */
   readonly maxOrigins?: number;
-  /** An origin without calls is closed after that. Default a minute. */
+  /** An origin without calls is closed after this time. Default a minute. */
   readonly idleOriginMs?: number;
   /** Default: hosts file and name servers of this machine. */
   readonly resolve?: ResolveName;
@@ -60,10 +95,10 @@ const DEFAULTS = {
 };
 /** All header lines of a response. */
 const MAX_RESPONSE_HEADER_BYTES = 32 * 1024;
-/** URLs that were read before; longer ones are read each time, so that the memory of them stays small. */
+/** URLs read before; longer ones are read each time, to bound the memory. */
 const MAX_KNOWN_URLS = 2000;
 const MAX_KNOWN_URL_CHARACTERS = 512;
-/** Node fires longer timers at once. */
+/** Node fires longer timers immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 export class SocketHttpOut implements HttpOut {
   readonly #rules: AddressRules;
@@ -103,7 +138,7 @@ export class SocketHttpOut implements HttpOut {
     return figures;
   }
 
-  /** What long answers take that are being read, and how many wait to be. */
+  /** The memory of long answers being read, and the number of waiting ones. */
   get answers(): Pick<AnswerMemory, 'usedBytes' | 'waitingCount'> {
     return this.#answers;
   }
@@ -140,7 +175,7 @@ export class SocketHttpOut implements HttpOut {
     return read.isOk ? undefined : read.reason;
   }
 
-  /** Calls under way end as interrupted. */
+  /** Calls in progress end as interrupted. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#running.interruptAll();

@@ -1,6 +1,7 @@
 /**
- * What supervisors, balancers and scrapers ask, on a port of its own: `/livez`, `/readyz`, `/readyz/edge`, `/metrics`. It reads
- * and never changes anything. It shows no tenant's data and needs no credentials, but that `/metrics` can have a token.
+ * The monitoring endpoint for supervisors, load balancers and scrapers: `/livez`, `/readyz`, `/readyz/edge`,
+ * `/metrics`. It only reads, shows no data of tenants and needs no credentials, except an optional token for
+ * `/metrics`.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -12,14 +13,14 @@ import type { Check, Log, Timers } from '../../ports/index.js';
 
 export interface HealthOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** Named states; ready when all are ok. Abandoned, as not ready, after `CHECKS_TIMEOUT_MS`. */
+  /** Named checks; the process is ready when all are ok. After `CHECKS_TIMEOUT_MS` it counts as not ready. */
   readonly checks: () => Readonly<Record<string, Check>> | Promise<Readonly<Record<string, Check>>>;
-  /** Those of them that decide whether it can take requests, for whatever is served anywhere; none: it takes no requests. */
+  /** The checks that decide whether the process can accept requests for any shard; empty: it accepts none. */
   readonly edgeChecks: readonly string[];
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
-  /** The token that whoever reads them has to show; undefined: everybody may read them. */
+  /** The token for reading the metrics; undefined: none is needed. */
   readonly metricsToken?: string | undefined;
   readonly timers: Timers;
   readonly log: Log;
@@ -28,25 +29,25 @@ export interface HealthOptions {
 export interface HealthServer {
   readonly host: string;
   readonly port: number;
-  /** Ends open connections too: a scraper asks again. */
+  /** Closes open connections too, because a scraper reconnects. */
   close(): Promise<void>;
 }
 
-/** With these an edge can answer, from whichever process owns what is asked; `stop`: until balancers have noticed. */
+/** With these an edge can answer from any owner; `stop`: until load balancers have noticed the end. */
 export const EDGE_CHECKS = ['start', 'stop', 'nats', 'control'];
 
-/** A probe that waits longer than this has its answer: not ready. */
+/** A probe that waits longer is answered as not ready. */
 const CHECKS_TIMEOUT_MS = 2_000;
-/** Stands for all checks when they do not answer. */
+/** The name for all checks when they do not answer. */
 const UNANSWERED = 'checks';
-/** Requests have no bodies here; a few seconds are generous. */
+/** Requests have no bodies here, so a few seconds are enough. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** How late that may be noticed; it wakes up a process that has nothing else to do. */
+/** How late a timeout may be noticed; each check wakes an idle process. */
 const CONNECTIONS_CHECK_MS = 10_000;
-/** A longer body of a request is not read, and its client has a moment to read why. */
+/** A longer body is not read; its client has a moment to read the answer. */
 const MAX_BODY_BYTES = 64 * 1024;
 const LINGER_MS = 2_000;
-/** Probes and scrapers, not clients. */
+/** For probes and scrapers, not clients. */
 const MAX_CONNECTIONS = 100;
 
 /** @throws BAD_CONFIG when the address cannot be listened on */
@@ -76,17 +77,17 @@ export async function startHealthServer(options: HealthOptions): Promise<HealthS
   };
 }
 
-/** One whose length nobody knows is long. */
+/** A body of unknown length counts as long. */
 function hasLongBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 }
 
-/** The answer is whole and is not ended: Node would read what is left of the request. */
+/** The answer is complete but not ended, because Node would otherwise read the rest of the request. */
 function refuseBody({ socket }: IncomingMessage, response: ServerResponse): void {
-  const text = JSON.stringify({ error: 'no request has a body here' });
+  const text = JSON.stringify({ error: 'requests to this port must not have a body' });
   const length = Buffer.byteLength(text);
   response.writeHead(413, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
-  // Nothing else is written to HEAD.
+  // An answer to HEAD has no body.
   response.flushHeaders();
   response.write(text);
   socket.setTimeout(LINGER_MS);
@@ -94,7 +95,7 @@ function refuseBody({ socket }: IncomingMessage, response: ServerResponse): void
 
 function healthApp(options: HealthOptions): Koa {
   const router = new Router();
-  // That this runs at all is the answer: the loop turns.
+  // Answering proves that the event loop runs.
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
@@ -123,7 +124,7 @@ function healthApp(options: HealthOptions): Koa {
   });
 
   const app = new Koa();
-  // Koa would print to stderr, past the log.
+  // Without this Koa would print errors to stderr.
   app.silent = true;
   app.on('error', (error) => options.log.warn('health.failed', { error }));
   app.use(async (ctx, next) => {
@@ -144,7 +145,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The first of: the checks, their failure, the bound on waiting for them. */
+/** The first of: the checks, their failure, the timeout. */
 function checksInTime({ checks, timers, log }: HealthOptions): Promise<Readonly<Record<string, Check>>> {
   return new Promise((resolve) => {
     const timer = timers.after(CHECKS_TIMEOUT_MS, () =>
@@ -169,7 +170,7 @@ function listen(server: Server, { host, port, log }: HealthOptions): Promise<voi
     server.once('error', refuse);
     server.listen(port, host, () => {
       server.removeListener('error', refuse);
-      // Out of descriptors, say: probes fail for a while, the process goes on.
+      // For example out of descriptors: probes fail for a while, and the process continues.
       server.on('error', (error) => log.warn('health.failed', { error }));
       resolve();
     });

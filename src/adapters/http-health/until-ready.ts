@@ -1,12 +1,12 @@
-/** The wait of a start for everything that it has started. */
+/** Waits at a start until all parts are ready. */
 import type { Check, Clock, Log, Timers } from '../../ports/index.js';
 
-/** Between two looks whether all is ready. */
+/** Time between two checks. */
 const LOOK_EVERY_MS = 5;
-/** Whoever waits for a process to become ready is told what for. */
+/** Time between two log lines about the parts that are not ready. */
 const TELL_EVERY_MS = 10_000;
 
-/** Resolves when every check is well, or will not become so by itself: that is for `/readyz` to say. */
+/** Resolves when every check is ok, or cannot become ok without an operator, which `/readyz` then reports. */
 export async function untilReady(
   checks: () => Record<string, Check>,
   { timers, clock, log }: { readonly timers: Timers; readonly clock: Clock; readonly log: Log },

@@ -1,7 +1,7 @@
 /**
- * What an ordered feed brought and its reader has not taken: the seam between callbacks and a loop.
- * Bounded by the server, which waits for an answer to its flow control; those answers stand in the
- * queue between the messages, so that they are given when the reader gets there.
+ * The queue of messages that an ordered feed has received and its reader has not taken, between callbacks and a loop.
+ * The server bounds it, because it waits for an answer to its flow control. Those answers are in the queue
+ * between the messages, and are sent when the reader reaches them.
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { StoredMessage } from '../../ports/index.js';
@@ -31,7 +31,7 @@ export class Arrivals {
 
   /**
    * At least one item. Halfway through the wait `onSlow` is called once, to try another server.
-   * @throws JOURNAL_UNAVAILABLE when nothing came in time
+   * @throws JOURNAL_UNAVAILABLE when no message came in time
    */
   async take(onSlow: () => void, details: Record<string, unknown>): Promise<Array<Arrival>> {
     if (this.#items.length === 0 && this.#failure === undefined) await this.#wait(onSlow, details);
@@ -46,7 +46,7 @@ export class Arrivals {
       const slow = setTimeout(onSlow, this.timeoutMs / 2);
       const late = setTimeout(() => {
         this.#wake = undefined;
-        const why = `nothing after ${this.timeoutMs} ms`;
+        const why = `no message within ${this.timeoutMs} ms`;
         reject(new MillraceError('JOURNAL_UNAVAILABLE', `${this.name}: the journal stopped sending: ${why}`, details));
       }, this.timeoutMs);
       this.#wake = () => {

@@ -1,10 +1,10 @@
 /**
- * Payloads too large for one message. The sender keeps the payload and sends an *offer* of a few
- * bytes in its place; the receiver fetches the pieces, a few at a time, and joins them. So a large
- * payload goes at the pace of its receiver and cannot cut off a connection.
+ * Transfers payloads too large for one message. The sender keeps the payload and sends an *offer* of a few bytes
+ * instead; the receiver requests the pieces, a few at a time, and joins them. A large payload is thus sent at its
+ * receiver's pace and cannot cause a disconnect.
  *
- *  BX1 a payload is joined whole or not at all
- *  BX2 what is kept and what is joined are bounded in bytes and in time
+ *  BX1 a payload is joined completely or not at all
+ *  BX2 kept and joined payloads are bounded in bytes and in time
  */
 import { nuid } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
@@ -13,7 +13,7 @@ import type { NatsLink } from './link.js';
 import type { Names } from './subjects.js';
 
 export interface Offer {
-  /** Where the pieces can be asked for. */
+  /** The subject for requests of pieces. */
   readonly at: string;
   readonly id: string;
   readonly bytes: number;
@@ -24,7 +24,7 @@ export interface KeptPayload {
   release(): void;
 }
 
-/** A piece, and the largest payload that travels in one message: half of the servers' usual limit. */
+/** The size of a piece, and of the largest payload in one message: half of the servers' usual limit. */
 export const PIECE_BYTES = 512 * 1024;
 /** Pieces in flight to one receiver: 2 MiB. */
 const PIECES_IN_FLIGHT = 4;
@@ -34,7 +34,7 @@ const KEPT_PAYLOADS = 4;
 interface Keeping {
   readonly payload: Uint8Array;
   readonly timer: NodeJS.Timeout;
-  /** Pieces nobody has asked for yet; only counted when there is one receiver. */
+  /** Pieces that were not requested yet; only tracked with one receiver. */
   unasked: Set<number> | undefined;
 }
 
@@ -68,8 +68,8 @@ export class BulkExchange {
   }
 
   /**
-   * Keeps the payload until it was fetched by its one receiver, was released, or time is up.
-   * @throws INVALID when it is larger than any may be; MAILBOX_FULL when too much is kept already
+   * Keeps the payload until its one receiver has fetched it, it is released, or the time is over.
+   * @throws INVALID when it is too large; MAILBOX_FULL when too much is kept already
    */
   keep(payload: Uint8Array, receivers: 'one' | 'many'): KeptPayload {
     const bytes = payload.byteLength;
@@ -104,7 +104,7 @@ export class BulkExchange {
         const expected = Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES);
         if (piece.byteLength !== expected) {
           next = pieces;
-          throw new MillraceError('TIMED_OUT', 'a piece of a large message is not there any more', { id, index });
+          throw new MillraceError('TIMED_OUT', 'a piece of a large message no longer exists', { id, index });
         }
         whole.set(piece, index * PIECE_BYTES);
       }
@@ -127,7 +127,7 @@ export class BulkExchange {
     }
   }
 
-  /** Empty when it is not kept any more: no piece is. */
+  /** Empty when the payload is no longer kept, because no piece is empty. */
   #piece([id, index]: Question): Uint8Array {
     const keeping = this.#kept.get(id);
     if (keeping === undefined) return new Uint8Array(0);

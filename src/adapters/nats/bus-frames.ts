@@ -1,4 +1,4 @@
-/** What one message of the bus holds: a payload, an offer of a large one, or a failure. Its first byte says which. */
+/** The frame of one bus message: a payload, an offer of a large one, or a failure, distinguished by the first byte. */
 import { describeError, ERROR_CODES, type ErrorCode, isMillraceError, MillraceError } from '../../kernel/index.js';
 import { bothWays, looseText, opaque, text, tuple, whole } from '../../kernel/schema/index.js';
 import type { Offer } from './bulk-exchange.js';
@@ -12,7 +12,7 @@ const PAYLOAD = 0;
 const OFFER = 1;
 const FAILURE = 2;
 
-/** Details may hold anything that has a form as bytes. */
+/** Details may hold any value that can be encoded. */
 type Details = Readonly<Record<string, unknown>>;
 const offer = tuple<[at: string, id: string, bytes: number]>(text(), text(), whole);
 const failure = tuple<[code: string, message: string, details: Details]>(text(), looseText(), opaque<Details>());
@@ -30,13 +30,13 @@ export function encodeOffer({ at, id, bytes }: Offer): Uint8Array {
   return tagged(OFFER, encodeOffered([at, id, bytes]));
 }
 
-/** A failure of ours travels with its code, message and details; any other is a defect of the service. */
+/** A MillraceError is sent with its code, message and details; any other error is a defect of the service. */
 export function encodeFailure(error: unknown): Uint8Array {
   if (!isMillraceError(error)) return tagged(FAILURE, encodeFailed(['DEFECT', describeError(error), {}]));
   try {
     return tagged(FAILURE, encodeFailed([error.code, error.message, error.details]));
   } catch {
-    return tagged(FAILURE, encodeFailed([error.code, error.message, {}])); // details that have no form as bytes
+    return tagged(FAILURE, encodeFailed([error.code, error.message, {}])); // details that cannot be encoded
   }
 }
 

@@ -1,11 +1,11 @@
 /**
- * The layout of an installation and its creation, which happens once.
+ * The layout of an installation, and its creation, which happens once.
  *
- *  CL1 a stream is created only while the layout record is incomplete, by whoever holds its attempt
- *  CL2 two that initialise at once make one installation: the loser waits for the winner
- *  CL3 an initialisation that died is finished by the next one, under the same cluster id
- *  CL4 a layout that is complete is never changed, but for which key seals secrets (`layout-seal-key.ts`) and the level of
- *      formats (`layout-format.ts`); asking for another one is refused
+ *  CL1 a stream is created only while the layout record is incomplete, by the process that holds its attempt
+ *  CL2 two simultaneous initialisations make one installation: the loser waits for the winner
+ *  CL3 an interrupted initialisation is finished by the next one, under the same cluster id
+ *  CL4 a complete layout never changes, except for the key that seals secrets (`layout-seal-key.ts`) and the level of
+ *      formats (`layout-format.ts`); a request for another layout is refused
  */
 import { nuid } from 'nats';
 import { isMillraceError, MillraceError } from '../../kernel/index.js';
@@ -29,22 +29,22 @@ import { Names } from './subjects.js';
 
 export interface InitOptions extends DeclaredCounts {
   readonly prefix: string;
-  /** Accepts replicas whose servers do not sync every write. */
+  /** Accepts replicas on servers that do not sync every write. */
   readonly allowUnsynced?: boolean;
-  /** The only server there is, started by this process, which need not ask how many there are: that takes 0.3 s. */
+  /** The only server, started by this process; the number of servers is then not asked for, which takes 0.3 s. */
   readonly isOwnServer?: boolean;
-  /** Called when the streams of an own server have been asked for: from there on it is the server that works. */
+  /** Called when the creation of an own server's streams has been requested. */
   readonly onAsked?: () => void;
-  /** An attempt that shows no progress for this long is taken over. Default 10 s: longer than an election. */
+  /** An attempt without progress for this long is taken over. Default 10 s: longer than an election. */
   readonly stalledAfterMs?: number;
 }
 
 const DEFAULT_STALLED_AFTER_MS = 10_000;
 const TIMEOUT_MS = 120_000;
 const LOOK_EVERY_MS = 100;
-/** Progress is recorded after so many streams, so that a waiting initialisation sees it; nobody waits for an own server's. */
+/** Progress is recorded after this many streams, for a waiting initialisation; an own server has none. */
 const STREAMS_AT_ONCE = 8;
-/** What a cluster says that has only just started, and takes back a moment later. */
+/** Temporary errors of a cluster that has just started. */
 const NOT_YET = new Set<number>([
   JETSTREAM_ERRORS.insufficientResources,
   JETSTREAM_ERRORS.noSuitablePeers,
@@ -54,10 +54,10 @@ const NOT_YET = new Set<number>([
 const MOST_SHARDS = 1024;
 
 /**
- * Creates everything once, or waits for whoever does. Safe to call again: a complete and equal layout
- * is returned as it is.
- * @throws CONFLICT when another layout is there; BAD_CONFIG when the servers cannot hold it;
- *         JOURNAL_DAMAGED when journals are there and their layout is not
+ * Creates everything once, or waits for the process that does. May be repeated: a complete and equal layout is returned
+ * unchanged.
+ * @throws CONFLICT when another layout exists; BAD_CONFIG when the servers cannot hold it;
+ *         JOURNAL_DAMAGED when journals exist without their layout
  */
 export async function initCluster(connections: NatsConnections, options: InitOptions): Promise<ClusterLayout> {
   checkCounts(options);
@@ -117,11 +117,12 @@ class Initialisation {
     }
   }
 
-  /** Writes the first record; losing that race shows in the next look at it. */
+  /** Writes the first record; the next read shows whether another process was first. */
   async #begin(): Promise<void> {
     const names = await this.#patiently(() => this.#api.streamNames(this.#names.allJournalSubjects()));
     if (names.length > 0 && (await this.#find()) === undefined) {
-      const message = 'there are journals without a layout: it was lost, or they belong to something else';
+      const message =
+        'there are journals without a layout: the layout was lost, or the journals belong to another program';
       throw new MillraceError('JOURNAL_DAMAGED', message, { streams: names });
     }
     const { kvShards, queueShards, replicas } = this.options;
@@ -138,13 +139,13 @@ class Initialisation {
     await this.#store.create(LAYOUT_KEY, encodeLayout(record));
   }
 
-  /** Ends when the layout is complete or somebody else has taken over. */
+  /** Ends when the layout is complete or another process has taken over. */
   async #build(found: VersionedLayout): Promise<void> {
     let { record, revision } = found;
     const declarations = declareStreams(this.#names, record).filter(({ key }) => record.streams[key] === undefined);
     const atOnce = this.options.isOwnServer ? declarations.length : STREAMS_AT_ONCE;
     for (let at = 0; at < declarations.length; at += atOnce) {
-      // The record is written before the streams too: one who was taken over must not create any more.
+      // The record is also written before the streams, because an attempt that was taken over must not create more.
       const held = await this.#write(record, revision);
       if (held === undefined) return;
       const some = declarations.slice(at, at + atOnce);
@@ -182,7 +183,7 @@ class Initialisation {
     });
   }
 
-  /** Asks again while the servers do not answer or are only just starting. */
+  /** Repeats the request while the servers do not answer or are starting. */
   async #patiently<T>(question: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -198,7 +199,7 @@ class Initialisation {
     }
   }
 
-  /** The new revision; undefined when it was lost to somebody else, or may have been. */
+  /** The new revision; undefined after a conflict or an unknown outcome. */
   async #write(record: LayoutRecord, revision: number): Promise<number | undefined> {
     const outcome = await this.#store.update(LAYOUT_KEY, encodeLayout(record), revision);
     return outcome.kind === 'stored' ? outcome.revision : undefined;
@@ -222,11 +223,13 @@ class Initialisation {
 function checkCounts({ kvShards, queueShards, replicas }: DeclaredCounts): void {
   for (const [name, count] of Object.entries({ kvShards, queueShards })) {
     if (!Number.isInteger(count) || count < 1 || count > MOST_SHARDS) {
-      throw new MillraceError('BAD_CONFIG', `${name} is a whole number from 1 to ${MOST_SHARDS}`, { [name]: count });
+      throw new MillraceError('BAD_CONFIG', `${name} must be a whole number from 1 to ${MOST_SHARDS}`, {
+        [name]: count,
+      });
     }
   }
   if (replicas !== 1 && replicas !== 3 && replicas !== 5) {
-    throw new MillraceError('BAD_CONFIG', 'replicas is 1, 3 or 5', { replicas });
+    throw new MillraceError('BAD_CONFIG', 'replicas must be 1, 3 or 5', { replicas });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The client connections of one process: one for appends, one for reading, one for control and the bus,
- * so that a reader too slow for the server is cut off without taking appends with it.
+ * The NATS connections of one process: one for appends, one for reading, one for control and the bus, so that a slow
+ * reader is disconnected without affecting appends.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -14,7 +14,7 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import { NatsLink } from './link.js';
-import { Pulse } from './pulse.js';
+import { ServerPing } from './server-ping.js';
 import { inboxPrefix, type NatsUser } from './subjects.js';
 
 export interface NatsOptions {
@@ -30,17 +30,17 @@ export interface NatsOptions {
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** Shown in the server's list of connections. */
   readonly name?: string;
-  /** The same, as the user of the system account; without it servers cannot be asked about their settings. */
+  /** The user of the system account; without it servers cannot be asked about their settings. */
   readonly system?: Pick<NatsOptions, 'user' | 'password' | 'token' | 'nkeyFile' | 'credsFile'>;
-  /** The server is a child of this process. Its end closes every socket at once, and nobody else is there to be heard of. */
+  /** The server is a child of this process: its end closes every socket, and there is no other server. */
   readonly isOwn?: boolean;
-  /** Nothing is appended, and no server asked about itself: connections for that are not opened. */
+  /** A thread without appends and server requests; those connections are not opened. */
   readonly isThread?: boolean;
-  /** Whose inboxes are used; rights by role hang on it. Default `process`. */
+  /** The user for inboxes and the rights of roles. Default `process`. */
   readonly as?: NatsUser;
 }
 
-/** It bounds dialling one server, and the answer to its greeting: one that is gone without a word holds up nobody for longer. */
+/** The timeout of connecting to one server and of its greeting. */
 const DIAL_TIMEOUT_MS = 2000;
 /** Short, because every shard of this process waits; jittered, because every process does. */
 const RECONNECT_WAIT_MS = 150;
@@ -48,23 +48,25 @@ const RECONNECT_JITTER_MS = 100;
 /** A dead peer is noticed within three of these; the client's default of two minutes would hide it. */
 const PING_INTERVAL_MS = 2000;
 const PINGS_UNANSWERED = 2;
-/** A server of our own is asked about its life by a `Pulse`, and by whoever waits for an answer of it. */
+/** An own server is checked by a `ServerPing`, and by callers that wait for its answers. */
 const OWN_PING_INTERVAL_MS = 60_000;
-/** It stores while it reads, so that a slow disk holds up its sign of life; and no other one could take its place. */
+/**
+ * An own server stores while it reads, so a slow disk delays its sign of life, and no other server could replace it.
+ */
 const OWN_ALIVE_WITHIN_MS = 5000;
 
 export interface NatsConnections {
-  /** Publishes with an expectation, and nothing else. */
+  /** Only appends with an expectation. */
   readonly appends: NatsLink;
   /** Consumers: replay and followers. */
   readonly reads: NatsLink;
-  /** Leases, objects, the bus, questions about streams. */
+  /** Leases, objects, the bus, requests about streams. */
   readonly control: NatsLink;
-  /** The system account, where its credentials were given. */
+  /** The system account, if its credentials were given. */
   readonly system: NatsLink | undefined;
-  /** Of the connection for reading, where the server is our own. */
-  readonly pulse: Pulse | undefined;
-  /** Versions of the servers that the three connections are on now. */
+  /** For the reading connection, where the server is our own. */
+  readonly serverPing: ServerPing | undefined;
+  /** Versions of the servers that the three connections use now. */
   serverVersions(): string[];
   close(): Promise<void>;
 }
@@ -83,7 +85,7 @@ export async function connect(options: NatsOptions): Promise<NatsConnections> {
     const controlling = open('control', false, options);
     const appending = isThread ? controlling : open('appends', true, options);
     const asking = isThread || ofSystem === undefined ? undefined : open('system', true, ofSystem);
-    // Whoever is left when one of them fails is closed below.
+    // If one fails, the opened ones are closed below.
     await Promise.allSettled([reading, controlling, appending, asking]);
     const [reads, control, appends, system] = await Promise.all([reading, controlling, appending, asking]);
     return {
@@ -91,7 +93,7 @@ export async function connect(options: NatsOptions): Promise<NatsConnections> {
       reads,
       control,
       system,
-      pulse: isOwn ? new Pulse(reads) : undefined,
+      serverPing: isOwn ? new ServerPing(reads) : undefined,
       serverVersions: () => [...new Set([appends, reads, control].map((link) => link.serverVersion))],
       close: async () => {
         await Promise.all(opened.map((link) => link.close()));
@@ -121,7 +123,7 @@ async function openLink(options: NatsOptions, role: string, noEcho: boolean, ide
     reconnectJitterTLS: RECONNECT_JITTER_MS,
     pingInterval: options.isOwn ? OWN_PING_INTERVAL_MS : PING_INTERVAL_MS,
     maxPingOut: PINGS_UNANSWERED,
-    // A server that is starting may not know its users yet; giving up for good would need a restart of ours.
+    // A starting server may not know its users yet; giving up for good would need a restart of this process.
     ignoreAuthErrorAbort: true,
     // A stack for every request costs more than the request.
     noAsyncTraces: true,
@@ -149,8 +151,8 @@ function authenticatorOf(identity: Identity): Authenticator | undefined {
 }
 
 /**
- * It is read again whenever a connection is made, so that what was rotated is used without a restart. Where it cannot be
- * read then, it is being replaced: what was in it before is tried, and the next connection reads again.
+ * Reads the file at each connection, so that a rotated secret is used without a restart. If it cannot be read, it is
+ * being replaced: the last contents are used, and the next connection reads it again.
  */
 function secretFile(path: string): () => Uint8Array {
   let last: Uint8Array;
@@ -163,7 +165,7 @@ function secretFile(path: string): () => Uint8Array {
     try {
       last = readFileSync(path);
     } catch {
-      // Said above.
+      // Described above.
     }
     return last;
   };

@@ -1,4 +1,4 @@
-/** The world of NATS: connections, the four ports that stand on them, and the layout of an installation. */
+/** NATS: connections, the ports on top of them, and the layout of an installation. */
 export { initCluster } from './cluster-layout.js';
 export { connect, type NatsConnections, type NatsOptions } from './connection.js';
 export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-journal.js';
@@ -10,7 +10,7 @@ export { type ClusterLayout, readLayout } from './layout-record.js';
 export { replaceSealKey } from './layout-seal-key.js';
 export { LeaderSpread } from './leader-spread.js';
 export { NatsBus } from './nats-bus.js';
-export { natsStanding } from './nats-standing.js';
+export { natsStatus } from './nats-status.js';
 export {
   type MarkKeeper,
   markFile,

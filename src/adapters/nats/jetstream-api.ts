@@ -3,11 +3,12 @@
  * `JetStreamRefusal` with their code; a server that does not answer is JOURNAL_UNAVAILABLE.
  */
 import type { StreamConfig } from '@nats-io/jetstream';
-import { describeError } from '../../kernel/index.js';
+import { describeError, isMillraceError } from '../../kernel/index.js';
 import { journalUnavailable, type NatsLink } from './link.js';
+import { isForbidden } from './link-failure.js';
 import { jetStreamApiSubject } from './subjects.js';
 
-/** Codes of the server's errors that change what we do. */
+/** Codes of server errors that are handled specially. */
 export const JETSTREAM_ERRORS = {
   streamNotFound: 10059,
   streamNameInUse: 10058,
@@ -32,7 +33,7 @@ export function isRefusal(error: unknown, errorCode?: number): error is JetStrea
   return error instanceof JetStreamRefusal && (errorCode === undefined || error.errorCode === errorCode);
 }
 
-/** A refusal of the server as its silence is thrown. @throws JOURNAL_UNAVAILABLE, and what is no refusal as it is */
+/** Converts a refusal of the server. @throws JOURNAL_UNAVAILABLE; other errors unchanged */
 export async function unavailableIfRefused<T>(
   question: () => Promise<T>,
   details: Record<string, unknown> = {},
@@ -67,19 +68,31 @@ export interface StreamDescription {
       readonly lag?: number;
     }[];
   };
-  /** How many `state.subjects` there are: they come in pages. */
+  /** The number of `state.subjects`, which come in pages. */
   readonly total?: number;
 }
 
 export interface MessageFound {
   readonly position: number;
   readonly bytes: Uint8Array;
-  /** The header block as it is on the wire, where there is one. */
+  /** The header block in wire format, if there is one. */
   readonly headers: string;
+  /** By the clock of the server that led the stream then. */
+  readonly storedAtMs: number;
 }
 
 /** Long enough for an answer that waits for a disk, shorter than an election. */
 const TIMEOUT_MS = 5000;
+/** A stream without a leader does not answer, and its later leader does not get the request: it is sent again. */
+const ASK_AGAIN_MS = 1000;
+
+const UNANSWERED = Symbol('unanswered');
+
+/** @throws errors that are answers, and a refusal for lack of rights, which a repeated request would get again */
+function onlyUnavailable(error: unknown): typeof UNANSWERED {
+  if (isMillraceError(error, 'JOURNAL_UNAVAILABLE') && !isForbidden(error.cause)) return UNANSWERED;
+  throw error;
+}
 
 export class JetStreamApi {
   constructor(
@@ -106,14 +119,28 @@ export class JetStreamApi {
     return this.call(`STREAM.INFO.${stream}`, question);
   }
 
-  /** Undefined when there is no such stream. */
+  /** Undefined when there is no such stream. While its servers elect a leader, the first answer after that counts. */
   async findStream(stream: string): Promise<StreamDescription | undefined> {
     try {
-      return await this.streamInfo(stream);
+      return await this.#firstAnswer((timeoutMs) => this.call(`STREAM.INFO.${stream}`, {}, timeoutMs));
     } catch (error) {
       if (isRefusal(error, JETSTREAM_ERRORS.streamNotFound)) return undefined;
       throw error;
     }
+  }
+
+  /** For a request that may be repeated. A late answer to an earlier try counts as well. */
+  async #firstAnswer<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
+    const quick = () => ask(Math.min(ASK_AGAIN_MS, this.timeoutMs)).catch(onlyUnavailable);
+    const first = await quick();
+    if (first !== UNANSWERED) return first;
+    const slow = ask(this.timeoutMs);
+    slow.catch(() => undefined);
+    for (let askedMs = ASK_AGAIN_MS; askedMs < this.timeoutMs; askedMs += ASK_AGAIN_MS) {
+      const answer = await Promise.race([slow, quick()]);
+      if (answer !== UNANSWERED) return answer;
+    }
+    return slow;
   }
 
   /** Streams with a subject that matches; the first page of them. */
@@ -126,7 +153,7 @@ export class JetStreamApi {
     return this.call(`STREAM.CREATE.${config.name}`, config);
   }
 
-  /** Removes what is below `seq`, or all of one subject. */
+  /** Removes the messages below `seq`, or all of one subject. */
   purge(stream: string, what: { seq: number } | { filter: string }): Promise<unknown> {
     return this.call(`STREAM.PURGE.${stream}`, what);
   }
@@ -144,13 +171,14 @@ export class JetStreamApi {
 
   /** Undefined when the server that answered does not have it. */
   async message(stream: string, which: { seq: number } | { last_by_subj: string }): Promise<MessageFound | undefined> {
-    type Answer = { message: { seq: number; data?: string; hdrs?: string } };
+    type Answer = { message: { seq: number; data?: string; hdrs?: string; time: string } };
     try {
       const { message } = await this.call<Answer>(`STREAM.MSG.GET.${stream}`, which);
       return {
         position: message.seq,
         bytes: Buffer.from(message.data ?? '', 'base64'),
         headers: Buffer.from(message.hdrs ?? '', 'base64').toString('latin1'),
+        storedAtMs: Date.parse(message.time),
       };
     } catch (error) {
       const isGone = isRefusal(error) && error.status === 404 && error.errorCode !== JETSTREAM_ERRORS.streamNotFound;

@@ -1,8 +1,8 @@
 /**
  * The journal on JetStream: a stream for each shard, fenced by the last position of that stream.
  *
- *  JJ1 an append is one publish with the expected last position; nothing here sends it again
- *  JJ2 streams are never made here: one that is missing is JOURNAL_DAMAGED
+ *  JJ1 an append is one publish with the expected last position; it is not repeated here
+ *  JJ2 streams are never made here: a missing one is JOURNAL_DAMAGED
  *  JJ3 a journal is cut only at its front and never emptied
  */
 import { MillraceError, type ShardName } from '../../kernel/index.js';
@@ -23,8 +23,8 @@ import type { Names } from './subjects.js';
 
 export interface JetStreamJournalOptions {
   /**
-   * One try of an append ends `unknown` after this, and one look at what stands in its place fails. Default 1 s: an
-   * election takes longer, the owner then asks again.
+   * One try of an append ends as `unknown` after this time, and reading its position fails. Default 1 s: an election
+   * takes longer, and the owner then tries again.
    */
   readonly appendTimeoutMs?: number;
   /** A read without progress for this long fails. Default 15 s: longer than an election and a reconnect. */
@@ -35,13 +35,18 @@ const DEFAULT_APPEND_TIMEOUT_MS = 1000;
 const DEFAULT_READ_TIMEOUT_MS = 15_000;
 /** Each sign of life costs an idle process some 30 µs and its server as much, for each stream and thread that follows. */
 const DEFAULT_ALIVE_EVERY_MS = 1250;
-/** The server sends a heartbeat after one to two times its interval, and half of one is for the way. */
+/** The server sends a heartbeat after one to two times its interval, and half an interval is for transport. */
 const HEARTBEATS_BETWEEN = 2.5;
-/** The same from a server of our own: it is asked, and all who follow are told at once. */
+/** The same from an own server: it is asked, and all followers are told immediately. */
 const OWN_ALIVE_EVERY_MS = 2000;
-/** What a server of our own has forgotten without a word, which it never does, is missed after five of these. */
+/** A subscription that an own server lost silently, which it never does, is noticed after five of these. */
 const OWN_HEARTBEAT_MS = 30_000;
 const READ_HEARTBEAT_MS = 500;
+/**
+ * So few messages are read one by one from the stream's leader. A consumer is created by the leader of all servers, and
+ * is created again only after seconds when that request is lost.
+ */
+const FEW_MESSAGES = 8;
 /** About two milliseconds of parsing, or one of the largest messages. */
 const READ_ROUND = { messages: 1000, bytes: 1024 * 1024 };
 
@@ -81,7 +86,22 @@ export class JetStreamJournal implements Journal {
   }
 
   async *read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
-    if (to < from) return;
+    let next = from;
+    for (; to - from < FEW_MESSAGES && next <= to; next += 1) {
+      const message = await this.#fromLeader(shard, next);
+      if (message === undefined) break;
+      yield message;
+    }
+    if (next <= to) yield* this.#readByConsumer(shard, next, to);
+  }
+
+  /** Undefined when the stream's leader does not answer soon, or does not have the message. */
+  async #fromLeader(shard: ShardName, position: number): Promise<StoredMessage | undefined> {
+    const found = this.#looks.message(this.names.journalStream(shard), { seq: position });
+    return found.catch(() => undefined);
+  }
+
+  async *#readByConsumer(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
     const arrivals = new Arrivals(this.#readTimeoutMs, shard);
     const stream = this.names.journalStream(shard);
     const options = { stream, from, heartbeatMs: READ_HEARTBEAT_MS, round: READ_ROUND };
@@ -104,7 +124,7 @@ export class JetStreamJournal implements Journal {
           }
           if (arrival.position !== next) {
             const details = { shard, expected: next, found: arrival.position };
-            throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal has a hole`, details);
+            throw new MillraceError('JOURNAL_DAMAGED', `${shard}: messages are missing in the journal`, details);
           }
           yield arrival;
           next += 1;
@@ -117,10 +137,10 @@ export class JetStreamJournal implements Journal {
   }
 
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
-    const { pulse } = this.connections;
-    const { aliveEveryMs = pulse === undefined ? DEFAULT_ALIVE_EVERY_MS : OWN_ALIVE_EVERY_MS } = follower;
-    const heartbeatMs = pulse === undefined ? aliveEveryMs / HEARTBEATS_BETWEEN : OWN_HEARTBEAT_MS;
-    const isAlive = pulse && { pulse, everyMs: aliveEveryMs };
+    const { serverPing } = this.connections;
+    const { aliveEveryMs = serverPing === undefined ? DEFAULT_ALIVE_EVERY_MS : OWN_ALIVE_EVERY_MS } = follower;
+    const heartbeatMs = serverPing === undefined ? aliveEveryMs / HEARTBEATS_BETWEEN : OWN_HEARTBEAT_MS;
+    const isAlive = serverPing && { serverPing, everyMs: aliveEveryMs };
     const options = { stream: this.names.journalStream(shard), from, heartbeatMs, isAlive };
     return new OrderedFeed(this.#reads, options, {
       onMessage: (message) => follower.onMessage(message),
@@ -166,5 +186,5 @@ export class JetStreamJournal implements Journal {
 }
 
 function missing(shard: ShardName, cause: unknown): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', 'the stream of the journal is not there', { shard }, cause);
+  return new MillraceError('JOURNAL_DAMAGED', 'the stream of the journal does not exist', { shard }, cause);
 }

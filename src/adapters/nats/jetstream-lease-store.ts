@@ -1,9 +1,9 @@
 /**
- * Leases in a key-value bucket: a stream with one subject a key, which keeps the last message of each.
- * The bucket is laid out as the standard clients expect, so that an operator can read it.
+ * Leases in a key-value bucket: a stream with one subject for each key, which keeps the last message of each. Its
+ * layout is that of the standard clients, so that an operator can read it.
  *
- *  JL1 a change is one conditional publish; nothing here sends it again
- *  JL2 whatever is not surely a conflict or a success is `unknown`: the caller reads back
+ *  JL1 a change is one conditional publish; it is not repeated here
+ *  JL2 any outcome that is not certainly a conflict or a success is `unknown`: the caller reads the record
  */
 import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
@@ -12,7 +12,7 @@ import { journalUnavailable } from './link.js';
 import { publishOnce } from './publish-once.js';
 import type { BucketName, Names } from './subjects.js';
 
-/** Shorter than a lease lasts, so that an owner knows in time that it could not renew. */
+/** Shorter than a lease, so that an owner knows in time that it could not renew. */
 const TIMEOUT_MS = 2000;
 
 /** A standard client deletes by storing one of these. */
@@ -34,7 +34,7 @@ export class JetStreamLeaseStore implements LeaseStore {
   async get(key: string): Promise<LeaseRecord | undefined> {
     const found = await this.#last(key);
     if (found === undefined || DELETE_MARKER.test(found.headers)) return undefined;
-    return { value: found.bytes, revision: found.position };
+    return { value: found.bytes, revision: found.position, storedAtMs: found.storedAtMs };
   }
 
   async keys(prefix: string): Promise<string[]> {

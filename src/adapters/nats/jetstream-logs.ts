@@ -1,10 +1,10 @@
 /**
- * Logs that many write to, on JetStream: a stream each, where a message is published once, with its acknowledgement and
- * without an expectation of what stands before it. They are followed as a journal is.
+ * Logs with many writers on JetStream: one stream each. A message is published once, with its acknowledgement and
+ * without an expectation. They are followed like journals.
  */
 import { MillraceError, type ShardName } from '../../kernel/index.js';
-import { intakeOf, METER_SHARD } from '../../messages/index.js';
 import type { IntakeLog, Journal, JournalFollower, MeterLog, Subscription } from '../../ports/index.js';
+import { intakeOf, METER_SHARD } from '../../protocol/index.js';
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
 import { JetStreamJournal } from './jetstream-journal.js';
@@ -12,15 +12,12 @@ import type { NatsLink } from './link.js';
 import { publishOnce } from './publish-once.js';
 import type { Names } from './subjects.js';
 
-/** Whoever publishes waits five seconds at most, and may try twice. */
+/** A publisher waits five seconds at most, and may try twice. */
 const INTAKE_TIMEOUT_MS = 2000;
-/** It is the bound of a journal. */
+/** The same as for a journal. */
 const METER_TIMEOUT_MS = 5000;
 
-/**
- * The intakes of the queue's shards, a stream beside each journal. Their appends share the journal's connection, because
- * a publish waits for them.
- */
+/** The intakes of the queue's shards. Their appends share the journal's connection, because publishes wait for them. */
 export class JetStreamIntakeLog implements IntakeLog {
   readonly #control: JetStreamApi;
 
@@ -46,7 +43,8 @@ export class JetStreamIntakeLog implements IntakeLog {
     await unavailableIfRefused(
       async () => {
         const { state } = await this.#control.streamInfo(stream);
-        // A purge beyond the end would move the end (IL3); one right behind it empties the stream and leaves its end.
+        // A purge beyond the end would move the end (IL3: positions never fall); one directly after it empties the
+        // stream and keeps its end.
         const upTo = Math.min(position, state.last_seq);
         if (state.messages > 0 && upTo >= state.first_seq) await this.#control.purge(stream, { seq: upTo + 1 });
       },
@@ -55,7 +53,7 @@ export class JetStreamIntakeLog implements IntakeLog {
   }
 }
 
-/** The meter's log. It uses the connection for questions: what is counted must not wait in front of what is written. */
+/** The meter's log. It uses the control connection, so that its records do not delay appends. */
 export class JetStreamMeterLog implements MeterLog {
   /** @param journal of the same connections */
   constructor(
@@ -74,8 +72,8 @@ export class JetStreamMeterLog implements MeterLog {
 }
 
 /**
- * @param what is appended, as errors name it
- * @throws JOURNAL_UNAVAILABLE, which says `isStored: false` where that is known
+ * @param what  the kind of record, for errors
+ * @throws JOURNAL_UNAVAILABLE, with `isStored: false` if that is known
  */
 async function append(
   link: NatsLink,

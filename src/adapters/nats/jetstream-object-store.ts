@@ -1,11 +1,11 @@
 /**
- * Objects in an object store bucket, laid out as the standard clients expect: pieces on a subject of
- * their own, then one description with size and SHA-256.
+ * Objects in an object store bucket, in the layout of the standard clients: pieces on a separate subject, then one
+ * description with size and SHA-256.
  *
  *  JO1 an object is visible once its description is stored, which is after all of its pieces
- *  JO2 a description is stored only where there is none: a name is written once
+ *  JO2 a description is stored only if there is none: a name is written once
  *  JO3 bytes that do not match the description are never returned
- *  JO4 a try that failed leaves at most pieces that no description names; `sweepLoose` removes them
+ *  JO4 a failed try leaves at most pieces that no description names; `sweepLoose` removes them
  */
 import { createHash } from 'node:crypto';
 import { nuid } from 'nats';
@@ -48,7 +48,7 @@ export class JetStreamObjectStore implements ObjectStore {
   readonly #control: JetStreamApi;
   readonly #reads: JetStreamApi;
   readonly #stream: string;
-  /** Subjects of pieces that no description named at the last look. */
+  /** Subjects of pieces that no description named at the last check. */
   #loose: ReadonlySet<string> = new Set();
 
   constructor(
@@ -81,7 +81,7 @@ export class JetStreamObjectStore implements ObjectStore {
     const subject = this.names.objectDescriptionSubject(name);
     const outcome = await this.#publish(subject, JSON.stringify(description), existing?.position ?? 0);
     if (outcome.kind === 'stored') return;
-    // Unknown means that the description may be there, and then its pieces have to be too.
+    // After an unknown outcome the description may exist, and then its pieces must too.
     if (outcome.kind === 'unknown') throw journalUnavailable(outcome.cause, { name });
     await this.#purgeChunks(id);
     const winner = outcome.kind === 'conflict' ? await this.#describe(name) : undefined;
@@ -97,7 +97,7 @@ export class JetStreamObjectStore implements ObjectStore {
       if ((await digestOf(bytes)) !== description.digest) throw damaged(name, 'its bytes do not match their digest');
       return bytes;
     } catch (error) {
-      // Deleted, or deleted and written again, while we read: then what we saw was no damage.
+      // The object was deleted or replaced during the read, so it was not damaged.
       const now = await this.#describe(name);
       if (now === undefined || now.deleted === true) return undefined;
       throw error;
@@ -119,12 +119,12 @@ export class JetStreamObjectStore implements ObjectStore {
   }
 
   /**
-   * JO4: removes pieces that no description named at the last look either: let looks be further apart than an object
-   * takes to be written. @returns how many objects' pieces went. @throws JOURNAL_UNAVAILABLE
+   * Removes pieces that no description named at the last check either (JO4); checks must be further apart than the
+   * writing of an object. @returns the number of objects. @throws JOURNAL_UNAVAILABLE
    */
   async sweepLoose(): Promise<number> {
     const { chunks } = this.names.objectSubjects();
-    // Pieces first: those of an object that is described meanwhile are named.
+    // Pieces are listed first, because those of an object that is described during the check are then named.
     const loose = new Set((await ask(() => this.#control.subjects(this.#stream, chunks))).keys());
     for await (const { nuid: id } of this.#described('')) loose.delete(this.names.objectChunkSubject(id));
     const before = this.#loose;
@@ -134,7 +134,7 @@ export class JetStreamObjectStore implements ObjectStore {
     return over.length;
   }
 
-  /** Objects that are there and whose names begin so, in order of their names. */
+  /** Objects with this prefix, in order of their names. */
   async *#described(prefix: string): AsyncGenerator<Described> {
     const { descriptions } = this.names.objectSubjects();
     const subjects = await ask(() => this.#control.subjects(this.#stream, descriptions));
@@ -158,7 +158,7 @@ export class JetStreamObjectStore implements ObjectStore {
     return { ...description, position: found.position };
   }
 
-  /** The number of pieces. @throws JOURNAL_UNAVAILABLE, and then none is left if that could be arranged */
+  /** The number of pieces. @throws JOURNAL_UNAVAILABLE; the pieces are then removed if possible */
   async #storeChunks(name: string, id: string, bytes: Uint8Array): Promise<number> {
     const subject = this.names.objectChunkSubject(id);
     const count = Math.ceil(bytes.byteLength / CHUNK_BYTES);
@@ -249,7 +249,7 @@ function damaged(name: string, why: string): MillraceError {
   return new MillraceError('JOURNAL_DAMAGED', `an object is damaged: ${why}`, { name });
 }
 
-/** In slices, with room for other work between them: a large object must not hold the loop. */
+/** In slices with other work in between, because a large object must not block the event loop. */
 async function digestOf(bytes: Uint8Array): Promise<string> {
   const hash = createHash('sha256');
   for (let at = 0; at < bytes.byteLength; at += HASH_SLICE_BYTES) {

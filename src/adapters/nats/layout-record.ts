@@ -1,5 +1,5 @@
 /** The record that an installation's layout is kept in. */
-import { assert, FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError } from '../../kernel/index.js';
+import { assert, FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError, writtenByNewer } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
 import { JetStreamApi } from './jetstream-api.js';
 import { JetStreamLeaseStore } from './jetstream-lease-store.js';
@@ -8,19 +8,19 @@ import { Names } from './subjects.js';
 
 export interface ClusterLayout extends DeclaredCounts {
   readonly version: 1;
-  /** Random, made by the first initialisation; stands in leases and entries. */
+  /** Random, made by the first initialisation; it is in leases and entries. */
   readonly clusterId: string;
   readonly complete: boolean;
-  /** Which key seals the secrets of this installation; recorded by the first process that starts on it. */
+  /** The key that seals the installation's secrets; recorded by the first process. */
   readonly sealKeyId?: string;
-  /** The level of the forms in which things may be stored here; left out: the first. Who reads less is refused. */
+  /** The level of stored forms; missing: the first. A program that reads less is refused. */
   readonly format?: number;
   /** When each stream was created, as its server says, by its name without prefix. */
   readonly streams: Readonly<Record<string, string>>;
 }
 
 export interface LayoutRecord extends ClusterLayout {
-  /** Who is creating streams now. */
+  /** The attempt that is creating streams. */
   readonly attempt: string;
 }
 
@@ -31,7 +31,7 @@ export interface VersionedLayout {
 
 export const LAYOUT_KEY = 'cluster';
 
-/** The layout as it is recorded, complete or not; undefined where nothing was ever initialised. */
+/** The recorded layout, complete or not; undefined before any initialisation. */
 export async function readLayout(connections: NatsConnections, prefix: string): Promise<ClusterLayout | undefined> {
   const names = new Names(prefix);
   const bucket = await new JetStreamApi(connections.control).findStream(names.bucketStream('layout'));
@@ -44,14 +44,14 @@ export function layoutStore(connections: NatsConnections, names: Names): JetStre
   return new JetStreamLeaseStore(connections, names, 'layout');
 }
 
-/** What it says of the installation, without who is making it. */
+/** The layout without the attempt. */
 export function layoutOf({ attempt: _, ...layout }: LayoutRecord): ClusterLayout {
   return layout;
 }
 
 /**
- * Somebody else's change at the same moment is not lost.
- * @param change  gives the record back as it is where there is nothing to change
+ * Keeps simultaneous changes of others.
+ * @param change  returns the same record when there is nothing to change
  * @throws JOURNAL_UNAVAILABLE
  */
 export async function changeLayout(
@@ -67,7 +67,7 @@ export async function changeLayout(
     const changed = change(record);
     if (changed === record) return record;
     const outcome = await store.update(LAYOUT_KEY, encodeLayout(changed), found.revision);
-    // Another's may have been first, or nobody knows: what is recorded is looked at again.
+    // After a conflict or an unknown outcome the record is read again.
     if (outcome.kind === 'stored') return changed;
   }
 }
@@ -76,14 +76,14 @@ export function encodeLayout(record: LayoutRecord): Uint8Array {
   return Buffer.from(JSON.stringify(record), 'utf8');
 }
 
-/** @throws BAD_CONFIG when a newer program has raised the level of formats */
+/** @throws NEWER_FORMAT when a newer program has written it, or has raised the level of formats */
 export function decodeLayout(bytes: Uint8Array): LayoutRecord {
   const record = JSON.parse(Buffer.from(bytes).toString('utf8')) as LayoutRecord;
-  assert(record.version === 1, 'a layout of a newer version', { version: record.version });
-  const { format = FIRST_FORMAT_LEVEL } = record;
+  const { version, format = FIRST_FORMAT_LEVEL } = record;
+  if (version > 1) throw writtenByNewer('the layout of this installation', { of: 'version', found: version, known: 1 });
+  assert(version === 1, 'a layout without a version', { version });
   if (format > FORMAT_LEVEL) {
-    const message = `this installation has format level ${format}, and this program reads up to ${FORMAT_LEVEL}: start a newer one`;
-    throw new MillraceError('BAD_CONFIG', message, { format });
+    throw writtenByNewer('this installation', { of: 'level', found: format, known: FORMAT_LEVEL });
   }
   return record;
 }

@@ -1,4 +1,4 @@
-/** Why a request has no answer, and whether anybody can have received it; link.ts says what each kind promises. */
+/** The reason why a request has no answer, and whether it may have been received; link.ts describes each kind. */
 export type LinkFailureKind =
   | 'not-sent'
   | 'no-responders'
@@ -20,7 +20,7 @@ export class LinkFailure extends Error {
   }
 }
 
-/** The user that we are signed in as may not do that; rights are given by the configuration of the servers. */
+/** The user of this connection lacks the right, which the configuration of the servers gives. */
 export function isForbidden(failure: unknown): failure is LinkFailure {
   return failure instanceof LinkFailure && failure.kind === 'forbidden';
 }

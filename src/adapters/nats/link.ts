@@ -1,13 +1,12 @@
 /**
- * One connection to NATS, watched. It adds to the client what a single try needs: a failure says
- * whether anything can have been sent, and a lost connection fails what waits on it at once instead
- * of at its timeout.
+ * One monitored NATS connection. In addition to the client, a failure tells whether the request may have been sent, and
+ * a lost connection fails its waiting requests immediately instead of at their timeout.
  *
- *  LK1 `not-sent` and `no-responders` mean that nobody received the request and nobody will
+ *  LK1 `not-sent` and `no-responders` mean that the request was not received and will not be
  *  LK2 every other failure promises nothing
  *  LK3 a request is sent once
- *  LK4 a server that leaves a request unanswered is asked for a sign of life; without one its connection is given up
- *  LK5 a server that says it is about to end is left at once, for another
+ *  LK4 a server that leaves a request unanswered is asked for a sign of life; without one the connection is closed
+ *  LK5 a server that announces its end is left immediately, for another
  */
 import {
   createInbox,
@@ -20,20 +19,18 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Subscription } from '../../ports/index.js';
-import { streamDirectly } from './direct-stream.js';
 import { isForbidden, LinkFailure } from './link-failure.js';
 import { RequestInbox, type Settle } from './request-inbox.js';
 import { inboxPrefix, type NatsUser } from './subjects.js';
 
 export interface LinkRequest {
   readonly timeoutMs: number;
-  /** As they are sent, with their first line and an empty last one. */
-  readonly headers?: string;
+  readonly headers?: MsgHdrs | undefined;
 }
 
-/** It bounds the writing of what is buffered at the end; a process has ten seconds in all to stop. */
+/** The time to write buffered data at the end; a process has ten seconds in total to stop. */
 const DRAIN_TIMEOUT_MS = 3000;
-/** A server says that it lives beside whatever it does for others; a network's worst pause is shorter. */
+/** A server answers a ping along with other work; the longest usual network pause is shorter. */
 const ALIVE_WITHIN_MS = 2000;
 
 export class NatsLink {
@@ -43,17 +40,16 @@ export class NatsLink {
   #isProbing = false;
 
   constructor(
-    /** The connection itself, for what has no other shape here. */
+    /** The connection itself, for uses without a method here. */
     readonly raw: NatsConnection,
-    /** What this connection is for; appears in messages. */
+    /** The purpose of this connection, for messages. */
     readonly role: string,
-    /** As whom it is signed in, as far as we know. */
+    /** The user of this connection, as far as it is known here. */
     readonly user: NatsUser = 'process',
     /** How long a sign of life may take. */
     private readonly aliveWithinMs = ALIVE_WITHIN_MS,
   ) {
     this.#inbox = new RequestInbox(raw, inboxPrefix(user, role), () => void this.#probe());
-    streamDirectly(raw);
     void this.#watch();
   }
 
@@ -61,12 +57,12 @@ export class NatsLink {
     return this.#isConnected;
   }
 
-  /** The version of the server that it is connected to now; after a reconnect it may be another one. */
+  /** The version of the present server; it may change with a reconnect. */
   get serverVersion(): string {
     return this.raw.info?.version ?? '0.0.0';
   }
 
-  /** @throws LinkFailure and nothing else */
+  /** @throws only LinkFailure */
   request(subject: string, payload: Payload, options: LinkRequest): Promise<Msg> {
     return new Promise((resolve, reject) =>
       this.send(subject, payload, options, (answer) =>
@@ -75,8 +71,11 @@ export class NatsLink {
     );
   }
 
-  /** As `request`, without a promise, and with as many answers as `settle` asks for; it may be called before this returns. */
-  send(subject: string, payload: Payload, { timeoutMs, headers = '' }: LinkRequest, settle: Settle): void {
+  /**
+   * As `request`, without a promise, and with as many answers as `settle` asks for; `settle` may be called before this
+   * returns.
+   */
+  send(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest, settle: Settle): void {
     if (!this.#isConnected) {
       settle(this.#notSent());
       return;
@@ -102,7 +101,7 @@ export class NatsLink {
     return createInbox(inboxPrefix(this.user, this.role));
   }
 
-  /** Survives reconnects. What `onMessage` throws ends the process, not the connection. */
+  /** Survives reconnects. An error of `onMessage` ends the process, not the connection. */
   subscribe(subject: string, onMessage: (message: Msg) => void): NatsSubscription {
     return this.raw.subscribe(subject, {
       callback: (error, message) => {
@@ -116,6 +115,14 @@ export class NatsLink {
         }
       },
     });
+  }
+
+  /**
+   * Ends a subscription after every message that the server has sent for it is handled: a request that was in transit
+   * gets its answer.
+   */
+  drain(subscription: NatsSubscription): void {
+    if (!this.raw.isClosed()) subscription.drain().catch(() => subscription.unsubscribe());
   }
 
   onReconnect(listener: () => void): Subscription {
@@ -137,11 +144,11 @@ export class NatsLink {
     }
   }
 
-  /** Sends what is buffered, then closes. Requests still waiting fail. Safe to call twice. */
+  /** Sends buffered data, then closes. Waiting requests fail. May be called twice. */
   async close(): Promise<void> {
     if (this.raw.isClosed()) return;
     if (this.#isConnected && !this.raw.isDraining()) {
-      // A server that does not answer would hold a drain for as long as its silence lasts.
+      // A server that does not answer would delay a drain for the whole silence.
       const late = setTimeout(() => void this.raw.close(), DRAIN_TIMEOUT_MS);
       await Promise.race([this.raw.drain().catch(() => {}), this.raw.closed()]);
       clearTimeout(late);
@@ -150,21 +157,21 @@ export class NatsLink {
     this.#disconnected();
   }
 
-  /** LK4. The client's own pings are far apart, so that a process without work costs nothing. */
+  /** Asks for a sign of life (LK4). The client's pings have long intervals, so that an idle process costs nothing. */
   async #probe(): Promise<void> {
     if (this.#isProbing || !this.#isConnected || this.raw.isClosed()) return;
     this.#isProbing = true;
     try {
       await this.flush(this.aliveWithinMs);
     } catch (error) {
-      // Another failure than silence is that of a connection which is lost already.
+      // Any failure except a timeout means that the connection is lost already.
       if (error instanceof LinkFailure && error.kind === 'timed-out') this.#leave();
     } finally {
       this.#isProbing = false;
     }
   }
 
-  /** Connects again, to another server where there is one. Nothing that was sent is waited for. */
+  /** Reconnects, to another server where there is one, without waiting for sent requests. */
   #leave(): void {
     if (!this.raw.isClosed() && !this.raw.isDraining()) void this.raw.reconnect();
   }
@@ -172,11 +179,9 @@ export class NatsLink {
   async #watch(): Promise<void> {
     for await (const status of this.raw.status()) {
       if (status.type === 'ldm') this.#leave();
-      if (status.type === 'disconnect' && !this.#isConnected) this.#endDial();
       if (status.type === 'disconnect' || status.type === 'close') this.#disconnected();
       if (status.type === 'error') this.#refused(status.error);
       if (status.type === 'reconnect') {
-        streamDirectly(this.raw);
         this.#isConnected = true;
         for (const listener of [...this.#onReconnect]) listener();
       }
@@ -184,19 +189,13 @@ export class NatsLink {
     this.#disconnected();
   }
 
-  /** What the server does not let us do has no answer: it fails now, and says why, instead of when its time is up. */
+  /** A request without permission gets no answer, so it fails now with the reason instead of at its timeout. */
   #refused(error: Error): void {
     if (!(error instanceof errors.PermissionViolationError)) return;
     const { operation, subject } = error;
     const what = `the NATS user of this process may not ${operation === 'publish' ? 'publish' : 'listen'} to ${subject}`;
     if (operation === 'publish') this.#inbox.failSubject(subject, what);
     else if (subject.startsWith(inboxPrefix(this.user, this.role))) this.#inbox.failAll(what, 'forbidden');
-  }
-
-  /** A connection that is lost while it is being made is waited for by the client as if it could still answer. */
-  #endDial(): void {
-    const { protocol } = this.raw as unknown as { protocol: { connectError?: (error: Error) => void } };
-    protocol.connectError?.(new Error('the connection was lost before it was made'));
   }
 
   #disconnected(): void {
@@ -210,7 +209,7 @@ export class NatsLink {
   }
 }
 
-/** What `publish` throws: nothing was sent. */
+/** The failure for an error of `publish`: the request was not sent. */
 function failureOf(cause: unknown): LinkFailure {
   if (isClosing(cause)) return new LinkFailure('not-sent', describeError(cause), cause);
   return new LinkFailure('refused', describeError(cause), cause);
@@ -220,7 +219,7 @@ function isClosing(error: unknown): boolean {
   return error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError;
 }
 
-/** How the rest of the system says that the journal's server did not answer. */
+/** The error of all ports when the journal's server did not answer. */
 export function journalUnavailable(cause: unknown, details: Record<string, unknown> = {}): MillraceError {
   const message = isForbidden(cause) ? cause.message : 'the journal does not answer';
   return new MillraceError('JOURNAL_UNAVAILABLE', message, details, cause);

@@ -1,7 +1,6 @@
 /**
- * The bus on plain NATS: requests and notices between processes, stored nowhere. Every subscription is
- * a plain one, without a queue group: the owner of a shard is one process, and who it is, the journal
- * decides.
+ * The bus on plain NATS: requests and notices between processes, not stored. Subscriptions have no queue group, because
+ * a shard's owner is one process, which the journal determines.
  */
 import type { Msg } from 'nats';
 import { describeError, MillraceError, unreachable } from '../../kernel/index.js';
@@ -15,16 +14,16 @@ import { RequestBatches, serveBatches } from './request-batches.js';
 import type { Names } from './subjects.js';
 
 export interface NatsBusOptions {
-  /** The largest payload, 64 MiB by default: the largest command and reply with room to spare. */
+  /** The largest payload, 64 MiB by default: more than the largest command and reply. */
   readonly maxBytes?: number;
-  /** Hears of messages that had to be dropped. */
+  /** Logs dropped messages. */
   readonly log?: Log;
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 /** How long a large payload is kept for its receivers, and a piece of it waited for. */
 const REASSEMBLY_TIMEOUT_MS = 10_000;
-/** Messages of a subscription that wait behind a large one; what comes beyond is lost, as a bus may. */
+/** Messages of a subscription that may wait for a large one; further ones are lost, which the bus permits. */
 const WAITING_MESSAGES = 10_000;
 
 export class NatsBus implements Bus {
@@ -51,7 +50,7 @@ export class NatsBus implements Bus {
     return this.#link.isConnected();
   }
 
-  /** @throws INVALID when the payload is larger than any may be */
+  /** @throws INVALID when the payload is too large */
   publish(topic: Topic, payload: Uint8Array): void {
     this.#link.publish(this.names.topic(topic), this.#frameOf(payload, 'many').frame);
   }
@@ -71,13 +70,16 @@ export class NatsBus implements Bus {
         return;
       }
       if (waiting >= WAITING_MESSAGES) {
-        this.#log?.warn('bus.message-dropped', { topic: topic.kind, reason: 'too many wait behind a large one' });
+        this.#log?.warn('bus.message-dropped', {
+          topic: topic.kind,
+          reason: 'too many messages wait after a large one',
+        });
         return;
       }
-      // In the order of their sending, also behind one whose pieces are still on their way.
+      // Delivered in the order of sending, also after one with pieces in transit.
       waiting += 1;
       const payload = this.#payloadOf(frame);
-      payload.catch(() => {}); // reported below, in its turn
+      payload.catch(() => {}); // reported below, in its order
       last = last.then(async () => {
         const arrived = await payload.catch((error: unknown) => {
           this.#log?.warn('bus.message-dropped', { topic: topic.kind, reason: describeError(error) });
@@ -110,7 +112,7 @@ export class NatsBus implements Bus {
     }
   }
 
-  /** Commands are many and small. What else is asked comes seldom. */
+  /** Commands are many and small; other requests are rare. */
   async #send(topic: Topic, frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const subject = this.names.topic(topic);
     if (topic.kind === 'command') return this.#batches.request(subject, frame, timeoutMs);
@@ -128,17 +130,17 @@ export class NatsBus implements Bus {
     return {
       stop: () => {
         batches?.stop();
-        if (!this.#link.raw.isClosed()) subscription.unsubscribe();
+        this.#link.drain(subscription);
       },
     };
   }
 
-  /** Forgets what is kept for receivers. Subscriptions are their owners' to stop. */
+  /** Drops payloads kept for receivers. The owners of subscriptions stop them. */
   close(): void {
     this.#bulk.stop();
   }
 
-  /** @returns the answer's frame; nothing when what came is no request */
+  /** @returns the answer's frame; undefined when the message is no request */
   async #answer(
     topic: Topic,
     bytes: Uint8Array,
@@ -150,7 +152,7 @@ export class NatsBus implements Bus {
     try {
       payload = frame.kind === 'payload' ? frame.payload : await this.#payloadOf(frame);
     } catch (cause) {
-      // Not handed on, so surely not executed.
+      // It was not passed on, so it was certainly not executed.
       const why = new MillraceError('SHARD_UNAVAILABLE', 'a large request did not arrive', {}, cause);
       return encodeFailure(cause instanceof MillraceError && !cause.retryable ? cause : why);
     }
@@ -201,9 +203,14 @@ export class NatsBus implements Bus {
 function failureOfRequest(failure: LinkFailure, topic: Topic): MillraceError {
   const details = { topic: topic.kind };
   if (failure.kind === 'no-responders' || failure.kind === 'not-sent' || failure.kind === 'refused') {
-    return new MillraceError('SHARD_UNAVAILABLE', 'nobody serves this', { ...details, isUnserved: true }, failure);
+    return new MillraceError(
+      'SHARD_UNAVAILABLE',
+      'no process serves this subject',
+      { ...details, isUnserved: true },
+      failure,
+    );
   }
-  return new MillraceError('TIMED_OUT', 'no answer came', details, failure);
+  return new MillraceError('TIMED_OUT', 'no answer in time', details, failure);
 }
 
 async function within<T>(promise: Promise<T>, timeoutMs: number, topic: Topic): Promise<T> {
@@ -213,7 +220,7 @@ async function within<T>(promise: Promise<T>, timeoutMs: number, topic: Topic): 
     const failure = new MillraceError('TIMED_OUT', message, { topic: topic.kind });
     timer = setTimeout(() => reject(failure), Math.max(1, timeoutMs));
   });
-  promise.catch(() => {}); // after the deadline nobody waits for it
+  promise.catch(() => {}); // its caller has stopped waiting
   try {
     return await Promise.race([promise, late]);
   } finally {

@@ -1,60 +1,63 @@
 /**
- * Messages of a stream in order, from a position on, for as long as it is wanted: an ephemeral
- * consumer without acknowledgements, made again after a gap, a silence or a reconnect.
+ * The messages of a stream in order from a position on: an ephemeral consumer without acknowledgements, which is
+ * created again after a gap, a silence or a reconnect.
  *
  *  OF1 positions only grow; none is delivered twice
- *  OF2 nothing between two delivered messages was skipped by the feed: the server numbers deliveries,
- *      and a missing number starts a new consumer behind the last one delivered
- *  OF3 a heartbeat is passed on only when everything that the server had sent before it has arrived. A message that
- *      nothing waits behind is one too, and so is the making of a consumer that has nothing to send; where there is a
- *      pulse, each answer to it after such a one, until something else arrives
- *  OF4 a feed that is pulled gets no more at a time than it asks for: what a server pushes arrives in bursts
- *      of megabytes, and the client parses a burst in one go
+ *  OF2 no message between two delivered ones was skipped by the feed: the server numbers deliveries, and a missing
+ *      number starts a new consumer after the last delivered message
+ *  OF3 a heartbeat is passed on only when everything that the server had sent before it has arrived. A message without
+ *      waiting successors counts as one, and so does the creation of a consumer without messages; with a ping, each
+ *      answer after such an event, until another message arrives
+ *  OF4 a pulled feed gets at most the requested amount at a time, because a push arrives in bursts of megabytes, which
+ *      the client parses in one step
  */
 import type { Msg, MsgHdrs, Subscription as NatsSubscription } from 'nats';
 import { nuid } from 'nats';
 import type { StoredMessage } from '../../ports/index.js';
 import { type JetStreamApi, JetStreamRefusal } from './jetstream-api.js';
-import type { Pulse } from './pulse.js';
+import type { ServerPing } from './server-ping.js';
 import { jetStreamApiSubject, parseDelivery } from './subjects.js';
 
 export interface FeedOptions {
   readonly stream: string;
-  /** First position wanted, from 1. */
+  /** First position, from 1. */
   readonly from: number;
   /** One subject of a stream that has several. */
   readonly filterSubject?: string;
-  /** The server sends one after this much silence, twice this at the latest; 100 ms at least. Not when pulled. */
+  /**
+   * The server sends one after this silence, after twice this time at the latest; at least 100 ms. Not for pulled
+   * feeds.
+   */
   readonly heartbeatMs: number;
-  /** Asked for in rounds of at most so much, for what is read from beginning to end (OF4). Default: pushed. */
+  /** The bounds of a round, for reading from beginning to end (OF4). Default: pushed. */
   readonly round?: { readonly messages: number; readonly bytes: number };
-  /** What says that the server is there, in the place of frequent heartbeats. */
-  readonly isAlive?: { readonly pulse: Pulse; readonly everyMs: number } | undefined;
+  /** Shows that the server lives, instead of frequent heartbeats. */
+  readonly isAlive?: { readonly serverPing: ServerPing; readonly everyMs: number } | undefined;
 }
 
 export interface FeedListener {
   onMessage(message: StoredMessage): void;
   onHeartbeat(): void;
   /**
-   * A round is over, or the server wants to know that what it sent has been worked off. Call `answer` then, or
-   * at once. Until it is called nothing more is sent, or no more than a few MiB.
+   * A round is over, or the server asks whether its messages were processed. The caller calls `answer` then, or
+   * immediately; until it does, at most a few MiB more are sent.
    */
   onFlowControl(answer: () => void): void;
-  /** The server refused the consumer. The feed goes on trying unless it is stopped. */
+  /** The server refused the consumer. The feed continues to try until it is stopped. */
   onRefused(refusal: JetStreamRefusal): void;
 }
 
-/** A heartbeat may be late by a busy event loop or a slow disk; after this much silence it is lost. */
+/** A heartbeat may be delayed by a busy event loop or a slow disk; after this additional silence it counts as lost. */
 const SILENCE_MS = 1500;
-/** A reader that is ahead of what the server shows asks again after this. */
+/** The pause before a reader at the stream's end pulls again. */
 const PULL_AGAIN_MS = 50;
 const RETRY_FIRST_MS = 100;
 const RETRY_MOST_MS = 250;
-/** Whoever makes consumers is a leader, too; a question that one took with it when it ended is asked again after this. */
+/** The server that creates consumers is a leader too; a request lost with it is repeated after this time. */
 const MADE_WITHIN_MS = 2000;
-/** The server forgets the consumer of a process that is gone after this. */
+/** The server removes the consumer of an ended process after this time. */
 const INACTIVE_MS = 10_000;
-/** Statuses that end a round: nothing more is there, and what comes next would be more than was asked for. */
+/** Statuses that end a round: no more messages, or the next one would exceed the bounds. */
 const NO_MORE = 404;
 const ROUND_IS_FULL = 409;
 const NANOS_PER_MS = 1_000_000;
@@ -72,11 +75,11 @@ export class OrderedFeed {
   #again: NodeJS.Timeout | undefined;
   #retryMs = RETRY_FIRST_MS;
   #lastHeardAtMs = 0;
-  /** Messages of this round so far; undefined while none is asked for, or when the feed is pushed. */
+  /** Messages of this round so far; undefined while none is requested, or for a pushed feed. */
   #inRound: number | undefined;
-  /** The server had nothing more when it was heard last. */
+  /** The server had no more messages at its last sign of life. */
   #isAtEnd = false;
-  readonly #pulse: { stop(): void } | undefined;
+  readonly #serverPing: { stop(): void } | undefined;
   #isStopped = false;
 
   constructor(
@@ -88,11 +91,11 @@ export class OrderedFeed {
     this.#silenceMs = Math.max(SILENCE_MS, options.heartbeatMs * 5);
     this.#reconnects = api.link.onReconnect(() => this.restart());
     const { isAlive } = options;
-    this.#pulse = isAlive?.pulse.listen(isAlive.everyMs, () => this.#isAtEnd && listener.onHeartbeat());
+    this.#serverPing = isAlive?.serverPing.listen(isAlive.everyMs, () => this.#isAtEnd && listener.onHeartbeat());
     void this.#start();
   }
 
-  /** Leaves the consumer for a new one behind the last message delivered; perhaps on another server. */
+  /** Replaces the consumer by one after the last delivered message, possibly on another server. */
   restart(): void {
     if (this.#isStopped) return;
     this.#leave();
@@ -103,7 +106,7 @@ export class OrderedFeed {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#reconnects.stop();
-    this.#pulse?.stop();
+    this.#serverPing?.stop();
     this.#leave();
   }
 
@@ -133,7 +136,7 @@ export class OrderedFeed {
         if (this.#subscription === subscription) this.#receive(message);
       });
     } catch {
-      return; // the connection is closing, and this feed with it
+      return; // the connection is closing, and so is this feed
     }
     this.#subscription = subscription;
     this.#consumer = consumer;
@@ -180,7 +183,7 @@ export class OrderedFeed {
     return { deliver_subject: inbox, flow_control: true, idle_heartbeat: heartbeatMs * NANOS_PER_MS };
   }
 
-  /** Asks for one round. */
+  /** Requests one round. */
   #pull(subscription: NatsSubscription, inbox: string): void {
     const { link } = this.api;
     const { stream, round } = this.options;
@@ -204,10 +207,10 @@ export class OrderedFeed {
   #receive(message: Msg): void {
     this.#heard();
     const { data } = message;
-    // What is stored keeps the headers that it was published with; they are parsed when asked for, and nobody needs them.
+    // Stored messages keep the headers of their publication, which are not used and so not parsed.
     const headers = data.length === 0 ? message.headers : undefined;
     if (headers !== undefined && headers.code >= 400) {
-      // Another status, of a consumer that is gone, say, is followed by silence, and that by a new consumer.
+      // Any other status, for example of a removed consumer, is followed by silence, and that by a new consumer.
       if (headers.code === NO_MORE || headers.code === ROUND_IS_FULL) this.#roundIsOver(headers.code === NO_MORE);
       return;
     }
@@ -216,13 +219,13 @@ export class OrderedFeed {
       return;
     }
     const delivery = parseDelivery(message.reply ?? '');
-    if (delivery === undefined) return; // not of a consumer: nothing else may publish to this inbox
+    if (delivery === undefined) return; // not from a consumer: no other sender may publish to this inbox
     if (delivery.number !== this.#deliveries + 1) {
       this.restart();
       return;
     }
     this.#deliveries = delivery.number;
-    // A server that lags behind starts at its own end, which may lie below what was asked for.
+    // A late server starts at its end, which may be below the requested position.
     if (delivery.position < this.#next) {
       this.#countInRound();
       return;
@@ -270,15 +273,15 @@ export class OrderedFeed {
     this.#watch = setTimeout(() => this.#checkSilence(subscription), inMs);
   }
 
-  /** Looks when there may have been silence for long enough, and not before. */
+  /** Checks at the earliest time at which the silence may be too long. */
   #checkSilence(subscription: NatsSubscription): void {
     if (this.#subscription !== subscription) return;
     const leftMs = () => this.#lastHeardAtMs + this.#silenceMs - performance.now();
     const inMs = leftMs();
     this.#watchSilence(subscription, inMs > 0 ? inMs : this.#silenceMs / 3);
-    // A feed whose reader is still busy with the last round has asked for nothing.
+    // A feed with a busy reader has not requested a round.
     if (inMs > 0 || (this.options.round !== undefined && this.#inRound === undefined)) return;
-    // After a pause of this process the answer may be waiting in the socket: let it be read first.
+    // After a pause of this process the answer may be in the socket, so it is read first.
     const isSilent = () => this.#subscription === subscription && leftMs() <= 0;
     setImmediate(() => setImmediate(() => isSilent() && this.restart()));
   }

@@ -1,12 +1,12 @@
 /**
- * One conditional publish into a stream, tried once, and what its answer means. The table of codes
- * stands here; what it does not know is `unknown`, because a wrong "not stored" loses a write.
+ * One try of a conditional publish into a stream, and the meaning of its answer. A code that the table here does not have
+ * is `unknown`, because a wrong "not stored" loses a write.
  *
- *  PO1 `conflict` and `rejected` mean that this try stored nothing and never will
+ *  PO1 `conflict` and `rejected` mean that this try has not stored the message and never will
  *  PO2 no de-duplication id and no expectation of a message id is ever sent: the latter can stop a
  *      stream for good on 2.14 and later
  */
-import type { Msg } from 'nats';
+import { type Msg, type MsgHdrs, headers as newHeaders } from 'nats';
 import { assert, MillraceError } from '../../kernel/index.js';
 import type { AppendOutcome } from '../../ports/index.js';
 import type { NatsLink } from './link.js';
@@ -41,19 +41,20 @@ export function publishOnce(link: NatsLink, publication: Publication): Promise<A
   );
 }
 
-function expectations({ stream, expectedLast, expectedLastOnSubject }: Publication): string {
-  let headers = `NATS/1.0\r\nNats-Expected-Stream: ${stream}\r\n`;
-  if (expectedLast !== undefined) headers += `Nats-Expected-Last-Sequence: ${expectedLast}\r\n`;
+function expectations({ stream, expectedLast, expectedLastOnSubject }: Publication): MsgHdrs {
+  const headers = newHeaders();
+  headers.append('Nats-Expected-Stream', stream);
+  if (expectedLast !== undefined) headers.append('Nats-Expected-Last-Sequence', `${expectedLast}`);
   if (expectedLastOnSubject !== undefined) {
-    headers += `Nats-Expected-Last-Subject-Sequence: ${expectedLastOnSubject}\r\n`;
+    headers.append('Nats-Expected-Last-Subject-Sequence', `${expectedLastOnSubject}`);
   }
-  return `${headers}\r\n`;
+  return headers;
 }
 
 function outcomeOf({ data }: Msg, publication: Publication): AppendOutcome {
   const { stream, expectedLast } = publication;
   const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString();
-  // Nearly always the one answer that is due, which is known at sight.
+  // Nearly always the expected answer, which is recognized by its bytes.
   const due = expectedLast === undefined ? 0 : expectedLast + 1;
   if (due > 0 && text === `{"stream":"${stream}","seq":${due}}`) return { kind: 'stored', position: due };
   try {
@@ -88,21 +89,21 @@ function outcomeOfFailure(cause: LinkFailure): AppendOutcome {
   }
 }
 
-/** The server's limits, of a stream, an account or a node: what is full may have room again. */
+/** Limits of a stream, an account or a node; space may become free again. */
 const FULL = [10002, 10023, 10028, 10047, 10167];
-/** Another conditional publish to this subject is in flight, which says nothing about who writes. */
+/** Another conditional publish to this subject is in flight; its writer is unknown. */
 const ANOTHER_IN_FLIGHT = 10164;
 const NOT_NOW = new Set([...FULL, ANOTHER_IN_FLIGHT]);
-/** Mistakes of ours: wrong expectation, wrong stream, sealed, too large, misused options. */
+/** Mistakes of this program: wrong expectation, wrong stream, sealed, too large, misused options. */
 const MISTAKES = new Set([
   10070, 10060, 10109, 10054, 10097, 10165, 10166, 10188, 10189, 10190, 10191, 10192, 10193, 10199, 10210,
 ]);
 const WRONG_LAST_SEQUENCE = 10071;
 const STORE_FAILED = 10077;
-/** The store's own words for its limits; any other failure of the store may have left bytes behind. */
+/** The store's texts for its limits; after any other failure of the store, bytes may be stored. */
 const STORE_LIMIT = /^(maximum (messages|bytes)|message size exceeds|maximum messages per subject)/i;
 
-/** What an error code in the answer to a publish means. Source: the server's JetStream error codes, and what each was seen to leave behind. */
+/** The outcome for an error code in the answer to a publish. Source: the server's JetStream error codes, and tests of their effects on the stream. */
 export function outcomeOfRefusal(errorCode: number, description: string): AppendOutcome {
   const reason = `${description} (${errorCode})`;
   if (errorCode === WRONG_LAST_SEQUENCE) return { kind: 'conflict', last: numberAtEnd(description) };

@@ -1,12 +1,12 @@
 /**
- * Requests that come up within one round of the loop, for the same subject, travel in one message; so do answers that
- * are ready within one round. A message costs both processes and the server more than what most commands carry.
+ * Requests for the same subject within one round of the event loop are sent in one message, and so are answers. A message
+ * costs both processes and the server more than most commands.
  *
- *  BT1 a request is sent once: in a batch, or alone. Alone after a batch only when the server said that nobody
- *      received the batch, as of an owner of an earlier version
- *  BT2 each is answered by itself, as soon as its answer is there: none waits for another of its batch
- *  BT3 what a batch holds is no more than what may travel in one piece, or one request alone
- *  BT4 what cannot be read as a batch is dropped, as a request nobody received
+ *  BT1 a request is sent once, in a batch or alone. It is sent alone after a batch only if the server reported that the
+ *      batch had no receiver, as with an owner of an earlier version
+ *  BT2 a request is answered as soon as its answer is ready, and does not wait for others of its batch
+ *  BT3 a batch is not larger than the largest message, or it is one request
+ *  BT4 an invalid batch is dropped, like a request without a receiver
  */
 import type { Msg } from 'nats';
 import { bothWays, bytes, integer, listOf, record, type TypeOf } from '../../kernel/schema/index.js';
@@ -16,7 +16,7 @@ import type { NatsLink } from './link.js';
 import { LinkFailure } from './link-failure.js';
 import { MORE } from './request-inbox.js';
 
-/** How long requests go one by one where nobody takes batches: a shard moves to a newer process within such a time. */
+/** For how long requests are sent singly after a batch had no receiver: the shard may move to a newer process in this time. */
 const UNSERVED_FOR_MS = 1000;
 
 /** A request or its answer, by the place of the request in its batch. */
@@ -34,26 +34,26 @@ function itemsOf(data: Uint8Array): readonly Item[] {
   }
 }
 
-interface Asked {
+interface PendingRequest {
   readonly frame: Uint8Array;
   readonly timeoutMs: number;
   readonly resolve: (frame: Uint8Array) => void;
   readonly reject: (failure: unknown) => void;
 }
 
-/** Where batches for a subject are served. */
+/** The subject of batches for a subject. */
 function batchSubject(subject: string): string {
   return `${subject}.batch`;
 }
 
-/** The side of those who ask. */
+/** The side of the callers. */
 export class RequestBatches {
-  readonly #comingBySubject = new Map<string, Asked[]>();
+  readonly #comingBySubject = new Map<string, PendingRequest[]>();
   readonly #oneByOneUntilMs = new Map<string, number>();
 
   constructor(private readonly link: NatsLink) {}
 
-  /** @returns the frame of the answer @throws LinkFailure and nothing else */
+  /** @returns the frame of the answer @throws only LinkFailure */
   request(subject: string, frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const asked = { frame, timeoutMs, resolve, reject };
@@ -77,13 +77,13 @@ export class RequestBatches {
     for (const batch of chunked(all)) this.#sendBatch(subject, batch);
   }
 
-  #sendAlone(subject: string, { frame, timeoutMs, resolve, reject }: Asked): void {
+  #sendAlone(subject: string, { frame, timeoutMs, resolve, reject }: PendingRequest): void {
     this.link.send(subject, frame, { timeoutMs }, (answer) =>
       answer instanceof LinkFailure ? reject(answer) : resolve(answer.data),
     );
   }
 
-  #sendBatch(subject: string, batch: readonly Asked[]): void {
+  #sendBatch(subject: string, batch: readonly PendingRequest[]): void {
     const waiting = new Map(batch.entries());
     const payload = encodeItems(batch.map(({ frame }, place) => ({ place, frame })));
     const timeoutMs = Math.max(...batch.map((asked) => asked.timeoutMs));
@@ -115,8 +115,8 @@ export class RequestBatches {
 }
 
 /**
- * The side of whoever answers.
- * @param answer gives each frame its answer's, or nothing for what is no request; does not reject
+ * The side of the receiver.
+ * @param answer returns the frame of the answer, or undefined for a frame that is not a request; does not reject
  * @param respond sends an answer; does not throw
  */
 export function serveBatches(
@@ -148,11 +148,7 @@ export function serveBatches(
       });
     }
   });
-  return {
-    stop: () => {
-      if (!link.raw.isClosed()) subscription.unsubscribe();
-    },
-  };
+  return { stop: () => link.drain(subscription) };
 }
 
 /** BT3 */

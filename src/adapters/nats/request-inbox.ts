@@ -1,23 +1,21 @@
 /**
- * Requests and their answers on one connection: one subscription, a token for each request. The client has
- * the same, with an error object and several promises for every request; an append in the hot path cannot
- * afford them (docs/adr/0011-requests-of-our-own.md).
+ * Requests and their answers on one connection: one subscription, a token for each request. The client's own `request`
+ * creates an error object and several promises for each; the append path saves these (docs/decisions/dependencies.md).
  *
- *  RI1 a request is sent once; an answer that nobody waits for any more is dropped
- *  RI2 the subscription survives reconnects, what waits does not: the link fails it
- *  RI3 one timer is there for all that waits, and none while nothing does for long
+ *  RI1 a request is sent once; an answer without a waiting request is dropped
+ *  RI2 the subscription survives reconnects; waiting requests do not: the link fails them
+ *  RI3 one timer serves all waiting requests, and it stops when there are none
  */
-import { createInbox, type Msg, type NatsConnection, type Payload } from 'nats';
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Payload } from 'nats';
 import { LinkFailure, type LinkFailureKind } from './link-failure.js';
-import { RequestFrames } from './request-frames.js';
 
-/** What a server answers when nobody serves the subject. */
+/** The status of a server when the subject has no subscriber. */
 const NO_RESPONDERS = 503;
 
-/** What is returned by who waits for another answer to the same request. */
+/** Returned by `settle` to wait for another answer to the same request. */
 export const MORE = Symbol('more answers are to come');
 
-/** Called with what became of a request, and not again unless it returns `MORE`. */
+/** Called with the outcome of a request, and again only if it returns `MORE`. */
 export type Settle = (answer: Msg | LinkFailure) => unknown;
 
 interface Waiting {
@@ -29,35 +27,34 @@ interface Waiting {
 export class RequestInbox {
   readonly #waitingByToken = new Map<string, Waiting>();
   readonly #inbox: string;
-  readonly #frames: RequestFrames;
   #count = 0;
   #isSubscribed = false;
   #timer: NodeJS.Timeout | undefined;
-  /** When the timer fires: not later than anything that waits ends. */
+  /** The time of the timer: at the latest the earliest deadline of a waiting request. */
   #timerMs = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly connection: NatsConnection,
     inboxPrefix: string,
-    /** Called when something was not answered in time. */
+    /** Called when a request was not answered in time. */
     private readonly onOverdue: () => void,
   ) {
     this.#inbox = createInbox(inboxPrefix);
-    this.#frames = new RequestFrames(connection);
   }
 
-  /** @throws what the client's `publish` throws: nothing was sent then */
-  request(subject: string, payload: Payload, timeoutMs: number, headers: string, settle: Settle): void {
+  /** @throws the error of the client's `publish`; then the request was not sent */
+  request(subject: string, payload: Payload, timeoutMs: number, headers: MsgHdrs | undefined, settle: Settle): void {
     this.#subscribe();
     this.#count += 1;
     const token = this.#count.toString(36);
-    this.#frames.send(subject, `${this.#inbox}.${token}`, headers, payload);
+    const reply = `${this.#inbox}.${token}`;
+    this.connection.publish(subject, payload, headers === undefined ? { reply } : { reply, headers });
     const endMs = performance.now() + timeoutMs;
     this.#waitingByToken.set(token, { settle, subject, endMs });
     if (endMs < this.#timerMs) this.#wakeAt(endMs, timeoutMs);
   }
 
-  /** The connection is gone, or its answers do not come here: nothing that waits will be answered. */
+  /** The connection is lost, or answers cannot reach it: fails all waiting requests. */
   failAll(why: string, kind: LinkFailureKind = 'disconnected'): void {
     const waiting = [...this.#waitingByToken.values()];
     this.#waitingByToken.clear();
@@ -66,7 +63,7 @@ export class RequestInbox {
     for (const { settle } of waiting) settle(new LinkFailure(kind, why));
   }
 
-  /** What waits for an answer from there has none to come; of several, some may have been received before. */
+  /** Fails the requests that wait for an answer from a subject; some of their answers may have been received before. */
   failSubject(subject: string, why: string): void {
     for (const [token, waiting] of this.#waitingByToken) {
       if (waiting.subject !== subject) continue;
@@ -119,7 +116,7 @@ export class RequestInbox {
     this.#waitingByToken.delete(token);
     const { settle, subject } = waiting;
     const isUnserved = message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
-    const outcome = isUnserved ? new LinkFailure('no-responders', `nobody answers ${subject}`) : message;
+    const outcome = isUnserved ? new LinkFailure('no-responders', `no process answers ${subject}`) : message;
     if (settle(outcome) === MORE) this.#waitingByToken.set(token, waiting);
   }
 }

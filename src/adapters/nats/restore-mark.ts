@@ -1,9 +1,9 @@
 /**
- * What says that an installation was restored, and whether the restore came to its end: `<data dir>/restore.json` of
- * an embedded server, and the key `restore` of the bucket `layout` on a running NATS.
+ * The mark of a restored installation, and whether the restore has finished: `<data dir>/restore.json` of
+ * an embedded server, and the key `restore` of the bucket `layout` on an external NATS.
  *
- *  RMA1 the mark is there, as `running`, before anything is restored; `complete` replaces it when all is there
- *  RMA2 while it says `running`, nothing is served, and no command but another restore's refusal is carried out
+ *  RMA1 the mark `running` is stored before the first restored object; `complete` replaces it after the last one
+ *  RMA2 while the mark is `running`, no process serves the installation, and every command is refused
  */
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -15,18 +15,18 @@ export interface RestoreMark {
   readonly state: 'running' | 'complete';
   readonly startedAt: string;
   readonly finishedAt?: string;
-  /** Where the chains of the installation that was backed up ended. */
+  /** The ends of the chains in the backup. */
   readonly backup: {
     readonly clusterId: string;
     readonly madeAt: string;
     readonly heads: readonly { readonly shard: string; readonly number: number; readonly hash: string }[];
   };
-  /** Where the new chains begin. */
+  /** The beginnings of the new chains. */
   readonly shards?: readonly { readonly shard: string; readonly epoch: number; readonly claim: string }[];
 }
 
 const MARK_FILE = 'restore.json';
-/** What a restore that was killed within its first moments leaves alone. */
+/** Files that a restore leaves alone if it was killed in its first moments. */
 const MARK_DRAFT = `.${MARK_FILE}.`;
 
 export interface MarkKeeper {
@@ -34,7 +34,7 @@ export interface MarkKeeper {
   write(mark: RestoreMark): Promise<void>;
 }
 
-/** Beside the store of an embedded server. */
+/** In the data directory of an embedded server. */
 export function markFile(dataDir: string): MarkKeeper {
   const path = join(dataDir, MARK_FILE);
   return {
@@ -49,17 +49,17 @@ export function markFile(dataDir: string): MarkKeeper {
   };
 }
 
-/** RMA2. @param where what an operator has to empty. @throws BAD_CONFIG, one clear line */
+/** RMA2. @param where the directory or NATS that an operator has to empty. @throws BAD_CONFIG in one line */
 export async function refuseUnfinishedRestore(keeper: MarkKeeper, where: string): Promise<void> {
   const mark = await keeper.read();
   if (mark === undefined || mark.state === 'complete') return;
   throw new MillraceError(
     'BAD_CONFIG',
-    `a restore into ${where} did not come to its end: empty it, and restore the backup again`,
+    `a restore into ${where} did not finish: empty it, and restore the backup again`,
   );
 }
 
-/** The key file may be there before anything else is, and so may what a start that found no server left. @throws CONFLICT */
+/** Only the key file, and files of a start that found no server, may exist before a restore. @throws CONFLICT */
 export async function refuseUsedDirectory({
   dataDir,
   sealKeyFile,

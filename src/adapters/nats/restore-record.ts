@@ -23,7 +23,7 @@ export function markRecord(connections: NatsConnections, prefix: string): MarkKe
       if (outcome.kind === 'stored') return;
       const now = await store.get(MARK_KEY);
       if (now !== undefined && Buffer.compare(now.value, value) === 0) return;
-      throw new MillraceError('CONFLICT', 'somebody else is restoring into this installation');
+      throw new MillraceError('CONFLICT', 'another restore into this installation is running');
     },
   };
 }

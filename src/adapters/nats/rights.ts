@@ -1,14 +1,15 @@
 /**
- * What each user of the nats-servers may publish and subscribe to: what its part of this program needs, and nothing else
- * (docs/adr/0066-a-nats-user-for-each-role.md).
+ * The subjects that each user of the nats-servers may publish and subscribe to: only those that its role needs
+ * (docs/decisions/cluster.md).
  *
- *  NRI1 only an owner, and a command of the operator's, appends to a journal; an edge appends to intakes and the meter
- *  NRI2 nobody removes a stream, and only owners and commands remove messages of journals and leases
- *  NRI3 nobody reads another user's inboxes
- *  NRI4 a new kind of topic has to be given to somebody here before it compiles
+ *  NRI1 only owners and the operator's commands append to journals; an edge appends to intakes and the meter
+ *  NRI2 no user may remove a stream, and only owners and commands remove messages of journals and leases
+ *  NRI3 no user may read another user's inboxes
+ *  NRI4 a new kind of topic compiles only when it has a user here
  */
-import { CONTROL_SHARD, METER_SHARD } from '../../messages/index.js';
+
 import type { Topic } from '../../ports/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../../protocol/index.js';
 import { type DeclaredCounts, shardNames } from './streams.js';
 import {
   ALL_FLOW_CONTROL,
@@ -22,14 +23,14 @@ import {
 export interface Rights {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** May answer what it is asked, once, wherever the answer is wanted. */
+  /** May answer a request once, on any subject. */
   readonly answers: boolean;
 }
 
 type Part = 'edge' | 'owner' | 'projection' | 'operator';
 type Counts = Pick<DeclaredCounts, 'kvShards' | 'queueShards'>;
 
-/** Who speaks on a topic, and who listens to it. NRI4 */
+/** The senders and the receivers of a topic. NRI4 */
 const TOPICS: Record<Topic['kind'], { readonly from: readonly Part[]; readonly to: readonly Part[] }> = {
   command: { from: ['edge', 'owner', 'operator'], to: ['owner'] },
   session: { from: ['edge', 'owner', 'operator'], to: ['edge', 'owner', 'projection'] },
@@ -41,7 +42,7 @@ const TOPICS: Record<Topic['kind'], { readonly from: readonly Part[]; readonly t
   notice: { from: ['edge', 'owner', 'projection'], to: ['owner'] },
 };
 
-/** Reading: every process compares the layout, follows the control journal, and may be asked about any past. */
+/** Reading: every process compares the layout, follows the control journal, and answers questions about the past. */
 const READING = [
   'INFO',
   'STREAM.INFO.*',
@@ -78,17 +79,17 @@ export function rightsOf(user: NatsUser, names: Names, counts: Counts): Rights {
   return {
     publish: [...new Set(publish)],
     subscribe: [...subscribe, ...heard.map((kind) => names.allTopics(kind)), names.allBulkSubjects(user)],
-    // An owner answers a batch of commands with as many messages as it takes.
+    // An owner may answer a batch of commands with several messages.
     answers: !parts.includes('owner'),
   };
 }
 
-/** What the parts store, and what they remove again. */
+/** The data that each role stores and removes. */
 const WRITING: Record<Part, (names: Names, shards: ReturnType<typeof shardNames>) => string[]> = {
   edge: (names, { intake }) => [
     ...[...intake, METER_SHARD].map((log) => names.journalSubject(log)),
     ...ofSessions(names),
-    // Moments of databases are kept by the process that is asked to keep them.
+    // The process that gets the request for a backup of a moment stores it.
     ...ofObjects(names),
   ],
   owner: (names, { kv, queue, intake }) => {
@@ -100,14 +101,14 @@ const WRITING: Record<Part, (names: Names, shards: ReturnType<typeof shardNames>
       purges(names.bucketStream('leases')),
       // Leaders are spread over the servers.
       jetStreamApiSubject('STREAM.LEADER.STEPDOWN.*'),
-      // Which key seals secrets.
+      // The record of the seal key.
       names.bucketSubjects('layout'),
       ...ofObjects(names),
       allInboxes(),
     ];
   },
   projection: (names) => [
-    // The front of the meter's log goes when statistics are kept without it, in snapshots.
+    // The front of the meter log is removed when the snapshots of the statistics contain it.
     purges(names.journalStream(METER_SHARD)),
     ...ofSessions(names),
     ...ofObjects(names),

@@ -1,6 +1,6 @@
 /**
- * What every server of the cluster says about itself, asked through the system account, and whether
- * that is enough for the replicas that are wanted. Servers that cannot be asked count as unsynced.
+ * The status of every server of the cluster, requested through the system account, and the check
+ * that it is sufficient for the configured replicas. Servers without an answer count as unsynced.
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
@@ -40,8 +40,8 @@ interface VarzAnswer {
 }
 
 /**
- * `'unknown'` without a system connection, or when nobody answered it.
- * @param atLeast asks again, a few times, while fewer answer: a cluster that is starting finds itself late
+ * `'unknown'` without a system connection, or without an answer.
+ * @param atLeast repeats the request a few times while fewer answer, because servers of a starting cluster connect late
  */
 export async function askServers(
   connections: Pick<NatsConnections, 'system'>,
@@ -88,12 +88,12 @@ function factsOf({ server, data }: VarzAnswer): NatsServerStatus {
 
 export interface ReplicationQuestion {
   readonly replicas: number;
-  /** So many servers have to answer: all that hold replicas when streams are made, one where a server may be down. */
+  /** The number of servers that must answer: all with replicas when streams are created, one when a server may be down. */
   readonly atLeast: number;
   readonly servers:
     | readonly (Pick<NatsServerStatus, 'name' | 'version' | 'hasSyncAlways'> & { readonly hasStore?: boolean })[]
     | 'unknown';
-  /** Versions of the servers that our connections are on; all that is known without the system account. */
+  /** Versions of the connected servers, the only known ones without the system account. */
   readonly connectedVersions: readonly string[];
   /** The operator accepts that a power failure of several nodes may lose acknowledged writes. */
   readonly allowUnsynced: boolean;
@@ -118,7 +118,7 @@ export function checkReplication(question: ReplicationQuestion): void {
   if (servers.length < atLeast) {
     throw refuse(`only ${servers.length} of at least ${atLeast} servers said whether they sync every write`);
   }
-  // One that stores nothing at the moment (its disk was full) can lose nothing: that is for whoever looks at the cluster.
+  // A server with JetStream off (its disk was full) cannot lose writes; the cluster status reports it.
   const unsynced = servers.filter(({ hasSyncAlways, hasStore = true }) => hasStore && !hasSyncAlways);
   const names = unsynced.map(({ name }) => name).join(', ');
   if (unsynced.length > 0) throw refuse(`${kept} sync_interval: always on every node; not on ${names}`);

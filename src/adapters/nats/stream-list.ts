@@ -17,15 +17,16 @@ interface Page {
   readonly streams: readonly ListedStream[] | null;
 }
 
-/** @returns descriptions by the name without prefix: `KV_0`, `METER`, `leases` …. @throws JOURNAL_UNAVAILABLE */
-export async function listStreams({
-  connections,
-  names,
-  layout,
-}: StreamSource): Promise<ReadonlyMap<string, ListedStream>> {
-  const api = new JetStreamApi(connections.control);
+/** @returns the names of all streams of an installation, with the names without prefix */
+export function declaredKeys({ names, layout }: Pick<StreamSource, 'names' | 'layout'>): ReadonlyMap<string, string> {
   const declared = [...declareStreams(names, layout), declareBucket(names, 'layout', layout.replicas)];
-  const keys = new Map(declared.map(({ key, config }) => [config.name, key]));
+  return new Map(declared.map(({ key, config }) => [config.name, key]));
+}
+
+/** @returns descriptions by the name without prefix: `KV_0`, `METER`, `leases` …. @throws JOURNAL_UNAVAILABLE */
+export async function listStreams(source: StreamSource): Promise<ReadonlyMap<string, ListedStream>> {
+  const api = new JetStreamApi(source.connections.control);
+  const keys = declaredKeys(source);
   const found = new Map<string, ListedStream>();
   for (let offset = 0; ; ) {
     const { streams, total } = await api.call<Page>('STREAM.LIST', { offset });

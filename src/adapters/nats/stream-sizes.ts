@@ -1,4 +1,4 @@
-/** How many bytes of messages each stream of an installation holds, as its server counts them. */
+/** The bytes of messages in each stream of an installation, as its server counts them. */
 import { listStreams, type StreamSource } from './stream-list.js';
 
 /** @returns bytes by the name without prefix. @throws JOURNAL_UNAVAILABLE */

@@ -1,14 +1,14 @@
 /**
- * The streams of an installation, declared as data. `cluster init` creates exactly these, once;
- * every start compares what is there with them.
+ * The streams of an installation, declared as data. `cluster init` creates exactly these, once, and
+ * every start compares the streams of the server with them.
  *
- *  NS1 nothing leaves a journal by age, by count or by rollup: only a purge of its front removes messages
- *  NS2 a full stream refuses what is new and never drops what is old
- *  NS3 no `max_bytes`: it would reserve the disk; a watermark of ours refuses earlier
+ *  NS1 no message leaves a journal by age, by count or by rollup: only a purge of its front removes messages
+ *  NS2 a full stream refuses new messages and never drops old ones
+ *  NS3 streams have no `max_bytes`, which would reserve the disk; the watermark of this program refuses earlier
  */
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { ShardName } from '../../kernel/index.js';
-import { CONTROL_SHARD, METER_SHARD } from '../../messages/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../../protocol/index.js';
 import type { BucketName, Names } from './subjects.js';
 
 export interface StreamDeclaration {
@@ -26,7 +26,7 @@ export interface DeclaredCounts {
 }
 
 /**
- * The server's default, written down so that a comparison can see a change. Nothing of ours sends
+ * The server's default, declared so that the comparison detects a change. This program sends no
  * de-duplication ids, so the window stays empty.
  */
 const DUPLICATE_WINDOW_NS = 120_000_000_000;
@@ -46,7 +46,7 @@ export function shardNames({ kvShards, queueShards }: Pick<DeclaredCounts, 'kvSh
   };
 }
 
-/** Everything but the layout's own bucket, which has to be there before the rest. */
+/** All streams except the bucket of the layout, which must exist before them. */
 export function declareStreams(names: Names, counts: DeclaredCounts): StreamDeclaration[] {
   const { kv, queue, intake } = shardNames(counts);
   const journals = [...kv, ...queue, ...intake, CONTROL_SHARD, METER_SHARD];
@@ -81,7 +81,7 @@ export function declareObjectStore(names: Names, replicas: number): StreamDeclar
     ...keptForEver(names.objectStream(), [chunks, descriptions], replicas),
     max_msgs_per_subject: -1,
     allow_rollup_hdrs: true,
-    // Pieces of deleted objects leave by purge, as in every object store of this layout.
+    // A purge removes the pieces of deleted objects, as in every object store of this layout.
     deny_delete: false,
   };
   return { key: 'snapshots', config };
@@ -110,7 +110,7 @@ function keptForEver(name: string, subjects: string[], replicas: number) {
   } as const satisfies Partial<StreamConfig> & { name: string };
 }
 
-/** What no declaration mentions and no stream of ours may have. */
+/** Settings that no declaration has and that no stream of an installation may have. */
 export function forbiddenSettings(actual: Partial<StreamConfig>): string[] {
   const settings: Array<[string, boolean]> = [
     ['sealed', actual.sealed === true],
@@ -126,7 +126,7 @@ export function forbiddenSettings(actual: Partial<StreamConfig>): string[] {
   return settings.filter(([, isSet]) => isSet).map(([name]) => name);
 }
 
-/** Names of the declared settings that are different on the server; absent there means its zero value. */
+/** Names of the declared settings with another value on the server; an absent one has its zero value. */
 export function differingSettings(declared: DeclaredConfig, actual: Partial<StreamConfig>): string[] {
   const found = actual as Record<string, unknown>;
   return Object.entries(declared)

@@ -1,7 +1,7 @@
 /**
- * Every name this system has on a NATS server, built and parsed here and nowhere else.
+ * Every name of this system on a NATS server. Names are built and parsed only here.
  *
- *  SU1 nothing a tenant wrote is part of a name: names are made of shards, sessions and words of ours
+ *  SU1 no name contains data of a tenant: names consist of shards, sessions and fixed words
  *  SU2 two installations with different prefixes share no stream and no subject
  *  SU3 no two names of one installation overlap; a bucket `x` is the stream `KV_x`, so buckets have
  *      words for names and journals have numbers (`KV_0`)
@@ -20,12 +20,12 @@ const LEASE_KEY = /^[A-Za-z0-9_=/-]+(\.[A-Za-z0-9_=/-]+)*$/;
 
 export type BucketName = 'leases' | 'layout';
 
-/** Kinds of which there is one topic for all. */
+/** Kinds with one topic for the installation. */
 const ONE_TOPIC = new Set<Topic['kind']>(['heartbeat', 'query', 'search', 'access']);
 
 /**
- * Whom the server knows: one for each thing a process may be, `process` for one that is several, `operator` for commands,
- * and `system` of the system account. `rights.ts` says what each may do.
+ * The users of the server: one for each role, `process` for a process with several roles, `operator` for commands,
+ * and `system` of the system account. `rights.ts` has their rights.
  */
 export const NATS_USERS = ['edge', 'owner', 'projection', 'process', 'operator', 'system'] as const;
 export type NatsUser = (typeof NATS_USERS)[number];
@@ -51,7 +51,7 @@ export class Names {
     return `${this.#root}.log.${token(shard)}`;
   }
 
-  /** Matches the subjects of all journals of this installation, whatever their number. */
+  /** Matches the subjects of all journals of this installation. */
   allJournalSubjects(): string {
     return `${this.#root}.log.>`;
   }
@@ -130,23 +130,23 @@ export class Names {
     }
   }
 
-  /** Matches every topic of a kind, and what is served beside it. */
+  /** Matches every topic of a kind, and the subjects of its batches. */
   allTopics(kind: Topic['kind']): string {
     return ONE_TOPIC.has(kind) ? `${this.#root}.${kind}` : `${this.#root}.${kind}.>`;
   }
 
-  /** Where one process answers requests for pieces of what was too large for one message. */
+  /** The subject where a process serves the pieces of a message that was too large. */
   bulkSubject(user: NatsUser, exchange: string): string {
     return `${this.#root}.bulk.${user}.${token(exchange)}`;
   }
 
-  /** Matches those of one user, or of all. */
+  /** Matches the subjects of one user, or of all. */
   allBulkSubjects(user?: NatsUser): string {
     return user === undefined ? `${this.#root}.bulk.>` : `${this.#root}.bulk.${user}.>`;
   }
 }
 
-/** Every user has inboxes of its own, which permissions keep apart, and every connection of it. */
+/** The inboxes of a connection of a user; permissions separate the users. */
 export function inboxPrefix(user: NatsUser, connection: string): string {
   return `${INBOXES}.${user}.${token(connection)}`;
 }
@@ -160,12 +160,12 @@ export function jetStreamApiSubject(operation: string): string {
   return `$JS.API.${operation}`;
 }
 
-/** Where a consumer asks whether what it sent was worked off. */
+/** The subject where a consumer asks whether its earlier messages were processed. */
 export const ALL_FLOW_CONTROL = '$JS.FC.>';
 
-/** Every server answers this to the system account with its version and settings. */
+/** Every server answers it to the system account, with its version and settings. */
 export const ALL_SERVERS_STATUS = '$SYS.REQ.SERVER.PING.VARZ';
-/** What servers can be asked about themselves without any change to them. */
+/** Requests to servers that read and change no state. */
 export const ALL_SERVERS_QUESTIONS = '$SYS.REQ.SERVER.PING.*';
 
 export interface Delivery {
@@ -173,7 +173,7 @@ export interface Delivery {
   readonly number: number;
   readonly position: number;
   readonly storedAtMs: number;
-  /** So many wait for the consumer behind this one. */
+  /** The number of messages that wait for the consumer after this one. */
   readonly pending: number;
 }
 
@@ -193,7 +193,7 @@ export function parseDelivery(reply: string): Delivery | undefined {
   };
 }
 
-/** Padded, as the server's object layout has it. */
+/** With padding, as in the server's object layout. */
 function encodeObjectName(object: string): string {
   return base64Url(Buffer.from(object, 'utf8'));
 }

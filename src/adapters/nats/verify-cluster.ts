@@ -1,6 +1,6 @@
 /**
- * Compares what is on the servers with the layout, at every start. What differs is an incident for a
- * person: nothing is created or repaired here.
+ * Compares the streams on the servers with the layout, at every start. A difference needs an operator: this
+ * comparison creates and repairs no stream.
  */
 
 import type { NatsConnections } from './connection.js';
@@ -18,9 +18,9 @@ import { Names } from './subjects.js';
 
 interface Difference {
   readonly kind: 'no-layout' | 'layout-incomplete' | 'stream-missing' | 'stream-altered' | 'stream-recreated';
-  /** Name of the stream on the server; empty where it is about the layout. */
+  /** Name of the stream on the server; empty for the layout itself. */
   readonly stream: string;
-  /** One line for a person. */
+  /** One line for the operator. */
   readonly detail: string;
 }
 
@@ -35,7 +35,7 @@ const STREAMS_AT_ONCE = 8;
 export async function verifyCluster(connections: NatsConnections, prefix: string): Promise<Verification> {
   const layout = await readLayout(connections, prefix);
   if (layout === undefined) {
-    const detail = 'nothing was initialised here, or the layout was lost';
+    const detail = 'the installation was not initialised here, or its layout was lost';
     return { layout, differences: [{ kind: 'no-layout', stream: '', detail }] };
   }
   if (!layout.complete) {
@@ -61,7 +61,7 @@ async function compare(
 ): Promise<Difference[]> {
   const stream = config.name;
   const actual = await api.findStream(stream);
-  if (actual === undefined) return [{ kind: 'stream-missing', stream, detail: `stream ${stream} is not there` }];
+  if (actual === undefined) return [{ kind: 'stream-missing', stream, detail: `stream ${stream} does not exist` }];
   const differences: Difference[] = [];
   const recorded = layout.streams[key];
   if (recorded !== undefined && !isSameInstant(recorded, actual.created)) {
@@ -70,13 +70,13 @@ async function compare(
   }
   const altered = [...differingSettings(config, actual.config), ...forbiddenSettings(actual.config)];
   if (altered.length > 0) {
-    const detail = `stream ${stream} has other settings than it was created with: ${altered.join(', ')}`;
+    const detail = `stream ${stream} does not have the settings it was created with: ${altered.join(', ')}`;
     differences.push({ kind: 'stream-altered', stream, detail });
   }
   return differences;
 }
 
-/** Both agree to the nanosecond, however the server spells it: trailing zeros may be missing. */
+/** True if both instants agree to the nanosecond; the server may leave out trailing zeros. */
 function isSameInstant(one: string, other: string): boolean {
   return normalised(one) === normalised(other);
 }

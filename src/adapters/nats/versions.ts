@@ -1,10 +1,10 @@
-/** What a nats-server can do, by its version. Always ask about every server, never about the client. */
+/** The abilities of a nats-server, by its version. The version of the client is no evidence for them. */
 
-/** The first version whose compare-and-set on a subject is sound with more than one replica. */
+/** The first version with a correct compare-and-set on a subject with several replicas. */
 export const SOUND_REPLICATED_SUBJECT_CAS = '2.9.21';
 /** The first version with `sync_interval: always`. */
 export const SYNC_ALWAYS = '2.10.0';
-/** The first version in which a leader that steps down can be told who shall follow. */
+/** The first version in which a leader that steps down can name its successor. */
 export const PREFERRED_LEADERS = '2.11.0';
 
 /** Whether `version` is `minimum` or newer; a pre-release (`2.10.0-RC.1`) counts as older than its release. */

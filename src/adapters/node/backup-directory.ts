@@ -1,8 +1,8 @@
 /**
- * A backup's files in a directory, for the owner alone.
+ * A backup's files in a directory that only its owner can read.
  *
- *  BD1 a directory that holds something else, or a backup that is whole, is not written into
- *  BD2 an attempt leaves `incomplete` until the manifest is there: the next one begins by removing what it left
+ *  BD1 a directory with other files, or with a complete backup, is not written to
+ *  BD2 an attempt leaves the file `incomplete` until the manifest is there; the next attempt first removes its files
  */
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -19,21 +19,23 @@ import {
 } from './files.js';
 
 const INCOMPLETE_FILE = 'incomplete';
-/** What an attempt that was killed within its first moments leaves alone. */
+/** The only file left by an attempt that was killed in its first moments. */
 const INCOMPLETE_DRAFT = `.${INCOMPLETE_FILE}.`;
-const INCOMPLETE_TEXT = 'A backup is being written here, or was interrupted. Asked for again, it begins anew.\n';
-/** The form of our names: a word or two, and never something to climb out with. */
+const INCOMPLETE_TEXT = 'A backup is being written here, or was interrupted. Run it again to start over.\n';
+/** The form of backup names: one or two words, which cannot leave the directory. */
 const NAME = /^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)?(\.json)?\/?$/;
 const READ_BYTES = 1024 * 1024;
 
 export class BackupDirectory implements BackupFiles {
-  /** @param onFile told of each file that is written or read */
+  /** @param onFile  called for each file that is written or read */
   constructor(
     private readonly path: string,
     private readonly onFile: (name: string) => void = () => undefined,
   ) {}
 
-  /** BD1, BD2. @throws CONFLICT; the error of the file system */
+  /**
+   * Checks the directory and removes an incomplete attempt (BD1, BD2). @throws CONFLICT; the error of the file system
+   */
   async begin(): Promise<void> {
     await ensureDirectory(this.path);
     const found = await readdir(this.path);
@@ -50,7 +52,7 @@ export class BackupDirectory implements BackupFiles {
     }
   }
 
-  /** The manifest is there. */
+  /** The manifest is written. */
   async end(): Promise<void> {
     await rm(join(this.path, INCOMPLETE_FILE), { force: true });
   }
@@ -119,9 +121,10 @@ export class BackupDirectory implements BackupFiles {
     await rm(this.#pathOf(prefix), { recursive: true, force: true });
   }
 
-  /** A manifest says which files to open: it may have been made by somebody else. */
+  /** Checks a name from a manifest, which may have been written by another program. */
   #pathOf(name: string): string {
-    if (!NAME.test(name)) throw new MillraceError('JOURNAL_DAMAGED', 'the backup names a file that is none of ours');
+    if (!NAME.test(name))
+      throw new MillraceError('JOURNAL_DAMAGED', 'the manifest of the backup names an invalid file');
     return join(this.path, name);
   }
 }

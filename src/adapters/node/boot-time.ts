@@ -1,21 +1,21 @@
 /**
- * The time since the machine started, from /proc; nothing is known where there is none.
+ * The time since the machine started, from /proc; unknown on systems without it.
  *
- * A container may be shown an uptime of its own, which begins anew with it while the boot's id stays. When this process
- * started is always told by the kernel's own count, so that is what the uptime is compared with, once.
+ * A container may show a separate uptime that begins with it although the boot id stays the same. The kernel's start
+ * time of this process is always right, so the uptime is compared with it once.
  */
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { BootTime } from '../../ports/index.js';
 
-/** The unit of /proc/self/stat: a hundredth of a second on every Linux that Node runs on. */
+/** The unit of /proc/self/stat: a hundredth of a second on every Linux that Node supports. */
 const TICK_MS = 10;
-/** Between the start of the process and its clock's zero lies much less. */
+/** Much longer than the time between the process's start and the zero of its clock. */
 const TOLERANCE_MS = 1000;
 
 export class ProcBootTime implements BootTime {
   readonly bootId: string | undefined;
-  /** What has to be added to the uptime that is shown. */
+  /** The correction of the shown uptime. */
   readonly #addedMs: number = 0;
 
   constructor() {
@@ -40,7 +40,7 @@ export class ProcBootTime implements BootTime {
 
 /** Milliseconds from the machine's start to this process's. */
 function processStartMs(): number | undefined {
-  // The name of the program stands in brackets and may hold anything; the start is the twentieth field behind it.
+  // The program's name is in brackets and may contain any character; the start is the twentieth field after it.
   const fields = read('/proc/self/stat')
     ?.replace(/^.*\) /s, '')
     .split(' ');

@@ -1,4 +1,4 @@
-/** The clocks of the machine, behind the port. */
+/** The clocks of the machine. */
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../ports/index.js';
 
@@ -7,7 +7,7 @@ export class SystemClock implements Clock {
     return Date.now();
   }
 
-  /** Stands still while a machine is suspended. */
+  /** Stops during a suspension of the machine. */
   monotonicMs(): number {
     return performance.now();
   }

@@ -1,6 +1,6 @@
-/** What the engine has compiled, kept for the next start. Of files that are no pieces of a bundle nothing is. */
+/** Keeps the engine's compiled code for the next start, when the program is bundled in pieces. */
 export async function keepCompiledCode(): Promise<void> {
-  // The one that runs the pieces, and no copy of it.
+  // The module that runs the pieces, not a copy of it.
   const { keepCompiled } = await import('./pieces.js');
   await keepCompiled();
 }

@@ -1,9 +1,9 @@
 /**
- * `<data dir>/credentials.env`: what the first start made or was given, readable by the owner alone. Lines of
+ * `<data dir>/credentials.env`: the credentials of the first start, readable by the owner alone. Lines of
  * `VARIABLE=value`, quoted for a shell where needed.
  *
- *  CF1 what the file holds counts before what is given later: its values are the ones in force
- *  CF2 the file is written whole, with mode 0600, before anybody relies on what it holds
+ *  CF1 values in the file take precedence over values given later, because they are the valid ones
+ *  CF2 the file is written completely, with mode 0600, before its values are used
  */
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,11 +15,11 @@ import {
   completeCredentials,
   type FirstStartCredentials,
   type GivenCredentials,
-} from '../../messages/index.js';
+} from '../../protocol/index.js';
 import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from './files.js';
 
-const HEADING = '# Made by the first start. Whoever reads this file can do everything: keep it private.\n';
-/** What a shell takes as it is. */
+const HEADING = '# Written by the first start. The secrets in this file give full access: keep it private.\n';
+/** Characters that a shell accepts without quotes. */
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]*$/;
 
 export class CredentialsFile {
@@ -49,14 +49,17 @@ export class CredentialsFile {
   }
 }
 
-/** They are as in the file, a line each. @param given are left out: who gave them has them, and others may read along */
+/**
+ * One line each, as in the file. @param given omitted, because their source is known and the output may be seen by
+ * others
+ */
 export function credentialLines(credentials: FirstStartCredentials, given: Partial<GivenCredentials> = {}): string {
   return CREDENTIAL_NAMES.filter((name) => given[name] === undefined)
     .map((name) => `${CREDENTIAL_VARIABLES[name]}=${quoted(credentials[name])}\n`)
     .join('');
 }
 
-/** The clear texts of what an operator set. */
+/** The clear texts set by an operator. */
 export function givenCredentials(settings: FirstStartSettings): GivenCredentials {
   return {
     kvToken: settings.kvToken?.reveal(),

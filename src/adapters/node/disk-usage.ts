@@ -1,9 +1,9 @@
 /**
- * What each part of an installation holds in bytes, for whoever watches: measured now and then, told from memory.
- * docs/operations/disk.md says of each part what is in it and by which rule it shrinks.
+ * The bytes of each part of an installation, as metrics: measured at intervals and read from memory.
+ * docs/operations/disk.md describes the contents of each part and when it shrinks.
  *
- *  DU1 parts of streams are those of the whole installation, the same at every process; the others are of the data
- *      directory of this one
+ *  DU1 parts in streams are of the whole installation and the same at every process; the others are of this process's
+ *      data directory
  */
 import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { describeError } from '../../kernel/index.js';
 import type { Log, Metrics, Timer, Timers } from '../../ports/index.js';
 import { folderSizes } from './folder-sizes.js';
 
-/** Names of parts are API of whoever watches. */
+/** Names of parts are API for monitoring. */
 const STREAM_PARTS = [
   [/^KV_\d+$/, 'journals-kv'],
   [/^QUEUE_\d+$/, 'journals-queue'],
@@ -40,12 +40,12 @@ export interface DiskUsageParts {
   readonly log: Log;
 }
 
-/** A few hundred files and one question. */
+/** A measurement reads a few hundred files and sends one request. */
 const EVERY_MS = 30_000;
 
 export class DiskUsage {
   #bytes: ReadonlyMap<string, number> = new Map();
-  /** Undefined where there is no data directory. */
+  /** Undefined without a data directory. */
   #fileSystem: StatsFs | undefined;
   #timer: Timer | undefined;
   #gauges: { stop(): void }[] = [];
@@ -54,7 +54,7 @@ export class DiskUsage {
 
   constructor(private readonly parts: DiskUsageParts) {}
 
-  /** Resolves after the first look. */
+  /** Resolves after the first measurement. */
   async start(): Promise<void> {
     const { metrics, total } = this.parts;
     for (const [, part] of [...STREAM_PARTS, ...FILE_PARTS]) {

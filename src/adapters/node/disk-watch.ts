@@ -1,16 +1,16 @@
 /**
- * Watches the free space of the file system that holds the data directory. The nats-server stops taking
- * anything when its disk is full, deletes included; so what grows is refused while a reserve is still free.
+ * Watches the free space of the data directory's file system. The nats-server stops storing anything, deletes included,
+ * when its disk is full, so growing commands are refused while a reserve is still free.
  *
- *  DWA1 full begins below the reserve and ends a tenth above it: no flapping at the edge
- *  DWA2 a question that fails changes nothing and is logged once
+ *  DWA1 full begins below the reserve and ends a tenth above it, so that the state does not alternate at the limit
+ *  DWA2 a failed reading changes nothing and is logged once
  */
 import { statfs } from 'node:fs/promises';
 import { describeError } from '../../kernel/index.js';
 import { type Log, ROOMY, type StorageGauge, type Timer, type Timers } from '../../ports/index.js';
 import type { Lifetime } from './lifetime.js';
 
-/** It watches the disk that `directory` is on; without a reserve there is always room. */
+/** Watches the disk of `directory`; without a reserve there is always room. */
 export function watchedDisk({ reserveBytes, ...rest }: DiskWatchOptions, life: Pick<Lifetime, 'atEnd'>): StorageGauge {
   if (reserveBytes === 0) return ROOMY;
   const watch = new DiskWatch({ reserveBytes, ...rest });
@@ -24,14 +24,14 @@ export interface DiskWatchOptions {
   readonly reserveBytes: number;
   readonly timers: Timers;
   readonly log: Log;
-  /** How many bytes are free; for tests. */
+  /** The number of free bytes; for tests. */
   readonly freeBytes?: (directory: string) => Promise<number>;
 }
 
-/** A disk that fills at a gigabyte a second loses a reserve of 128 MiB no faster than it is noticed. */
+/** A disk that fills at a gigabyte per second takes longer to use a reserve of 128 MiB than this interval. */
 const LOOK_EVERY_MS = 100;
 const FASTEST_BYTES_PER_MS = 1_000_000;
-/** While there is plenty of space nobody needs to look that often. */
+/** The longest interval, for a disk with much free space. */
 const LOOK_SELDOM_MS = 10_000;
 
 export class DiskWatch implements StorageGauge {
@@ -52,7 +52,7 @@ export class DiskWatch implements StorageGauge {
     this.#timer = this.options.timers.roughlyAfter(this.#roomForMs(freeBytes), () => void this.start());
   }
 
-  /** For twice as long the reserve stays whole, however fast the disk fills: a look comes roughly when it is asked for. */
+  /** The time for which the reserve certainly stays, at the fastest filling; halved, because timers are inexact. */
   #roomForMs(freeBytes = 0): number {
     const roomForMs = (freeBytes - this.options.reserveBytes) / FASTEST_BYTES_PER_MS / 2;
     return Math.min(LOOK_SELDOM_MS, Math.max(LOOK_EVERY_MS, roomForMs));

@@ -1,9 +1,8 @@
 /**
- * Small files that must be whole or not there, and private where they hold secrets.
+ * Small files that must be complete or absent, and private where they hold secrets.
  *
- * Invariants
- *  FL1 a reader sees the old content or the new, never a part, also after power loss
- *  FL2 the new content never has a wider mode than asked for, not even for a moment
+ *  FL1 a reader sees the old content or the new, never a part, also after a power loss
+ *  FL2 the new content never has a wider mode than requested, not even for a moment
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
@@ -13,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_DIRECTORY = 0o700;
 
-/** @throws the error of the file system, with the old content in place */
+/** @throws the error of the file system; the old content then stays */
 export async function writeFileAtomic(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const directory = dirname(path);
   const draft = join(directory, `.${basename(path)}.${randomUUID()}`);
@@ -24,7 +23,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
     await rm(draft, { force: true });
     throw error;
   }
-  // Without this a power loss may undo the rename although the content is safe.
+  // Without this a power loss may undo the rename although the content is stored.
   await syncDirectory(directory);
 }
 
@@ -32,7 +31,7 @@ async function writeAndSync(path: string, content: string | Uint8Array, mode: nu
   const file = await open(path, 'wx', mode);
   try {
     await file.writeFile(content);
-    // The umask may have narrowed the mode that was asked for.
+    // The umask may have narrowed the requested mode.
     await file.chmod(mode);
     await file.sync();
   } finally {
@@ -40,7 +39,7 @@ async function writeAndSync(path: string, content: string | Uint8Array, mode: nu
   }
 }
 
-/** What was made, renamed or removed in it stays so. */
+/** Makes created, renamed and removed names in the directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
@@ -50,7 +49,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Undefined when there is no such file; every other failure is thrown. */
+/** Undefined when there is no such file; other failures are thrown. */
 export async function readFileIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
@@ -60,7 +59,7 @@ export async function readFileIfThere(path: string): Promise<Buffer | undefined>
   }
 }
 
-/** Makes the directory and those above it; leaves the mode of one that is there. */
+/** Makes the directory and its parents; keeps the mode of an existing one. */
 export async function ensureDirectory(path: string, mode: number = PRIVATE_DIRECTORY): Promise<void> {
   await mkdir(path, { recursive: true, mode });
 }

@@ -1,10 +1,10 @@
-/** How many bytes lie below a directory, by part; nothing is held open, and what goes meanwhile counts nothing. */
+/** The bytes of the files below a directory, by part. No file stays open, and a file removed during the count has 0 bytes. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * @param partOf which part a file belongs to, by its path below the directory
- * @returns bytes by part; empty where there is no such directory
+ * @param partOf  the part of a file, by its path below the directory
+ * @returns bytes by part; empty without such a directory
  */
 export async function folderSizes(
   directory: string,

@@ -1,7 +1,7 @@
 export * from './backup-directory.js';
-export { onTheBeat } from './beat.js';
 export * from './boot-time.js';
 export * from './clock.js';
+export { coalescedTimer } from './coalesced-timer.js';
 export * from './compiled-code.js';
 export * from './credentials-file.js';
 export * from './data-directory.js';

@@ -1,11 +1,10 @@
 /**
- * The log: one JSON line a fact, on a stream that nobody parses for anything else.
+ * The log: one JSON line for each event.
  *
- * Invariants
  *  JLO1 a line is `time`, `level`, `event`, then the fields; fields cannot replace the first three
- *  JLO2 every field goes through log-masking; JSON escapes what would break the line
- *  JLO3 logging never throws and never waits: lines that a stalled reader leaves no room for are
- *       dropped, and the next line that gets through says how many
+ *  JLO2 every field is masked by log-masking; JSON escapes characters that would break the line
+ *  JLO3 logging never throws or waits: without room for a line, because its reader is slow, the line is dropped, and
+ *       the next written line has the number of dropped ones
  */
 import type { LogLevel } from '../../config/index.js';
 import type { Clock, Log, LogFields } from '../../ports/index.js';
@@ -13,7 +12,7 @@ import { renderField } from './log-masking.js';
 
 const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** Takes one line with its line feed. False: there was no room, the line is lost. */
+/** Takes one line with its line feed. @returns false when there was no room and the line is lost */
 export type LineWriter = (line: string) => boolean;
 
 const RESERVED = new Set(['time', 'level', 'event']);
@@ -27,9 +26,9 @@ export interface JsonLogOptions {
 export class JsonLog implements Log {
   readonly #options: JsonLogOptions;
   readonly #lowest: number;
-  /** Fields of every line, masked already. */
+  /** Masked fields of every line. */
   #context: Readonly<Record<string, unknown>> = {};
-  /** Shared by all logs on one writer. */
+  /** Shared by all logs with the same writer. */
   #dropped = { count: 0 };
 
   constructor(options: JsonLogOptions) {
@@ -81,7 +80,7 @@ export class JsonLog implements Log {
       try {
         rendered[safeName] = renderField(name, value, this.#lowest === 0);
       } catch {
-        // A getter or toJSON of somebody's object threw; the fact is worth more than the field.
+        // A getter or toJSON of the object threw; the line is still written.
         rendered[safeName] = '<unprintable>';
       }
     }
@@ -92,7 +91,7 @@ export class JsonLog implements Log {
 /** Bytes that may wait for a slow reader before lines are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
-/** Lines to stderr or stdout. A reader that went away is not our failure: its lines are dropped. */
+/** Lines to stderr or stdout. After their reader has gone, lines are dropped without an error. */
 export function streamLines(stream: NodeJS.WriteStream): LineWriter {
   let isBroken = false;
   stream.on('error', () => {

@@ -1,8 +1,8 @@
 /**
- * What ends the parts of a process, the last one first.
+ * Ends the parts of a process, the last one first.
  *
- *  LIF1 before anything ends it is said that it will: whoever sends requests here goes elsewhere meanwhile, and what comes
- *       all the same is answered
+ *  LIF1 before any part ends, the process reports that it is not ready, so that load balancers use other processes;
+ *       requests that still arrive are answered
  */
 import type { Check, Timers } from '../../ports/index.js';
 
@@ -11,7 +11,7 @@ interface EndTimes {
   readonly shutdownMs: number;
 }
 
-/** Of the time that an end may take, the part that its notice may have: what is under way and the hand-over come after it. */
+/** The part of the shutdown time for this notice; requests in progress and moves of shards come after it. */
 const NOTICE_SHARE = 1 / 3;
 
 export class Lifetime {
@@ -21,7 +21,7 @@ export class Lifetime {
   isEnding = false;
   #isAnnounced = false;
 
-  /** What `start` begins; when that fails, whatever it had begun is ended again. */
+  /** Runs `start`; after a failure all parts that it started are ended. */
   static async begin<T>(start: (life: Lifetime) => Promise<T>): Promise<T> {
     const life = new Lifetime();
     try {
@@ -43,8 +43,8 @@ export class Lifetime {
   }
 
   /**
-   * Told when the end is announced, and closed at the end. Those to whose work there is a bound are closed together, before
-   * anything that they stand on.
+   * The part is told of the announced end, and closed at the end. Parts with a time bound are closed together, before
+   * the parts that they use.
    */
   closeAtEnd(part: { leave?(): unknown; close(deadline?: AbortSignal): unknown }, withinMs?: number): void {
     this.#notices.push(() => part.leave?.());
@@ -52,12 +52,12 @@ export class Lifetime {
     else this.#closings.push(() => part.close(AbortSignal.timeout(Math.floor(withinMs))));
   }
 
-  /** For those who ask whether to send requests here. */
+  /** The readiness check that fails after the announcement. */
   checks(): Record<string, Check> {
     return this.#isAnnounced ? { stop: { ok: false, detail: 'the process is about to end' } } : {};
   }
 
-  /** LIF1. */
+  /** Announces the end, waits, and ends all parts (LIF1). */
   async endAfter({ drainNoticeMs, shutdownMs }: EndTimes, timers: Pick<Timers, 'pause'>): Promise<void> {
     this.#isAnnounced = true;
     const noticeMs = Math.min(drainNoticeMs, Math.floor(shutdownMs * NOTICE_SHARE));

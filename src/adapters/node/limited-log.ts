@@ -1,11 +1,10 @@
 /**
- * The log of what strangers can cause: of each event the first line at once, then one line a minute that says how many
- * were left out. Faces and probes are given this one, whatever they log, so that no line has to be thought of.
+ * The log for events that clients can cause: the first line of each event immediately, then one line a minute with the
+ * number of omitted ones. All endpoints and probes use it.
  *
- * Invariants
- *  LL1 of one event no two lines are written within a minute
- *  LL2 what is left out is counted, and told with the fields of the last of it when the minute is over
- *  LL3 what is kept is a number and one set of fields for each event: events are names in the source, never a client's
+ *  LL1 two lines of one event are at least a minute apart
+ *  LL2 omitted lines are counted, and reported after the minute with the fields of the last one
+ *  LL3 memory is one number and one set of fields for each event; events are names in the source, never client data
  */
 import type { Log, LogFields, Timers } from '../../ports/index.js';
 
@@ -16,12 +15,12 @@ const MINUTE_MS = 60_000;
 /** A minute of one event. */
 interface Minute {
   leftOut: number;
-  /** Writes the last line that was left out. */
+  /** Writes the last omitted line. */
   write: (more: LogFields) => void;
 }
 
 export class LimitedLog implements Log {
-  /** Shared by all logs made of one. */
+  /** Shared by all logs derived from one. */
   #minutes = new Map<string, Minute>();
 
   constructor(

@@ -1,13 +1,11 @@
 /**
- * What a log field may show. Everything that is logged passes through here, so that a careless field
- * costs a little information instead of a secret.
+ * Masks log fields, so that a field logged by mistake shows no secret.
  *
- * Invariants
- *  LM1 text and structures under a name that speaks of a secret, a body or a query are masked; numbers
- *      and booleans are not, since `tokens: 3` is a fact
- *  LM2 in any text, userinfo and query of an URL, values of `…token=` and the credentials of an
- *      authorization header are masked; a field that is named for a path or URL loses its query
- *  LM3 what is rendered is bounded in depth, items and characters; bytes are shown as their count
+ *  LM1 text and structures under a name of a secret, a body or a query are masked; numbers and booleans are not,
+ *      because `tokens: 3` is harmless
+ *  LM2 in any text, userinfo and query of a URL, values of `…token=` and credentials of an authorization header are
+ *      masked; a field with the name of a path or URL loses its query
+ *  LM3 output is bounded in depth, items and characters; bytes are shown as their count
  */
 import { describeError, MillraceError } from '../../kernel/index.js';
 
@@ -19,14 +17,14 @@ const LOCATION_NAME = /url|uri|path|href|target|location|endpoint|origin/i;
 const MAX_DEPTH = 4;
 /** Items of one array or fields of one object. */
 const MAX_ITEMS = 50;
-/** A line has to stay one that a log collector takes: many cut at 16 KiB. */
+/** Log collectors often cut lines at 16 KiB. */
 const MAX_CHARACTERS = 2048;
-/** What is searched for secrets; the rest is not shown in any case. */
+/** The characters searched for secrets; the rest is never shown. */
 const MAX_SEARCHED_CHARACTERS = 4 * MAX_CHARACTERS;
 
 export type Rendered = string | number | boolean | null | Rendered[] | { [name: string]: Rendered };
 
-/** @param name of the field that holds `value` @param withStacks stacks of errors, for development */
+/** @param name  of the field of `value`. @param withStacks  stacks of errors, for development */
 export function renderField(name: string, value: unknown, withStacks: boolean): Rendered | undefined {
   return render(name, value, withStacks, 0);
 }
@@ -67,7 +65,7 @@ function renderObject(name: string, value: object, withStacks: boolean, depth: n
   return renderFields(value, withStacks, depth + 1);
 }
 
-/** Null-prototype, so that a field named `__proto__` is a field. */
+/** Null-prototype, so that a field named `__proto__` is an ordinary field. */
 function renderFields(value: object, withStacks: boolean, depth: number): { [name: string]: Rendered } {
   const rendered: { [name: string]: Rendered } = Object.create(null);
   for (const [field, inner] of Object.entries(value).slice(0, MAX_ITEMS)) {
@@ -90,8 +88,8 @@ function renderError(error: Error, withStacks: boolean, depth: number): Rendered
 }
 
 /**
- * Masks first and cuts then: a cut before the `@` would leave a password that no longer looks like one.
- * @param isLocation the whole text is a path or an URL
+ * Masks before cutting, because a cut before the `@` would leave a password that is not recognised.
+ * @param isLocation  the whole text is a path or a URL
  */
 function maskText(text: string, isLocation: boolean): string {
   // Every repetition below is bounded, so that a hostile text costs a few milliseconds at most.

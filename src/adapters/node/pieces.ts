@@ -1,12 +1,11 @@
 /**
- * Runs what the bundle consists of. A piece is a script, and no module, because the engine gives back what it has compiled
- * of a script: a start that finds what an earlier one has kept has next to nothing to compile, which is a third of its
- * processor time. The bundle has this file as it is, beside its pieces.
+ * Runs the pieces of the bundle. A piece is a script instead of a module, because the engine can export a script's
+ * compiled code. A start that finds the code of an earlier one saves a third of its processor time. The bundle contains
+ * this file unchanged, next to its pieces.
  *
- *  PCE1 what was kept is used for the text that it was made of, by an engine and under flags like those that made it; in
- *       all other cases the text is compiled
- *  PCE2 it is kept whole or not at all, and where the program's own folder may be written to: nowhere else does what is
- *       run lie. What was damaged is as good as not kept. Whether it is kept or not, a start goes on
+ *  PCE1 kept code is used only for the same text, engine and flags; otherwise the text is compiled
+ *  PCE2 code is kept completely or not at all, and only in the program's folder if that is writable; damaged code is
+ *       ignored, and a failure to keep it does not fail a start
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -18,10 +17,10 @@ import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
 type Exports = Readonly<Record<string, unknown>>;
-/** What a script comes to: see infra/pieces.mjs. */
+/** The value of a script: see infra/pieces.mjs. */
 type Body = (needed: readonly Exports[], load: typeof loaded, url: string, require: NodeJS.Require) => Promise<Exports>;
 
-/** The first line of a piece, behind `//`. */
+/** The first line of a piece, after `//`. */
 interface Head {
   /** A digest of the text. */
   readonly id: string;
@@ -34,26 +33,26 @@ interface Compiled {
   readonly bytes: Buffer;
 }
 
-/** One for each entry, each kind of engine, and all flags that the program is run under. */
+/** For each entry, each kind of engine, and all flags in use. */
 const MOST_FILES = 8;
 const ALIGNED_BYTES = 8;
 
 const require = createRequire(import.meta.url);
-/** Pieces know this file as one of them. */
+/** Pieces refer to this file as one of them. */
 const running = new Map<string, Promise<Exports>>([['pieces.js', Promise.resolve({ keepCompiled })]]);
 const scripts = new Map<string, { readonly id: string; readonly script: Script }>();
 let file: string | undefined;
 let kept = new Map<string, Compiled>();
 let isSomethingNew = false;
 
-/** @param entry the name of a piece, which lies beside this file */
+/** @param entry  the name of a piece in the same folder */
 export function run(entry: string): Promise<Exports> {
   file = pathOf(`../compiled/${entry.replace(/\.js$/, '')}-${cachedDataVersionTag()}`);
   kept = keptIn(file);
   return loaded(entry);
 }
 
-/** Called once all that a start runs has run: of what is run later there is nothing to be kept yet. It never fails. */
+/** Called once after all code of a start has run; later code is not kept. It never fails. */
 export async function keepCompiled(): Promise<void> {
   if (file === undefined || !isSomethingNew) return;
   isSomethingNew = false;
@@ -66,7 +65,7 @@ export async function keepCompiled(): Promise<void> {
     }
     await write(file, kept);
   } catch {
-    // PCE2.
+    // A failure is ignored (PCE2).
   }
 }
 
@@ -80,7 +79,7 @@ function loaded(name: string): Promise<Exports> {
 
 async function begin(name: string): Promise<Exports> {
   const filename = pathOf(name);
-  // It is ASCII, and stays in half of the memory.
+  // It is ASCII, which takes half of the memory as Latin-1.
   const text = readFileSync(filename, 'latin1');
   const { id, needs }: Head = JSON.parse(text.slice(2, text.indexOf('\n')));
   const needed: Exports[] = [];
@@ -89,7 +88,7 @@ async function begin(name: string): Promise<Exports> {
   return body(needed, loaded, import.meta.url, require);
 }
 
-/** PCE1. The engine itself looks no further than at the length of the text. */
+/** Compiles a piece or uses its kept code (PCE1). The engine itself checks only the length of the text. */
 function compiled(name: string, id: string, text: string, filename: string): Script {
   const found = kept.get(name);
   const script = new Script(text, found?.id === id ? { filename, cachedData: found.bytes } : { filename });
@@ -101,7 +100,10 @@ function compiled(name: string, id: string, text: string, filename: string): Scr
   return script;
 }
 
-/** The length of a head, the head, then what there is of each piece. What is not as long as its head says is of no use. */
+/**
+ * The file is the length of a head, the head, then the code of each piece. A file with another length than its head
+ * says is ignored.
+ */
 function keptIn(path: string): Map<string, Compiled> {
   const found = new Map<string, Compiled>();
   try {
@@ -111,7 +113,7 @@ function keptIn(path: string): Map<string, Compiled> {
     let at = aligned(4 + headBytes);
     for (const [name, id, length, digest] of rows) {
       const piece = bytes.subarray(at, at + length);
-      // The engine does not look, and damaged code ends the process.
+      // The engine does not check it, and damaged code would end the process.
       if (digestOf(piece) === digest) found.set(name, { id, bytes: piece });
       at += aligned(length);
     }
@@ -121,7 +123,7 @@ function keptIn(path: string): Map<string, Compiled> {
   }
 }
 
-/** PCE2. */
+/** Writes the code to a draft and renames it (PCE2). */
 async function write(path: string, pieces: ReadonlyMap<string, Compiled>): Promise<void> {
   const folder = pathOf('../compiled/');
   mkdirSync(folder, { recursive: true });
@@ -134,7 +136,7 @@ async function write(path: string, pieces: ReadonlyMap<string, Compiled>): Promi
     const output = await open(draft, 'wx', 0o644);
     try {
       for (const part of parts) await output.writeFile(Buffer.concat([part], aligned(part.length)));
-      // A power failure may not leave the name and half of the bytes.
+      // Without it a power failure may leave the name with a part of the bytes.
       await output.sync();
     } finally {
       await output.close();
@@ -147,7 +149,10 @@ async function write(path: string, pieces: ReadonlyMap<string, Compiled>): Promi
   removeOld(folder);
 }
 
-/** With drafts of those who were killed. Who writes one at this moment keeps nothing, and the next start does. */
+/**
+ * Removes old files and drafts of killed processes. A process that writes at this moment keeps no code, and its next
+ * start does.
+ */
 function removeOld(folder: string): void {
   const files = readdirSync(folder).map((name) => {
     const path = `${folder}${name}`;

@@ -1,4 +1,4 @@
-/** What Node.js says about its process. */
+/** Node's facts about the process. */
 import { totalmem } from 'node:os';
 import type { ProcessReadings } from '../../ports/index.js';
 

@@ -1,12 +1,10 @@
 /**
- * Watches the event loop and the garbage collector. The loop's delay is what everyone waits for beyond
- * their own work; collections are reported apart because no code of ours can slice them.
+ * Measures the event loop and garbage collection. The loop's delay is added to every request; collections are reported
+ * separately, because our code cannot slice them. Percentiles and maxima are since the last reading of the metrics.
  *
- * Percentiles and maxima are those since the page was last made.
- *
- *  PRW1 a loop with next to nothing to do is looked at once a second, not sampled: two hundred samples a second would be
- *      most of what an idle process does. A look that is late itself counts, and so does what a round of the loop took at
- *      least since the look before, so that a long stall out of idleness shows
+ *  PRW1 an idle loop is checked once a second instead of sampled, because two hundred samples a second would be most
+ *       of an idle process's work; a late check counts as a delay, and so does the shortest possible duration of a
+ *       round since the check before, so that a stall after idleness is seen
  */
 import {
   type IntervalHistogram,
@@ -18,12 +16,12 @@ import {
 import { getHeapStatistics } from 'node:v8';
 import prom from 'prom-client';
 import type { Timer } from '../../ports/index.js';
-import { onTheBeat } from './beat.js';
+import { coalescedTimer } from './coalesced-timer.js';
 
-/** How often the loop is sampled: fine enough for a bound of 20 ms, coarse enough to cost nothing. */
+/** The sampling interval: fine enough for a bound of 20 ms, and cheap. */
 const RESOLUTION_MS = 5;
 const LOOK_EVERY_MS = 1000;
-/** In use for so much of the time between two looks, and by so many events, the loop is worth sampling. */
+/** Above this use or number of events between two checks, the loop is sampled. */
 const BUSY_MS = 50;
 const BUSY_EVENTS = 20;
 const NANOSECONDS = 1e9;
@@ -35,7 +33,7 @@ export class ProcessWatch {
   #lookedAtMs = performance.now();
   #used = performance.eventLoopUtilization();
   #counts = loopCounts();
-  /** As looks have found it, since the page was last made. */
+  /** From checks since the last reading of the metrics. */
   #stalledMs = 0;
   #longestPauseMs = 0;
   #pausedMs = 0;
@@ -43,7 +41,7 @@ export class ProcessWatch {
   constructor(registry: prom.Registry) {
     this.#delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     this.#delay.enable();
-    this.#look = onTheBeat(LOOK_EVERY_MS, this.#lookNow);
+    this.#look = coalescedTimer(LOOK_EVERY_MS, this.#lookNow);
     this.#collections = new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) {
         this.#pausedMs += duration;
@@ -60,9 +58,9 @@ export class ProcessWatch {
     this.#collections.disconnect();
   }
 
-  /** PRW1. */
+  /** The check of an idle loop (PRW1). */
   readonly #lookNow = (): void => {
-    this.#look = onTheBeat(LOOK_EVERY_MS, this.#lookNow);
+    this.#look = coalescedTimer(LOOK_EVERY_MS, this.#lookNow);
     const nowMs = performance.now();
     const lateMs = nowMs - this.#lookedAtMs - LOOK_EVERY_MS;
     this.#lookedAtMs = nowMs;
@@ -118,13 +116,13 @@ export class ProcessWatch {
     });
   }
 
-  /** The histogram holds intervals between samples: the delay is what exceeds the resolution. */
+  /** The histogram holds intervals between samples; the delay is the part above the resolution. */
   #late(intervalNs: number): number {
     return Math.max(0, intervalNs / NANOSECONDS - RESOLUTION_MS / 1000);
   }
 }
 
-/** Since the thread began: rounds of the loop, and what came to it from outside. */
+/** Rounds of the loop and external events since the thread began. */
 function loopCounts(): UVMetrics {
   return performance.nodeTiming.uvMetricsInfo;
 }

@@ -1,7 +1,6 @@
 /**
- * The metrics port on prom-client. Handles are plain numbers of our own; prom-client sees them when
- * somebody scrapes, and brings the format, the registry and what every process has (CPU, memory,
- * descriptors, garbage collection).
+ * The metrics port on prom-client. Handles are plain numbers; prom-client reads them at a scrape, and provides the
+ * format, the registry and the process metrics (CPU, memory, descriptors, garbage collection).
  */
 import prom from 'prom-client';
 import {
@@ -30,7 +29,7 @@ class CounterCell implements Counter {
 
 class HistogramCell implements Histogram {
   readonly #bounds: readonly number[];
-  /** Observations up to each bound and above the one before; the last are above them all. */
+  /** Observations above the bound before and up to each bound; the last are above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -46,7 +45,7 @@ class HistogramCell implements Histogram {
     this.#sum += value;
   }
 
-  /** They are as the format wants them: each bucket counts everything up to its bound. */
+  /** In the form of the format: each bucket counts everything up to its bound. */
   series(name: string, labels: Series['labels']): Series[] {
     let count = 0;
     const buckets = this.#counts.map((inBucket, at) => {
@@ -67,11 +66,13 @@ interface Series {
   readonly value: number;
 }
 
-/** Between two samples. */
+/** Disables sampling: the longest timer interval. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export interface PromMetricsOptions {
-  /** What prom-client reports of any process. For one instance a process: its watchers cannot be stopped. */
+  /**
+   * Adds prom-client's process metrics. Only for one instance in a process, because its observers cannot be stopped.
+   */
   readonly withProcess: boolean;
 }
 
@@ -88,7 +89,10 @@ export class PromMetrics implements Metrics, MeasuredProcess {
     if (withProcess) this.#watchProcess();
   }
 
-  /** All but the loop's delay, which ProcessWatch tells: its sampling never rests; and gauges that are called `_total`. */
+  /**
+   * All except the loop's delay, which ProcessWatch measures because this sampling never pauses, and gauges with names
+   * in `_total`.
+   */
   #watchProcess(): void {
     this.gauge('millrace_build_info', () => 1, VERSION);
     prom.collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
@@ -153,7 +157,7 @@ export class PromMetrics implements Metrics, MeasuredProcess {
     const cells = new Map<string, CounterCell>();
     this.#counters.set(name, cells);
     const { help, label } = COUNTERS[name] as Described;
-    // A counter that is there from the start, at 0, is one that an alarm can be written for.
+    // A counter that exists from the start, at 0, can be used in an alarm.
     if (!label) cells.set('', new CounterCell());
     this.#register('counter', name, help, () =>
       [...cells].map(([key, cell]) => ({ labels: labelled(label, key), value: cell.total })),
@@ -182,7 +186,7 @@ export class PromMetrics implements Metrics, MeasuredProcess {
     );
   }
 
-  /** The registry only ever calls `get` of a metric; its type wants one of prom-client's own classes. */
+  /** The registry only calls `get` of a metric; its type requires one of prom-client's classes. */
   #register(type: string, name: string, help: string, values: () => Series[]): void {
     const metric = { name, help, type, get: async () => ({ name, help, type, aggregator: 'sum', values: values() }) };
     this.registry.registerMetric(metric as unknown as prom.Metric);
@@ -194,7 +198,7 @@ interface Described {
   readonly label?: string;
 }
 
-/** One gauge that cannot be read must not take the page with it. */
+/** A gauge that cannot be read must not fail the whole page. */
 function valueNow(read: () => number | undefined): number | undefined {
   try {
     return read();
@@ -213,7 +217,7 @@ function labelled(names: string | undefined, label: string): Record<string, stri
   return Object.fromEntries(names.split(' ').map((name, at) => [name, values[at] ?? 'other']));
 }
 
-/** ME2 */
+/** Returns the same handle each time (ME2). */
 function cellOf<Cell>(cells: Map<string, Cell>, label: string, described: Described, make: () => Cell): Cell {
   const known = cells.get(label);
   if (known !== undefined) return known;
@@ -223,7 +227,7 @@ function cellOf<Cell>(cells: Map<string, Cell>, label: string, described: Descri
   return cell;
 }
 
-/** ME3: a label beyond the bound counts as `other`, and each of several does. */
+/** A label above the bound counts as `other` (ME3); with several labels, each does. */
 function boundedLabel(known: ReadonlyMap<string, unknown>, label: string, { label: names }: Described): string {
   if (known.has(label) || known.size < MAX_SERIES) return label;
   return (names ?? '').split(' ').fill('other').join(' ');

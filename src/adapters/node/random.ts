@@ -1,16 +1,16 @@
 /**
- * Randomness fit for tokens and ids, behind the port.
+ * Random values for tokens and ids.
  *
- *  RN1 no byte is given out twice, and a byte that was given out is not kept
+ *  RN1 no byte is returned twice, and returned bytes are not kept
  */
 import { randomBytes } from 'node:crypto';
 import type { Random } from '../../ports/index.js';
 
-/** Bits of a double's mantissa: as many random bits as a number in [0, 1) can hold evenly. */
+/** Bits of a double's mantissa: the random bits that a number in [0, 1) can hold uniformly. */
 const MANTISSA_BITS = 53;
-/** Fetched at a time: one call to the generator, which costs microseconds, for a hundred ids. */
+/** One call to the generator takes microseconds and gives the bytes of a hundred ids. */
 const POOL_BYTES = 4096;
-/** Ids and the like come from the pool; anything longer, keys among it, is fetched for itself. */
+/** Ids come from the pool; longer values, such as keys, are generated separately. */
 const POOLED_BYTES = 28;
 const FLOAT_BYTES = 8;
 
@@ -35,7 +35,7 @@ export class NodeRandom implements Random {
     return Number(bits) / 2 ** MANTISSA_BITS;
   }
 
-  /** Where in the pool so many fresh bytes stand; nobody else gets them. */
+  /** The place of this many new bytes in the pool, returned only once. */
   #take(count: number): number {
     if (this.#usedBytes + count > this.#pool.length) {
       this.#pool = randomBytes(POOL_BYTES);

@@ -1,12 +1,12 @@
 /**
- * Seals secrets with AES-256-GCM under a key in a file of its own, which is never stored in the journal:
- * whoever has only the journal cannot read them. Processes of one installation share the file.
+ * Seals secrets with AES-256-GCM. The key is in a separate file and never in the journal, so the journal alone does not
+ * give the secrets. Processes of one installation share the file.
  *
  * A sealed text is `s1.<key id>.<nonce, ciphertext and tag in base64url>`.
  *
- *  SEA1 the key file is made once, whole and private, also when two processes start at once
- *  SEA2 a text sealed with another key is named as such, not taken for damage
- *  SEA3 what was changed by as much as a bit does not open
+ *  SEA1 the key file is made once, complete and private, also when two processes start at the same time
+ *  SEA2 a text sealed with another key is reported as such, not as damage
+ *  SEA3 a text with a single changed bit cannot be opened
  */
 import { createCipheriv, createDecipheriv, createHash, randomUUID } from 'node:crypto';
 import { link, rm } from 'node:fs/promises';
@@ -17,13 +17,13 @@ import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from 
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** 96 random bits: at a billion secrets a repeat is still a chance of one in ten billion. */
+/** 96 random bits: at a billion secrets the chance of a repetition is one in ten billion. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 's1';
 const KEY_ID_DIGITS = 12;
 
-/** @throws BAD_CONFIG when the file holds something else, or cannot be read or made */
+/** @throws BAD_CONFIG when the file has other contents, or cannot be read or made */
 export async function openKeyFile(path: string, random: Random): Promise<KeyFileSealing> {
   try {
     const found = (await readFileIfThere(path)) ?? (await makeKeyFile(path, random));
@@ -35,15 +35,18 @@ export async function openKeyFile(path: string, random: Random): Promise<KeyFile
   }
 }
 
-/** Which key the file holds. @throws BAD_CONFIG when it is not there, or cannot be used: none is made here */
+/** The id of the file's key; no file is made. @throws BAD_CONFIG when it is missing or unusable */
 export async function keyIdOf(path: string, random: Random): Promise<string> {
   if ((await readFileIfThere(path)) === undefined) {
-    throw new MillraceError('BAD_CONFIG', `the key file ${path} is not there: MILLRACE_SEAL_KEY_FILE says where it is`);
+    throw new MillraceError(
+      'BAD_CONFIG',
+      `the key file ${path} does not exist: set MILLRACE_SEAL_KEY_FILE to its path`,
+    );
   }
   return (await openKeyFile(path, random)).keyId;
 }
 
-/** SEA1: a draft is linked into place, which fails when somebody was faster; theirs counts then. */
+/** Links a draft into place (SEA1), which fails when another process was faster; its file is then used. */
 async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
   await ensureDirectory(dirname(path));
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.draft`);
@@ -56,13 +59,13 @@ async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
     await rm(draft, { force: true });
   }
   const made = await readFileIfThere(path);
-  if (made === undefined) throw new Error('it is gone again');
+  if (made === undefined) throw new Error('it was removed');
   return made;
 }
 
 class KeyFileSealing implements Sealing {
   readonly #key: Buffer;
-  /** Tells keys apart without giving one away. */
+  /** Identifies the key without revealing it. */
   readonly keyId: string;
 
   constructor(

@@ -1,7 +1,7 @@
-/** Files that come with the program and are served as they are. */
+/** Static files of the program. */
 import { readFile } from 'node:fs/promises';
 
-/** As deep below the root as the bundle, which this is part of. */
+/** At the same depth below the root as the bundle that contains this module. */
 const SHIPPED = new URL('../../', import.meta.url);
 
 type ReadShipped = (path: string) => Promise<Buffer | undefined>;
@@ -11,7 +11,7 @@ export const readConsoleFile: ReadShipped = (path) => shipped(`console/${path}`)
 /** The built pages of the API's description. */
 export const readDocsFile: ReadShipped = (path) => shipped(`api-pages/${path}`);
 
-/** @param path below the program's folder. @returns undefined where there is none */
+/** @param path  below the program's folder. @returns undefined when it is missing */
 async function shipped(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(new URL(path, SHIPPED));

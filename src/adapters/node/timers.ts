@@ -1,16 +1,16 @@
-/** Node's timers, behind the port. */
+/** Timers of Node. */
 import { type Timer, Timers } from '../../ports/index.js';
-import { onTheBeat } from './beat.js';
+import { coalescedTimer } from './coalesced-timer.js';
 
-/** Node fires at once, with a warning, what is further away than this; such a delay is cut to it. */
+/** Node fires longer delays immediately with a warning, so they are cut to this. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
-/** Actions of `soon` have so long in one round of the loop: what is left waits until sockets have been served. */
+/** The time for actions of `soon` in one round of the event loop; the rest waits until sockets have been served. */
 const ROUND_MS = 4;
 
 export class NodeTimers extends Timers {
   #actions: (() => void)[] = [];
   #head = 0;
-  /** When the first of this round began; undefined: none has. */
+  /** When the first action of this round began; undefined: none has. */
   #roundAtMs: number | undefined;
 
   constructor(private readonly monotonicMs: () => number = () => performance.now()) {
@@ -23,7 +23,7 @@ export class NodeTimers extends Timers {
   }
 
   override roughlyAfter(delayMs: number, action: () => void): Timer {
-    return onTheBeat(delayMs, action);
+    return coalescedTimer(delayMs, action);
   }
 
   /**
@@ -39,7 +39,7 @@ export class NodeTimers extends Timers {
     const nowMs = this.monotonicMs();
     if (this.#roundAtMs === undefined) {
       this.#roundAtMs = nowMs;
-      // The first of the next round.
+      // The first action of the next round.
       setImmediate(this.#endRound);
     } else if (nowMs - this.#roundAtMs >= ROUND_MS) {
       setImmediate(this.#next);

@@ -1,4 +1,4 @@
-/** The certificate and the key of the faces. */
+/** The certificate and the key of the endpoints. */
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/index.js';
 import { MillraceError } from '../../kernel/index.js';
@@ -8,7 +8,7 @@ export interface TlsFiles {
   readonly key: Buffer;
 }
 
-/** @returns undefined where the settings name none. @throws BAD_CONFIG with the setting and the file that cannot be read */
+/** @returns undefined when the settings name none. @throws BAD_CONFIG with the setting and the unreadable file */
 export async function readTlsFiles({
   tlsCert,
   tlsKey,

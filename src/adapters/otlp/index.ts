@@ -1,2 +1,2 @@
-/** Traces for a collector that takes OTLP. Loaded where one is set, and nowhere else. */
+/** Traces for an OTLP collector; loaded only when one is configured. */
 export { OtlpTracing } from './otlp-tracing.js';

@@ -1,13 +1,16 @@
 /**
- * The port of traces on OpenTelemetry's packages. Nothing is told through global state, and nothing travels by
- * asynchronous context: whoever goes on in a trace has been given its span.
+ * The tracing port on OpenTelemetry's packages, without global state and asynchronous context: spans are passed
+ * explicitly.
  *
- *  OT1 what is not sampled costs a random number and a comparison: an id is made for what is
- *  OT2 a trace that is begun for a seed is the same in every process, and sampled in all of them or in none
+ *  OT1 an unsampled trace costs a random number and a comparison; ids are made for sampled ones only
+ *  OT2 a trace with a seed is the same in every process, and sampled in all of them or in none
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
   type Attributes,
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
   type Link,
   SpanKind as OtelKind,
   type Span as OtelSpan,
@@ -18,6 +21,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -34,24 +38,26 @@ import {
   ATTR_SERVICE_NAME,
   ATTR_SERVICE_VERSION,
 } from '@opentelemetry/semantic-conventions';
-import type { Span, SpanAttributes, SpanKind, TraceHeaders } from '../../messages/index.js';
 import type { SpanBeginning, Timers, Tracing } from '../../ports/index.js';
+import type { Span, SpanAttributes, SpanKind, TraceHeaders } from '../../protocol/index.js';
 import {
   EXPORT_EVERY_MS,
   EXPORT_TIMEOUT_MS,
   LAST_FLUSH_MS,
   MAX_BATCH_SPANS,
+  MAX_TRACESTATE_CHARACTERS,
   MAX_WAITING_SPANS,
 } from './otlp-limits.js';
 import { SpanExport, type SpanExportPorts } from './span-export.js';
-import { contextOf, headersOf } from './trace-context.js';
+
+const propagator = new W3CTraceContextPropagator();
 
 interface OtlpTracingOptions {
   /** The collector's base URL. */
   readonly endpoint: string;
-  /** What it is sent beside the spans. */
+  /** Headers of the requests to the collector. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of what begins here, the share that is traced: 0 to 1. */
+  /** The sampled share of traces that begin here: 0 to 1. */
   readonly ratio: number;
   readonly version: string;
 }
@@ -91,7 +97,7 @@ export class OtlpTracing implements Tracing {
         [ATTR_SERVICE_VERSION]: version,
         [ATTR_SERVICE_INSTANCE_ID]: randomUUID(),
       }),
-      // What begins here has been decided on by then.
+      // Sampling was decided before.
       sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
       idGenerator: this.#ids,
       spanProcessors: [new SpanExport(collector, ports, { ...waiting, ...times })],
@@ -107,10 +113,10 @@ export class OtlpTracing implements Tracing {
       return new Recorded(this.#tracer, this.#tracer.startSpan(name, optionsOf(kind, attributes), given), true);
     }
     if (seed === undefined) {
-      if (Math.random() >= this.options.ratio) return undefined; // OT1
+      if (Math.random() >= this.options.ratio) return undefined; // no id for an unsampled trace (OT1)
     } else {
       const traceId = traceIdOf(seed);
-      if (!this.#isSampled(traceId)) return undefined; // OT2
+      if (!this.#isSampled(traceId)) return undefined; // the same decision in every process (OT2)
       this.#ids.next = traceId;
     }
     const options = { ...optionsOf(kind, attributes), links: linksTo(link) };
@@ -121,7 +127,7 @@ export class OtlpTracing implements Tracing {
     return this.#ratio.shouldSample(ROOT_CONTEXT, traceId).decision !== SamplingDecision.NOT_RECORD;
   }
 
-  /** Sends what waits, for as long as there is time. */
+  /** Sends the waiting spans while there is time. */
   async close(): Promise<void> {
     const { timers } = this.ports;
     const late = new AbortController();
@@ -133,7 +139,7 @@ export class OtlpTracing implements Tracing {
   }
 }
 
-/** Ids of the package's own making, but for the trace that was decided on just before. */
+/** Random ids, except for the trace that was decided just before. */
 class GivenIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   next: string | undefined;
@@ -186,7 +192,7 @@ class Recorded implements Span {
   }
 }
 
-/** The trace of a caller that is not sampled. */
+/** The trace of an unsampled caller, which is only passed on. */
 class HandedOn implements Span {
   readonly isOfCaller = true;
 
@@ -213,10 +219,25 @@ function linksTo(link: TraceHeaders | undefined): Link[] {
   return linked === undefined ? [] : [{ context: linked }];
 }
 
-/** OT2 */
+/** The same id for the same seed (OT2). */
 function traceIdOf(seed: string): string {
   return createHash('sha256')
     .update(seed)
     .digest('hex')
     .slice(0, 2 * TRACE_ID_BYTES);
+}
+
+/** @returns undefined for an invalid header. A too long trace state is dropped. */
+function contextOf({ traceparent, tracestate }: TraceHeaders): Context | undefined {
+  const isShort = tracestate !== undefined && tracestate.length <= MAX_TRACESTATE_CHARACTERS;
+  const carrier = isShort ? { traceparent, tracestate } : { traceparent };
+  const context = propagator.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);
+  return trace.getSpanContext(context) === undefined ? undefined : context;
+}
+
+/** Converts between W3C Trace Context headers and a span's context, with the package's parser. */
+function headersOf(context: Context): TraceHeaders {
+  const carrier: { traceparent: string; tracestate?: string } = { traceparent: '' };
+  propagator.inject(context, carrier, defaultTextMapSetter);
+  return carrier;
 }

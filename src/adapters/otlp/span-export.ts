@@ -1,8 +1,8 @@
 /**
- * The way of finished spans to the collector: through a queue that has a bound, in batches, and never in anybody's way.
+ * Exports finished spans to the collector, through a bounded queue, in batches and without delaying other work.
  *
- *  SX1 so many spans wait at most, those of the batch that is being sent included; what is beyond is dropped and counted
- *  SX2 a batch that was not taken is counted as dropped, and told once until one is taken again
+ *  SX1 waiting spans are bounded, including the batch in transit; further ones are dropped and counted
+ *  SX2 the spans of a failed batch are counted as dropped, and this is logged once until a batch succeeds
  */
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
@@ -17,9 +17,9 @@ export interface SpanExportPorts {
 export interface SpanExportOptions {
   readonly maxWaiting: number;
   readonly batch: number;
-  /** Between two batches that are not full. */
+  /** Time between two batches that are not full. */
   readonly everyMs: number;
-  /** After which a batch is given up. */
+  /** The timeout of a batch. */
   readonly timeoutMs: number;
 }
 
@@ -29,7 +29,7 @@ export class SpanExport implements SpanProcessor {
   readonly #beyond: Counter;
   readonly #notTaken: Counter;
   #waiting = 0;
-  /** Spans that were lost since the collector was reached last; undefined: it is. */
+  /** Spans lost since the collector was reached last; undefined: it is reachable. */
   #lost: number | undefined;
 
   constructor(
@@ -53,7 +53,7 @@ export class SpanExport implements SpanProcessor {
 
   onStart(): void {}
 
-  /** SX1 */
+  /** Queues a span, or drops it above the bound (SX1). */
   onEnd(span: ReadableSpan): void {
     if (this.#waiting >= this.options.maxWaiting) {
       this.#beyond.add();
@@ -87,7 +87,7 @@ export class SpanExport implements SpanProcessor {
     this.#lost = undefined;
   }
 
-  /** SX2 */
+  /** Counts and logs a failed batch (SX2). */
   #refused(spans: number, error: unknown): void {
     this.#notTaken.add(spans);
     if (this.#lost === undefined) this.ports.log.warn('traces.not-exported', { cause: describeError(error) });

@@ -1,14 +1,14 @@
 /**
- * SQLite files through a WebAssembly build: one binary for every platform, no compiler, no install script.
+ * SQLite files through a WebAssembly build: one binary for every platform, without a compiler or an install script.
  *
- *  - Write-ahead log with the lock held for as long as the file is open: a commit is one sequential write, and a
- *    kill at any moment leaves the last commit. The newest commits may be gone after a power loss; they are folded anew.
- *  - Every statement is run to its end, or ended: one that still has rows to give is a reader, and the write-ahead log
- *    grows for as long as there is one.
- *  - What rows have left is used again, and given back where it is much: a file is at most a third larger than what is in
- *    it. Files made before that was so are only used again.
- *  - The library marks a lock by a directory beside the file, which outlives a killed process. Whoever opens a file
- *    is its only user (the data directory belongs to one process), so a mark that is found is a dead one's.
+ * - The write-ahead log has its lock held while the file is open: a commit is one sequential write, and a kill at any
+ *   moment leaves the last commit. The newest commits may be lost at a power loss; they are folded again.
+ * - Every statement is run to its end or ended, because one with unread rows is a reader, and the write-ahead log
+ *   grows while there is a reader.
+ * - Free pages are reused, and returned when there are many: a file is at most a third larger than its contents.
+ *   Files made by old releases only reuse them.
+ * - The library marks a lock by a directory next to the file, which remains after a kill. The data directory belongs to
+ *   one process, so an existing mark is from a dead one.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -27,21 +27,23 @@ type Database = InstanceType<typeof sqlite.Database>;
 type Statement = ReturnType<Database['prepare']>;
 
 /**
- * Of a file's pages, held in memory, which stays with the thread that ever needed it. Four times as much wrote no faster into
- * a file of 50 MB: what is new lies together, and what is not held comes from the system's own cache.
+ * Pages of a file in memory, which the thread keeps once it needed them. Four times as much was not faster for a file
+ * of 50 MB: new rows are together, and other pages come from the system's cache.
  */
 const CACHE_KIB = 8 * 1024;
 /** Pages of the write-ahead log before they are copied into the file. */
 const CHECKPOINT_PAGES = 4000;
-/** Free pages that a file may have whatever its size, and their share beyond: used again soon, and not worth a move. */
+/**
+ * Free pages that a file of any size may have, and their additional share: they are soon reused, and not worth moving.
+ */
 const SPARE_PAGES = 1000;
 const SPARE_SHARE = 1 / 4;
-/** Given back in one step: about a megabyte. */
+/** Returned in one step: about a megabyte. */
 const STEP_PAGES = 256;
-/** The value of `PRAGMA auto_vacuum` that gives pages back when they are asked for. */
+/** The value of `PRAGMA auto_vacuum` that returns pages on request. */
 const INCREMENTAL = 2;
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '.lock'];
-/** Texts of the library for a file that cannot be read as one of its own. A full or failing disk is not among them. */
+/** The library's texts for an unreadable file. A full or failing disk is not among them. */
 const DAMAGE = /malformed|not a database|corrupt/i;
 
 export class SqliteFiles implements SqlFiles {
@@ -66,7 +68,7 @@ export class SqliteFiles implements SqlFiles {
     for (const companion of COMPANIONS) rmSync(`${this.path}${companion}`, { recursive: true, force: true });
   }
 
-  /** Takes the other's place, whatever that holds. Nobody may have either open. */
+  /** Replaces the other file. Neither may be open. */
   moveTo(other: SqliteFiles): void {
     other.remove();
     for (const companion of COMPANIONS) {
@@ -81,10 +83,10 @@ export class SqliteFiles implements SqlFiles {
 
 function beginWith(database: Database): void {
   database.get('PRAGMA locking_mode = EXCLUSIVE');
-  // A file that is new gets its header here, with seven syncs that keep nothing: the first copy of the log syncs all of it.
-  // Without them a power loss leaves no file, or one that cannot be read, and either is made anew.
+  // A new file gets its header here, with seven needless syncs: the first copy of the log syncs all of it. Without them
+  // a power loss leaves no file or an unreadable one, and either is rebuilt.
   database.exec('PRAGMA synchronous = OFF');
-  // Before anything is written: it cannot be changed later.
+  // Set before the first write, because it cannot be changed later.
   database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.get('PRAGMA journal_mode = WAL');
   database.exec(`PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;
@@ -94,8 +96,8 @@ function beginWith(database: Database): void {
 }
 
 /**
- * Has the engine compile what opening a file runs through, on a database in memory that is thrown away. It compiles a
- * function of WebAssembly when that is first called, some 40 ms in all: a thread that waits for its task has them to spare.
+ * Compiles the functions used for opening a file, on a temporary database in memory. The engine compiles a WebAssembly
+ * function at its first call, about 40 ms in total, which a thread that waits for its task can spare.
  */
 export function compileAhead(): void {
   const file = new OpenFile(new sqlite.Database());
@@ -153,13 +155,13 @@ class OpenFile implements SqlFile {
     return guarded(() => {
       const { spare, pages, mode, size } = this.#sizes.get([]) as Readonly<Record<string, number>>;
       if (mode !== INCREMENTAL || (spare as number) <= Math.max(SPARE_PAGES, (pages as number) * SPARE_SHARE)) {
-        // The file itself becomes shorter when the log is copied into it.
+        // The file becomes shorter when the log is copied into it.
         if (this.#hasGivenBack) this.database.exec('PRAGMA wal_checkpoint(PASSIVE)');
         this.#hasGivenBack = false;
         return 0;
       }
       this.#hasGivenBack = true;
-      // Not a statement: each page that it gives back is a row.
+      // Not a statement, because each returned page is a row.
       this.database.exec(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
       return STEP_PAGES * (size as number);
     });
@@ -193,7 +195,7 @@ class Prepared implements SqlStatement {
   }
 
   get(values: readonly SqlValue[]): SqlRow | undefined {
-    // The library's own `get` stops at the row and leaves the statement open.
+    // The library's `get` stops at the row and leaves the statement open.
     return this.all(values)[0];
   }
 
@@ -206,7 +208,7 @@ class Prepared implements SqlStatement {
     try {
       this.#statement.finalize();
     } catch (error) {
-      // It says again what the last run has failed with, and is ended all the same.
+      // It repeats the error of the last run, and the statement is ended all the same.
       if (!(error instanceof sqlite.SQLite3Error)) throw error;
     }
   }
@@ -217,7 +219,7 @@ class Prepared implements SqlStatement {
       try {
         return question(this.#statement);
       } catch (error) {
-        // Half-way, and the library would refuse its next use.
+        // The statement is half done, and the library would refuse its next use.
         this.end();
         throw error;
       }

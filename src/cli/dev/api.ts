@@ -1,11 +1,11 @@
-/** A face of the public HTTP API, asked with one token. */
+/** A client of one endpoint of the public HTTP API, with one token. */
 export class Api {
   constructor(
     private readonly url: string,
     private readonly token: string,
   ) {}
 
-  /** @param body text as it is, anything else as JSON. @throws RefusedAnswer for any status but 2xx */
+  /** @param body a text unchanged, other values as JSON. @throws RefusedAnswer for any status but 2xx */
   async ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
     const answer = await fetch(this.url + path, {
       method,

@@ -1,5 +1,8 @@
-/** The variables that published clients read, as lines for a shell or a file of settings. The alias's words name them. */
-import type { FirstStartCredentials } from '../../messages/index.js';
+/**
+ * The environment variables of published clients, as lines for a shell or a settings file. Their names contain the
+ * alias's words.
+ */
+import type { FirstStartCredentials } from '../../protocol/index.js';
 
 /** URLs by name, from `name=url`. */
 export type Addresses = Readonly<Record<string, string>>;
@@ -10,7 +13,7 @@ export function addressesOf(listed: readonly string[]): Addresses {
   );
 }
 
-/** @param words `Header:queue:kv`, as MILLRACE_WIRE_ALIAS has them. @returns a line each */
+/** @param words `Header:queue:kv`, as in MILLRACE_WIRE_ALIAS. @returns one line per variable */
 export function clientLines(words: string, addresses: Addresses, credentials: FirstStartCredentials): string[] {
   const [header = '', queue = '', kv = ''] = words.toUpperCase().split(':');
   const { kvToken, kvPassword, queueToken, signingKeyCurrent, signingKeyNext, mgmtEmail, mgmtKey } = credentials;

@@ -1,4 +1,4 @@
-/** Keys of every type, made by one pipeline of commands over REST. */
+/** Creates keys of every type with one pipeline over REST. */
 import type { Api } from './api.js';
 
 const USERS = 200;
@@ -8,7 +8,7 @@ const PLACES: readonly (readonly [longitude: string, latitude: string, name: str
   ['-0.13', '51.51', 'London'],
 ];
 
-/** @returns how many keys there are then. @throws when one is refused */
+/** @returns the number of keys afterwards. @throws if one is refused */
 export async function fillKeys(api: Api): Promise<number> {
   const commands: (readonly string[])[] = [
     ...Array.from({ length: USERS }, (_, at) => userCommand(at + 1)),

@@ -1,6 +1,6 @@
 /**
- * What the demo's messages are delivered to: a sink that answers, `/broken` that does not, and the endpoint of a workflow
- * of three steps, on plain HTTP (docs/guide/workflow-protocol.md). It is on loopback, and believes whoever calls it.
+ * The destination of the demo's messages: a sink, `/broken` which fails, and the endpoint of a workflow with three
+ * steps, over plain HTTP (docs/guide/workflow-protocol.md). It listens on loopback and does not verify signatures.
  */
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ interface Step {
   readonly out: string;
 }
 
-/** The server has the next step: there is nothing more to do now. */
+/** The server has the next step, so this call ends. */
 class HandedOver extends Error {}
 
 export class DemoReceiver {
@@ -30,7 +30,7 @@ export class DemoReceiver {
     });
   }
 
-  /** On a port of its own. */
+  /** On any free port. */
   static async listen(api: Api): Promise<DemoReceiver> {
     const receiver = new DemoReceiver(api);
     await new Promise<void>((resolve, reject) => {
@@ -52,13 +52,13 @@ export class DemoReceiver {
       await this.#run(headers, body);
       return 200;
     } catch (error) {
-      // 400: the run is over. What else goes wrong is tried again.
+      // 400: the run is over. Other errors are retried.
       const isOver = error instanceof HandedOver || (error instanceof RefusedAnswer && error.status === 400);
       return isOver ? 200 : 500;
     }
   }
 
-  /** From its top at every delivery: a step that is done gives its result. */
+  /** Runs from the start at each delivery: a finished step returns its stored result. */
   async #run(headers: IncomingHttpHeaders, body: string): Promise<void> {
     const id = String(headers['svc-workflow-runid']);
     const all = (body === '' ? await this.api.ask('GET', `/v2/workflows/runs/${id}`) : JSON.parse(body)) as {
@@ -80,7 +80,7 @@ export class DemoReceiver {
     });
   }
 
-  /** @returns its result. @throws HandedOver when it is done only now */
+  /** @returns the step's result. @throws HandedOver if the step was executed in this call */
   async #step(
     id: string,
     steps: readonly Step[],

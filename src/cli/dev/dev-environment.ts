@@ -1,4 +1,4 @@
-/** The settings of `millrace dev`: data that is thrown away, destinations on this machine, the words of published clients. */
+/** The settings of `millrace dev`: temporary data, destinations on this machine, the words of published clients. */
 import { givenCredentials, NodeRandom } from '../../adapters/node/index.js';
 import { type Environment, loadConfig } from '../../config/index.js';
 import { PUBLISHED_WORDS } from '../../edge/index.js';
@@ -7,10 +7,10 @@ import {
   CREDENTIAL_VARIABLES,
   completeCredentials,
   type FirstStartCredentials,
-} from '../../messages/index.js';
+} from '../../protocol/index.js';
 import { freePort, listens } from '../free-port.js';
 
-/** Of what is given, this is not taken: a server, a key or a place that somebody means to keep. */
+/** Given settings that are ignored, because they name a server, a key or roles of a real installation. */
 const ITS_OWN = ['MILLRACE_NATS_URL', 'MILLRACE_SEAL_KEY_FILE', 'MILLRACE_ROLES'];
 
 const PORTS = [
@@ -28,7 +28,7 @@ export interface DevSettings {
   readonly words: string;
 }
 
-/** @param given counts before what is set here. @throws BAD_CONFIG */
+/** @param given takes precedence over the defaults here. @throws BAD_CONFIG */
 export async function devSettings(given: Environment, dataDir: string): Promise<DevSettings> {
   const chosen: Environment = {
     MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
@@ -43,7 +43,7 @@ export async function devSettings(given: Environment, dataDir: string): Promise<
   for (const [variable, name] of PORTS) {
     const { host } = config.faces;
     const port = config.faces[name];
-    // A port that was asked for is taken or refused; the usual one gives way.
+    // A given port is used or refused; a default port is replaced if it is busy.
     if (chosen[variable] !== undefined) continue;
     const isFree = await listens(host, port).then(
       () => true,

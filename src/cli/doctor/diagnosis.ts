@@ -1,10 +1,10 @@
-/** What a check of `millrace doctor` has found. */
+/** The result of a check of `millrace doctor`. */
 export interface Diagnosis {
-  /** What was looked at, in a word or two. */
+  /** The subject in a word or two. */
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do about it. */
+  /** The recommended action. */
   readonly advice?: string | undefined;
 }
 

@@ -1,20 +1,24 @@
 /**
- * `millrace doctor`: looks for what usually keeps a start from working, a line for each thing, with what to do.
+ * `millrace doctor`: checks for common reasons of a failed start, one line each, with advice.
  *
- *  DOC1 it changes nothing: nothing is made, locked, fetched or started
+ *  DOC1 it changes no state: no file is created, locked or fetched, and no process is started
  */
 import { join } from 'node:path';
 import { JsonLog, SystemClock, streamLines } from '../../adapters/node/index.js';
 import { type Config, type Environment, loadConfig } from '../../config/index.js';
 import { describeError } from '../../kernel/index.js';
 import { paint } from '../paint.js';
-import { type Asked, FAILED, shown } from '../parser.js';
+import { FAILED, type ParsedArguments, shown } from '../parser.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
 import { clockCheck, flockCheck, nodeCheck, openFilesCheck, readLimits, serverCheck } from './machine-checks.js';
 import { directoryCheck, diskCheck, holderOf, keyCheck, lockCheck, portsCheck } from './place-checks.js';
 
-/** @returns 0, or 1 when something would keep a start from working */
-export async function doctorCommand(asked: Asked, env: Environment, write: (text: string) => void): Promise<number> {
+/** @returns 0, or 1 if a start would fail */
+export async function doctorCommand(
+  asked: ParsedArguments,
+  env: Environment,
+  write: (text: string) => void,
+): Promise<number> {
   const findings = [nodeCheck(process.versions.node)];
   const { config, finding } = settingsCheck(env);
   findings.push(finding);
@@ -28,10 +32,10 @@ function settingsCheck(env: Environment): { config: Config | undefined; finding:
   try {
     const { config, warnings } = loadConfig(env);
     const given = Object.keys(env).filter((name) => name.startsWith('MILLRACE_')).length;
-    if (warnings.length === 0) return { config, finding: ok('settings', `${given} given, all accepted`) };
-    return { config, finding: warn('settings', warnings.join('; '), 'docs/settings.md has all of them') };
+    if (warnings.length === 0) return { config, finding: ok('settings', `${given} set, all valid`) };
+    return { config, finding: warn('settings', warnings.join('; '), 'all settings are in docs/settings.md') };
   } catch (error) {
-    const advice = 'correct it, and ask again: nothing else was looked at (docs/settings.md)';
+    const advice = 'correct the setting and run doctor again: the other checks were skipped (docs/settings.md)';
     return { config: undefined, finding: fail('settings', describeError(error), advice) };
   }
 }

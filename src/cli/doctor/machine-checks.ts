@@ -1,4 +1,4 @@
-/** What `millrace doctor` looks at of the machine: the versions, the clock, open files. */
+/** Checks of `millrace doctor` about the machine: versions, clock, open files. */
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { findNatsServer, isPreferred, PREFERRED_VERSION } from '../../adapters/nats/embedded/index.js';
@@ -9,20 +9,23 @@ import { describeError } from '../../kernel/index.js';
 import type { Log } from '../../ports/index.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
 
-/** The oldest and the first that is too new, as package.json has them. */
+/** The range of package.json: the oldest supported version, and the first unsupported one. */
 const NODE_FROM = [20, 19] as const;
 const NODE_BELOW = 27;
-/** Beside connections of clients: files, threads, the nats-server's own connections. */
+const RECOMMENDED_NODE = 24;
+/** Files other than client connections: data files, threads, connections of the nats-server. */
 const OTHER_FILES = 512;
 
 export function nodeCheck(version: string): Diagnosis {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < NODE_FROM[0] || (major === NODE_FROM[0] && minor < NODE_FROM[1]);
-  if (!isOld && major < NODE_BELOW) return ok('node', version);
-  return fail('node', version, `use Node.js ${NODE_FROM.join('.')} to ${NODE_BELOW - 1}`);
+  if (isOld || major >= NODE_BELOW) return fail('node', version, `use Node.js ${RECOMMENDED_NODE}`);
+  // Odd versions of Node.js are supported for only half a year.
+  if (major % 2 === 1) return warn('node', version, `use Node.js ${RECOMMENDED_NODE}: release ${major} is not tested`);
+  return ok('node', version);
 }
 
-/** Looks on this machine, and fetches nothing. */
+/** Searches this machine without fetching. */
 export async function serverCheck(config: Config, log: Log): Promise<Diagnosis> {
   const check = 'nats-server';
   if (!config.isEmbedded) return runningServerCheck(config);
@@ -34,11 +37,11 @@ export async function serverCheck(config: Config, log: Log): Promise<Diagnosis> 
     return warn(
       check,
       text,
-      `use ${PREFERRED_VERSION} or newer: this one may lose what was acknowledged with the power`,
+      `use ${PREFERRED_VERSION} or newer: this version may lose acknowledged writes in a power failure`,
     );
   } catch (error) {
-    if (path !== undefined) return fail(check, describeError(error), 'name another, or none: MILLRACE_NATS_SERVER');
-    return warn(check, 'none on this machine', `a start fetches one: ${describeError(error)}`);
+    if (path !== undefined) return fail(check, describeError(error), 'correct MILLRACE_NATS_SERVER, or leave it empty');
+    return warn(check, 'not installed on this machine', `the first start downloads one: ${describeError(error)}`);
   }
 }
 
@@ -50,11 +53,11 @@ async function runningServerCheck(config: Config): Promise<Diagnosis> {
     await connections.close();
     return ok('nats', `${servers}, ${versions}`);
   } catch (error) {
-    return fail('nats', describeError(error), `start the servers of MILLRACE_NATS_URL, or name others: ${servers}`);
+    return fail('nats', describeError(error), `start the servers of MILLRACE_NATS_URL, or set others: ${servers}`);
   }
 }
 
-/** The lock of a data directory is taken by this program. */
+/** This program locks a data directory. */
 export async function flockCheck(searchPath: string): Promise<Diagnosis> {
   for (const folder of searchPath.split(delimiter)) {
     const isThere = await access(join(folder, 'flock'), constants.X_OK).then(
@@ -66,7 +69,7 @@ export async function flockCheck(searchPath: string): Promise<Diagnosis> {
   return fail('flock', 'not on the PATH', 'install util-linux');
 }
 
-/** Time has not gone back behind what was written here last. */
+/** Checks that the clock is not earlier than recently written files. */
 export async function clockCheck(nowMs: number, files: readonly (string | URL)[]): Promise<Diagnosis> {
   const found = new Date(nowMs).toISOString();
   const times = await Promise.all(
@@ -82,18 +85,18 @@ export async function clockCheck(nowMs: number, files: readonly (string | URL)[]
   const last = new Date(lastMs).toISOString();
   return fail(
     'clock',
-    `${found}, behind files of this program or its data (${last})`,
+    `${found}, earlier than files of this program or its data (${last})`,
     'set the clock: docs/operations/clocks.md',
   );
 }
 
-/** @param limits as in /proc/self/limits. Node raises the soft limit to the hard one by itself */
+/** @param limits as in /proc/self/limits. Node raises the soft limit to the hard limit automatically */
 export function openFilesCheck(limits: string, { http }: Pick<Config, 'http'>): Diagnosis {
   const limit = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
   const wanted = http.httpMaxConnections + OTHER_FILES;
   if (limit >= wanted) return ok('open files', String(limit));
-  const advice = `raise it to ${wanted} (ulimit -n, LimitNOFILE=), or lower MILLRACE_HTTP_MAX_CONNECTIONS`;
-  return warn('open files', `${limit}, fewer than connections are accepted`, advice);
+  const advice = `raise the limit to ${wanted} (ulimit -n, LimitNOFILE=), or lower MILLRACE_HTTP_MAX_CONNECTIONS`;
+  return warn('open files', `${limit}, fewer than the accepted connections`, advice);
 }
 
 export function readLimits(): Promise<string> {

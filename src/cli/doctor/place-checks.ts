@@ -1,4 +1,4 @@
-/** What `millrace doctor` looks at of the place that the settings name: directory, disk, lock, key, ports. */
+/** Checks of `millrace doctor` about the configured place: directory, disk, lock, key, ports. */
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LAYOUT_MARK } from '../../adapters/nats/installation/index.js';
@@ -9,27 +9,27 @@ import { listens } from '../free-port.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
 
 const GIB = 1024 ** 3;
-/** So many reserves are soon filled. */
+/** Free space below this number of reserves causes a warning. */
 const SCARCE = 8;
 const OTHERS = 0o077;
 
 export async function directoryCheck({ dataDir }: Config['storage']): Promise<Diagnosis> {
   const trouble = await directoryTrouble(dataDir);
-  if (trouble !== undefined) return fail('data directory', trouble, 'name another one: MILLRACE_DATA_DIR');
+  if (trouble !== undefined) return fail('data directory', trouble, 'set MILLRACE_DATA_DIR to another directory');
   const isThere = (await readFileIfThere(join(dataDir, LAYOUT_MARK))) !== undefined;
-  return ok('data directory', isThere ? resolve(dataDir) : `${resolve(dataDir)}, filled by the first start`);
+  return ok('data directory', isThere ? resolve(dataDir) : `${resolve(dataDir)}, created by the first start`);
 }
 
 export async function diskCheck({ dataDir, diskReserveBytes }: Config['storage']): Promise<Diagnosis> {
   const { bavail, bsize } = await statfs(await nearest(dataDir));
   const free = bavail * bsize;
   const found = `${gibibytes(free)} free, ${gibibytes(diskReserveBytes)} in reserve`;
-  const advice = 'make room, or name a directory on another disk: MILLRACE_DATA_DIR, docs/operations/disk.md';
-  if (free < diskReserveBytes) return fail('disk', found, `nothing that grows would be accepted: ${advice}`);
+  const advice = 'free space, or set MILLRACE_DATA_DIR to a directory on another disk (docs/operations/disk.md)';
+  if (free < diskReserveBytes) return fail('disk', found, `writes that grow data would be refused: ${advice}`);
   return free < SCARCE * diskReserveBytes ? warn('disk', found, advice) : ok('disk', found);
 }
 
-/** @returns the process that has the data directory, as it wrote itself down */
+/** @returns the process that holds the data directory, as noted in the lock file */
 export async function holderOf(dataDir: string, locks = '/proc/locks'): Promise<string | undefined> {
   const path = join(dataDir, 'lock');
   const file = await stat(path).catch(() => undefined);
@@ -47,9 +47,9 @@ export async function keyCheck({ dataDir, sealKeyFile }: Config['storage']): Pro
   const check = 'seal key';
   if ((await stat(sealKeyFile).catch(() => undefined)) === undefined) {
     const isFirst = (await readFileIfThere(join(dataDir, LAYOUT_MARK))) === undefined;
-    if (isFirst) return ok(check, `${sealKeyFile}, made by the first start`);
-    const advice = 'put it back, or name it: MILLRACE_SEAL_KEY_FILE; lost for good: docs/operations/backups.md';
-    return fail(check, `${sealKeyFile} is not there, and what is stored was sealed with it`, advice);
+    if (isFirst) return ok(check, `${sealKeyFile}, created by the first start`);
+    const advice = 'restore the file, or set MILLRACE_SEAL_KEY_FILE; if it is lost, see docs/operations/backups.md';
+    return fail(check, `${sealKeyFile} does not exist, and stored secrets are sealed with it`, advice);
   }
   try {
     const id = await keyIdOf(sealKeyFile, new NodeRandom());
@@ -57,7 +57,7 @@ export async function keyCheck({ dataDir, sealKeyFile }: Config['storage']): Pro
     if ((mode & OTHERS) === 0) return ok(check, `${id}, ${sealKeyFile}`);
     return warn(check, `${sealKeyFile} can be read by others`, `chmod 600 ${sealKeyFile}`);
   } catch (error) {
-    return fail(check, describeError(error), 'put the right file there, or name it: MILLRACE_SEAL_KEY_FILE');
+    return fail(check, describeError(error), 'restore the right file, or set MILLRACE_SEAL_KEY_FILE');
   }
 }
 
@@ -69,7 +69,7 @@ const PORTS = [
   ['MILLRACE_METRICS_PORT', 'metricsPort'],
 ] as const;
 
-/** @param holder the process that serves here: busy ports are its own */
+/** @param holder the process that already serves here and uses the ports */
 export async function portsCheck(faces: Config['faces'], holder: string | undefined): Promise<Diagnosis> {
   const wanted = PORTS.filter(([, name]) => faces[name] !== 0).map(
     ([variable, name]) => [variable, faces[name]] as const,
@@ -83,10 +83,14 @@ export async function portsCheck(faces: Config['faces'], holder: string | undefi
   }
   if (troubles.length === 0) return ok('ports', numbers === '' ? 'any free ones' : `${numbers}, free`);
   if (holder !== undefined) return ok('ports', `${numbers}, used by process ${holder}`);
-  return fail('ports', troubles.join('; '), 'end what listens there, or set another port; 0 takes any free one');
+  return fail(
+    'ports',
+    troubles.join('; '),
+    'stop the program that uses the port, or set another port; 0 takes any free one',
+  );
 }
 
-/** The directory, or the one in which it would be made. */
+/** The directory, or its nearest existing parent. */
 async function nearest(path: string): Promise<string> {
   for (let at = resolve(path); ; at = dirname(at)) {
     if ((await stat(at).catch(() => undefined)) !== undefined || at === dirname(at)) return at;

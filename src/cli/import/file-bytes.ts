@@ -1,19 +1,20 @@
 /**
- * A file read from its beginning to its end, a piece at a time: bytes one by one, in short runs or passed over, with the
- * checksum of all that was read, and with what was read since a mark where somebody wants it whole.
+ * Reads a file from start to end, piece by piece: single bytes, short runs or skipped bytes, with the checksum of all
+ * read bytes, and optionally the bytes since a mark.
  *
- *  FBY1 memory is one piece and what is kept; nothing is made of a length that the file claims before its bytes are there
- *  FBY2 what ends too soon or makes no sense is a DamagedFile that names the offset
+ *  FBY1 memory is bounded by one piece and the kept bytes; no memory is allocated for a length in the file before its
+ *       bytes have arrived
+ *  FBY2 a truncated or invalid file causes a DamagedFile with the offset
  */
 import { readSync } from 'node:fs';
 import { Crc64 } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 
-/** Large enough that a call of the system is nothing beside it. */
+/** Large enough that the cost of system calls is negligible. */
 const PIECE_BYTES = 256 * 1024;
 const MOST_MARK_BYTES = 16;
 
-/** What is in the file cannot be what it says it is. */
+/** The content contradicts the file's format. */
 export class DamagedFile extends Error {
   constructor(
     readonly offset: number,
@@ -23,15 +24,15 @@ export class DamagedFile extends Error {
   }
 }
 
-/** The file ends within something. */
+/** The file is truncated. */
 export class EndsTooSoon extends DamagedFile {
   constructor(offset: number) {
     super(offset, 'the file ends too soon');
   }
 }
 
-/** What was read since `keep`; its bytes are gone where they were more than was allowed. */
-export interface Kept {
+/** The bytes read since `keep`; undefined if they were more than allowed. */
+export interface KeptBytes {
   readonly bytes: ByteString | undefined;
   readonly size: number;
 }
@@ -40,19 +41,19 @@ export class FileBytes {
   readonly #piece = Buffer.allocUnsafe(PIECE_BYTES);
   #at = 0;
   #end = 0;
-  /** Of the piece's first byte in the file. */
+  /** File offset of the piece's first byte. */
   #pieceOffset = 0;
-  /** Before it everything is in the checksum, and kept. */
+  /** All bytes before it are in the checksum and the kept bytes. */
   #takenAt = 0;
   #checksum = new Crc64();
   #kept: Buffer[] | undefined;
   #keptBytes = 0;
   #mostKeptBytes = 0;
 
-  /** @param file an open file; whoever opened it closes it */
+  /** @param file an open file; the caller closes it */
   constructor(private readonly file: number) {}
 
-  /** Of the next byte. */
+  /** Offset of the next byte. */
   get offset(): number {
     return this.#pieceOffset + this.#at;
   }
@@ -68,25 +69,25 @@ export class FileBytes {
     return value;
   }
 
-  /** The next byte, which stays the next one. */
+  /** Returns the next byte without consuming it. */
   peek(): number | undefined {
     return this.ahead()[0];
   }
 
-  /** A few bytes, at most a piece; they are there until something else is read. */
+  /** A few bytes, at most a piece; valid until the next read. */
   run(count: number): Buffer {
     while (this.#end - this.#at < count) if (!this.#readMore()) throw new EndsTooSoon(this.#pieceOffset + this.#end);
     this.#at += count;
     return this.#piece.subarray(this.#at - count, this.#at);
   }
 
-  /** As many of the next bytes as a mark at the beginning may have; they stay the next ones. */
+  /** The next bytes, up to the length of a file mark, without consuming them. */
   ahead(): Buffer {
     while (this.#end - this.#at < MOST_MARK_BYTES) if (!this.#readMore()) break;
     return this.#piece.subarray(this.#at, Math.min(this.#end, this.#at + MOST_MARK_BYTES));
   }
 
-  /** Bytes as a string of their own. */
+  /** A copy of the bytes as a string. */
   text(count: number): ByteString {
     if (count <= PIECE_BYTES) return bytesOfBuffer(this.run(count));
     this.keep(count);
@@ -103,7 +104,7 @@ export class FileBytes {
     }
   }
 
-  /** From here on what is read is kept, up to so many bytes. */
+  /** Starts keeping read bytes, up to this number. */
   keep(mostBytes: number): void {
     this.#take();
     this.#kept = [];
@@ -111,8 +112,8 @@ export class FileBytes {
     this.#mostKeptBytes = mostBytes;
   }
 
-  /** Ends that. */
-  kept(): Kept {
+  /** Returns the kept bytes and stops keeping. */
+  kept(): KeptBytes {
     this.#take();
     const pieces = this.#kept ?? [];
     this.#kept = undefined;
@@ -130,7 +131,7 @@ export class FileBytes {
     return new DamagedFile(this.offset, problem);
   }
 
-  /** What has been read and not been looked at yet goes into the checksum, and is kept. */
+  /** Adds newly read bytes to the checksum and to the kept bytes. */
   #take(): void {
     const from = this.#takenAt;
     if (from === this.#at) return;
@@ -142,7 +143,7 @@ export class FileBytes {
     else this.#kept.push(Buffer.from(this.#piece.subarray(from, this.#at)));
   }
 
-  /** @returns whether there was any */
+  /** @returns whether there were more bytes */
   #readMore(): boolean {
     this.#take();
     this.#piece.copyWithin(0, this.#at, this.#end);

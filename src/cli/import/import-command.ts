@@ -1,13 +1,13 @@
 /**
- * `millrace import`: the keys of a running Redis, of an RDB file or of an append-only log into a database that is served,
- * over the native protocol.
- * Exit codes: 0 all of it is there, 1 something is not (each is listed), or it failed, 2 asked wrongly.
+ * `millrace import`: copies the keys of a running Redis, an RDB file or an append-only file into a served database,
+ * over RESP. Exit codes: 0 all imported, 1 some keys were not (each is listed) or an error, 2 wrong usage.
  */
 import { closeSync, openSync, statSync } from 'node:fs';
 import { NodeRandom, NodeTimers } from '../../adapters/node/index.js';
 import { MAX_RECORD_BYTES } from '../../domain/kv/index.js';
 import { wholeOf } from '../command-line.js';
-import { type Asked, FAILED, type Output, UsageError } from '../parser.js';
+import { interruptible } from '../interruption.js';
+import { FAILED, type Output, type ParsedArguments, UsageError } from '../parser.js';
 import { ProgressLine } from '../progress-line.js';
 import { isAof } from './aof/aof-file.js';
 import { aofParts, isAofDirectory } from './aof/aof-parts.js';
@@ -24,11 +24,10 @@ import { RespLink, respAddress, withoutPassword } from './resp-link.js';
 import type { KeySource, SourceBounds } from './source.js';
 import { compareSides, Pace, type TakeOverDeps, takeOver } from './take-over.js';
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const DEFAULT_BATCH_KEYS = 500;
-/** Replies of one batch are in memory on both sides. */
+/** Replies of one batch are held in memory on both sides. */
 const MOST_BATCH_KEYS = 10_000;
-/** Values of one batch; a single one may be larger. */
+/** Bytes of values in one batch; a single value may be larger. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 type Kind = 'server' | 'rdb' | 'log';
@@ -46,15 +45,21 @@ interface Question {
   readonly compares: boolean;
 }
 
-/** What all ways of importing stand on. */
+/** Common dependencies of all kinds of import. */
 type Parts = Omit<TakeOverDeps, 'source'>;
 
-/** @returns the exit code. @throws UsageError, and what reading and connecting throw */
-export async function importCommand(asked: Asked, output: Output): Promise<number> {
+/** @returns the exit code. @throws UsageError, errors of reading and connecting */
+export async function importCommand(asked: ParsedArguments, output: Output): Promise<number> {
   const question = questionOf(asked);
-  const stop = new AbortController();
-  const end = () => stop.abort();
-  for (const signal of SIGNALS) process.once(signal, end);
+  return interruptible((signal) => runImport(question, asked, output, signal));
+}
+
+async function runImport(
+  question: Question,
+  asked: ParsedArguments,
+  output: Output,
+  signal: AbortSignal,
+): Promise<number> {
   const progress = new ProgressLine(process.stderr, () => performance.now());
   const isJson = asked.flags.has('json');
   const report = new ImportReport({ isJson, progress, nowMs: Date.now, write: (text) => output.write(text) });
@@ -63,14 +68,13 @@ export async function importCommand(asked: Asked, output: Output): Promise<numbe
     const destination = await linkTo(question.to, undefined, opened);
     const payloads = new PayloadReader(new NodeRandom(), Date.now);
     const { keysPerSecond } = question;
-    const own = { timers: new NodeTimers(), signal: stop.signal, nowMs: Date.now };
+    const own = { timers: new NodeTimers(), signal, nowMs: Date.now };
     const parts: Parts = { destination, payloads, report, keysPerSecond, ...own };
     if (question.kind === 'log') await carryOut(question, parts);
     else await run(question, { ...parts, source: await sourceOf(question, opened) });
     return report.isClean ? 0 : FAILED;
   } finally {
     progress.clear();
-    for (const signal of SIGNALS) process.off(signal, end);
     for (const link of opened) link.close();
   }
 }
@@ -101,20 +105,23 @@ function writerFor({ replaces }: Question, { destination, payloads, report, nowM
   return new KeyWriter(destination, payloads, report, { replaces, nowMs });
 }
 
-function questionOf(asked: Asked): Question {
+function questionOf(asked: ParsedArguments): Question {
   const { words, options, flags } = asked;
   const { to = '', state } = options;
   const [from = ''] = words;
   const batchKeys = wholeOf(asked, 'batch') ?? DEFAULT_BATCH_KEYS;
-  if (batchKeys < 1 || batchKeys > MOST_BATCH_KEYS) throw new UsageError(`--batch is 1 to ${MOST_BATCH_KEYS} keys`);
+  if (batchKeys < 1 || batchKeys > MOST_BATCH_KEYS)
+    throw new UsageError(`--batch must be from 1 to ${MOST_BATCH_KEYS} keys`);
   if (flags.has('only-compare') && flags.has('unverified')) {
-    throw new UsageError('--only-compare or --unverified, not both');
+    throw new UsageError('--only-compare and --unverified exclude each other: give one of them');
   }
   respAddress(to);
   const kind = kindOf(from);
   const notOfLogs = [...(state === undefined ? [] : ['state']), ...flags].find((name) => NOT_OF_LOGS.has(name));
   if (kind === 'log' && notOfLogs !== undefined) {
-    throw new UsageError(`--${notOfLogs} is not for an append-only log: its commands are carried out once, on nothing`);
+    throw new UsageError(
+      `--${notOfLogs} is not available for an append-only log: its commands run once, on an empty database`,
+    );
   }
   return {
     from,

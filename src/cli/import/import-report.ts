@@ -1,22 +1,22 @@
-/** What became of everything that was met: counted, and listed where it was not taken over. */
+/** The result of an import: counts, and a list of all items that were not imported. */
 import { type ByteString, shownBytes } from '../../kernel/index.js';
 import type { ProgressLine } from '../progress-line.js';
 
-/** People read the beginning of a long list; programs get all of it. */
+/** Text output shows the beginning of a long list; JSON output has all of it. */
 const MOST_LINES = 100;
 const PROGRESS_EVERY_MS = 5_000;
 
 export interface ImportCounts {
-  /** Keys, or commands of a log, that are there now because of this. */
+  /** Keys, or commands of a log, that were imported. */
   taken: number;
-  /** Keys that were there already, with the same value. */
+  /** Keys that already existed with the same value. */
   unchanged: number;
-  /** Keys whose instant had passed. */
+  /** Keys that had expired. */
   expired: number;
-  /** Keys and other things that were not taken over; each was listed. */
+  /** Keys and other items that were not imported; each was listed. */
   left: number;
   compared: number;
-  /** Keys that are not the same on both sides; each was listed. */
+  /** Keys that differ between both sides; each was listed. */
   different: number;
 }
 
@@ -45,7 +45,7 @@ export class ImportReport {
     this.#line('left', { key: shownBytes(key) }, why);
   }
 
-  /** What is no key. */
+  /** Lists an item that is not a key. */
   leave(what: string, why: string): void {
     this.counts.left += 1;
     this.#line('left', { what }, why);
@@ -56,12 +56,12 @@ export class ImportReport {
     this.#line('different', { key: shownBytes(key) }, how);
   }
 
-  /** Nothing is lost by it. */
+  /** Reports a problem without loss of data. */
   warn(text: string): void {
     this.#line('warning', {}, text);
   }
 
-  /** @param doing what takes long */
+  /** @param doing the name of the running work */
   tell(doing: string, counts: Readonly<Record<string, number>>): void {
     const { isJson, progress } = this.output;
     progress.show(() => `${doing}: ${inWords(counts)}`);
@@ -71,7 +71,7 @@ export class ImportReport {
     this.#write({ event: 'progress', doing, ...counts });
   }
 
-  /** The last line, and in front of it how many were not shown. */
+  /** Writes the last line, preceded by the number of lines that were not shown. */
   end(facts: Readonly<Record<string, unknown>>, text: string): void {
     const { isJson, progress, write } = this.output;
     progress.clear();

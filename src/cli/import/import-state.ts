@@ -1,32 +1,38 @@
-/** How far an import is, in a file that a later one goes on from. It is written now and then, and gone when all is done. */
+/**
+ * The progress of an import, in a file from which a later import continues. It is written at intervals, and removed
+ * at the end.
+ */
 import { rm } from 'node:fs/promises';
 import { PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../../adapters/node/index.js';
 import { MillraceError } from '../../kernel/index.js';
 
-/** What lies between two writes is done again, which changes nothing. */
+/** Work after the last write is repeated, which changes no keys. */
 const WRITE_EVERY_MS = 1000;
 
 export class ImportState {
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #next: string | undefined;
 
-  /** @param path undefined: nothing is kept */
+  /** @param path undefined: progress is not stored */
   constructor(
     private readonly path: string | undefined,
-    /** Of the source. */
+    /** Identifies the source. */
     private readonly identity: string,
     private readonly nowMs: () => number,
   ) {}
 
-  /** Where to go on. @throws CONFLICT, when the file is of another source; BAD_CONFIG, when it is none of ours */
+  /**
+   * The cursor to continue from. @throws CONFLICT if the file belongs to another source; BAD_CONFIG if it has another
+   * format
+   */
   async read(): Promise<string | undefined> {
     if (this.path === undefined) return undefined;
     const bytes = await readFileIfThere(this.path);
     if (bytes === undefined) return undefined;
     const state = parsed(bytes.toString('utf8'));
-    if (state === undefined) throw new MillraceError('BAD_CONFIG', `${this.path} is no state of an import`);
+    if (state === undefined) throw new MillraceError('BAD_CONFIG', `${this.path} is not the state file of an import`);
     if (state.source !== this.identity) {
-      throw new MillraceError('CONFLICT', `${this.path} is of another source: ${state.source}`);
+      throw new MillraceError('CONFLICT', `${this.path} belongs to another source: ${state.source}`);
     }
     return state.next;
   }
@@ -36,7 +42,7 @@ export class ImportState {
     if (this.nowMs() - this.#writtenAtMs >= WRITE_EVERY_MS) await this.write();
   }
 
-  /** Of what was reached last. */
+  /** Writes the last reached cursor. */
   async write(): Promise<void> {
     if (this.path === undefined || this.#next === undefined) return;
     this.#writtenAtMs = this.nowMs();

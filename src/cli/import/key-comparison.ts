@@ -1,4 +1,4 @@
-/** Both sides compared key by key, by what values mean and when they expire; at any moment a batch of them is in memory. */
+/** Compares both sides key by key, by the meaning of values and by expiry; one batch is in memory at a time. */
 import { KeyspaceDigest } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { ImportReport } from './import-report.js';
@@ -9,7 +9,7 @@ import type { RespLink } from './resp-link.js';
 import type { SourceKey } from './source.js';
 
 export class KeyComparison {
-  /** Of all keys that were compared; equal, when all of them are. */
+  /** Digests of all compared keys; they are equal if all keys are. */
   readonly source = new KeyspaceDigest();
   readonly destination = new KeyspaceDigest();
 
@@ -20,9 +20,9 @@ export class KeyComparison {
     private readonly nowMs: () => number,
   ) {}
 
-  /** @throws Error when the connection is gone */
+  /** @throws Error if the connection is lost */
   async compare(keys: readonly SourceKey[]): Promise<void> {
-    // What is too large was listed when it was met, and what has expired is nowhere.
+    // Too large keys were already listed, and expired ones exist on neither side.
     const nowMs = this.nowMs();
     const comparable = keys.filter(isRestorable).filter(({ expireAtMs = nowMs + 1 }) => expireAtMs > nowMs);
     const replies = await this.link.all(comparable.flatMap(({ name }) => lookingAt(name)));

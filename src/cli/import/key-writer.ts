@@ -1,10 +1,10 @@
 /**
- * Keys put into the destination.
+ * Writes keys to the destination.
  *
- *  KYW1 a key that is there stays as it is, unless it is to be replaced; one with the same value counts as taken before,
- *       so that what was interrupted is done again from anywhere
- *  KYW2 what the destination refuses is listed with its reason, and the next key follows
- *  KYW3 a value that is too large for one command is made by several, and taken away again when one of them fails
+ *  KYW1 an existing key is kept unless replacement was requested; one with the same value counts as unchanged, so an
+ *       interrupted import can be repeated from any point
+ *  KYW2 a key that the destination refuses is listed with the reason, and the next key follows
+ *  KYW3 a value too large for one command is written by several, and deleted again if one of them fails
  */
 import { KeyspaceDigest, MAX_RECORD_BYTES } from '../../domain/kv/index.js';
 import { type ByteString, MillraceError } from '../../kernel/index.js';
@@ -14,7 +14,7 @@ import { type ClientReply, ReplyError } from './reply-reader.js';
 import type { RespLink } from './resp-link.js';
 import type { SourceKey } from './source.js';
 
-/** A command of this size is well below what a database takes; larger values are made by several. */
+/** Far below a database's limit for a command; larger values are written by several. */
 const LARGE_PAYLOAD_BYTES = 1024 * 1024;
 const PIPELINE_BYTES = 1024 * 1024;
 const MODULE_FORM = '\x07';
@@ -32,7 +32,7 @@ export class KeyWriter {
     private readonly options: WriterOptions,
   ) {}
 
-  /** @throws Error when the connection is gone */
+  /** @throws Error if the connection is lost */
   async write(keys: readonly SourceKey[]): Promise<void> {
     const { report, options } = this;
     const nowMs = options.nowMs();
@@ -49,7 +49,7 @@ export class KeyWriter {
     for (const key of large) await this.#writeInParts(key);
   }
 
-  /** A library of functions. */
+  /** Writes a library of functions. */
   async writeLibrary(source: ByteString): Promise<void> {
     const { link, report } = this;
     const replaces = this.options.replaces ? ['REPLACE'] : [];
@@ -78,7 +78,7 @@ export class KeyWriter {
     const isSame =
       typeof payload === 'string' && this.#digestOf(key) === this.#digestOf(found(key.name, payload, expireAtMs));
     if (isSame) this.report.counts.unchanged += 1;
-    else this.report.leaveKey(key.name, 'is there with another value; --replace overwrites it');
+    else this.report.leaveKey(key.name, 'exists with another value; --replace overwrites it');
   }
 
   #digestOf({ name, payload, expireAtMs }: RestorableKey): string {
@@ -87,7 +87,7 @@ export class KeyWriter {
     return digest.toString();
   }
 
-  /** (KYW3) */
+  /** Writes a large value by several commands (KYW3: it is deleted again if one of them fails). */
   async #writeInParts(key: RestorableKey): Promise<void> {
     const { link, report, options } = this;
     const { name, payload, expireAtMs } = key;
@@ -124,7 +124,7 @@ export function isRestorable(key: SourceKey): key is RestorableKey {
   return key.payload !== undefined;
 }
 
-/** What is asked of a server to compare a key of it. */
+/** The commands that read a key for comparison. */
 export function lookingAt(name: ByteString): ByteString[][] {
   return [
     ['DUMP', name],
@@ -132,7 +132,7 @@ export function lookingAt(name: ByteString): ByteString[][] {
   ];
 }
 
-/** What it answered. */
+/** Converts their replies to a key. */
 export function found(name: ByteString, payload: ByteString, expireAtMs: ClientReply | undefined): RestorableKey {
   const isSet = typeof expireAtMs === 'number' && expireAtMs > 0;
   return { name, payload, bytes: payload.length, expireAtMs: isSet ? expireAtMs : undefined };
@@ -143,7 +143,7 @@ function tooLarge(bytes: number): string {
 }
 
 function ofModule(refusal: string): string {
-  return `is of a module that is not known here (${refusal})`;
+  return `belongs to an unsupported module (${refusal})`;
 }
 
 function holds(reply: ClientReply, text: ByteString): boolean {

@@ -1,4 +1,7 @@
-/** Payloads of DUMP unpacked in an engine of this process, aside: as the commands that make the key again, and as what they mean. */
+/**
+ * Decodes DUMP payloads in a separate engine of this process, into commands that recreate the key, or into a digest
+ * of its meaning.
+ */
 import {
   admit,
   type Collection,
@@ -23,15 +26,15 @@ export class PayloadReader {
     this.#engine.effects.isMuted = true;
   }
 
-  /** @throws Error, when the payload is nothing that is known here */
+  /** @throws Error for an unknown payload */
   commands(key: ByteString, payload: ByteString, expireAtMs: number | undefined): Iterable<ByteString[]> {
     const value = this.#unpacked(key, payload);
     return value === undefined ? [] : rebuildingCommands(key, value, expireAtMs);
   }
 
   /**
-   * Adds the key to the digests; what has expired in it does not count, and a key with nothing else in it neither.
-   * @throws Error, when the payload is nothing that is known here
+   * Adds the key to the digests. Expired fields do not count, nor does a key with only expired fields.
+   * @throws Error for an unknown payload
    */
   digest(into: readonly KeyspaceDigest[], key: ByteString, payload: ByteString, expireAtMs: number | undefined): void {
     const value = this.#unpacked(key, payload);
@@ -48,7 +51,7 @@ export class PayloadReader {
     if (reply instanceof ErrorReply) throw new Error(reply.text);
     this.#engine.expireDue(nowMs, MOST_FIELDS_AT_ONCE);
     const value = keyspace.peek(key);
-    // The value stays whole for whoever has it; the engine forgets it.
+    // The caller keeps the value; only the engine's key is deleted.
     keyspace.delete(key);
     return value;
   }

@@ -1,8 +1,8 @@
 /**
- * A running Redis as batches of keys: SCAN, then DUMP and the expiry of each. It is read while others write: a key is as it
- * was when it was asked for, and one that is written during the scan may be older or newer.
+ * A running Redis as batches of keys: SCAN, then DUMP and the expiry of each. Concurrent writes are allowed: a key is
+ * as it was when it was read, and one written during the scan may be older or newer.
  *
- *  RSO1 how large a value is, is asked before it is fetched, so that memory is a batch, or one value
+ *  RSO1 a value's size is read before the value, so that memory is bounded by one batch or one value
  */
 import type { ByteString } from '../../kernel/index.js';
 import { type ClientReply, ReplyError } from './reply-reader.js';
@@ -10,7 +10,7 @@ import type { RespLink } from './resp-link.js';
 import { type Batch, type KeySource, otherDatabase, type SourceBounds, type SourceKey } from './source.js';
 
 const NO_MORE = '0';
-/** Where the size of a value is not told, values are fetched one by one. */
+/** Values of unknown size are fetched one by one. */
 const UNKNOWN_BYTES = Number.POSITIVE_INFINITY;
 
 export class RedisSource implements KeySource {
@@ -22,14 +22,14 @@ export class RedisSource implements KeySource {
     private readonly tellsInstants: boolean,
   ) {}
 
-  /** @param database undefined: the first, and that there are others is said */
+  /** @param database undefined: the first database; others are reported */
   static async open(link: RespLink, bounds: SourceBounds, database: number | undefined): Promise<RedisSource> {
     const info = String(await link.one(['INFO']));
     const run = /^run_id:(\w+)/m.exec(info)?.[1] ?? 'unknown';
     const others = [...info.matchAll(/^db(\d+):keys=(\d+)/gm)]
       .map(([, number, keys]) => [Number(number), Number(keys)] as const)
       .filter(([number]) => database === undefined && number !== 0);
-    // Redis 6 knows only how long it will be.
+    // Redis 6 reports only the remaining time.
     const tellsInstants = !((await link.one(['PEXPIRETIME', ''])) instanceof ReplyError);
     const left = others.map(([number, keys]) => otherDatabase(number, keys, 'keys'));
     return new RedisSource(link, bounds, `run ${run} database ${database ?? 0}`, left, tellsInstants);
@@ -41,7 +41,7 @@ export class RedisSource implements KeySource {
     do {
       const at = cursor;
       const scanned = await this.link.must(['SCAN', at, 'COUNT', String(this.bounds.batchKeys)]);
-      if (!Array.isArray(scanned)) throw new Error('SCAN answers no list');
+      if (!Array.isArray(scanned)) throw new Error('the reply to SCAN is not a list');
       const [next, names] = scanned as [ByteString, ByteString[]];
       cursor = next;
       const groups = await this.#groups(names);
@@ -52,16 +52,16 @@ export class RedisSource implements KeySource {
     } while (cursor !== NO_MORE);
   }
 
-  /** What a database has beside its keys. */
+  /** Libraries of functions, and items that are not imported. */
   async #beside(): Promise<Pick<Batch, 'libraries' | 'left'>> {
     const reply = await this.link.one(['FUNCTION', 'LIST', 'WITHCODE']);
     if (!(reply instanceof ReplyError)) return { libraries: [...codesIn(reply)], left: this.others };
-    // Redis 6 has none.
+    // Redis 6 has no functions.
     if (/unknown command/i.test(reply.text)) return { libraries: [], left: this.others };
     return { libraries: [], left: [...this.others, ['libraries of functions', reply.text]] };
   }
 
-  /** (RSO1) */
+  /** Groups keys by the sizes of their values (RSO1: sizes are read first). */
   async #groups(names: readonly ByteString[]): Promise<{ name: ByteString; bytes: number }[][]> {
     const sizes = await this.link.all(names.map((name) => ['MEMORY', 'USAGE', name]));
     const groups: { name: ByteString; bytes: number }[][] = [];
@@ -97,7 +97,7 @@ export class RedisSource implements KeySource {
     for (const [index, { name }] of others.entries()) {
       const [at, payload] = [replies[2 * index], replies[2 * index + 1]];
       if (payload instanceof ReplyError) throw new Error(`the source refuses DUMP: ${payload.text}`);
-      // It was deleted, or expired, since the scan met it.
+      // The key was deleted or expired after the scan.
       if (typeof payload !== 'string') continue;
       const expireAtMs = typeof at === 'number' && at > 0 ? startMs + at : undefined;
       keys.push({ name, payload, bytes: payload.length, expireAtMs });
@@ -106,7 +106,7 @@ export class RedisSource implements KeySource {
   }
 }
 
-/** Texts of libraries in the answer of FUNCTION LIST: each behind its name. */
+/** Texts of libraries in the reply of FUNCTION LIST; each follows its name. */
 function* codesIn(reply: ClientReply): Iterable<ByteString> {
   if (!Array.isArray(reply)) return;
   const at = reply.indexOf('library_code');

@@ -1,4 +1,4 @@
-/** Replies of RESP2 as a client reads them, from pieces of any size. Strings are bytes; an error is a value. */
+/** Parses RESP2 replies from pieces of any size. Strings are bytes; an error is a value. */
 import { type ByteString, GrowingBytes } from '../../kernel/index.js';
 
 export class ReplyError {
@@ -8,28 +8,28 @@ export class ReplyError {
 export type ClientReply = ByteString | number | null | ReplyError | readonly ClientReply[];
 
 const CR = 0x0d;
-/** A line has a number, or a text that a person may read. */
+/** The longest line, which is a number or a readable text. */
 const MOST_LINE_BYTES = 64 * 1024;
-/** One string; the longest that Redis knows. */
+/** One string; the longest that Redis supports. */
 const MOST_STRING_BYTES = 512 * 1024 * 1024;
 const MOST_ITEMS = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** Thrown within, where the rest of a reply has not arrived. */
+/** Thrown internally if the reply is incomplete. */
 const NOT_YET = Symbol('not yet');
 
 export class ReplyReader {
   #bytes: Buffer = EMPTY;
   #at = 0;
   #arrived = new GrowingBytes();
-  /** So many have to be there before it is worth looking again. */
+  /** Bytes needed before another attempt makes sense. */
   #neededBytes = 0;
 
   feed(chunk: Buffer): void {
     this.#arrived.append(chunk);
   }
 
-  /** The next whole reply. @throws Error, when it is none */
+  /** The next complete reply. @throws Error for invalid bytes */
   next(): ClientReply | undefined {
     const there = this.#bytes.length - this.#at + this.#arrived.length;
     if (there === 0 || there < this.#neededBytes) return undefined;
@@ -64,13 +64,13 @@ export class ReplyReader {
       case '*':
         return text === '-1' ? null : Array.from({ length: count(text, MOST_ITEMS) }, () => this.#read());
       default:
-        throw new Error(`what answers does not speak RESP: ${JSON.stringify(line.slice(0, 40))}`);
+        throw new Error(`the server does not speak RESP; its reply begins with ${JSON.stringify(line.slice(0, 40))}`);
     }
   }
 
   #line(): ByteString {
     const end = this.#bytes.indexOf(CR, this.#at);
-    if ((end < 0 ? this.#bytes.length : end) - this.#at > MOST_LINE_BYTES) throw new Error('a reply without an end');
+    if ((end < 0 ? this.#bytes.length : end) - this.#at > MOST_LINE_BYTES) throw new Error('the reply has no end');
     if (end < 0 || end + 2 > this.#bytes.length) throw NOT_YET;
     const line = this.#bytes.toString('latin1', this.#at, end);
     this.#at = end + 2;
@@ -80,7 +80,7 @@ export class ReplyReader {
   #string(length: number): ByteString {
     const end = this.#at + length;
     if (end + 2 > this.#bytes.length) {
-      // Arrays begin again with each string that is not whole: all of it is waited for at once.
+      // An array is parsed again for each incomplete string, so this waits for the whole string.
       this.#neededBytes = Math.max(this.#neededBytes, end + 2 - this.#at);
       throw NOT_YET;
     }
@@ -92,6 +92,7 @@ export class ReplyReader {
 
 function count(text: string, most: number): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > most) throw new Error(`a reply of ${text} bytes or items`);
+  if (!Number.isInteger(value) || value < 0 || value > most)
+    throw new Error(`the reply has an invalid or too large length: ${text}`);
   return value;
 }

@@ -1,4 +1,4 @@
-/** A connection to a server of the Redis protocol, named by a URL: commands go out together, replies come in their order. */
+/** A connection to a Redis server, named by a URL: commands are sent together, replies are returned in their order. */
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { encodeCommand } from '../../codec/resp/index.js';
@@ -8,7 +8,7 @@ import { type ClientReply, ReplyError, ReplyReader } from './reply-reader.js';
 
 const DEFAULT_PORT = 6379;
 const CONNECT_MS = 10_000;
-/** A server that says nothing for so long while something was asked is taken for gone. */
+/** A server without any reply for this long is considered lost. */
 const SILENCE_MS = 60_000;
 const PROTOCOLS = ['redis:', 'rediss:'];
 
@@ -25,7 +25,7 @@ export interface RespAddress {
   readonly isTls: boolean;
   readonly user: string;
   readonly password: string;
-  /** Undefined: none is named. */
+  /** Undefined: not in the URL. */
   readonly database: number | undefined;
 }
 
@@ -33,10 +33,13 @@ export interface RespAddress {
 export function respAddress(text: string): RespAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !PROTOCOLS.includes(url.protocol) || url.hostname === '') {
-    throw new UsageError(`${withoutPassword(text)} is no redis:// or rediss:// URL`);
+    throw new UsageError(`${withoutPassword(text)} is not a redis:// or rediss:// URL`);
   }
   const path = url.pathname.replace(/^\//, '');
-  if (!/^\d{0,5}$/.test(path)) throw new UsageError(`${withoutPassword(text)}: behind the port stands a number`);
+  if (!/^\d{0,5}$/.test(path))
+    throw new UsageError(
+      `${withoutPassword(text)}: the path after the port must be a database number, as in redis://host:6379/0`,
+    );
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? DEFAULT_PORT : Number(url.port),
@@ -47,7 +50,7 @@ export function respAddress(text: string): RespAddress {
   };
 }
 
-/** What may be shown. */
+/** The URL without its password, for messages. */
 export function withoutPassword(text: string): string {
   return text.replace(/\/\/[^/@]*@/, '//');
 }
@@ -64,13 +67,13 @@ export class RespLink {
     socket.setNoDelay(true);
     socket.on('data', (chunk) => this.#receive(chunk));
     socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new Error('it closed the connection')));
+    socket.on('close', () => this.#fail(new Error('the server closed the connection')));
     socket.setTimeout(SILENCE_MS, () => {
       if (this.#waiting.length > 0) socket.destroy(new Error('it does not answer'));
     });
   }
 
-  /** Connected, signed in, and at the database. @throws Error, in one line */
+  /** Connects, signs in and selects the database. @throws Error, in one line */
   static async open(address: RespAddress): Promise<RespLink> {
     const { host, port, user, password, database = 0 } = address;
     const name = `${host}:${port}`;
@@ -86,12 +89,12 @@ export class RespLink {
     return link;
   }
 
-  /** Nothing is answered any more. */
+  /** The connection is closed. */
   get hasEnded(): boolean {
     return this.#ended !== undefined;
   }
 
-  /** All at once; an error of one is its reply. @throws Error when the connection is gone */
+  /** Sends all commands together; the error of one is its reply. @throws Error if the connection is lost */
   all(commands: readonly (readonly ByteString[])[]): Promise<ClientReply[]> {
     if (commands.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
@@ -107,7 +110,7 @@ export class RespLink {
     return (await this.all([words]))[0] as ClientReply;
   }
 
-  /** @throws Error, when the answer is one */
+  /** @throws Error if the reply is an error */
   async must(words: readonly ByteString[]): Promise<ClientReply> {
     const reply = await this.one(words);
     if (reply instanceof ReplyError) throw new Error(`${this.name} refuses ${words[0]}: ${reply.text}`);
@@ -125,7 +128,7 @@ export class RespLink {
         const reply = this.#reader.next();
         if (reply === undefined) return;
         const first = this.#waiting[0];
-        if (first === undefined) throw new Error('it says what nobody asked');
+        if (first === undefined) throw new Error('the server sent a reply without a request');
         first.replies.push(reply);
         if (first.replies.length < first.count) continue;
         this.#waiting.shift();
@@ -137,14 +140,14 @@ export class RespLink {
   }
 
   #fail({ message }: Error): void {
-    this.#ended ??= new Error(`the connection to ${this.name} is gone: ${message}`);
+    this.#ended ??= new Error(`the connection to ${this.name} was lost: ${message}`);
     for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);
   }
 }
 
 function connected({ host, port, isTls }: RespAddress, name: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    // An address is not told as a name.
+    // TLS does not allow an IP address as server name.
     const named = isIP(host) === 0 ? { servername: host } : {};
     const socket = isTls ? connectTls({ host, port, ...named }) : connectPlain({ host, port });
     const refuse = (error: Error) => reject(new Error(`cannot connect to ${name}: ${error.message}`));

@@ -1,33 +1,33 @@
-/** What is imported, whatever it comes from. */
+/** The interface of a source of keys. */
 import type { ByteString } from '../../kernel/index.js';
 
-/** A key with its value as Redis's DUMP has it. */
+/** A key with its value as a DUMP payload. */
 export interface SourceKey {
   readonly name: ByteString;
-  /** Undefined: it is larger than values may be. */
+  /** Undefined: larger than values may be. */
   readonly payload: ByteString | undefined;
-  /** About as much as it is. */
+  /** The approximate size. */
   readonly bytes: number;
   readonly expireAtMs?: number | undefined;
   readonly idleSeconds?: number;
   readonly frequency?: number;
 }
 
-/** A part of what there is, small enough to be in memory. */
+/** A part of the source that fits into memory. */
 export interface Batch {
   readonly keys: readonly SourceKey[];
   /** Libraries of functions, as their texts. */
   readonly libraries: readonly ByteString[];
-  /** What has no place in a database here, and why. */
+  /** Items that databases here do not support, with reasons. */
   readonly left: readonly (readonly [what: string, why: string])[];
-  /** Where to go on behind it, for `batches`. */
+  /** The cursor for `batches` after this batch. */
   readonly next: string;
 }
 
 export interface KeySource {
-  /** The same for the same data: where to go on means nothing to another one. */
+  /** Identifies the data: a cursor is only valid for the same source. */
   readonly identity: string;
-  /** @param from what a batch of the same source had as `next`; undefined: the beginning */
+  /** @param from the `next` of an earlier batch of the same source; undefined: the start */
   batches(from: string | undefined): AsyncIterable<Batch> | Iterable<Batch>;
 }
 
@@ -38,9 +38,9 @@ export interface SourceBounds {
   readonly mostValueBytes: number;
 }
 
-export const NO_PLACE = 'has no place in a database here';
+export const NO_PLACE = 'cannot be stored in a database here';
 
-/** Of databases that are not the one that was asked for. */
+/** A report about a database that was not selected. */
 export function otherDatabase(number: number, count: number, of: 'keys' | 'commands'): readonly [string, string] {
-  return [`database ${number}`, `its ${count} ${of} are not taken over: --database ${number} takes them`];
+  return [`database ${number}`, `its ${count} ${of} are not imported: run again with --database ${number}`];
 }

@@ -1,4 +1,4 @@
-/** Keys from wherever they are into a database: written batch by batch, then compared. */
+/** Copies keys from a source into a database, batch by batch, and compares both sides. */
 import type { Timers } from '../../ports/index.js';
 import type { ImportReport } from './import-report.js';
 import type { ImportState } from './import-state.js';
@@ -14,13 +14,13 @@ export interface TakeOverDeps {
   readonly payloads: PayloadReader;
   readonly report: ImportReport;
   readonly timers: Timers;
-  /** Keys that are written, or compared, in a second; 0: as fast as it goes. */
+  /** Keys per second to write or compare; 0: no limit. */
   readonly keysPerSecond: number;
   readonly signal: AbortSignal;
   nowMs(): number;
 }
 
-/** It was told to stop before it was done. */
+/** Stopped before the end. */
 class Interrupted extends Error {}
 
 export async function takeOver(deps: TakeOverDeps, writer: KeyWriter, state: ImportState): Promise<void> {
@@ -33,7 +33,7 @@ export async function takeOver(deps: TakeOverDeps, writer: KeyWriter, state: Imp
       await writer.write(keys);
       await state.reached(next);
       const { taken, unchanged, left: refused } = report.counts;
-      report.tell('taking over', { taken, unchanged, left: refused });
+      report.tell('importing', { taken, unchanged, left: refused });
       await rate.keep(keys.length);
     }
   } catch (error) {
@@ -43,7 +43,7 @@ export async function takeOver(deps: TakeOverDeps, writer: KeyWriter, state: Imp
   await state.end();
 }
 
-/** @returns the digests of what was compared, of the source and of the destination */
+/** @returns the digests of the compared keys, of the source and of the destination */
 export async function compareSides(deps: TakeOverDeps): Promise<{ source: string; destination: string }> {
   const { source, destination, payloads, report } = deps;
   const comparison = new KeyComparison(destination, payloads, report, deps.nowMs);
@@ -57,7 +57,7 @@ export async function compareSides(deps: TakeOverDeps): Promise<{ source: string
   return { source: String(comparison.source), destination: String(comparison.destination) };
 }
 
-/** Waits where it is too fast, and ends where it was told to. */
+/** Limits the rate, and stops on an interruption. */
 export class Pace {
   readonly #startMs: number;
   #keys = 0;
@@ -69,7 +69,7 @@ export class Pace {
   /** @throws Interrupted */
   async keep(keys: number): Promise<void> {
     const { keysPerSecond, nowMs, timers, signal } = this.deps;
-    if (signal.aborted) throw new Interrupted('interrupted: what was taken over stays');
+    if (signal.aborted) throw new Interrupted('interrupted: the keys imported so far stay');
     if (keysPerSecond === 0) return;
     this.#keys += keys;
     const earlyMs = this.#startMs + (this.#keys * 1000) / keysPerSecond - nowMs();

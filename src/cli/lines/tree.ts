@@ -1,38 +1,183 @@
-/** Every command there is. */
+/** The tree of all commands. */
 import type { Command } from 'commander';
-import { dataVerb, group, type RunVerb, verb } from '../parser.js';
+import { dataVerb, group, type RunVerb, verb, wholeOption } from '../parser.js';
 import { logOption } from '../serve-line.js';
-import { accountLine } from './account-line.js';
-import { backupLine } from './backup-line.js';
-import { clusterLine } from './cluster-line.js';
-import { dbLine } from './db-line.js';
-import { addImportLine } from './import-line.js';
-import { journalLine } from './journal-line.js';
 
-/** What the commands do: those of the process itself, and of each group. */
+const WHOSE = `
+subject: --database <name, id or UUID>, or --account <id or UUID> for its queue, without --format resp and --serve
+a moment is a position (120) or an instant (2026-05-01T12:00:00Z)`;
+
+const ABOUT = `
+source: redis://[user:password@]host:port[/database] of a running Redis (rediss:// over TLS), an RDB file, or an
+append-only file or directory, which needs an empty database
+existing keys stay, unless --replace is given; with --state, the same command resumes an interrupted import`;
+
+const MAX_COMMAND_BYTES = () => wholeOption('--max-command-bytes <n>', 'the largest command or request body, in bytes');
+
+const MAX_REQUESTS = () => wholeOption('--max-requests-per-day <n>', 'commands per UTC day; 0: no limit');
+
+const WAIT = () => wholeOption('--wait <seconds>', 'the longest wait for the result, in seconds (120)');
+
+const PROCESS = '\nPROCESS is a name as status shows it, or the first letters of one';
+
+/** Functions that run the commands: of the process itself, and of each group. */
 export type RunVerbs = Readonly<Record<'process' | 'db' | 'account' | 'journal' | 'backup' | 'cluster', RunVerb>>;
 
 const END = `
 settings are MILLRACE_* variables: docs/settings.md
-exit codes: 0 done, 1 refused, failed or damaged, 2 asked wrongly: docs/operations/command-line.md`;
+exit codes: 0 done, 1 refused, failed or damaged, 2 wrong usage: docs/operations/command-line.md`;
 
 export function commandTree(runs: RunVerbs): Command {
   const root = group('millrace', 'keys, queues, workflows and search on NATS JetStream').addHelpText('after', END);
   const serving = (name: string, summary: string) => verb(root, name, summary, runs.process).addOption(logOption());
-  serving('serve', 'starts this process');
-  serving('dev', 'starts one for trying out: data that is thrown away, and what published clients read');
-  serving('demo', 'the same with sample data, a receiver, schedules and runs of a workflow');
-  dataVerb(root, 'doctor', 'looks for what usually keeps a start from working', runs.process);
-  dataVerb(root, 'config', 'prints the effective settings, secrets masked', runs.process);
+  serving('serve', 'starts a process');
+  serving('dev', 'starts a process for development: temporary data, and variables for published clients');
+  serving('demo', 'like dev, with sample data, a receiver, schedules and runs of a workflow');
+  dataVerb(root, 'doctor', 'checks the machine and the settings before a start', runs.process);
+  dataVerb(root, 'config', 'prints the settings in effect, with secrets masked', runs.process);
   root.addCommand(dbLine(runs.db));
   root.addCommand(accountLine(runs.account));
   root.addCommand(journalLine(runs.journal));
   root.addCommand(backupLine(runs.backup));
   root.addCommand(clusterLine(runs.cluster));
   addImportLine(root, runs.process);
-  dataVerb(root, 'tools', 'finds or fetches the nats-server to embed, and prints its path', runs.process);
+  dataVerb(root, 'tools', 'finds or downloads the embedded nats-server, and prints its path', runs.process);
   verb(root, 'completion <shell>', 'prints a script that completes commands, for bash, zsh or fish', runs.process);
   dataVerb(root, 'version', 'prints the version', runs.process);
-  verb(root, 'complete [words...]', 'what the scripts of completion ask', runs.process, { hidden: true });
+  verb(root, 'complete [words...]', 'answers the completion scripts', runs.process, { hidden: true });
   return root;
+}
+
+/** An account is named by its id, name, e-mail or UUID; the default is the only person's. */
+function accountLine(run: RunVerb): Command {
+  const account = group('account', 'create, list, suspend and limit accounts, and replace their tokens');
+  dataVerb(account, 'create', 'creates an account and prints its tokens and keys once', run)
+    .requiredOption('--name <name>', 'its name')
+    .requiredOption('--email <email>', 'the e-mail address of its person');
+  dataVerb(account, 'list', 'lists accounts', run);
+  dataVerb(account, 'show [account]', 'prints ids and limits', run).option(
+    '--show-secrets',
+    'also print tokens and keys',
+  );
+  dataVerb(account, 'suspend [account]', 'refuses all requests of the account until it is activated', run);
+  dataVerb(account, 'activate [account]', 'accepts requests of a suspended account again', run);
+  dataVerb(account, 'limits [words...]', 'sets limits of the queue of an account', run).usage(
+    '[options] [account] LIMIT=N ...',
+  );
+  dataVerb(account, 'reset-tokens [account]', 'replaces the tokens of the queue; the old tokens are refused', run);
+  return account;
+}
+
+/** The options of `millrace backup`. */
+function backupLine(run: RunVerb): Command {
+  const backup = group('backup', 'copy an installation, verify the copy, and restore it');
+  dataVerb(backup, 'create', 'copies the installation into a directory', run)
+    .requiredOption('--to <dir>', 'an empty directory, or one of an interrupted attempt')
+    .option('--key-to <file>', 'the file that the key is copied to; the backup does not contain it');
+  dataVerb(backup, 'verify <dir>', 'verifies a copy; the installation need not run', run);
+  dataVerb(backup, 'restore', 'restores a copy into an empty installation', run)
+    .requiredOption('--from <dir>', 'the copy')
+    .option('--key-from <file>', 'the copy of the key file, which is copied to MILLRACE_SEAL_KEY_FILE')
+    .option('--without-key', 'restore without a key file: sealed secrets cannot be read');
+  return backup;
+}
+
+/** The options of `millrace cluster`. */
+function clusterLine(run: RunVerb): Command {
+  const cluster = group('cluster', 'prepare external NATS servers, show processes and shards, and place shards');
+  dataVerb(cluster, 'init', 'creates the streams on the NATS servers of MILLRACE_NATS_URL', run);
+  dataVerb(cluster, 'verify', 'compares the streams with their settings at creation', run);
+  dataVerb(cluster, 'users <dir>', 'writes configuration files with a NATS user and its rights for each role', run);
+  dataVerb(cluster, 'adopt-key', 'adopts the seal key of this machine when the former key is lost', run);
+  dataVerb(cluster, 'status', 'shows processes, shards, NATS servers and streams, with alarms', run);
+  dataVerb(cluster, 'drain <process>', 'moves all shards away from a process, which still answers clients', run)
+    .addOption(WAIT())
+    .addHelpText('after', PROCESS);
+  dataVerb(cluster, 'undrain <process>', 'lets a drained process own shards again', run).addHelpText('after', PROCESS);
+  dataVerb(
+    cluster,
+    'move <shard> <process>',
+    'moves a shard to a process, or back to automatic placement with: anywhere',
+    run,
+  )
+    .addOption(WAIT())
+    .addHelpText('after', PROCESS);
+  dataVerb(
+    cluster,
+    'upgrade',
+    'allows the storage formats of this release; older programs are refused from then on',
+    run,
+  );
+  return cluster;
+}
+
+/** A database is named by its id, its name, or its UUID in the management API. */
+function dbLine(run: RunVerb): Command {
+  const db = group('db', 'create, list, limit, suspend and delete databases');
+  dataVerb(db, 'create', 'creates a database and prints its tokens and password once', run)
+    .requiredOption('--name <name>', 'its name')
+    .addOption(wholeOption('--partitions <n>', 'the number of partitions (1)'))
+    .addOption(MAX_COMMAND_BYTES())
+    .addOption(MAX_REQUESTS())
+    .option('--account <id>', 'the account that owns the database (the first account)');
+  dataVerb(db, 'list', 'lists databases with their limits and usage of today', run).option(
+    '--show-secrets',
+    'also print tokens and passwords',
+  );
+  dataVerb(db, 'limits <database>', 'sets limits', run).addOption(MAX_COMMAND_BYTES()).addOption(MAX_REQUESTS());
+  dataVerb(db, 'reset-password <database>', 'replaces the tokens and the password; the old ones are refused', run);
+  dataVerb(db, 'suspend <database>', 'refuses all clients until the database is activated; its data stays', run);
+  dataVerb(db, 'activate <database>', 'accepts clients of a suspended database again', run);
+  dataVerb(db, 'delete <database>', 'deletes a database and its data; this cannot be undone', run).option(
+    '--yes',
+    'confirms the deletion',
+  );
+  return db;
+}
+
+/** The options of `millrace import`. */
+function addImportLine(parent: Command, run: RunVerb): void {
+  dataVerb(parent, 'import <source>', 'imports the keys of a Redis server or file, and compares both sides', run)
+    .requiredOption('--to <url>', 'the destination, as redis://default:password@host:port')
+    .addOption(wholeOption('--database <n>', 'the number of the source database (0)'))
+    .option('--replace', 'overwrites existing keys with the value of the source')
+    .option('--unverified', 'skips the comparison at the end')
+    .option('--only-compare', 'only compares, writes no keys')
+    .option('--state <file>', 'a file for the progress, from which the next attempt resumes')
+    .addOption(wholeOption('--batch <keys>', 'keys per batch (500)'))
+    .addOption(wholeOption('--rate <keys>', 'the highest number of keys per second'))
+    .addHelpText('after', ABOUT);
+}
+
+/** The options of `millrace journal`. `journal-question.ts` checks their combinations. */
+function journalLine(run: RunVerb): Command {
+  const journal = group('journal', 'verify, export, follow, replay and compare journals');
+  const about = (words: string, summary: string) =>
+    dataVerb(journal, words, summary, run)
+      .option('--database <database>', 'the database')
+      .option('--account <account>', 'the account, for its queue')
+      .addHelpText('after', WHOSE);
+  about('verify', 'verifies that no entry was changed, lost or inserted')
+    .option('--all', 'all journals, with their snapshots and marks')
+    .option('--against <file>', 'all journals, against an earlier checkpoint')
+    .option('--signed-by <fingerprint>', 'the key that the checkpoint must be signed with');
+  about('export', 'prints a journal as lines of JSON, or as commands for redis-cli --pipe')
+    .option('--from <moment>', 'the first moment')
+    .option('--to <moment>', 'the last moment')
+    .option('--format <format>', 'ndjson or resp (ndjson)');
+  about('tail', 'prints new entries as lines of JSON, until Ctrl-C');
+  about('replay', 'rebuilds the state at a moment, and prints a summary or serves it')
+    .option('--at <moment>', 'the moment')
+    .option('--serve <port>', 'serves the state on this port until Ctrl-C')
+    .option('--host <address>', 'the address of the port (127.0.0.1)');
+  about('diff', 'prints the keys that changed between two moments, and the entries that changed them')
+    .option('--from <moment>', 'the first moment')
+    .option('--to <moment>', 'the last moment')
+    .option('--format <format>', 'text or ndjson (text)')
+    .option('--values', 'with the values of the keys');
+  dataVerb(journal, 'checkpoint', 'writes a signed statement about the journals of all shards', run).option(
+    '--to <file>',
+    'a new file',
+  );
+  return journal;
 }

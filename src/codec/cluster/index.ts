@@ -1,6 +1,6 @@
-/** What processes say of themselves when they are asked over the bus ↔ bytes. */
+/** Codec of the report that a process gives about itself over the bus. */
 import { bothWays, versioned } from '../../kernel/schema/index.js';
-import { processReport } from '../../messages/index.js';
+import { processReport } from '../../protocol/index.js';
 
 export const [encodeProcessReport, decodeProcessReport] = bothWays(
   versioned(1, processReport),

@@ -1,12 +1,12 @@
 /**
- * Commands for the control actor, its answers, and notices of what was applied ↔ bytes, for the bus between processes.
- * Version first, so that two releases side by side tell each other apart instead of misreading.
+ * Codec of commands for the control actor, its replies, and notices of applied positions, for the bus between
+ * processes. The version comes first, so that two releases do not misread each other.
  *
- * Nothing of this is in the journal: what cannot be read is a peer's mistake, not damage.
+ * These bytes are not journaled: unreadable ones are a peer's error (INVALID), not damage.
  */
 import { controlCommands, controlReplies } from '../../domain/control/index.js';
 import { bothWays, decoded, encoded, union, versioned } from '../../kernel/schema/index.js';
-import { type ControlApplied, controlApplied } from '../../messages/index.js';
+import { type ControlApplied, controlApplied } from '../../protocol/index.js';
 
 const command = versioned(1, union('type', controlCommands));
 export const [encodeControlCommand, decodeControlCommand] = bothWays(command, 'a control command', 'INVALID');
@@ -16,12 +16,12 @@ export const [encodeControlReply, decodeControlReply] = bothWays(reply, 'a contr
 
 const applied = versioned(1, controlApplied);
 
-/** How far a process's copy of the control state is, said to everyone. */
+/** The position of a process's copy of the control state, sent to all processes. */
 export function encodeControlApplied(notice: ControlApplied): Uint8Array {
   return encoded(applied, notice);
 }
 
-/** Undefined for what another release may say: a notice is never worth an error. */
+/** Undefined for an unknown form: a notice from another release is ignored without an error. */
 export function decodeControlApplied(bytes: Uint8Array): ControlApplied | undefined {
   try {
     return decoded(applied, bytes, 'a notice');

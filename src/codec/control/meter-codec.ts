@@ -1,13 +1,14 @@
 /**
- * Records of the meter's log ↔ bytes: `[version, fields]` in MessagePack. Version 1, which has fewer fields, is read for
- * ever (test/fixtures/journals/meter-record.json).
+ * Codec of the meter's records: `[version, fields]` in MessagePack. Version 1, with fewer fields, is read for ever
+ * (test/fixtures/journals/meter-record.json).
  */
 import { decoded, encoded } from '../../kernel/schema/index.js';
-import { type MeterRecord, type MeterRow, meterRecord } from '../../messages/index.js';
+import { type MeterRecord, type MeterRow, meterRecord } from '../../protocol/index.js';
 
 export function encodeMeterRecord(record: MeterRecord): Uint8Array {
   const { searches = [], queues = [], kvGauges = [], searchGauges = [] } = record;
-  // The meter's rows lack nothing, and there may be thousands a second: copying one takes ten times as long as writing it.
+  // The meter's own rows are complete. Thousands may come per second, and copying one takes ten times as long as
+  // writing it.
   const rows = record.rows.map((given) => (isWhole(given) ? given : { ...NOTHING_MORE, ...given }));
   return encoded(meterRecord, { ...record, rows, searches, queues, kvGauges, searchGauges });
 }

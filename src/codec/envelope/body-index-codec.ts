@@ -1,12 +1,12 @@
 /**
- * The index of a body segment ↔ bytes: `[1, firstNumber, differences, ends]` in MessagePack. `differences` are the
- * numbers minus the first, `ends` where in the segment each body ends; both little-endian 32-bit integers in a row,
- * so that the index of tens of thousands of bodies is read in well under a millisecond.
+ * Codec of the index of a body segment: `[1, firstNumber, differences, ends]` in MessagePack. `differences` are the
+ * numbers minus the first, `ends` the end offset of each body; both are packed little-endian 32-bit integers, so that
+ * the index of tens of thousands of bodies is read in far less than a millisecond.
  */
 import { assert, MillraceError } from '../../kernel/index.js';
 import { bytes, decoded, encoded, integer, openFields, versioned } from '../../kernel/schema/index.js';
 
-/** `numbers` grow strictly; body `i` lies from `ends[i - 1]` (0 for the first) to `ends[i]`. */
+/** `numbers` are strictly increasing; body `i` is from `ends[i - 1]` (0 for the first) to `ends[i]`. */
 export interface BodyIndex {
   readonly numbers: Float64Array;
   readonly ends: Uint32Array;
@@ -30,7 +30,7 @@ export function encodeBodyIndex({ numbers, ends }: BodyIndex): Uint8Array {
   return encoded(shape, { first, differences, endings });
 }
 
-/** @throws JOURNAL_DAMAGED for anything that is not an index in order */
+/** @throws JOURNAL_DAMAGED for an invalid or unordered index */
 export function decodeBodyIndex(bytes: Uint8Array): BodyIndex {
   const read = decoded(shape, bytes, WHAT);
   const { first } = read;

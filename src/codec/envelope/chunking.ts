@@ -1,10 +1,19 @@
-/** Large entries: cut into chunks closed by a commit when written, joined again when read. */
-import { assert, MillraceError } from '../../kernel/index.js';
-import type { Entry, JournalMessage } from '../../messages/index.js';
-import { encodeChunk, encodeCommit, encodeEntry, sha256 } from './entry-codec.js';
-import { type EntryReading, readAnew } from './entry-reading.js';
+/** Large entries: split into chunks with a final commit when written, joined when read. */
+import { assert, getOrCreate, MillraceError } from '../../kernel/index.js';
+import type { Entry, JournalMessage, Section } from '../../protocol/index.js';
+import { decodeMessage, encodeChunk, encodeCommit, encodeEntry, hashSection, sha256 } from './entry-codec.js';
 
-/** An entry as it goes to the journal: one message, or chunks and their commit. */
+export interface EntryReading {
+  /** @throws JOURNAL_DAMAGED */
+  message(bytes: Uint8Array): JournalMessage;
+  /** The hash of a whole entry. */
+  hash(bytes: Uint8Array): Uint8Array;
+  sectionHash(section: Section): Uint8Array;
+}
+
+export const readAnew: EntryReading = { message: decodeMessage, hash: sha256, sectionHash: hashSection };
+
+/** An entry as journal messages: one message, or chunks and their commit. */
 export interface EncodedEntry {
   readonly messages: readonly Uint8Array[];
   /** SHA-256 of the whole entry. */
@@ -39,14 +48,14 @@ export function encodeForJournal(entry: Entry, chunkBytes: number): EncodedEntry
   return { messages, hash, totalBytes: bytes.length };
 }
 
-/** An entry as it comes back. */
+/** An entry from the journal. */
 export interface ReadEntry {
   readonly entry: Entry;
   readonly hash: Uint8Array;
   readonly totalBytes: number;
-  /** Where its last message stands; appends after it expect this. */
+  /** Position of its last message; the next append expects it. */
   readonly position: number;
-  /** Where its first message stands: a purge may cut here, never later. */
+  /** Position of its first message: a purge may cut before it. */
   readonly firstPosition: number;
 }
 
@@ -56,7 +65,7 @@ interface OpenSet {
   readonly parts: Uint8Array[];
 }
 
-/** Joins messages, fed in order of position, into entries. A set that was never closed is dropped. */
+/** Joins messages, in order of position, into entries. A set without a commit is dropped. */
 export class EntryAssembler {
   #open: OpenSet | undefined;
 
@@ -84,13 +93,13 @@ export class EntryAssembler {
   }
 
   #addChunk(chunk: Extract<JournalMessage, { kind: 'chunk' }>, position: number): void {
-    // Part 0 opens a set; whatever was open before it was left behind by an owner that lost the shard.
+    // Part 0 opens a set; an open set before it is from an owner that lost the shard.
     if (chunk.part === 0) {
       this.#open = { origin: chunk, firstPosition: position, parts: [chunk.bytes] };
       return;
     }
     const open = this.#open;
-    // A reader that starts in the middle of a set meets parts whose beginning was purged.
+    // A reader that starts in the middle of a set gets parts without their beginning, which was purged.
     if (open === undefined) return;
     if (!sameOrigin(open.origin, chunk) || open.parts.length !== chunk.part) {
       throw damaged('a chunk does not continue its set', position);
@@ -132,4 +141,15 @@ function sameOrigin(a: Origin, b: Origin): boolean {
 
 function damaged(reason: string, position: number): MillraceError {
   return new MillraceError('JOURNAL_DAMAGED', reason, { position });
+}
+
+/** Results are shared by all readers of the same bytes, for as long as the bytes are referenced. */
+export function readOnce(): EntryReading {
+  return { message: once(decodeMessage), hash: once(sha256), sectionHash: once(hashSection) };
+}
+
+/** Functions that decode and hash journal bytes, each time or once for all readers of the same message. */
+function once<From extends object, To extends object>(read: (from: From) => To): (from: From) => To {
+  const known = new WeakMap<From, To>();
+  return (from) => getOrCreate(known, from, () => read(from));
 }

@@ -1,6 +1,6 @@
 /**
- * Journal messages ↔ bytes: MessagePack lists, the first element the version of the format. What a later release adds
- * at the end of a list is passed over. Old bytes decode for ever (test/fixtures/journals holds some of each version).
+ * Codec of journal messages: MessagePack lists with the version of the format first. Fields that a later release
+ * appends to a list are ignored. Old bytes are decoded for ever (test/fixtures/journals has some of each version).
  *
  *   entry   [1, 0|1|2, shard, epoch, writer, number, previousHash, clockMs, body]
  *     claim body      [clusterId]
@@ -29,11 +29,11 @@ import {
   versioned,
   whole,
 } from '../../kernel/schema/index.js';
-import type { Entry, EntryBody, JournalMessage, Section } from '../../messages/index.js';
+import type { Entry, EntryBody, JournalMessage, Section } from '../../protocol/index.js';
 
 export const HASH_BYTES = 32;
 export const WRITER_BYTES = 16;
-/** What the first entry of a shard, and the first section of a partition, name as their predecessor. */
+/** The previous hash of a shard's first entry and of a partition's first section. */
 export const NO_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
 const hash = bytesOf(HASH_BYTES);
@@ -55,7 +55,7 @@ const stored = versioned(
 );
 type Stored = TypeOf<typeof stored>;
 
-/** The body is a list of its own; its kind stands in front of the entry. */
+/** The body is a nested list; its kind precedes the entry. */
 function entryWith<const K extends EntryBody['kind'], const F extends Declared>(kind: K, shapes: F) {
   const fields = openRecord(shapes);
   const body: Shape<{ readonly kind: K } & TypeOf<typeof fields>> = {
@@ -76,10 +76,10 @@ export function encodeEntry({ shard, epoch, writer, number, previousHash, clockM
 
 const hashed = new Packer();
 
-/** Of fewer effects it is cheaper to copy them than to hash in two calls. */
+/** Copying fewer effect bytes is cheaper than hashing in two calls. */
 const COPIED_EFFECT_BYTES = 4 * 1024;
 
-/** What the partition's next section names as its predecessor. */
+/** The previous hash of the partition's next section. */
 export function hashSection(section: Section): Uint8Array {
   const { partition, index, previousHash, effects } = section;
   if (effects.length > COPIED_EFFECT_BYTES) {
@@ -93,12 +93,12 @@ export function hashSection(section: Section): Uint8Array {
   );
 }
 
-/** The fields around the effects are encoded alone, so that large effects are not copied for the hash. */
+/** The fields around the effects are encoded separately, so that large effects are not copied for the hash. */
 export function sectionHashHead({ partition, index, previousHash, effects }: Section): Uint8Array {
   return encoded(sectionHead, { partition, index, previousHash, effectBytes: effects.length });
 }
 
-/** The section stands so in its entry. */
+/** The section's bytes as in its entry. */
 export function encodeSection(value: Section): Uint8Array {
   return encoded(section, value);
 }
@@ -111,7 +111,7 @@ export function encodeCommit(message: Extract<JournalMessage, { kind: 'commit' }
   return encoded(stored, message);
 }
 
-/** @throws JOURNAL_DAMAGED for anything that is not a message of a version known here */
+/** @throws JOURNAL_DAMAGED for anything but a message of a known version */
 export function decodeMessage(bytes: Uint8Array): JournalMessage {
   const message = decoded(stored, bytes, 'a journal message');
   if (message.kind === 'chunk' || message.kind === 'commit') return message;

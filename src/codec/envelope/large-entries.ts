@@ -1,25 +1,26 @@
 /**
- * Entries of megabytes on their way to the journal: the same bytes and hashes as of any other, made in steps between
- * which others run; and effects are copied once, into the chunks.
+ * Encodes large entries in slices between which other work runs, with the same bytes and hashes as the plain codec.
+ * Effects are copied once, into the chunks.
  *
- * A MessagePack list is its fields one behind the other: what follows an empty last field is put in its place.
+ * A MessagePack list is the concatenation of its fields: an empty last field is encoded first and then replaced by
+ * the real one.
  */
 import { createHash } from 'node:crypto';
-import type { Entry, EntryBody, Section } from '../../messages/index.js';
+import type { Entry, EntryBody, Section } from '../../protocol/index.js';
 import type { EncodedEntry } from './chunking.js';
 import { encodeChunk, encodeCommit, encodeEntry, encodeSection, sectionHashHead } from './entry-codec.js';
 
-/** Hashed, or copied, in one step: about half a millisecond. */
+/** Bytes hashed or copied in one slice: about half a millisecond. */
 const STEP_BYTES = 512 * 1024;
 
 const NOTHING = new Uint8Array(0);
-/** An empty list takes one, and empty bytes this. */
+/** Encoded size of an empty list, and of empty bytes. */
 const EMPTY_LIST_BYTES = 1;
 const EMPTY_BYTES = 2;
 
 export type BatchEntry = Entry & { readonly body: Extract<EntryBody, { kind: 'batch' }> };
 
-/** This does what `encodeForJournal` does. Effects must not change until it is done. */
+/** The same as `encodeForJournal`, in slices. Effects must not change until it is done. */
 export function* encodeInSteps(entry: BatchEntry, chunkBytes: number): Generator<void, EncodedEntry> {
   const pieces = piecesOf(entry);
   const totalBytes = bytesOf(pieces);
@@ -42,7 +43,7 @@ export function* encodeInSteps(entry: BatchEntry, chunkBytes: number): Generator
   return { messages, hash, totalBytes };
 }
 
-/** This does what `hashSection` does. */
+/** The same as `hashSection`, in slices. */
 export function* hashSectionInSteps(section: Section): Generator<void, Uint8Array> {
   const hash = createHash('sha256').update(sectionHashHead(section));
   for (const some of cut([section.effects], STEP_BYTES)) {
@@ -52,7 +53,7 @@ export function* hashSectionInSteps(section: Section): Generator<void, Uint8Arra
   return hash.digest();
 }
 
-/** Pieces one behind the other, as one. */
+/** Concatenates the pieces. */
 export function* joinedInSteps(pieces: readonly Uint8Array[]): Generator<void, Uint8Array> {
   if (pieces.length === 1) return pieces[0] as Uint8Array;
   const joined = Buffer.allocUnsafeSlow(bytesOf(pieces));
@@ -67,7 +68,7 @@ export function* joinedInSteps(pieces: readonly Uint8Array[]): Generator<void, U
   return joined;
 }
 
-/** One behind the other they are the entry. */
+/** Pieces whose concatenation is the entry. */
 function piecesOf(entry: BatchEntry): Uint8Array[] {
   const { commandIds, sections } = entry.body;
   const head = encodeEntry({ ...entry, body: { kind: 'batch', commandIds, sections: [] } });
@@ -80,7 +81,7 @@ function piecesOf(entry: BatchEntry): Uint8Array[] {
   return pieces;
 }
 
-/** In groups of so many bytes each, the last of fewer; nothing is copied. */
+/** Groups of that many bytes, the last with the rest; no bytes are copied. */
 function* cut(pieces: readonly Uint8Array[], bytes: number): Generator<readonly Uint8Array[]> {
   let group: Uint8Array[] = [];
   let room = bytes;

@@ -1,12 +1,12 @@
 /**
- * Byte strings as JSON strings: the UTF-8 text they hold, each invalid byte as U+FFFD; or their base64.
+ * Byte strings as JSON strings: their UTF-8 text, with each invalid byte as U+FFFD; or their base64.
  *
- * Plain ASCII, which is nearly everything, is put between quotes as it is: measured at half the
- * time of JSON.stringify on long words, and never slower on short ones.
+ * Plain ASCII, which is nearly every string, is quoted unchanged: measured at half the time of JSON.stringify on long
+ * words, and never slower on short ones.
  */
 import { type ByteString, textOfBytes } from '../../kernel/index.js';
 
-/** Up to this length a loop over the characters beats the start-up cost of a regular expression. */
+/** Up to this length a character loop is faster than starting a regular expression. */
 const LOOPED_LENGTH = 48;
 
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -15,7 +15,7 @@ export function quoteBytes(bytes: ByteString): string {
   return isPlain(bytes) ? `"${bytes}"` : JSON.stringify(textOfBytes(bytes));
 }
 
-/** No character that JSON escapes, none beyond ASCII. */
+/** True without characters that JSON escapes and without non-ASCII ones. */
 function isPlain(bytes: ByteString): boolean {
   if (bytes.length > LOOPED_LENGTH) return PLAIN.test(bytes);
   for (let i = 0; i < bytes.length; i += 1) {
@@ -25,22 +25,22 @@ function isPlain(bytes: ByteString): boolean {
   return true;
 }
 
-/** So much of a long string is quoted at once: bytes that are no text take a hundred times as long as plain ones. */
+/** Bytes of a long string that are quoted at a time: invalid UTF-8 takes a hundred times as long as plain text. */
 const PIECE_BYTES = 96 * 1024;
-/** Continuation bytes of a character, at most. */
+/** The most continuation bytes of a character. */
 const MAX_CONTINUATION = 3;
 
-/** Is it worth quoting in pieces? */
+/** Is it long enough to be quoted in pieces? */
 export function isLongString(bytes: ByteString): boolean {
   return bytes.length > 2 * PIECE_BYTES;
 }
 
-/** The same text as `quoteBytes`, or as `quoteBase64`, in pieces. */
+/** The text of `quoteBytes` or `quoteBase64`, in pieces. */
 export function* quoteInPieces(bytes: ByteString, isBase64: boolean): Generator<string> {
   let from = 0;
   yield '"';
   while (from < bytes.length) {
-    // A multiple of three has no padding inside.
+    // A multiple of three has no padding.
     const to = isBase64 ? from + PIECE_BYTES : characterEnd(bytes, from + PIECE_BYTES);
     const piece = bytes.slice(from, to);
     const quoted = isBase64 ? quoteBase64(piece) : quoteBytes(piece);
@@ -50,7 +50,10 @@ export function* quoteInPieces(bytes: ByteString, isBase64: boolean): Generator<
   yield '"';
 }
 
-/** A place where no character is cut apart: before a byte that continues none, or behind more of them than one can have. */
+/**
+ * A position that does not split a character: before a byte that is no continuation, or anywhere among too many
+ * continuations.
+ */
 function characterEnd(bytes: ByteString, wanted: number): number {
   let at = Math.min(wanted, bytes.length);
   for (let back = 0; back <= MAX_CONTINUATION && at < bytes.length; back += 1, at -= 1) {
@@ -59,7 +62,7 @@ function characterEnd(bytes: ByteString, wanted: number): number {
   return Math.min(wanted, bytes.length);
 }
 
-/** Words up to this length are encoded through one buffer that is used again and again. */
+/** Words up to this length are encoded through one reused buffer. */
 const scratch = Buffer.allocUnsafeSlow(1024);
 
 /** Standard alphabet, padded. */

@@ -1,13 +1,12 @@
 /**
- * Replies as the JSON that clients read: `{"result":…}` or `{"error":"…"}`.
+ * Replies as JSON for clients: `{"result":…}` or `{"error":"…"}`.
  *
- * Invariants
  *  RJ1 a result is null, a number, a string or an array, at every depth; never an object or a boolean
  *  RJ2 integers are written with all their digits, and never with an exponent
- *  RJ3 in base64 every string of a result is encoded, except a status `OK` that is the whole result: readers
- *      decode whatever stands inside an array. Error texts are never encoded
+ *  RJ3 in base64 every string of a result is encoded, except the status `OK` as the whole result, because clients
+ *      decode every item of an array. Error texts are never encoded
  *
- * Written by hand: JSON.stringify would want a copy of the reply first, and cannot write a bigint.
+ * JSON.stringify is not used: it would need a copy of the reply, and cannot write a bigint.
  */
 
 import { ErrorReply, flatten, NilArray, OK, type Reply, SimpleString } from '../../domain/kv/index.js';
@@ -28,7 +27,7 @@ export function replyToBase64Json(reply: Reply): string {
   return `{"result":${valueToJson(reply, quoteBase64)}}`;
 }
 
-/** @param text a byte string that begins with its class: `ERR …` */
+/** @param text a byte string that begins with its error class: `ERR …` */
 export function errorToJson(text: ByteString): string {
   return `{"error":${quoteBytes(text)}}`;
 }
@@ -45,17 +44,17 @@ function valueToJson(given: Reply, quote: Quote): string {
   return `[${items}]`;
 }
 
-/** Items of a list above which its text is made in pieces; about a millisecond each. */
+/** Items per piece of a list's text; about a millisecond each. */
 const PIECE_ITEMS = 2000;
 
-/** Is it worth making the text in pieces? */
+/** Is it long enough to be encoded in pieces? */
 export function isLongReply(reply: Reply): boolean {
   const flat = flatten(reply);
   if (typeof flat === 'string') return isLongString(flat);
   return Array.isArray(flat) && (flat.length > PIECE_ITEMS || flat.some((item) => isLongReply(item as Reply)));
 }
 
-/** The same text as `replyToJson`, in pieces, so that others can run between two. */
+/** The text of `replyToJson` in pieces, between which other work can run. */
 export function* replyInPieces(reply: Reply, isBase64: boolean): Generator<string> {
   if (!isLongReply(reply)) {
     yield isBase64 ? replyToBase64Json(reply) : replyToJson(reply);

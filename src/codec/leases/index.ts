@@ -1,4 +1,7 @@
-/** Records of the lease bucket and heartbeats ↔ bytes: MessagePack lists, the version first. What cannot be read is JOURNAL_DAMAGED. */
+/**
+ * Codec of the records in the lease bucket and of heartbeats: MessagePack lists with the version first. Unreadable
+ * bytes are JOURNAL_DAMAGED.
+ */
 import type { SessionId, ShardName } from '../../kernel/index.js';
 import {
   absent,
@@ -17,20 +20,20 @@ import {
   tuple,
   versioned,
 } from '../../kernel/schema/index.js';
-import type { Plane } from '../../messages/index.js';
+import type { Plane } from '../../protocol/index.js';
 
 const session = text<SessionId>();
 
 const shardLease = openFields({
   epoch: integer,
   session,
-  /** The owner drained and let go: nobody needs to wait for it. */
+  /** The owner drained and released the shard: the next one need not wait for it. */
   isReleased: flag,
-  /** When the shard's stream was made; another stream is an incident. */
+  /** When the shard's stream was created; a different stream is an incident. */
   createdAt: text(),
-  /** An entry that is known to be stored: a journal without it has lost something. */
+  /** An entry known to be stored: a journal without it has lost data. */
   highWater: optional(openRecord({ number: integer, hash: bytes, position: integer })),
-  /** An owner before this one may still be answering reads: whoever takes the shard waits as if from it. */
+  /** An earlier owner may still be answering reads: the next owner waits as if it took over from that one. */
   needsQuiet: orElse(flag, false),
 });
 export type ShardLease = TypeOf<typeof shardLease>;
@@ -38,41 +41,64 @@ export const [encodeShardLease, decodeShardLease] = bothWays(versioned(1, shardL
 
 const sessionRecord = openFields({
   counter: integer,
-  /** Set by a successor before it takes the session's shards: no renewal is accepted after it. */
+  /** Set by a successor before it takes the session's shards: later renewals are refused. */
   isDead: flag,
-  /** Up to which level its process reads what is stored. Not in those of older versions, which read the first alone. */
+  /**
+   * The stored-format level that its process reads. Missing in records of older versions, which read only the first.
+   */
   readsFormat: absent(integer),
-  /** Of one that is dead: its process has ended in order, and needs nothing any more. Not known to older versions. */
+  /** For a dead session: its process has ended with an orderly shutdown. Unknown to older versions. */
   hasEnded: absent(flag),
+  /** For a dead session: when its last heartbeat was stored, by the store's clock. Unknown to older versions. */
+  aliveAtMs: absent(integer),
 });
 export type SessionRecord = TypeOf<typeof sessionRecord>;
 export const [encodeSessionRecord, decodeSessionRecord] = bothWays(versioned(1, sessionRecord), 'a session');
 
-/** What a process says of its time. */
+/**
+ * A session counts its renewals from this number times the level that its process reads. A process of the first level
+ * that marks a session dead keeps the counter but drops unknown fields; the level is then derived from the counter.
+ */
+const RENEWALS_OF_A_LEVEL = 2 ** 40;
+
+export function firstCounter(readsFormat: number): number {
+  return readsFormat * RENEWALS_OF_A_LEVEL;
+}
+
+/** @returns the level that the session's process reads; undefined for the first releases, which do not report it */
+export function levelReadBy({ readsFormat, counter }: SessionRecord): number | undefined {
+  if (readsFormat !== undefined) return readsFormat;
+  return counter < RENEWALS_OF_A_LEVEL ? undefined : Math.floor(counter / RENEWALS_OF_A_LEVEL);
+}
+
+/** A process's report about its clock. */
 const clockReading = openRecord({
-  /** When the heartbeat was sent. */
+  /** Time of sending. */
   nowMs: looseNumber,
-  /** Another one each time that the clock was set. */
+  /** Changes each time the clock is set. */
   generation: integer,
-  /** It has compared its clock with those of others, and agrees. */
+  /** It has compared its clock with those of other processes, and agrees. */
   isSure: flag,
-  /** Entries of the journal bear a time that it has not reached. */
+  /** Entries of the journal have a later time than its clock. */
   isBehindJournal: flag,
   /**
-   * It has, of each process that it hears, its clock's generation and the least by which its heartbeats arrived later
-   * than they were sent.
+   * For each process that it hears: the generation of that clock, and the smallest difference between arrival and
+   * sending times of its heartbeats.
    */
   heard: listOf(tuple<[process: SessionId, generation: number, leastMs: number]>(session, integer, looseNumber)),
 });
 export type ClockReading = TypeOf<typeof clockReading>;
 
-/** Told at once, with a heartbeat of its own; whoever misses it finds the same in the leases a little later. */
+/** Sent immediately in an extra heartbeat; a process that misses it finds the change in the leases soon after. */
 const shardNews = openRecord({
   shard: text<ShardName>(),
-  /** Of the activation that it is about. */
+  /** Epoch of the ownership that it is about. */
   epoch: integer,
-  /** Let go of, for whoever is next; or claimed. A word that is not known is of a later version, and passed over. */
-  what: text<'released' | 'taken'>(),
+  /**
+   * 'released': for the next owner; 'taken': claimed; 'followed': the next owner, which sends it, has replayed the
+   * shard while the present owner continues. Unknown words are from a later version and ignored.
+   */
+  what: text<'released' | 'taken' | 'followed'>(),
 });
 export type ShardNews = TypeOf<typeof shardNews>;
 
@@ -80,38 +106,43 @@ const heartbeat = openFields({
   session,
   canOwn: flag,
   isLeaving: flag,
-  /** The process's first session: stays the same when it loses one and begins another. */
+  /** The process's first session, which identifies the process after later sessions. */
   process: session,
-  /** Not in those of older versions. */
+  /** Missing in heartbeats of older versions. */
   clock: absent(clockReading),
-  /** What has just become of shards of this process. */
+  /** Recent changes of this process's shards. */
   news: absent(listOf(shardNews)),
-  /** Which revision of the operators' wishes it has read. Not in those of older versions. */
+  /** The revision of the operators' wishes that it has read. Missing in heartbeats of older versions. */
   wishes: absent(integer),
-  /** Of which planes it may own shards. Not in those of older versions, which leave it at `canOwn`. */
+  /** The planes whose shards it may own. Missing in heartbeats of older versions, which have only `canOwn`. */
   planes: absent(listOf(text<Plane>())),
+  /** It replays a shard before it takes it, and reports that. Missing in heartbeats of older versions. */
+  follows: absent(flag),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');
 
-/** What the time was at the start of a machine: it tells how long a process was stopped, whatever the clock says. */
+/**
+ * The wall-clock time at a machine's start, to tell how long a process was stopped, independently of later clock
+ * changes.
+ */
 const bootTime = openRecord({
   bootId: text(),
   /** Milliseconds since the Unix epoch. */
   offsetMs: looseNumber,
 });
 export type BootTimeRecord = TypeOf<typeof bootTime>;
-/** The newest last. */
+/** The newest comes last. */
 const bootTimes = versioned(1, listOf(bootTime));
 export const [encodeBootTimes, decodeBootTimes] = bothWays(bootTimes, 'a record of boot times');
 
-/** Whose wish it is, and since when. */
+/** The process, the operator, and the time of the wish. */
 const wish = { process: session, by: text(), atMs: looseNumber };
-/** What operators want of the placement of shards, beyond what is placed by itself; the oldest first. */
+/** Operators' placement wishes, which take precedence over automatic placement; the oldest first. */
 const placementWishes = openFields({
-  /** They shall own nothing. */
+  /** Processes that should own no shards. */
   drained: listOf(openRecord(wish)),
-  /** One a shard: the process shall own it. */
+  /** One per shard: the process that should own it. */
   moves: listOf(openRecord({ ...wish, shard: text<ShardName>() })),
 });
 export type Wishes = TypeOf<typeof placementWishes>;

@@ -1,8 +1,8 @@
 /**
- * Commands for the owner of an account's queue, its answers, and publishes that wait for one ↔ bytes. Version first, so
- * that two releases side by side tell each other apart instead of misreading.
+ * Codec of commands for a queue's owner, its replies, and publishes in the intake. The version comes first, so that
+ * two releases do not misread each other.
  *
- * A remote command or answer is a peer's word: what cannot be read is INVALID. An intake record is stored: damage.
+ * An unreadable command or reply is a peer's error (INVALID); an unreadable intake record is stored damage.
  */
 import { publishItems, queueCommands, queueReplies } from '../../domain/queue/index.js';
 import type { AccountId } from '../../kernel/index.js';

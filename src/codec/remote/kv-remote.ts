@@ -1,6 +1,6 @@
 /**
- * Requests for a partition, and their replies, between processes ↔ bytes. A reply is a value that says what it is: each
- * class of replies has a number of its own.
+ * Codec of requests for a partition, and their replies, between processes. Each class of replies has a number, so a
+ * reply describes its type.
  */
 import {
   BigNumberReply,
@@ -19,74 +19,74 @@ import {
 } from '../../domain/kv/index.js';
 import {
   bothWays,
+  classShape,
   flag,
   later,
   listOf,
   looseNumber,
   nullable,
   type Shape,
-  selfTelling,
+  selfDescribing,
   text,
-  told,
   tuple,
   wordOf,
 } from '../../kernel/schema/index.js';
-import { type KvRequest, type KvResponse, kvRequest, kvResponseOf } from '../../messages/index.js';
+import { type KvRequest, type KvResponse, kvRequest, kvResponseOf } from '../../protocol/index.js';
 
 const items: Shape<readonly Reply[]> = listOf(later(() => reply));
 const twoTexts = tuple<[string, string]>(text(), text());
 const verbatim = tuple<[string, 'txt' | 'mkd']>(text(), wordOf('txt', 'mkd'));
 const nothing = nullable(flag);
 
-const reply = selfTelling<Reply>(
-  told(
+const reply = selfDescribing<Reply>(
+  classShape(
     1,
     SimpleString,
     text(),
     ({ text }) => text,
     (text) => new SimpleString(text),
   ),
-  told(
+  classShape(
     2,
     ErrorReply,
     twoTexts,
     ({ text, restText }) => [text, restText] as const,
     ([text, rest]) => new ErrorReply(text, rest),
   ),
-  told(
+  classShape(
     3,
     NilArray,
     nothing,
     () => null,
     () => NIL_ARRAY,
   ),
-  told(4, BigInt, text(), String, BigInt),
-  told(5, MapReply, items, itemsOf, (given) => new MapReply(given)),
-  told(6, SetReply, items, itemsOf, (given) => new SetReply(given)),
-  told(7, PairsReply, items, itemsOf, (given) => new PairsReply(given)),
-  told(8, KeyedReply, items, itemsOf, (given) => new KeyedReply(given)),
-  told(
+  classShape(4, BigInt, text(), String, BigInt),
+  classShape(5, MapReply, items, itemsOf, (given) => new MapReply(given)),
+  classShape(6, SetReply, items, itemsOf, (given) => new SetReply(given)),
+  classShape(7, PairsReply, items, itemsOf, (given) => new PairsReply(given)),
+  classShape(8, KeyedReply, items, itemsOf, (given) => new KeyedReply(given)),
+  classShape(
     9,
     DoubleReply,
     looseNumber,
     ({ value }) => value,
     (value) => new DoubleReply(value),
   ),
-  told(
+  classShape(
     10,
     BooleanReply,
     flag,
     ({ value }) => value,
     (value) => new BooleanReply(value),
   ),
-  told(
+  classShape(
     11,
     VerbatimReply,
     verbatim,
     ({ text, format }) => [text, format] as const,
     ([text, format]) => new VerbatimReply(text, format),
   ),
-  told(
+  classShape(
     12,
     BigNumberReply,
     text(),
@@ -116,8 +116,9 @@ export function encodeKvResponse({
   scriptReads,
   denials,
   hasSaid = false,
+  slowerThanMicros,
 }: KvResponse): Uint8Array {
-  return encodeResponse({ syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid });
+  return encodeResponse({ syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros });
 }
 
 /** @throws INVALID */
@@ -130,10 +131,12 @@ export function decodeKvResponse(bytes: Uint8Array): KvResponse {
     scriptReads,
     denials,
     hasSaid = false,
+    slowerThanMicros,
   } = decodeResponse(bytes);
-  const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
+  const isPlain =
+    !isAborted && !isFull && scriptReads === undefined && denials === undefined && slowerThanMicros === undefined;
   if (isPlain) return hasSaid ? { syncToken, replies, hasSaid } : { syncToken, replies };
-  return { syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid };
+  return { syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros };
 }
 
 function itemsOf({ items }: { readonly items: readonly Reply[] }): readonly Reply[] {

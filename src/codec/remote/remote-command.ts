@@ -1,13 +1,13 @@
 /**
- * A command to the owner of a shard in another process, and its answer ↔ bytes. What is asked and answered
- * is bytes of the plane's own (kv-remote.ts, codec/control); this is the part that all planes share.
+ * Codec of commands to the owner of a shard in another process, and of their answers. The bodies are bytes of the plane
+ * (kv-remote.ts, codec/control); this part is common to all planes.
  *
- *   request  [1, commandId, isRetry, body]                      has no deadline: it only reads
- *            [1, commandId, isRetry, body, what, epoch, atMs]   what: 0 command, 1 settle, 2 greet
+ *   request  [1, commandId, isRetry, body]                     without a deadline, for reads
+ *            [1, commandId, isRetry, body, ask, epoch, atMs]   ask: 0 command, 1 settle, 2 greet
  *   answer   [1, true, body, epoch, atMs] | [1, false, code, message, details, epoch, atMs]
  *
- * `epoch` says which activation of the shard is meant, or has answered, `atMs` is on its monotonic clock. An earlier
- * version does not know what stands behind `body` and `details`, and leaves it out.
+ * `epoch` is the ownership that is asked or has answered, `atMs` an instant on its monotonic clock. Earlier versions
+ * send and read no fields after `body` and `details`.
  */
 import { type CommandId, ERROR_CODES, type ErrorCode, MillraceError } from '../../kernel/index.js';
 import {
@@ -28,7 +28,7 @@ import {
   versioned,
 } from '../../kernel/schema/index.js';
 
-/** An instant on the clock of one activation of a shard; nobody else's clock means anything there. */
+/** An instant on the clock of one ownership of a shard; it has no meaning on any other clock. */
 export interface OwnerInstant {
   readonly epoch: number;
   /** Milliseconds, monotonic. */
@@ -38,8 +38,8 @@ export interface OwnerInstant {
 const instant = { epoch: absent(nullable(integer)), atMs: absent(nullable(looseNumber)) };
 
 /**
- * command: to be executed · settle: what became of it? if nothing yet, nothing will · greet: who owns the shard, and
- * what does its clock say?
+ * command: to execute · settle: ask for its outcome, and prevent it if it has not run · greet: ask for the owner and
+ * its clock
  */
 const remoteAsk = oneOf('command', 'settle', 'greet');
 export type RemoteAsk = TypeOf<typeof remoteAsk>;
@@ -56,14 +56,14 @@ const fullRequest = openFields({ ...request, ask: absent(remoteAsk), ...instant 
 
 export interface RemoteCommand extends TypeOf<typeof plainRequest> {
   readonly ask: RemoteAsk;
-  /** It is to be begun by this activation and not after this; undefined: by any, at any time. */
+  /** This epoch's owner must start it before this instant; undefined: any owner, at any time. */
   readonly before: OwnerInstant | undefined;
 }
 
 type PlainDetails = Record<string, string | number | boolean>;
 
 export interface RemoteAnswer {
-  /** It is the instant of the owner that answered, when it sent this; undefined: it is of an earlier version. */
+  /** The owner's instant when it sent the answer; undefined: from an earlier version. */
   readonly from: OwnerInstant | undefined;
   readonly result: Uint8Array | MillraceError;
 }
@@ -113,7 +113,7 @@ function instantOf(epoch: number | null | undefined, atMs: number | null | undef
   return typeof epoch === 'number' && typeof atMs === 'number' ? { epoch, atMs } : undefined;
 }
 
-/** Details may hold anything; only what MessagePack holds travels. */
+/** Details may have any type; only types that MessagePack supports are sent. */
 function plain(details: Readonly<Record<string, unknown>>): PlainDetails {
   const kept = Object.entries(details).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
   return Object.fromEntries(kept) as PlainDetails;

@@ -1,9 +1,9 @@
 /**
- * Reads commands, RESP arrays of bulk strings, one after the other from one buffer: the effects of a
- * journal entry or of a snapshot. `next` reads one command, so a caller slices the work as it likes.
+ * Reads commands (RESP arrays of bulk strings) one after the other from a buffer: the effects of a journal entry or
+ * snapshot. `next` reads one command, so a caller can slice the work.
  *
- * Words are copied out of the buffer, never cut out of a larger string: V8 would keep that alive as
- * long as any word of it is.
+ * Words are copied from the buffer, not cut out of a larger string, which V8 would keep in memory as long as any of
+ * its words.
  */
 import type { SetInPlace } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
@@ -14,14 +14,14 @@ const CR = 0x0d;
 const LF = 0x0a;
 const ZERO = 0x30;
 const LINE_END = 2;
-/** Digits of a length or a count; they are enough for any buffer there can be. */
+/** Digits of a length or a count, enough for any buffer. */
 const MAX_DIGITS = 10;
-/** What a plain SET begins with. */
+/** The first bytes of a plain SET. */
 const PLAIN_SET = Buffer.from('*3\r\n$3\r\nSET\r\n');
-/** Words this short are put together from their bytes, which is faster than a call into the buffer. */
+/** Words up to this length are assembled byte by byte, which is faster than a call into the buffer. */
 const SHORT_WORD = 6;
 
-/** The bytes are no commands; `offset` is where it showed. */
+/** The bytes are not valid commands; `offset` is where the error was found. */
 export class MalformedRespError extends Error {
   constructor(
     problem: string,
@@ -37,7 +37,7 @@ export class RespCommandReader {
 
   constructor(private readonly bytes: Buffer) {}
 
-  /** How many bytes have been read; the start of the next command. */
+  /** Bytes read so far; the start of the next command. */
   get offset(): number {
     return this.#at;
   }
@@ -47,7 +47,7 @@ export class RespCommandReader {
     if (this.#at >= this.bytes.length) return undefined;
     const count = this.#header(STAR, 'an array');
     if (count === 0) throw new MalformedRespError('a command without words', this.#at);
-    // Each word takes six bytes at least, so a count beyond that cannot be meant.
+    // Each word takes at least six bytes, so a larger count is invalid.
     if (count > this.bytes.length / 6) throw new MalformedRespError('more words than bytes', this.#at);
     const words = new Array<ByteString>(count);
     for (let i = 0; i < count; i += 1) words[i] = this.#word();
@@ -55,8 +55,8 @@ export class RespCommandReader {
   }
 
   /**
-   * Reads the next command where it lies, if it is `SET key value`, which most of them are. False: it is another, and is
-   * still to be read. @throws MalformedRespError
+   * Reads the next command in place if it is `SET key value`, as most are. False: another command, not read yet.
+   * @throws MalformedRespError
    */
   nextSet(set: SetInPlace): boolean {
     const { bytes } = this;
@@ -82,7 +82,7 @@ export class RespCommandReader {
     return length <= SHORT_WORD ? shortWord(bytes, from, length) : bytes.toString('latin1', from, end);
   }
 
-  /** @returns its length; the end of its line is behind it now */
+  /** @returns the word's length; moves past the end of its line */
   #skipWord(): number {
     const { bytes } = this;
     const length = this.#header(DOLLAR, 'a bulk string');

@@ -1,6 +1,6 @@
 /**
- * Replies as the bytes a TCP connection to Redis would read, in RESP2 or RESP3. Bytes are a byte string
- * (a character a byte); concatenating those is what V8 does fastest.
+ * Replies as bytes of RESP2 or RESP3. Bytes are a byte string (one character per byte), because V8 concatenates
+ * strings fastest.
  */
 import {
   BigNumberReply,
@@ -27,7 +27,7 @@ const NIL = '$-1\r\n';
 const NIL_ARRAY = '*-1\r\n';
 const NULL3 = '_\r\n';
 
-/** Headers of bulk strings by their length: most are short, and putting one together costs three strings. */
+/** Headers of bulk strings by length: most are short, and building one takes three strings. */
 const BULK_HEADERS = Array.from({ length: 1024 }, (_, length) => `$${length}\r\n`);
 
 function encodeBulk(bytes: ByteString): ByteString {
@@ -50,7 +50,7 @@ export function encodeReply(given: Reply): ByteString {
   return text;
 }
 
-/** RESP3: nothing is flattened. */
+/** RESP3, without flattening. */
 export function encodeReply3(reply: Reply): ByteString {
   if (typeof reply === 'string') return encodeBulk(reply);
   if (reply === null) return NULL3;
@@ -66,22 +66,22 @@ export function encodeReplyAs(reply: Reply, version: RespVersion): ByteString {
   return version === 2 ? encodeReply(reply) : encodeReply3(reply);
 }
 
-/** Something said unasked: an array in RESP2, a push in RESP3. */
+/** A message that is not a reply: an array in RESP2, a push in RESP3. */
 export function encodePush(items: readonly Reply[], version: RespVersion): ByteString {
   let text = `${version === 2 ? '*' : '>'}${items.length}\r\n`;
   for (const item of items) text += encodeReplyAs(item, version);
   return text;
 }
 
-/** What a reply of so many parts costs to encode in one go is about a millisecond. */
+/** Encoding a reply with this many parts takes about a millisecond. */
 const SMALL_PARTS = 4_000;
-/** Long strings count as so many parts more: beyond a megabyte a reply is not small, whatever it is of. */
+/** Bytes of a string that count as one more part, so that a reply above a megabyte is never small. */
 const BYTES_A_PART = 256;
 const PIECE_BYTES = SMALL_PARTS * BYTES_A_PART;
 
 /**
- * A reply of any size in pieces, each about a millisecond of work and a megabyte or two. The pieces are one reply:
- * nothing else may be written between them.
+ * A reply of any size in pieces, each about a millisecond of work and one or two megabytes. The pieces form one
+ * reply: no other bytes may be written between them.
  */
 export function* encodeInPieces(reply: Reply, version: RespVersion): IterableIterator<ByteString> {
   if (typeof reply === 'string' && reply.length > PIECE_BYTES) {
@@ -121,7 +121,7 @@ export function isSmallReply(reply: Reply): boolean {
   return partsOf(reply, SMALL_PARTS) < SMALL_PARTS;
 }
 
-/** How much there is to encode; counting ends at `limit`. */
+/** The number of parts; counting stops at `limit`. */
 function partsOf(reply: Reply, limit: number): number {
   if (typeof reply === 'string') return 1 + Math.floor(reply.length / BYTES_A_PART);
   if (typeof reply !== 'object' || reply === null) return 1;
@@ -167,7 +167,10 @@ function leafOf3(reply: Reply): ByteString | undefined {
   return `=${text.length + format.length + 1}\r\n${format}:${text}\r\n`;
 }
 
-/** A status and an error end at the line's end; a client's own bytes in one must not begin another reply. */
+/**
+ * Line breaks become spaces: a status or error ends at its line, and a client's bytes in it must not start another
+ * reply.
+ */
 function oneLine(text: ByteString): ByteString {
   return text.includes('\r') || text.includes('\n') ? text.replace(/[\r\n]/g, ' ') : text;
 }

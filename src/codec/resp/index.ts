@@ -1,4 +1,4 @@
-/** RESP: replies on their way out, commands on their way in, from clients and from journals. */
+/** RESP: encodes replies, and decodes commands from clients and journals. */
 export { MalformedRespError, RespCommandReader } from './command-reader.js';
 export { encodeCommand } from './encode-command.js';
 export {
@@ -13,7 +13,6 @@ export {
 export { splitInlineWords } from './inline-words.js';
 export {
   type OversizedCommand,
-  ownCopy,
   ProtocolError,
   RequestParser,
   type RequestParserLimits,

@@ -1,7 +1,7 @@
 /**
- * A line typed by a person, split into words: blanks between them, quotes around them. In double quotes `\n`,
- * `\r`, `\t`, `\b`, `\a` and `\xHH` stand for bytes and any other escaped character for itself; in single quotes
- * only `\'` is special. What follows a closing quote has to be a blank.
+ * Splits an inline command into words, separated by blanks, with optional quotes. In double quotes `\n`, `\r`, `\t`,
+ * `\b`, `\a` and `\xHH` stand for bytes and any other escaped character for itself; in single quotes only `\'` is
+ * special. A closing quote must be followed by a blank.
  */
 import type { ByteString } from '../../kernel/index.js';
 
@@ -9,7 +9,7 @@ const BLANK = /[ \t\n\v\f\r\0]/;
 const HEX = /^[0-9a-fA-F]{2}$/;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
 
-/** The words of the line; undefined when its quotes do not fit. */
+/** The words of the line; undefined for unbalanced quotes. */
 export function splitInlineWords(line: ByteString): ByteString[] | undefined {
   const words: ByteString[] = [];
   let at = 0;
@@ -36,7 +36,7 @@ export function splitInlineWords(line: ByteString): ByteString[] | undefined {
 
 interface Quoted {
   readonly text: ByteString;
-  /** Behind the closing quote. */
+  /** After the closing quote. */
   readonly end: number;
 }
 

@@ -1,13 +1,12 @@
 /**
- * What a client sends, as commands: multibulk or inline, in pieces of any size. A command is handed out when it
- * is whole; nothing is parsed before it is asked for, so whoever reads decides how much is in memory.
+ * Parses a client's bytes into commands, multibulk or inline, from pieces of any size. Only complete commands are
+ * returned, and bytes are parsed only on request, so the reader controls the memory.
  *
- * Invariants
- *  RPA1 the same bytes give the same commands and errors, however they are cut into pieces
- *  RPA2 of a command beyond `maxCommandBytes` the words are skipped as they arrive, never kept
- *  RPA3 errors and their texts are Redis's; after one nothing more is read
- *  RPA4 words are copied out of the buffer: cut out of a larger string they would keep that alive
- *  RPA5 what waits for more bytes keeps little that has been read already
+ *  RPA1 the same bytes give the same commands and errors, however they are split into pieces
+ *  RPA2 the words of a command above `maxCommandBytes` are skipped as they arrive and not kept
+ *  RPA3 errors and their texts are Redis's; after an error no further bytes are read
+ *  RPA4 words are copied from the buffer, because cut out of a larger string they would keep it in memory
+ *  RPA5 while more bytes are awaited, few bytes that were already read are kept
  */
 import { type ByteString, GrowingBytes } from '../../kernel/index.js';
 import { splitInlineWords } from './inline-words.js';
@@ -17,13 +16,13 @@ export interface RequestParserLimits {
   maxWords: number;
   /** One word; Redis's `proto-max-bulk-len`. */
   maxWordBytes: number;
-  /** All words of one command; beyond it the command is read and thrown away. */
+  /** All words of one command; a larger command is read and discarded. */
   maxCommandBytes: number;
-  /** Errors say that it is for want of AUTH that the limits are so small. */
+  /** Errors mention that the limits are small because of the missing AUTH. */
   isUnauthenticated: boolean;
 }
 
-/** Closes the connection; `text` is the error as a client reads it. */
+/** Closes the connection; `text` is the client's error. */
 export class ProtocolError extends Error {
   readonly text: ByteString;
 
@@ -34,7 +33,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** A whole command whose words were too many bytes to keep. */
+/** A complete command that was too large to keep. */
 export interface OversizedCommand {
   readonly bytes: number;
 }
@@ -45,31 +44,31 @@ const CR = 0x0d;
 const LF = 0x0a;
 const DASH = 0x2d;
 const ZERO = 0x30;
-/** A line without an end is given up; Redis's bound. */
+/** The longest line without an end; Redis's limit. */
 const MAX_LINE_BYTES = 64 * 1024;
 /** Digits of a 64-bit integer. */
 const MAX_DIGITS = 19;
-/** Words this short are put together from their bytes, which is faster than a call into the buffer. */
+/** Words up to this length are assembled byte by byte, which is faster than a call into the buffer. */
 const SHORT_WORD = 6;
-/** Words of a command for which there is room from the start: a client may announce many, and send none. */
+/** Words that are allocated in advance: a client may announce many and send none. */
 const SIZED_WORDS = 64;
-/** Words of a command that is read in one go, and bytes of each. */
+/** Words of a command that is read in one pass, and bytes of each. */
 const MOST_SMALL_WORDS = 9;
 const MOST_SMALL_BYTES = 4096;
-/** The name of a command: longer words are none. */
+/** Command names are never longer. */
 const NAME_BYTES = 32;
-/** The bounds before somebody has signed in, as in Redis. */
+/** The limits before sign-in, as in Redis. */
 const UNAUTHENTICATED_WORDS = 10;
 const UNAUTHENTICATED_WORD_BYTES = 16_384;
 
-/** Bytes that were read are kept with those that were not, up to the larger bound; up to the smaller one they always are. */
+/** Already read bytes stay with the unread ones up to the larger limit; up to the smaller limit always. */
 const MOST_READ_BYTES = 64 * 1024;
 const LEAST_READ_BYTES = 4096;
-/** The pieces of what is longer are put together as they come. */
+/** The pieces of a longer word are joined while they arrive. */
 const LARGE_BYTES = 256 * 1024;
-/** What a piece costs beside its bytes: clients may send them one by one. */
+/** Memory of a piece in addition to its bytes: a client may send single bytes. */
 const PIECE_BYTES = 256;
-/** What a word costs beside its bytes. */
+/** Memory of a word in addition to its bytes. */
 const WORD_BYTES = 32;
 
 const EMPTY = Buffer.alloc(0);
@@ -77,52 +76,47 @@ const EMPTY = Buffer.alloc(0);
 export class RequestParser {
   #bytes: Buffer = EMPTY;
   #at = 0;
-  /** Bytes that arrived behind `#bytes` and are not joined to it yet. */
+  /** Bytes that arrived after `#bytes` and are not joined to it yet. */
   #arrived: Buffer[] = [];
   #arrivedBytes = 0;
-  /** All that waits for a long word to be whole; `#bytes` is empty then. */
+  /** The bytes of an incomplete long word; `#bytes` is empty then. */
   #large = new GrowingBytes();
-  /** How many bytes are needed from `#at` on before anything can be done. */
+  /** Bytes needed from `#at` before parsing can continue. */
   #neededBytes = 0;
-  /** Words of the command that has begun and waits for more bytes; undefined between commands. */
+  /** Words of an incomplete command; undefined between commands. */
   #words: ByteString[] | undefined;
   #wordCount = 0;
   #wordsRead = 0;
-  /** The name of the command before: what comes in pipelines is mostly alike. */
+  /** The previous command's name: pipelined commands often have the same. */
   #name: ByteString = '';
   #commandBytes = 0;
-  /** The length of the word whose header has been read; -1: no header was read. */
+  /** Length of the word whose header was read; -1: no header. */
   #wordBytes = -1;
-  /** Still to be thrown away of an oversized command's word. */
+  /** Bytes left to discard from an oversized command's word. */
   #skipBytes = 0;
 
   constructor(readonly limits: RequestParserLimits) {}
 
-  /** Bytes that wait to be parsed. */
+  /** Bytes not yet parsed. */
   get bufferedBytes(): number {
     return this.#bytes.length - this.#at + this.#arrivedBytes + this.#large.length;
   }
 
-  /** What is kept: bytes that wait, in their pieces, and words of a command that is not whole yet. */
+  /** Memory of unparsed bytes and of the words of an incomplete command. */
   get heldBytes(): number {
     const words = this.#words;
     const bytes = this.bufferedBytes + this.#arrived.length * PIECE_BYTES;
-    // No words are kept of a command that is too large.
+    // An oversized command keeps no words.
     if (words === undefined || words.length === 0) return bytes;
     return bytes + this.#commandBytes - Math.max(0, this.#wordBytes) + words.length * WORD_BYTES;
   }
 
-  /** Of all words of the command that `next` gave last. */
+  /** Bytes of all words of the last command from `next`. */
   get commandBytes(): number {
     return this.#commandBytes;
   }
 
-  /** Is what is fed copied at once, behind what there is of a long word? */
-  get isGathering(): boolean {
-    return this.#neededBytes > LARGE_BYTES && this.bufferedBytes > 0;
-  }
-
-  /** Is there reason to call `next`? */
+  /** Could `next` return a command? */
   get mayHaveMore(): boolean {
     return this.bufferedBytes > 0 && this.bufferedBytes >= this.#neededBytes;
   }
@@ -133,7 +127,7 @@ export class RequestParser {
       this.#at = 0;
       return;
     }
-    if (this.isGathering) {
+    if (this.#neededBytes > LARGE_BYTES) {
       this.#large.append(this.#bytes.subarray(this.#at));
       this.#large.append(chunk);
       this.#bytes = EMPTY;
@@ -144,14 +138,7 @@ export class RequestParser {
     this.#arrivedBytes += chunk.length;
   }
 
-  /** What is left of a chunk that was fed is copied: somebody else overwrites it from now on. */
-  giveBack(chunk: Buffer): void {
-    if (this.#bytes !== chunk) return;
-    this.#bytes = this.#at === chunk.length ? EMPTY : ownCopy(chunk.subarray(this.#at));
-    this.#at = 0;
-  }
-
-  /** Forgets what has not been asked for. */
+  /** Drops all unparsed bytes. */
   clear(): void {
     this.#bytes = EMPTY;
     this.#at = 0;
@@ -161,7 +148,7 @@ export class RequestParser {
     this.#words = undefined;
   }
 
-  /** The next whole command; undefined: more bytes are needed. @throws ProtocolError */
+  /** The next complete command; undefined: more bytes are needed. @throws ProtocolError */
   next(): ByteString[] | OversizedCommand | undefined {
     for (;;) {
       if (this.bufferedBytes < this.#neededBytes || this.bufferedBytes === 0) return this.#wait();
@@ -177,7 +164,7 @@ export class RequestParser {
     }
   }
 
-  /** (RPA5) */
+  /** Drops most bytes that were already read (RPA5: few of them are kept). */
   #wait(): undefined {
     const restBytes = this.#bytes.length - this.#at;
     if (restBytes === 0) this.#bytes = EMPTY;
@@ -194,7 +181,7 @@ export class RequestParser {
     this.#arrivedBytes = 0;
   }
 
-  /** The next look needs so many bytes from `#at` on. */
+  /** Parsing continues when this many bytes are there from `#at`. */
   #need(bytes: number): undefined {
     this.#neededBytes = bytes;
     return undefined;
@@ -204,7 +191,7 @@ export class RequestParser {
     return this.#need(this.#bytes.length - this.#at + 1);
   }
 
-  /** Undefined with `#neededBytes` 0: an empty command has been passed over. */
+  /** Undefined with `#neededBytes` 0: an empty command was skipped. */
   #begin(): ByteString[] | OversizedCommand | undefined {
     if (this.#bytes[this.#at] !== STAR) return this.#inline();
     const small = this.#small();
@@ -225,13 +212,13 @@ export class RequestParser {
     try {
       return this.#readWords(words);
     } catch (problem) {
-      // Asked again, it says the same.
+      // The next call reports the same problem.
       this.#keep(words);
       throw problem;
     }
   }
 
-  /** One of few words, none of them long, that is whole: most are. Undefined: it is still to be read, word by word. */
+  /** A complete command of few, short words, as most are. Undefined: it has to be read word by word. */
   #small(): ByteString[] | undefined {
     const bytes = this.#bytes;
     const count = (bytes[this.#at + 1] as number) - ZERO;
@@ -305,14 +292,14 @@ export class RequestParser {
     return this.#commandBytes > maxCommandBytes ? { bytes: this.#commandBytes } : words;
   }
 
-  /** More bytes are needed. */
+  /** Waits for more bytes. */
   #keep(words: ByteString[]): undefined {
     if (words.length > this.#wordsRead) words.length = this.#wordsRead;
     this.#words = words;
     return undefined;
   }
 
-  /** It is the same string as the one before where it is the same name. */
+  /** Returns the previous command's string if the name is the same. */
   #nameIn(from: number, end: number): ByteString {
     const bytes = this.#bytes;
     const name = this.#name;
@@ -362,10 +349,10 @@ export class RequestParser {
     return true;
   }
 
-  /** Where the line that begins at `#at` has its CR, with one more byte behind it; -1: not there yet. */
+  /** Position of the CR of the line from `#at`, if another byte follows; -1: not there yet. */
   #endOfLine(tooBig: string): number {
     const bytes = this.#bytes;
-    // Headers are a few bytes long: a call into the buffer costs more than looking.
+    // Headers have a few bytes: a loop is cheaper than a call into the buffer.
     let end = this.#at;
     const near = Math.min(bytes.length, end + MAX_DIGITS);
     while (end < near && bytes[end] !== CR) end += 1;
@@ -377,7 +364,7 @@ export class RequestParser {
     return -1;
   }
 
-  /** It is read as Redis reads one: no plus, no leading zero, no blanks. */
+  /** An integer by Redis's rules: no plus, no leading zero, no blanks. */
   #integer(from: number, end: number): number | undefined {
     const bytes = this.#bytes;
     const isNegative = bytes[from] === DASH;
@@ -394,20 +381,20 @@ export class RequestParser {
   }
 }
 
-/** In memory of its own: what is small would keep a page of others' alive otherwise. */
-export function ownCopy(bytes: Buffer): Buffer {
+/** A separate copy: a small slice would keep a shared page in memory. */
+function ownCopy(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);
   return own;
 }
 
-/** What `toString('latin1', from, end)` calls in the end; half of its time goes into finding that out. */
-interface Latin1Source {
+/** The method behind `toString('latin1', from, end)`, which spends half of its time on finding it. */
+interface Latin1Source extends Buffer {
   latin1Slice(from: number, end: number): ByteString;
 }
 
 function wordOf(bytes: Buffer, from: number, end: number): ByteString {
-  if (end - from > SHORT_WORD) return (bytes as unknown as Latin1Source).latin1Slice(from, end);
+  if (end - from > SHORT_WORD) return (bytes as Latin1Source).latin1Slice(from, end);
   let word = '';
   for (let i = from; i < end; i += 1) word += String.fromCharCode(bytes[i] as number);
   return word;

@@ -1,19 +1,19 @@
 /**
- * Snapshots of the statistics ↔ bytes. The manifest is contents with their digest. A segment is, deflated, the
- * MessagePack list `[1, table, [row …]]`, a row being the list of its columns. What is in `buckets.data` says
+ * Codec of snapshots of the statistics. The manifest is contents with their digest. A segment is the deflated
+ * MessagePack list `[1, table, [row …]]`; a row is the list of its columns. Column `buckets.data` is described in
  * src/projections/stats/bucket.ts.
  *
- * Old bytes decode for ever (test/fixtures/journals/statistics-snapshot.json).
+ * Old bytes are decoded for ever (test/fixtures/journals/statistics-snapshot.json).
  */
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
-import { describeError, MillraceError } from '../../kernel/index.js';
+import { describeError, MillraceError, newerAbout } from '../../kernel/index.js';
 import {
   decoded,
   encoded,
   listOf,
   openFields,
-  selfTelling,
+  selfDescribing,
   type TypeOf,
   text,
   versioned,
@@ -24,13 +24,13 @@ import {
   type StatisticsRow,
   type StatisticsTable,
   statisticsManifest,
-} from '../../messages/index.js';
+} from '../../protocol/index.js';
 import { decodeWithDigest, encodeWithDigest } from '../envelope/index.js';
 
-/** Which columns a row has follows from its table; how many later ones, from the release that wrote it. */
-const row = listOf(selfTelling<StatisticsRow[number]>());
+/** The table determines a row's columns; the writer's release determines how many later columns there are. */
+const row = listOf(selfDescribing<StatisticsRow[number]>());
 const segment = versioned(1, openFields({ table: text(), rows: listOf(row) }));
-/** A segment may have so many when it is inflated: far above what is ever written, and far below what would hurt. */
+/** Limit for an inflated segment: far more than is ever written, and a harmless amount of memory. */
 const MAX_SEGMENT_BYTES = 256 * 1024 * 1024;
 
 const deflated = promisify(deflate);
@@ -40,7 +40,7 @@ export function encodeStatisticsManifest(manifest: StatisticsManifest): Uint8Arr
   return encodeWithDigest(statisticsManifest, manifest);
 }
 
-/** @throws JOURNAL_DAMAGED for anything that is not a whole manifest of a version known here */
+/** @throws JOURNAL_DAMAGED for damaged bytes or an unknown version */
 export function decodeStatisticsManifest(bytes: Uint8Array): StatisticsManifest {
   return decodeWithDigest(statisticsManifest, bytes, 'a manifest of statistics');
 }
@@ -50,7 +50,7 @@ export interface StatisticsSegment {
   readonly rows: readonly StatisticsRow[];
 }
 
-/** Deflating is done beside the calling thread. */
+/** Deflates outside of the calling thread. */
 export function encodeStatisticsSegment(given: StatisticsSegment): Promise<Uint8Array> {
   return deflated(encoded(segment, given));
 }
@@ -71,7 +71,7 @@ async function contentsOf(bytes: Uint8Array): Promise<TypeOf<typeof segment>> {
   try {
     return decoded(segment, await inflated(bytes, { maxOutputLength: MAX_SEGMENT_BYTES }), 'what is in it');
   } catch (cause) {
-    throw damaged(describeError(cause), cause);
+    throw newerAbout('a segment of statistics', cause) ?? damaged(describeError(cause), cause);
   }
 }
 

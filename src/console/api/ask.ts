@@ -1,18 +1,18 @@
-/** What a page shows of an answer: asked when the page opens and when what it is asked by changes, and again now and then. */
+/** Hook for a request of a page: sent when the page opens, when its key changes, and at intervals. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { CallError } from './call.js';
 
 export interface Asked<T> {
-  /** The newest answer; it stays while it is asked again, and when that fails. */
+  /** The newest answer; it stays during a reload and after a failed one. */
   readonly data: T | undefined;
   readonly error: CallError | undefined;
   readonly isLoading: boolean;
-  /** Ends when the answer is there, or another was asked for. */
+  /** Resolves when the answer has arrived, or another request has replaced this one. */
   reload(): Promise<void>;
 }
 
-/** Nothing is asked more often: what changes faster comes by events. */
+/** The shortest refresh interval; faster changes come as events. */
 export const LEAST_REFRESH_MS = 5_000;
 
 interface State<T> {
@@ -23,8 +23,8 @@ interface State<T> {
 }
 
 /**
- * @param key  what the answer depends on: another key asks anew and forgets the former answer. Undefined: nothing is asked
- * @param everyMs  asks again that often while the page is seen; at least `LEAST_REFRESH_MS`
+ * @param key  identifies the request: another key sends a new one and drops the old answer. Undefined: no request
+ * @param everyMs  refresh interval while the page is visible; at least `LEAST_REFRESH_MS`
  */
 export function useAsk<T>(
   key: string | undefined,
@@ -83,7 +83,7 @@ async function load<T>(
   }
 }
 
-/** What a server cannot say for a moment is asked again so often, when it says that it should be; then it is a failure. */
+/** A temporary refusal is retried this often, after the time that the server names; then it is an error. */
 const MOST_REPEATS = 3;
 const LONGEST_PATIENCE_S = 5;
 

@@ -1,19 +1,19 @@
-/** Calls of the public API from a page: its session goes along by itself, changes bear the header that belongs to it. */
+/** Calls of the public API from a page. The browser sends the session; changes also carry its CSRF header. */
 import type { Operations } from '#api';
 import { endSession, session } from './session.js';
 
 export type Operation = keyof Operations;
 
 export interface CallOptions {
-  /** For the braces in the path; a value's slashes are kept where the operation takes a URL. */
+  /** Values for the braces in the path; slashes are kept where the operation takes a URL. */
   readonly path?: Readonly<Record<string, string | number>>;
-  /** Undefined and '' are left out; a list says its name several times. */
+  /** Undefined and '' are omitted; a list repeats its name. */
   readonly query?: Query;
-  /** A text goes as it is, all else as JSON. */
+  /** A text is sent unchanged, other values as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The answer as a binary string, one character a byte, whatever it holds. */
+  /** The answer as a binary string, one character per byte. */
   readonly isBinary?: boolean;
 }
 
@@ -21,7 +21,7 @@ const BYTES_A_PIECE = 8_192;
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** What the server refused, in its words. `status` 0: it could not be reached. */
+/** The server's refusal. `status` 0: the server could not be reached. */
 export class CallError extends Error {
   constructor(
     readonly status: number,
@@ -32,13 +32,13 @@ export class CallError extends Error {
   }
 }
 
-/** Of the management API, and the operators'. @throws CallError */
+/** Calls the management API or the operators' API. @throws CallError */
 export async function manage<O extends Operation>(operation: O, options: CallOptions = {}): Promise<Operations[O]> {
   const [method, path] = placed(operation, options);
   return (await answered(method, path, options)) as Operations[O];
 }
 
-/** Of the queue's API, and of workflows. @param account the queue's id. @throws CallError */
+/** Calls the API of the queue and of workflows. @param account the queue's id. @throws CallError */
 export async function ofQueue<O extends Operation>(
   account: string,
   operation: O,
@@ -48,7 +48,7 @@ export async function ofQueue<O extends Operation>(
   return (await answered(method, `/console/api/queue/${account}${path}`, options)) as Operations[O];
 }
 
-/** Of a search index. @param operation as the document has it, below `/search/{id}`. @throws CallError */
+/** Calls the API of a search index. @param operation as in the document, below `/search/{id}`. @throws CallError */
 export async function ofIndex<O extends Operation>(
   id: string,
   operation: O,
@@ -58,7 +58,7 @@ export async function ofIndex<O extends Operation>(
   return (await answered(method, `/console/api${path}`, options)) as Operations[O];
 }
 
-/** What an operation's path is with its braces filled, and its query behind it. */
+/** The operation's method, and its path with filled braces and query. */
 export function placed(operation: string, { path = {}, query }: CallOptions): [method: string, path: string] {
   const space = operation.indexOf(' ');
   const filled = operation
@@ -78,7 +78,7 @@ export function queryText(query: Query = {}): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** The answer's JSON, or its text where it is none. @throws CallError */
+/** The answer's JSON, or its text if it is not JSON. @throws CallError */
 export async function answered(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
   const { body, headers = {}, signal, isBinary = false } = options;
   const isChange = method !== 'GET' && method !== 'HEAD';
@@ -89,7 +89,7 @@ export async function answered(method: string, path: string, options: CallOption
       headers: {
         ...(isChange ? { 'Millrace-Csrf': session.value?.csrf ?? '' } : {}),
         ...(body !== undefined && typeof body !== 'string' ? { 'Content-Type': 'application/json' } : {}),
-        ...headers,
+        ...encoded(headers),
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
@@ -98,7 +98,7 @@ export async function answered(method: string, path: string, options: CallOption
     if (signal?.aborted === true) throw error;
     throw new CallError(0, 'The server cannot be reached. It is asked again by itself.');
   }
-  if (answer.ok && isBinary) return binaryOf(await answer.arrayBuffer());
+  if (answer.ok && isBinary) return binaryOf(new Uint8Array(await answer.arrayBuffer()));
   const text = await answer.text();
   if (answer.ok) return parsedOr(text);
   if (answer.status === 401) endSession();
@@ -106,9 +106,14 @@ export async function answered(method: string, path: string, options: CallOption
   throw new CallError(answer.status, errorIn(text) ?? `The server answered ${answer.status}.`, retryAfter || undefined);
 }
 
-/** In pieces: a call takes no million arguments. */
-function binaryOf(buffer: ArrayBuffer): string {
-  const bytes = new Uint8Array(buffer);
+/** Header values are bytes for a browser, and the server reads them as UTF-8. */
+function encoded(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const utf8 = new TextEncoder();
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, binaryOf(utf8.encode(value))]));
+}
+
+/** In pieces, because a call cannot have a million arguments. */
+function binaryOf(bytes: Uint8Array): string {
   let binary = '';
   for (let at = 0; at < bytes.length; at += BYTES_A_PIECE) {
     binary += String.fromCharCode(...bytes.subarray(at, at + BYTES_A_PIECE));

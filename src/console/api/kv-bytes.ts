@@ -1,11 +1,15 @@
 /**
- * Commands with bytes that are no text. A request is JSON, which has texts only: such a command goes inside a script that puts
- * the bytes together. Its key is named where it is a text; a key that is none is looked for first, as a script that does not
- * name its key may be asked in another part of the database.
+ * Sends commands with bytes that are not text. A request is JSON, which has only texts, so such a command is wrapped
+ * in a script that builds the bytes. A text key is passed as the script's key; for a binary key the script first
+ * checks that the key exists, because without a declared key it may run in another partition.
  */
-import type { Words } from './kv.js';
 
-/** Each word begins with `t`, text, or `h`, hex digits of bytes. */
+/** A text, a number, or bytes that are not text. */
+export type Word = string | number | { readonly base64: string };
+
+export type Words = readonly Word[];
+
+/** Each word begins with `t` for text, or `h` for hex digits of bytes. */
 const SCRIPT = [
   'local a={} for i,w in ipairs(ARGV) do a[i]=w:sub(2)',
   ' if w:sub(1,1)=="h" then a[i]=a[i]:gsub("..",function(h) return string.char(tonumber(h,16)) end) end end',
@@ -15,15 +19,15 @@ const SCRIPT = [
   ' return redis.call(unpack(a))',
 ].join('');
 
-/** What looks only, and so may be asked with a read-only key. */
+/** Commands that only read, and are allowed with a read-only key. */
 const READS = new Set(
   `GET GETRANGE STRLEN TYPE PTTL TTL EXISTS DUMP MEMORY OBJECT HGET HSCAN HLEN HPTTL HSTRLEN SSCAN SCARD SISMEMBER ZSCAN ZRANGE
    ZCARD ZSCORE LRANGE LINDEX LLEN XRANGE XREVRANGE XLEN XINFO XPENDING JSON.GET JSON.TYPE`.split(/\s+/),
 );
-/** Their key stands behind a second word. */
+/** Commands with their key after a second word. */
 const CONTAINERS = new Set(['MEMORY', 'OBJECT', 'XGROUP', 'XINFO', 'JSON.DEBUG']);
 
-/** The command as texts and numbers; without such bytes it stays as it is. */
+/** The command as texts and numbers; one without binary words stays as it is. */
 export function asTexts(words: Words): readonly (string | number)[] {
   if (!words.some(isBytes)) return words as readonly (string | number)[];
   const name = String(words[0]).toUpperCase();

@@ -1,26 +1,23 @@
-/** Commands of a database, many in one request. Strings of answers come as bytes: nothing is lost of what is no text. */
+/** Commands of a database, many in one request. Strings in answers are bytes, so binary data is preserved. */
 import { answered, CallError } from './call.js';
-import { asTexts } from './kv-bytes.js';
+import { asTexts, type Word, type Words } from './kv-bytes.js';
 import { type RawReply, rawReplies } from './resp.js';
 
-/** As replies nest; strings are binary strings, one character a byte (see `textOf`). */
+/** Nested like replies; strings are binary strings, one character per byte (see `textOf`). */
 export type Reply = string | number | null | boolean | readonly Reply[];
 export type Result = { readonly result: Reply } | { readonly error: string };
-/** A text, a number, or bytes that are no text. */
-export type Word = string | number | { readonly base64: string };
-export type Words = readonly Word[];
 
 const OPTIONS = { headers: { 'Svc-Encoding': 'base64' } } as const;
 
 /**
- * Each command's result or error, in order.
+ * The result or error of each command, in order.
  * @throws CallError
  */
 export async function pipeline(database: string, commands: readonly Words[], signal?: AbortSignal): Promise<Result[]> {
   return run(`/console/api/kv/${database}`, commands, signal);
 }
 
-/** One command's reply as the native protocol has it, which tells statuses from strings. @throws CallError */
+/** One command's reply in RESP, which distinguishes statuses from strings. @throws CallError */
 export async function raw(database: string, words: Words): Promise<RawReply> {
   const options = { headers: { 'Svc-Response-Format': 'resp2' }, body: [asTexts(words)], isBinary: true };
   const [reply] = rawReplies((await answered('POST', `/console/api/kv/${database}`, options)) as string);
@@ -28,12 +25,12 @@ export async function raw(database: string, words: Words): Promise<RawReply> {
   return reply;
 }
 
-/** All of them, or none. @throws CallError */
+/** Runs all commands or none. @throws CallError */
 export async function transaction(database: string, commands: readonly Words[]): Promise<Result[]> {
   return run(`/console/api/kv/${database}/multi-exec`, commands);
 }
 
-/** One command. @throws CallError with the command's own error */
+/** Runs one command. @throws CallError with the command's own error */
 export async function command(database: string, ...words: Words): Promise<Reply> {
   const [one] = await pipeline(database, [words]);
   if (one === undefined || 'error' in one) throw new CallError(400, one?.error ?? 'no answer');
@@ -56,7 +53,7 @@ function decoded(reply: Reply): Reply {
   }
 }
 
-/** What a command takes for a binary string. */
+/** A binary string as a word of a command. */
 export function wordOf(binary: string): Word {
   return textOf(binary) ?? { base64: btoa(binary) };
 }
@@ -68,7 +65,7 @@ export function binaryOfText(text: string): string {
 
 const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of a binary string; undefined: its bytes are no UTF-8. */
+/** The text of a binary string; undefined if it is not UTF-8. */
 export function textOf(binary: string): string | undefined {
   try {
     return STRICT.decode(bytesOf(binary));
@@ -77,7 +74,7 @@ export function textOf(binary: string): string | undefined {
   }
 }
 
-/** The beginning of a binary string, without a part of a character at its end. */
+/** The beginning of a binary string, without a partial character at its end. */
 export function beginningOf(binary: string, length: number): string {
   const end = Math.min(length, binary.length);
   let lead = end - 1;
@@ -95,7 +92,7 @@ export function bytesOf(binary: string): Uint8Array {
   return Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
 }
 
-/** Text where it is text, `\x..` for all that would not be seen, and for each byte of what is none. */
+/** Readable text with `\x..` for control characters, and for each byte if it is not text. */
 export function shownOf(binary: string): string {
   const text = textOf(binary);
   if (text === undefined)

@@ -1,13 +1,13 @@
-/** Server-sent events: what a page shows changes without being asked for. */
+/** Server-sent events that update a page. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
 export type LiveState = 'connecting' | 'live' | 'lost';
 
 /**
- * @param path  undefined: nothing is listened to
- * @param on  what is done with each kind of event; its data is JSON
- * @returns whether events come. The browser connects again by itself
+ * @param path  undefined: no connection
+ * @param on  handlers by event name; the data is JSON
+ * @returns the state of the connection. The browser reconnects automatically
  */
 export function useLive(path: string | undefined, on: Readonly<Record<string, (data: unknown) => void>>): LiveState {
   const state = useSignal<LiveState>('connecting');
@@ -32,10 +32,10 @@ export function useLive(path: string | undefined, on: Readonly<Record<string, (d
   return state.value;
 }
 
-/** So long at least lies between two answers that are asked for because of events, however many come. */
+/** The shortest time between two reloads caused by events. */
 const LEAST_GAP_MS = 2_000;
 
-/** @returns calls `run` when something has happened: at once where it is quiet, else when the gap is over */
+/** @returns a function that calls `run` after an event: immediately, or when the gap since the last call is over */
 export function useWhenHappened(run: () => void): () => void {
   const current = useRef(run);
   current.current = run;

@@ -1,4 +1,4 @@
-/** Series of the statistics, for charts: every series of an answer has the same times. */
+/** Series of the statistics, for charts: all series of an answer have the same times. */
 import type { Schemas } from '#api';
 
 type Points = readonly Schemas['Point'][];
@@ -14,12 +14,12 @@ export const PERIODS = [
 ] as const;
 export type Period = (typeof PERIODS)[number][0];
 
-/** @param text  of an address: anything */
+/** @param text  any text of an address */
 export function periodOf(text: string | undefined): Period {
   return PERIODS.find(([period]) => period === text)?.[0] ?? '1h';
 }
 
-/** Milliseconds since 1970. The API writes times as Go prints them. */
+/** Milliseconds since 1970. The API writes times in Go's format. */
 export function timesOf(points: Points): number[] {
   return points.map(({ x }) => Date.parse(x.replace(' +0000 UTC', 'Z').replace(' ', 'T')));
 }
@@ -32,7 +32,7 @@ export function sumOf(points: Points): number {
   return points.reduce((sum, { y }) => sum + y, 0);
 }
 
-/** The newest step is not over: the one before it is the last that says something. */
+/** The value before the newest step, which is incomplete. */
 export function lastOf(points: Points): number | undefined {
   return (points.at(-2) ?? points.at(-1))?.y;
 }

@@ -1,14 +1,14 @@
-/** What a page is set to is in its address, so that the address can be sent to a colleague. */
+/** The settings of a page are in its address, so that the address can be shared. */
 import { useLocation } from 'preact-iso/router';
 import { queryText } from './call.js';
 
 export type PageQuery = Readonly<Record<string, string | undefined>>;
 
-/** @returns the address's words, and how to change some of them; undefined and '' take one away */
+/** @returns the address's parameters, and a function that changes some of them; undefined and '' remove one */
 export function usePageQuery(): [query: PageQuery, set: (words: PageQuery, replace?: boolean) => void] {
   const { path, query, route } = useLocation();
   const set = (words: PageQuery, replace = true) => {
-    // As it is at this moment: what was set just before may not have been drawn yet.
+    // Read from the location now: an earlier change may not be rendered yet.
     const current = Object.fromEntries(new URLSearchParams(location.search));
     const next = Object.fromEntries(Object.entries({ ...current, ...words }).filter(([, value]) => value));
     route(path + queryText(next), replace);

@@ -1,4 +1,4 @@
-/** Where clients reach the queue, as the API's document says. */
+/** The address of the queue for clients, from the OpenAPI document. */
 import { useAsk } from './ask.js';
 import { answered } from './call.js';
 
@@ -6,10 +6,10 @@ interface Document {
   readonly paths: Readonly<Record<string, { readonly servers?: readonly { readonly url: string }[] }>>;
 }
 
-/** It is the same for as long as the server runs. */
+/** It does not change while the server runs. */
 let known: Promise<string> | undefined;
 
-/** @returns without a slash at its end; a word for it until it is known */
+/** @returns without a slash at its end; a placeholder until it is known */
 export function useQueueUrl(): string {
   const asked = useAsk('queue url', () => {
     known ??= ask();

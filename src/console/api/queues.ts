@@ -1,4 +1,4 @@
-/** The queue that pages show: the account's own, or the one that the address names. */
+/** The queue that pages show: the account's own, or the one in the address. */
 import { useLocation } from 'preact-iso/router';
 import type { Operations } from '#api';
 import { type Asked, useAsk } from './ask.js';
@@ -6,16 +6,16 @@ import { manage } from './call.js';
 
 export type QueueAccount = Operations['GET /v2/msgq/users'][number];
 
-export interface ShownQueue {
+export interface QueueView {
   readonly all: readonly QueueAccount[];
   readonly shown: QueueAccount;
 }
 
-/** What came before is shown at once, on whatever page. */
+/** Shown immediately on other pages, until the new answer. */
 let known: readonly QueueAccount[] | undefined;
 
-/** @returns data undefined while it is asked; an account has at least one */
-export function useQueue(): Asked<ShownQueue> {
+/** @returns data undefined while loading; an account has at least one queue */
+export function useQueue(): Asked<QueueView> {
   const { query } = useLocation();
   const asked = useAsk('queues', async () => {
     known = await manage('GET /v2/msgq/users');

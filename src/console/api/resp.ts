@@ -1,4 +1,4 @@
-/** Replies of the native protocol, version 2, out of a binary string. */
+/** Parses RESP2 replies from a binary string. */
 
 export type RawReply =
   | { readonly kind: 'status' | 'error' | 'bulk'; readonly text: string }
@@ -11,7 +11,7 @@ interface Reader {
   at: number;
 }
 
-/** All that stand one after the other. What is cut off is left out. */
+/** All consecutive replies, without a truncated one at the end. */
 export function rawReplies(binary: string): readonly RawReply[] {
   const reader: Reader = { binary, at: 0 };
   const replies: RawReply[] = [];

@@ -1,27 +1,27 @@
-/** Who is signed in, as the server says; the session itself is in a cookie that no script can read. */
+/** The signed-in user; the session itself is in a cookie that scripts cannot read. */
 import { computed, signal } from '@preact/signals';
 
 export interface Session {
   readonly email: string;
-  /** Of the account whose things are shown: an id, or the e-mail of a person's own. */
+  /** The account of the session: an id, or the e-mail of a personal account. */
   readonly customer_id: string;
   readonly role: 'owner' | 'admin' | 'dev' | 'finance';
   readonly readonly: boolean;
-  /** The name of the key that was signed in with. */
+  /** The name of the key used to sign in. */
   readonly key: string;
-  /** Of the first account: sees the installation too. */
+  /** A user of the first account, who also sees the installation. */
   readonly operator: boolean;
   readonly until: string;
   readonly csrf: string;
 }
 
-/** Undefined: nobody knows yet. Null: nobody is signed in. */
+/** Undefined: not known yet. Null: not signed in. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** Why the sign-in is shown to somebody who was here before. */
+/** The reason for a new sign-in, shown to a returning user. */
 export const sessionNote = signal('');
 
-/** What a key may only look at is shown without what would change it. */
+/** With a read-only key, controls for changes are hidden. */
 export const mayChange = computed(() => session.value?.readonly === false);
 export const mayUseData = computed(() => session.value != null && session.value.role !== 'finance');
 export const isOperator = computed(() => session.value?.operator === true);
@@ -34,7 +34,7 @@ export async function loadSession(): Promise<void> {
   session.value = answer.ok && shown.signed_in === true ? shown : null;
 }
 
-/** @returns what is wrong, or undefined */
+/** @returns the error, or undefined */
 export async function signIn(email: string, key: string): Promise<string | undefined> {
   const answer = await fetch(PATH, {
     method: 'POST',
@@ -59,7 +59,7 @@ export async function signOut(): Promise<void> {
   session.value = null;
 }
 
-/** The server says that the session is over. */
+/** Called when the server reports that the session has ended. */
 export function endSession(): void {
   if (session.value === null) return;
   sessionNote.value = 'Your session is over: sign in again, and you are back on this page.';

@@ -1,4 +1,4 @@
-/** What the palette finds: pages, databases and indexes by name, messages and runs by id. */
+/** Results of the palette: pages, databases and indexes by name, messages and runs by id. */
 import { useAsk } from '../api/ask.js';
 import { manage, queryText } from '../api/call.js';
 import { mayUseData } from '../api/session.js';
@@ -14,7 +14,7 @@ const MAX_FOUND = 30;
 const MESSAGE = /^msg_\w+$/;
 const RUN = /^wfr_[\w.-]+$/;
 
-/** Parts of pages that people look for by name. */
+/** Parts of pages that users search by name. */
 const PARTS: readonly Found[] = [
   { href: '/console/queue?tab=publish', label: 'Publish a message', kind: 'queue' },
   { href: '/console/queue?tab=schedules', label: 'Schedules', kind: 'queue' },
@@ -24,7 +24,7 @@ const PARTS: readonly Found[] = [
   { href: '/console/past?tab=audit', label: 'Audit log', kind: 'time machine' },
 ];
 
-/** @returns what fits the text, pages first; things are asked for once, when the palette opens */
+/** @returns matches for the text, pages first; objects are loaded once, when the palette opens */
 export function useFound(text: string): readonly Found[] {
   const things = useAsk('palette', loadThings).data ?? [];
   const letters = text.trim();
@@ -51,7 +51,7 @@ async function loadThings(): Promise<Found[]> {
 
 const DATABASE = 'database';
 
-/** The key of that very name, in each database. */
+/** The key with exactly this name, in each database. */
 function keysNamed(text: string, things: readonly Found[]): Found[] {
   if (text === '' || !mayUseData.value) return [];
   return things
@@ -69,7 +69,7 @@ function byId(text: string): Found[] {
   return [];
 }
 
-/** Each word stands somewhere in the name. */
+/** Each word is contained in the name. */
 function fits(label: string, text: string): boolean {
   const name = label.toLowerCase();
   return text

@@ -1,11 +1,11 @@
-/** Finds pages and things by a few letters of their names (Ctrl-K). */
+/** Finds pages and objects by parts of their names (Ctrl-K). */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { Dialog } from '../parts/dialog.js';
 import { type Found, useFound } from './found.js';
 
-/** Calls back on Ctrl-K and Cmd-K while the frame is there. */
+/** Calls back on Ctrl-K and Cmd-K while the frame is mounted. */
 export function paletteKeys(toggle: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -44,7 +44,7 @@ export function Palette({ onClose }: { onClose(): void }) {
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={`${list}-${current}`}
-        aria-label="What to find"
+        aria-label="Search"
         placeholder="A page, a database, a key, msg_…, wfr_…"
         autofocus
         value={text.value}
@@ -56,7 +56,7 @@ export function Palette({ onClose }: { onClose(): void }) {
       />
       <div id={list} role="listbox" aria-label="Found" class="palette-list">
         {found.map((one, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys
           <div
             key={one.href}
             id={`${list}-${index}`}

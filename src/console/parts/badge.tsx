@@ -1,9 +1,9 @@
-/** A state in one word, with the colour that its kind has everywhere. */
+/** A state in one word, in the colour of its kind. */
 import type { ComponentChildren } from 'preact';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
 
-/** What messages, runs, steps and parts of a cluster can be, each in one tone. */
+/** States of messages, runs, steps and parts of a cluster, by tone. */
 const TONES: Readonly<Record<string, Tone>> = {
   ...inTone(
     'good',
@@ -69,7 +69,7 @@ export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; read
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** @param state as the API has it; shown in lower case, without its family's prefix */
+/** @param state the API's name; shown in lower case, without its prefix */
 export function StateBadge({ state }: { readonly state: string }) {
   const word = state
     .replace(/^(RUN|STEP)_/, '')

@@ -1,4 +1,4 @@
-/** Work on many things, a page of them after the other: how far it has come, and a way to end it. */
+/** Work on many items, page by page, with its progress and a stop button. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Dialog } from './dialog.js';
@@ -7,24 +7,24 @@ import { Failure } from './states.js';
 
 export interface BulkWork {
   readonly title: string;
-  /** Things that were met when they were counted; more may come meanwhile. */
+  /** Number of items when they were counted; more may come. */
   readonly total: number;
-  /** What has been done with them: "retried", "cancelled". */
+  /** The past participle of the work: "retried", "cancelled". */
   readonly done: string;
-  /** Does the next page of them. @returns how many, and whether that was the last page */
+  /** Processes the next page. @returns its number of items, and whether it was the last page */
   step(signal: AbortSignal): Promise<{ readonly count: number; readonly isLast: boolean }>;
-  /** When it has ended, in whatever way. */
+  /** Called at the end, also after a stop or an error. */
   onEnd?(): void;
 }
 
 const current = signal<BulkWork | undefined>(undefined);
 
-/** Shows the work, and does it until it is over or somebody stops it. What was done stays done. */
+/** Runs the work until it is finished or stopped. Finished pages are not undone. */
 export function beginBulk(work: BulkWork): void {
   current.value = work;
 }
 
-/** Stands once in the frame. */
+/** Mounted once, in the frame. */
 export function BulkProgress() {
   const work = current.value;
   return work === undefined ? null : <Progress key={work.title} work={work} />;
@@ -68,7 +68,7 @@ function Progress({ work }: { readonly work: BulkWork }) {
       <progress value={count.value} max={Math.max(work.total, count.value, 1)} aria-label={work.title} />
       <p role="status">
         {whole(count.value)} of {whole(Math.max(work.total, count.value))} {work.done}
-        {state.value === 'stopped' && '; stopped, the rest is as it was'}
+        {state.value === 'stopped' && '; stopped, the others are unchanged'}
         {state.value === 'over' && error.value === undefined && '; that was all'}
       </p>
       {error.value !== undefined && <Failure error={error.value} />}

@@ -1,4 +1,4 @@
-/** Series over time, with a crosshair and the numbers under it. The library comes when the first chart is drawn. */
+/** Series over time, with a crosshair and its values. The library is loaded with the first chart. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
@@ -6,7 +6,7 @@ import { short } from './format.js';
 
 export interface Series {
   readonly label: string;
-  /** As many as there are times; null: nothing is known. */
+  /** One per time; null: unknown. */
   readonly values: readonly (number | null)[];
 }
 
@@ -89,7 +89,7 @@ async function draw(element: HTMLElement, chart: Drawn, onHover: (index: number 
   };
 }
 
-/** For those who do not see it: the newest values. */
+/** The newest values as text, for screen readers. */
 function spoken(title: string, series: readonly Series[], format: (value: number) => string): string {
   const newest = series.map(({ label, values }) => {
     const value = values.findLast((one) => one !== null);

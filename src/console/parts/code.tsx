@@ -1,11 +1,11 @@
-/** Texts to be copied, and any value that came from somewhere: always as text. */
+/** Texts to copy and values of any origin, always rendered as text. */
 import { useSignal } from '@preact/signals';
 import { Icon } from './icon.js';
 import { indentedJson } from './json.js';
 import { failed } from './toast.js';
 
 const COPIED_MS = 1_500;
-/** More of a text is not drawn at once; the whole of it is copied. */
+/** Characters rendered at first; copying takes the whole text. */
 const MAX_DRAWN_CHARACTERS = 100_000;
 
 export interface CopyProps {
@@ -30,7 +30,7 @@ export function CopyButton({ text, label = 'Copy' }: CopyProps) {
   );
 }
 
-/** Over plain HTTP browsers have no clipboard for pages but the old way. */
+/** Over plain HTTP, pages have only the old clipboard API. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -43,7 +43,7 @@ async function copyText(text: string): Promise<void> {
 }
 
 export interface CodeProps extends CopyProps {
-  /** Copied in place of what is shown: with the secrets that are not. */
+  /** The copied text, with the secrets that the shown text hides. */
   readonly copied?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export function Code({ text, label, copied = text }: CodeProps) {
   const isLong = text.length > MAX_DRAWN_CHARACTERS;
   return (
     <div class="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}
       <pre tabIndex={0} dir="auto">
         {isLong ? text.slice(0, MAX_DRAWN_CHARACTERS) : text}
       </pre>
@@ -63,7 +63,7 @@ export function Code({ text, label, copied = text }: CodeProps) {
   );
 }
 
-/** Indented where it is JSON, else as it is. */
+/** Indents JSON; other text stays as it is. */
 export function pretty(text: string): string {
   if (!/^\s*[[{"]/.test(text) || text.length > MAX_DRAWN_CHARACTERS) return text;
   try {

@@ -1,4 +1,4 @@
-/** A window in front of the page; the browser keeps the focus in it, and Escape closes it. */
+/** A modal dialog; the browser keeps the focus in it, and Escape closes it. */
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -35,10 +35,10 @@ export function Dialog({ title, isLarge = false, foot, children, onClose }: Dial
 export interface Question {
   readonly title: string;
   readonly text: ComponentChildren;
-  /** What the button says that does it. */
+  /** The label of the confirming button. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Has to be typed first: for what takes everything. */
+  /** Must be typed first, for large deletions. */
   readonly typed?: string;
 }
 
@@ -48,7 +48,7 @@ interface OpenQuestion extends Question {
 
 const open = signal<OpenQuestion | undefined>(undefined);
 
-/** Asks before something is done. */
+/** Asks for a confirmation. */
 export function asked(question: Question): Promise<boolean> {
   open.value?.answer(false);
   return new Promise((resolve) => {
@@ -62,7 +62,7 @@ export function asked(question: Question): Promise<boolean> {
   });
 }
 
-/** Stands once in the frame. */
+/** Mounted once, in the frame. */
 export function Questions() {
   const question = open.value;
   return question === undefined ? null : <Asking key={question.title} question={question} />;

@@ -1,11 +1,11 @@
-/** One side of an exchange over HTTP: its headers, and its body as text, JSON or bytes. */
+/** One side of an HTTP exchange: its headers, and its body as text, JSON or bytes. */
 import { shownOf, textOf } from '../api/kv.js';
 import { Code, pretty } from './code.js';
 import { bytes } from './format.js';
 
 export type HeaderObject = Readonly<Record<string, readonly string[]>>;
 
-/** More of what is no text is not drawn. */
+/** Bytes of a binary body that are shown. */
 const MAX_DRAWN_BYTES = 4_096;
 
 export function Headers({ header }: { readonly header: HeaderObject | undefined }) {
@@ -25,7 +25,7 @@ export function Headers({ header }: { readonly header: HeaderObject | undefined 
 
 export interface BodyProps {
   readonly text?: string | undefined;
-  /** Where it is no text, or not known to be one. */
+  /** For a body that is binary or may be. */
   readonly base64?: string | undefined;
 }
 

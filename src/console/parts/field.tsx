@@ -1,4 +1,4 @@
-/** A word in a form: its name, what is typed, a hint, and what is wrong with it. */
+/** A form field: label, input, hint and error. */
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
@@ -12,7 +12,7 @@ export interface FieldProps {
 
 export function Field({ label, hint, wrong, children }: FieldProps) {
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is what stands in it
+    // biome-ignore lint/a11y/noLabelWithoutControl: its children contain the control
     <label class="field">
       <span>{label}</span>
       {children}
@@ -29,7 +29,7 @@ export interface TextFieldProps extends Omit<FieldProps, 'children'> {
   readonly isRequired?: boolean;
   readonly isLong?: boolean;
   readonly rows?: number;
-  /** Offered while it is typed; others do too. */
+  /** Offered during typing; other texts are allowed. */
   readonly suggestions?: readonly string[];
 }
 

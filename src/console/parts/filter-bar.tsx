@@ -1,25 +1,28 @@
-/** What a list is narrowed by. It is kept in the address, so that the list can be sent to a colleague. */
+/** The filters of a list. They are in the address, so that the list can be shared. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { usePageQuery } from '../api/query.js';
 
 export interface Filter {
-  /** Its word in the address. */
+  /** Its name in the address. */
   readonly name: string;
   readonly label: string;
   readonly placeholder?: string;
-  /** Left out: a text. */
+  /** Default: free text. */
   readonly options?: readonly (readonly [value: string, label: string])[];
-  /** An instant is typed in the viewer's zone, and stands in the address in UTC: a link means the same everywhere. */
+  /**
+   * An instant is typed in the viewer's zone and stored in UTC in the address, so that a shared link has the same
+   * meaning everywhere.
+   */
   readonly type?: 'text' | 'datetime-local' | 'number';
-  /** Shown when it is asked for, or set. */
+  /** Shown on demand, or if it is set. */
   readonly isRare?: boolean;
 }
 
 export interface FilterBarProps {
   readonly filters: readonly Filter[];
-  /** Beside the filters. */
+  /** Shown next to the filters. */
   readonly children?: ComponentChildren;
 }
 
@@ -69,13 +72,13 @@ function FilterField({ filter, value, onChange }: FieldProps) {
   const { name, label, options, placeholder, type = 'text' } = filter;
   const isInstant = type === 'datetime-local';
   const shown = isInstant ? localOf(value) : value;
-  // What is being typed stays while the page changes around it.
+  // Keeps the text being typed while the page changes.
   const typed = useSignal(shown);
   useEffect(() => {
     typed.value = shown;
   }, [shown]);
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is what stands in it
+    // biome-ignore lint/a11y/noLabelWithoutControl: its children contain the control
     <label>
       <span class="name">{label}</span>
       {options === undefined ? (
@@ -103,7 +106,7 @@ function FilterField({ filter, value, onChange }: FieldProps) {
   );
 }
 
-/** As the browser's field has it: in the viewer's zone, to the minute. */
+/** The value of the browser's field: in the viewer's zone, to the minute. */
 function localOf(utc: string): string {
   const date = new Date(utc);
   if (Number.isNaN(date.getTime())) return '';

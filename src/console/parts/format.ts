@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 const WHOLE = new Intl.NumberFormat('en');
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -7,7 +7,7 @@ export function whole(value: number): string {
   return WHOLE.format(value);
 }
 
-/** 12.3K for what is large. */
+/** 12.3K for large numbers. */
 export function short(value: number): string {
   return Math.abs(value) < 10_000 ? WHOLE.format(Math.round(value * 100) / 100) : SHORT.format(value);
 }
@@ -36,7 +36,7 @@ function two(large: number, unit: string, small: number, smallUnit: string): str
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
 }
 
-/** Numbers that mean "no limit" where every client has to hold them exactly. */
+/** Very large numbers mean "no limit"; the API uses them because every client represents them exactly. */
 export function limit(value: number | undefined, shown: (value: number) => string = whole): string {
   return value === undefined || value >= 1e12 ? 'no limit' : shown(value);
 }

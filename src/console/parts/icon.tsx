@@ -1,4 +1,4 @@
-/** Small pictures beside words; they say nothing by themselves. */
+/** Decorative icons, without information of their own. */
 const PATHS = {
   overview: 'M3 13h6V3H3zm0 8h6v-6H3zm8 0h10V11H11zm0-18v6h10V3z',
   databases:

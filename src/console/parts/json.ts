@@ -1,11 +1,11 @@
-/** JSON as it is written: numbers keep all their digits, and each part knows where in the text it stands. */
+/** A JSON parser that keeps all digits of numbers and the position of each part in the text. */
 
 export interface JsonPart {
   readonly kind: 'object' | 'array' | 'text' | 'other';
-  /** In the text. */
+  /** Offsets in the text. */
   readonly from: number;
   readonly to: number;
-  /** Of an object or an array: names, or indices, in order. */
+  /** Members of an object or array: names or indexes, in order. */
   readonly children: readonly (readonly [name: string | number, part: JsonPart])[];
 }
 
@@ -14,7 +14,7 @@ interface Reader {
   at: number;
 }
 
-/** @param text what `JSON.parse` takes. @throws SyntaxError for what it does not take */
+/** @param text valid for `JSON.parse`. @throws SyntaxError otherwise */
 export function jsonParts(text: string): JsonPart {
   JSON.parse(text);
   return partAt({ text, at: 0 });
@@ -63,7 +63,7 @@ function containerAt(reader: Reader, isObject: boolean): JsonPart {
   return { kind: isObject ? 'object' : 'array', from, to: reader.at, children };
 }
 
-/** A name, and the colon behind it. */
+/** A name and its colon. */
 function nameAt(reader: Reader): string {
   skipSpace(reader);
   const from = reader.at;

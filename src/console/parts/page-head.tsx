@@ -1,12 +1,12 @@
-/** The top of every page: where one is, what it is, and what can be done with it. */
+/** The head of every page: navigation path, title, state and actions. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 export interface PageHeadProps {
   readonly title: string;
-  /** The way up: addresses below `/console`, and their names. */
+  /** The navigation path: addresses below `/console`, and their names. */
   readonly crumbs?: readonly (readonly [href: string, label: string])[];
-  /** Beside the title: a state. */
+  /** A state next to the title. */
   readonly badge?: ComponentChildren;
   readonly children?: ComponentChildren;
 }

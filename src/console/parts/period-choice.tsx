@@ -1,4 +1,4 @@
-/** Over which period statistics are shown; it is in the address. */
+/** Selects the period of statistics; the selection is in the address. */
 import { PERIODS, type Period, periodOf } from '../api/points.js';
 import { usePageQuery } from '../api/query.js';
 

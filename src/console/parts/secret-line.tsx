@@ -1,5 +1,8 @@
-/** One line of `facts` with a text that can be copied, and that may be hidden: what is hidden can be copied all the same. */
+/** A line of `facts` with a text that can be copied, even when it is hidden. */
 import { CopyButton } from './code.js';
+
+/** The server's replacement for a secret with write access, for a read-only key. */
+export const MASKED_SECRET = '********';
 
 const HIDDEN = '••••••••';
 

@@ -1,4 +1,4 @@
-/** What is shown while nothing is there yet, when there is nothing, and when something failed. */
+/** Placeholders while loading, for an empty list, and after an error. */
 import type { ComponentChildren } from 'preact';
 import type { Asked } from '../api/ask.js';
 import { CopyButton } from './code.js';
@@ -16,9 +16,9 @@ export function Loading({ rows = 3 }: { readonly rows?: number }) {
 
 export interface EmptyProps {
   readonly title: string;
-  /** What to do next. */
+  /** A hint on the next step. */
   readonly children?: ComponentChildren;
-  /** The command that fills this page. */
+  /** The command that creates the first item. */
   readonly command?: string;
 }
 
@@ -56,7 +56,7 @@ export interface ShownProps<T> {
   children(data: T): ComponentChildren;
 }
 
-/** The answer when it is there; it stays in sight while it is asked again, with the failure above it. */
+/** The answer once it is loaded; it stays visible during a reload, with an error above it. */
 export function Shown<T>({ asked, rows, children }: ShownProps<T>) {
   const { data, error } = asked;
   if (data === undefined) {

@@ -1,4 +1,4 @@
-/** Rows of anything: the same table on every page. */
+/** The table of all pages. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 
@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly title: string;
   cell(row: Row): ComponentChildren;
   readonly isNumber?: boolean;
-  /** Left out where the page is narrow. */
+  /** Hidden on narrow pages. */
   readonly isWideOnly?: boolean;
 }
 
@@ -22,7 +22,7 @@ interface ChosenOf {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** @param list which rows they are chosen from: of another list none is */
+/** @param list identifies the list; another list starts without a selection */
 export function useChosen(list: string): Selection<string> {
   const state = useSignal<ChosenOf>({ list, chosen: NONE });
   const { value } = state;
@@ -35,16 +35,16 @@ export function useChosen(list: string): Selection<string> {
 }
 
 export interface TableProps<Row> {
-  /** What the table is of, for those who do not see it. */
+  /** A description for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   idOf(row: Row): string;
-  /** Rows can be chosen, for what is done with several. */
+  /** Makes rows selectable, for bulk actions. */
   readonly selection?: Selection<string> | undefined;
-  /** Where the page is narrow each row is a list of its cells: for few rows with much to do. */
+  /** On narrow pages each row becomes a list of its cells: for few rows with many actions. */
   readonly isList?: boolean;
-  /** Shown in place of the table when there are no rows. */
+  /** Shown instead of an empty table. */
   readonly empty?: ComponentChildren;
 }
 
@@ -52,7 +52,7 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
   const { label, columns, rows, idOf, selection, isList = false, empty } = props;
   if (rows.length === 0 && empty !== undefined) return <div class="table-box">{empty}</div>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
     <section class={`table-box ${isList ? 'is-list' : ''}`} tabIndex={0} aria-label={label}>
       <table>
         <thead>
@@ -136,7 +136,7 @@ function classOf(isNumber = false, isWideOnly = false): string {
 }
 
 export interface PagingProps {
-  /** What the rows are, and how many: "1 to 100 of 2,340". */
+  /** The range of the rows: "1 to 100 of 2,340". */
   readonly text: string;
   readonly onFirst?: (() => void) | undefined;
   readonly onNext?: (() => void) | undefined;

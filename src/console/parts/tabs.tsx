@@ -1,4 +1,4 @@
-/** Parts of a page that are shown in turn; which one is in the address. */
+/** Tabs of a page; the selected one is in the address. */
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { queryText } from '../api/call.js';
@@ -7,35 +7,35 @@ import { short } from './format.js';
 export interface Tab {
   readonly id: string;
   readonly label: string;
-  /** How many there are, or what else is to stand behind the label. */
+  /** A number or text after the label. */
   readonly count?: number | string | undefined;
 }
 
 export interface TabsProps {
   readonly label: string;
   readonly tabs: readonly Tab[];
-  /** Its word in the address. */
+  /** Its name in the address. */
   readonly name?: string;
-  /** Other words of the address that stay when another tab is opened. */
+  /** Other address parameters that stay when another tab is opened. */
   readonly keep?: readonly string[];
 }
 
-/** Of the tab before, so much stays in sight. */
+/** Pixels of the previous tab that stay visible. */
 const INDENT_PX = 48;
 
-/** Which tab is shown: the first one where the address has none of them. */
+/** The selected tab; the first one if the address has none. */
 export function useTab(tabs: readonly Tab[], name = 'tab'): string {
   const { query } = useLocation();
   return tabs.find(({ id }) => id === query[name])?.id ?? tabs[0]?.id ?? '';
 }
 
-/** Filters of one tab are none of the other's: a link to a tab has the account in it, what is to stay, and nothing else. */
+/** A link to a tab keeps only the account and `keep`, because each tab has its own filters. */
 export function Tabs({ label, tabs, name = 'tab', keep = [] }: TabsProps) {
   const { path, query } = useLocation();
   const kept = Object.fromEntries(['queue', ...keep].map((word) => [word, query[word]]));
   const current = useTab(tabs, name);
   const bar = useRef<HTMLElement>(null);
-  // Where not all fit, the one that is shown is in sight.
+  // Scrolls the selected tab into view.
   useEffect(() => {
     const shown = bar.current?.querySelector<HTMLElement>('[aria-current]');
     if (bar.current != null && shown != null)

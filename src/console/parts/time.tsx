@@ -1,4 +1,4 @@
-/** Moments, in the viewer's zone with UTC beside, and how long ago. */
+/** Moments in the viewer's zone and in UTC, and relative times. */
 import { signal } from '@preact/signals';
 import { duration } from './format.js';
 
@@ -6,7 +6,7 @@ const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle:
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const TICK_MS = 10_000;
 
-/** The time by which "ago" is told; all of them move together. */
+/** The current time for relative times; all of them update together. */
 const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
@@ -15,7 +15,7 @@ setInterval(() => {
 export interface TimeProps {
   /** Milliseconds since 1970, or ISO 8601. Undefined: a dash. */
   readonly at: number | string | undefined;
-  /** `ago`: how long ago, the moment on hover. `full`: both zones. `clock`: today's time alone. */
+  /** `ago`: relative, with the moment on hover. `full`: both zones. `clock`: only the time of day. */
   readonly as?: 'ago' | 'full' | 'clock';
 }
 

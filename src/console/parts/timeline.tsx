@@ -1,4 +1,4 @@
-/** What happened, one after the other; and how long each part took, side by side. */
+/** Events in order, and durations side by side. */
 import type { ComponentChildren } from 'preact';
 import type { Tone } from './badge.js';
 import { duration } from './format.js';
@@ -12,7 +12,7 @@ export interface Moment {
   readonly details?: ComponentChildren;
 }
 
-/** The earliest first; each says how long after the one before it came. */
+/** The earliest first; each with the time since the one before. */
 export function Timeline({ moments }: { readonly moments: readonly Moment[] }) {
   return (
     <ol class="timeline">
@@ -39,12 +39,12 @@ export interface Span {
   readonly id: string;
   readonly label: ComponentChildren;
   readonly fromMs: number;
-  /** Undefined: it is not over. */
+  /** Undefined: not finished. */
   readonly toMs: number | undefined;
   readonly tone?: 'warn' | 'bad' | 'info' | 'muted' | undefined;
 }
 
-/** @param nowMs  where what is not over ends for now */
+/** @param nowMs  the temporary end of unfinished spans */
 export function Waterfall({ spans, nowMs }: { readonly spans: readonly Span[]; readonly nowMs: number }) {
   const from = Math.min(...spans.map(({ fromMs }) => fromMs));
   const to = Math.max(...spans.map(({ toMs }) => toMs ?? nowMs));

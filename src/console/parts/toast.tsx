@@ -1,4 +1,4 @@
-/** What just happened, in a corner; and changes that can still be taken back before they are sent. */
+/** Notices in a corner of the page, and changes that can be undone before they are sent. */
 import { signal } from '@preact/signals';
 import { Icon } from './icon.js';
 
@@ -35,7 +35,7 @@ export function failed(error: unknown): void {
   show({ text: error instanceof Error ? error.message : String(error), isBad: true }, BAD_SHOWN_MS);
 }
 
-/** Runs a change; says what it did, or what is wrong. @returns whether it was done */
+/** Runs a change, and shows its result or error. @returns whether it succeeded */
 export async function doing(work: () => Promise<unknown>, done: string): Promise<boolean> {
   try {
     await work();
@@ -48,8 +48,8 @@ export async function doing(work: () => Promise<unknown>, done: string): Promise
 }
 
 /**
- * A deletion that is sent when nobody has taken it back for a few seconds, or when the page is left.
- * @param undone  what is done when it is taken back: what was hidden is shown again
+ * A deletion that is sent after a few seconds without undo, or when the user leaves the page.
+ * @param undone  shows the hidden items again
  */
 export function withUndo(text: string, send: () => Promise<unknown>, undone: () => void): void {
   let isOpen = true;

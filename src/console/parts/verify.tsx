@@ -1,4 +1,4 @@
-/** Proves journals while one looks on, and shows the result so that it can be printed. */
+/** Verifies journals with visible progress, and shows a printable result. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Badge } from './badge.js';
@@ -56,7 +56,7 @@ export function Verify({ path, what }: { readonly path: string; readonly what: s
     on('report', (report: Report) => change({ reports: [...proof.value.reports, report] }));
     on('done', ({ isFine }: { isFine: boolean }) => end({ state: isFine ? 'fine' : 'damaged' }));
     on('failed', ({ error }: { error: string }) => end({ state: 'failed', error }));
-    // What breaks off proves nothing, and is not begun again by itself.
+    // An interrupted verification has no result and is not restarted automatically.
     events.onerror = () =>
       end({ state: 'failed', error: 'It broke off; too many may look into the past just now: try again in a while.' });
   };
@@ -78,9 +78,7 @@ export function Verify({ path, what }: { readonly path: string; readonly what: s
           </button>
         )}
       </div>
-      <p class="muted">
-        Every entry's hashes, every snapshot against the entries it stands for, every mark: read anew from the journal.
-      </p>
+      <p class="muted">Checks the hashes of every entry, every snapshot and every mark, read from the journal.</p>
       <Result proof={proof.value} what={what} />
     </div>
   );
@@ -118,8 +116,8 @@ function Result({ proof, what }: { readonly proof: Proof; readonly what: string 
     <div class="stack" aria-live="polite">
       {state === 'running' && <Running progress={progress} />}
       {state === 'failed' && <p class="note bad">{error}</p>}
-      {state === 'fine' && <p class="note good">All of it is as it was written: nothing was found in {what}.</p>}
-      {state === 'damaged' && <p class="note bad">Something is not as it was written: see the findings.</p>}
+      {state === 'fine' && <p class="note good">No damage was found in {what}.</p>}
+      {state === 'damaged' && <p class="note bad">Damage was found: see the findings.</p>}
       <p class="small">
         Begun <Time at={startedAtMs} />
       </p>

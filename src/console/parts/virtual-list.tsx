@@ -1,11 +1,11 @@
-/** A list of any length: only the rows in sight are drawn. All rows are of one height. */
+/** A list of any length that renders only visible rows. All rows have the same height. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** As `.virtual-list li` has it. */
+/** The same as in `.virtual-list li`. */
 const ROW_PX = 36;
-/** Drawn beyond the edges, so that a turn of the wheel shows no gap. */
+/** Rows rendered beyond the edges, so that scrolling shows no gap. */
 const MORE_ROWS = 12;
 
 export interface VirtualListProps<Row> {
@@ -13,7 +13,7 @@ export interface VirtualListProps<Row> {
   readonly rows: readonly Row[];
   keyOf(row: Row): string;
   drawn(row: Row): ComponentChildren;
-  /** The end is near: more can be added to the rows. */
+  /** Called near the end, to load more rows. */
   onNearEnd?: (() => void) | undefined;
 }
 

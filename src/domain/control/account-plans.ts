@@ -1,31 +1,40 @@
-/** What each plan of an account gives its queue, how many databases it allows, and what it costs a month. Nothing is charged here: prices are shown and counted. */
+/**
+ * The plans of an account: limits of its queue, number of databases, and monthly price. This program charges no
+ * money: prices are only shown and counted.
+ */
 import type { AccountLimits } from '../queue/index.js';
 import { ACCOUNT_LIMIT_NAMES, ACCOUNT_LIMITS, DEFAULT_ACCOUNT_LIMITS } from './account-limits.js';
 import type { AccountPlan, ReservedPlan } from './management.js';
 
 export const ACCOUNT_PLAN_NAMES = ['free', 'paid', 'msgq_fixed_1m', 'msgq_fixed_10m', 'msgq_fixed_100m'] as const;
 export type AccountPlanName = (typeof ACCOUNT_PLAN_NAMES)[number];
-/** What the management API moves an account to; nobody goes back to the free plan by it. */
+/** Plans that the management API can set; it never moves an account back to the free plan. */
 export const SETTABLE_ACCOUNT_PLANS = ACCOUNT_PLAN_NAMES.filter((name) => name !== 'free');
 
 export interface AccountPlanTerms {
   readonly type: AccountPlan['type'];
   readonly reserved: AccountPlan['reserved'];
-  /** Dollars a month, whatever is used; 0: free, or by use. */
+  /** Fixed dollars per month; 0: free, or charged by use. */
   readonly reservedPrice: number;
-  /** Without a budget: that is the account's own. */
+  /** Without the budget, which is set per account. */
   readonly limits: Omit<AccountLimits, 'budgetCents'>;
-  /** Live databases that the management API makes or moves there; an operator goes beyond it. */
+  /** Existing databases that the management API creates or moves into the account; an operator may exceed it. */
   readonly maxDatabases: number;
 }
 
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
 
-/** Bytes a second that each plan is said to have; shown, not enforced: a queue is bounded by messages and their size. */
+/**
+ * Bytes per second that each plan shows. It is not enforced: a queue is bounded by the number and size of its
+ * messages.
+ */
 export const SHOWN_BANDWIDTH_BYTES_PER_SECOND = MIB;
 
-/** A person's, made by hand; a program's, one for each of its tenants; no account takes more than half of all that there can be. */
+/**
+ * Sized for a person's databases (free) up to one database for each tenant of a program; no plan allows more than
+ * half of MAX_DATABASES.
+ */
 const DATABASES = { free: 100, paid: 1000, msgq_fixed_1m: 2000, msgq_fixed_10m: 10_000, msgq_fixed_100m: 50_000 };
 
 const FREE = within({
@@ -49,7 +58,7 @@ const FREE = within({
 
 export const ACCOUNT_PLAN_TERMS: { readonly [Name in AccountPlanName]: AccountPlanTerms } = {
   free: { type: 'free', reserved: '', reservedPrice: 0, limits: FREE, maxDatabases: DATABASES.free },
-  // This is charged by use: what an account has to which nobody gave a plan.
+  // Charged by use; the plan of an account without a set plan.
   paid: {
     type: 'paid',
     reserved: '',
@@ -62,14 +71,14 @@ export const ACCOUNT_PLAN_TERMS: { readonly [Name in AccountPlanName]: AccountPl
   msgq_fixed_100m: reserved('msgq_fixed_100m', 100_000_000, 1500),
 };
 
-/** The dollars a month that the management API takes for the budget of a queue, when it is not 0: no limit. */
+/** The range of a queue's budget in dollars per month that the management API accepts; 0: no limit. */
 export const ACCOUNT_BUDGET_DOLLARS = { low: 20, high: 10_000 } as const;
 
 export function accountPlanName({ type, reserved: tier }: Pick<AccountPlan, 'type' | 'reserved'>): AccountPlanName {
   return tier === '' ? type : tier;
 }
 
-/** A tenfold of what the tier includes is refused: a mistake, not a busy day. */
+/** More than ten times the tier's messages are refused, because that is a mistake and not a busy day. */
 function reserved(tier: ReservedPlan, messagesPerDay: number, reservedPrice: number): AccountPlanTerms {
   const limits = within({
     maxMessageBytes: 50 * MIB,
@@ -92,7 +101,7 @@ function reserved(tier: ReservedPlan, messagesPerDay: number, reservedPrice: num
   return { type: 'paid', reserved: tier, reservedPrice, limits, maxDatabases: DATABASES[tier] };
 }
 
-/** No plan gives more than a queue can hold (ACCOUNT_LIMITS). */
+/** Limits a plan to the range of ACCOUNT_LIMITS. */
 function within(wanted: Omit<AccountLimits, 'budgetCents'>): Omit<AccountLimits, 'budgetCents'> {
   const names = ACCOUNT_LIMIT_NAMES.filter((name) => name !== 'budgetCents');
   const entries = names.map((name) => [name, Math.min(wanted[name], ACCOUNT_LIMITS[name].high)]);

@@ -1,4 +1,4 @@
-/** The kinds of changes that the audit log tells apart: a number for ever, and a text for people. */
+/** The actions of the audit log: each has a fixed number and a text for people. */
 export const AUDIT_ACTIONS = {
   createDatabase: [1, 'Create Database'],
   deleteDatabase: [2, 'Delete Database'],
@@ -51,6 +51,7 @@ export const AUDIT_ACTIONS = {
   changeDocuments: [49, 'Change Documents'],
   raiseFormat: [50, 'Raise Format Level'],
   steerCluster: [51, 'Steer Cluster'],
+  createQueue: [52, 'Create Queue'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -61,7 +62,7 @@ export function auditActionNumber(action: AuditAction): number {
   return AUDIT_ACTIONS[action][0];
 }
 
-/** A number of a later release has no text here. */
+/** An action of a later release has no text here. */
 export function auditActionText(number: number): string {
   return TEXTS.get(number) ?? `Action ${number}`;
 }

@@ -1,26 +1,26 @@
 /**
- * The newest lines of the audit log. All of them are in the journal; these are what the management API shows.
+ * The newest entries of the audit log, as the management API shows them. The journal has all entries.
  *
  *  AL1 at most MAX_AUDIT_ENTRIES, none older than AUDIT_TTL_MS when the newest was written
- *  AL2 numbers grow by one with each entry, whatever was dropped
- *  AL3 of one account at most MAX_AUDIT_PAGE, which is all that it can ask for: whoever changes things all day long
- *      takes the place of nobody else's lines
+ *  AL2 numbers grow by one with each entry, independent of dropped ones
+ *  AL3 at most MAX_AUDIT_PAGE entries of one account, the most that it can request: an account with many changes does
+ *      not displace the entries of others
  */
 import type { AccountId } from '../../kernel/index.js';
 import { AUDIT_TTL_MS, MAX_AUDIT_ENTRIES, MAX_AUDIT_PAGE } from './limits.js';
 import type { AuditEntry } from './management.js';
 
 export class AuditLog {
-  /** Oldest first. Those before `#first` are dropped, and so are those in `#gone`. */
+  /** Oldest first. Entries before `#first` and those in `#gone` are dropped. */
   #entries: AuditEntry[] = [];
   #first = 0;
-  /** These are the numbers of entries that were dropped for newer ones of the same account. */
+  /** Numbers of entries that newer ones of the same account displaced. */
   readonly #gone = new Set<number>();
-  /** Oldest first, each account's. */
+  /** Entries of each account, oldest first. */
   readonly #byAccount = new Map<AccountId, AuditEntry[]>();
   #lastNumber = 0;
 
-  /** @param keeps false for a copy that nobody asks for it: it only counts */
+  /** @param keeps false for a copy that is never asked for entries: it only counts */
   constructor(private readonly keeps: boolean = true) {}
 
   get lastNumber(): number {
@@ -36,7 +36,7 @@ export class AuditLog {
     own.push(entry);
     if (own.length > MAX_AUDIT_PAGE) this.#gone.add((own.shift() as AuditEntry).number);
     this.#dropOldest(entry.atMs);
-    // Each entry is moved at most once for every entry that is added.
+    // Amortised: each entry is moved at most once per added entry.
     if ((this.#first + this.#gone.size) * 2 > this.#entries.length) {
       this.#entries = [...this.all()];
       this.#first = 0;
@@ -73,7 +73,7 @@ export class AuditLog {
       const oldest = this.#entries[this.#first] as AuditEntry;
       if (this.#gone.delete(oldest.number)) continue;
       if (this.size <= MAX_AUDIT_ENTRIES && !this.#isOver(oldest, nowMs)) return;
-      // The oldest of all is the oldest of its account.
+      // The oldest entry of all is also the oldest of its account.
       const own = this.#byAccount.get(oldest.account) as AuditEntry[];
       own.shift();
       if (own.length === 0) this.#byAccount.delete(oldest.account);

@@ -1,21 +1,21 @@
-/** What is known of a command, besides what it says: one row of the table, which all who handle commands read. */
+/** The properties of one type of command: how it is decided, and how the gateway, codec and mailbox treat it. */
 import type { AccountId } from '../../kernel/index.js';
 import type { ControlCommand } from './commands.js';
 import type { Decision } from './decision.js';
 import type { ControlState } from './state.js';
 
 export interface ControlRow<Command extends ControlCommand = ControlCommand> {
-  /** @param nowMs the clock of the turn: never before that of the last entry */
+  /** @param nowMs the clock of the turn, never earlier than that of the last entry */
   decide(command: Command, state: ControlState, nowMs: number): Decision;
-  /** It changes nothing, whatever it is answered, so that it may be asked any number of times. */
+  /** The command changes no state, so it may be repeated freely. */
   readonly isRead?: true;
   /**
-   * A command that names a database or a queue, and no account, is refused for an account that this is not of. Such
-   * commands were the operators' first; noted in an account's audit log, they are asked for that account.
+   * Refuses a command that names a database or queue without an account when another account asks for it. Such
+   * commands were made for operators; in an `Audited` command they act for the account of the audit log.
    */
   refuseForeign?(command: Command, account: AccountId, state: ControlState): Decision | undefined;
-  /** It says with whom the command shares the actor. Left out: the account that it names, else who asks for none. */
+  /** The tenant for fair scheduling in the actor. Default: the account that the command names, else the caller. */
   tenant?(command: Command): string;
-  /** What it costs the mailbox that holds it. Left out: `CONTROL_COMMAND_BYTES`. */
+  /** Memory in the mailbox. Default: `CONTROL_COMMAND_BYTES`. */
   bytes?(command: Command): number;
 }

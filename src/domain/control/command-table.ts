@@ -1,6 +1,6 @@
 /**
- * The commands of the control actor, those of the management API among them: one row each. The actor, the codec, the
- * gateway and the mailbox know of a command what its row says.
+ * The table of commands of the control actor, those of the management API included: one row each. The actor, codec,
+ * gateway and mailbox read the properties of a command here.
  */
 import type { ControlRow } from './command-row.js';
 import type { ControlCommand, ControlCommandOf } from './commands.js';
@@ -36,7 +36,13 @@ import {
 } from './decide-management-backups.js';
 import { decideChange, decideGet, decideListOwn, decideMove } from './decide-management-databases.js';
 import { decideCreateKey, decideDeleteKey, decideListKeys, decideSignOut } from './decide-management-keys.js';
-import { decideGetAccount, decideListQueues, decideMoveQueue, decidePlan } from './decide-management-queues.js';
+import {
+  decideCreateQueue,
+  decideGetAccount,
+  decideListQueues,
+  decideMoveQueue,
+  decidePlan,
+} from './decide-management-queues.js';
 import {
   decideChangeIndex,
   decideCreateIndex,
@@ -56,7 +62,7 @@ import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-user
 
 type ControlTable = { readonly [Type in ControlCommand['type']]: ControlRow<ControlCommandOf<Type>> };
 
-/** What a command without lists costs a mailbox; and what each row of a list does, and each name in one. */
+/** Memory of a command without lists, of each row in a list, and of each name in a list. */
 const CONTROL_COMMAND_BYTES = 1024;
 const ROW_BYTES = 128;
 const NAME_BYTES = 64;
@@ -108,6 +114,7 @@ export const CONTROL_COMMANDS: ControlTable = {
   ChangeAccountPlan: { decide: decidePlan, refuseForeign: refuseForeignQueue },
   ListQueues: { decide: decideListQueues, isRead },
   MoveQueue: { decide: decideMoveQueue },
+  CreateQueue: { decide: decideCreateQueue },
 
   CreateTeam: { decide: decideCreateTeam },
   AddMember: { decide: decideAddMember },

@@ -1,6 +1,6 @@
 /**
- * What can be asked of the control actor, and what it answers. Ids, tokens and sealed texts are made
- * by whoever asks: the same command asked twice gets the same answer.
+ * Commands and replies of the control actor. The caller makes ids, tokens and sealed texts, so the same command sent
+ * twice gets the same answer.
  */
 import {
   absent,
@@ -35,7 +35,7 @@ import {
 } from './records.js';
 import { sealedSecret } from './sealed-secret.js';
 
-/** One record of the meter's log, as far as the control state counts it. */
+/** The part of a record of the meter's log that the control state counts. */
 const meteredRecord = openRecord({
   position: integer,
   session: sessionId,
@@ -46,7 +46,7 @@ const meteredRecord = openRecord({
 });
 export type MeteredRecord = TypeOf<typeof meteredRecord>;
 
-/** What may be noted in the audit log: anything but a note. */
+/** Commands that can be noted in the audit log: all except `Audited` itself. */
 const notedCommands = {
   ...managementCommands,
   FirstStart: openKind(1, { account: newAccount, database: newDatabase }),
@@ -54,47 +54,52 @@ const notedCommands = {
   ResetPassword: openKind(3, { database: databaseId, secrets: databaseSecrets }),
   UpdateLimits: openKind(4, {
     database: databaseId,
-    /** Undefined: as it was. */
+    /** Undefined: unchanged. */
     maxCommandBytes: optional(integer),
     maxRequestsPerDay: optional(integer),
   }),
   DeleteDatabase: openKind(5, { database: databaseId }),
-  /** Void unless the user is as it was seen (0: not there). The same again, with the same salt and rules, is answered alike. */
+  /**
+   * Changes the user only if its revision is `seenRevision` (0: it does not exist). A repetition with the same salt
+   * and rules gets the same answer.
+   */
   SetUser: openKind(11, {
     database: databaseId,
     seenRevision: integer,
     name: looseText(),
     rules: looseText(),
     passwords: listOf(looseText()),
-    /** The user's own, as it was seen; of a new user a random one. */
+    /** The salt of the user as read; a random one for a new user. */
     salt: looseText(),
   }),
   DeleteUser: openKind(12, { database: databaseId, name: looseText() }),
   IssueUserToken: openKind(13, { token: userToken }),
   ListDatabases: openKind(6, {}),
   CreateAccount: openKind(14, { account: newAccount }),
-  /** What is not named stays as it was. */
+  /** Limits that are not named stay unchanged. */
   SetAccountLimits: openKind(15, { account: accountId, limits: named(accountLimitFields) }),
   SetAccountState: openKind(16, { account: accountId, state: accountState }),
   ResetQueueTokens: openKind(17, { account: accountId, tokens: queueTokens }),
-  /** The next key becomes the current one. Asked again with the same fresh key it changes nothing more. */
+  /** The next key becomes the current one. A repetition with the same fresh key changes no state. */
   RotateSigningKeys: openKind(18, { account: accountId, next: sealedSecret }),
   ListAccounts: openKind(19, {}),
-  /** `known`: what this process has been granted for the day as far as it heard; a reply may have been lost. */
+  /** `known`: the sum of grants for the day that this process has received; a reply may have been lost. */
   LeaseQuota: openKind(7, { session: sessionId, database: databaseId, day: integer, known: integer, wanted: integer }),
-  /** Void once this process has been granted anything more: what arrives late must not take that away. */
+  /** Ignored if this process has been granted more since, because a late command must not take that away. */
   ReturnQuota: openKind(8, {
     session: sessionId,
     database: databaseId,
     day: integer,
-    /** All that it has been granted, and what of it was not used. */
+    /** The sum of its grants, and the unused part of it. */
     known: integer,
     unused: integer,
   }),
   EndSession: openKind(9, { session: sessionId }),
-  /** Every process there is reads what may be written from here on; who asks has made sure of it. Answered as `FormatIs`. */
+  /**
+   * Raises the format level. The caller has checked that every process can read that level. Answered with `FormatIs`.
+   */
   RaiseFormat: openKind(49, { level: integer, by: looseText() }),
-  /** Everything of the meter's log behind `after`, up to `position`. */
+  /** All records of the meter's log after `after` and up to `position`. */
   FoldMeter: openKind(10, { after: integer, position: integer, records: listOf(meteredRecord) }),
 };
 export type NotedCommand = UnionOf<'type', typeof notedCommands>;
@@ -102,14 +107,14 @@ export type NotedCommand = UnionOf<'type', typeof notedCommands>;
 export const controlCommands = {
   ...notedCommands,
   /**
-   * The command, and a line of the audit log in the same entry when it changed anything. Not nested. A database or queue
-   * that the command names without an account is refused unless it belongs to this one.
+   * A command with a line for the audit log; if it changes the state, both are in one entry. Not nested. A database
+   * or queue that the command names without an account must belong to this one.
    */
   Audited: openKind(20, {
     account: accountId,
     note: auditNote,
     command: union('type', notedCommands),
-    /** Also when it changes nothing here: for what is changed elsewhere because of it. */
+    /** Writes the line even without a change here, for changes made elsewhere because of the command. */
     always: absent(flag),
   }),
 };
@@ -138,37 +143,39 @@ const rejectionReason = wordOf(
   'UNKNOWN_MEMBER',
   'UNKNOWN_KEY',
   'UNKNOWN_BACKUP',
-  /** The bound of the reason is in the message. */
+  /** The message names the bound. */
   'TOO_MANY',
-  /** Is not possible as things stand: a team that still owns something, a backup that is under way, the owner as a member. */
+  /**
+   * Not possible in the present state: a team that still owns something, a backup in progress, the owner as a member.
+   */
   'CONFLICTS',
   'BAD_VALUE',
 );
 export type RejectionReason = TypeOf<typeof rejectionReason>;
 
-/** A database as it is shown: with what was used of it on the owner's day. */
+/** A database as it is shown, with its use on the owner's present day. */
 const databaseView = openRecord({ database, today: usage });
 export type DatabaseView = TypeOf<typeof databaseView>;
 
 export const controlReplies = {
   ...managementReplies,
   Rejected: openKind(1, { reason: rejectionReason, message: looseText() }),
-  /** `isNew` false: somebody was first, and these are theirs. */
+  /** `isNew` false: another process was first, and these are its records. */
   FirstStarted: openKind(2, { isNew: flag, account, database }),
   OneDatabase: openKind(3, { database }),
   OneAccount: openKind(12, { account }),
   Accounts: openKind(13, { accounts: listOf(account) }),
-  /** The user as it is. `isSet` false: it was changed by somebody else since it was seen, or is gone (undefined). */
+  /** The present user. `isSet` false: another change came first, or the user no longer exists (undefined). */
   UserIs: openKind(9, { isSet: flag, user: optional(aclUser) }),
   UserIsGone: openKind(10, { wasThere: flag }),
   UserTokenIsIssued: openKind(11, {}),
   Databases: openKind(4, { databases: listOf(databaseView) }),
-  /** 0: nothing is left of the day's limit, as far as is known now. */
+  /** 0: the day's limit is used up, as far as known now. */
   QuotaLeased: openKind(5, { granted: integer }),
-  /** What the process is still charged with. */
+  /** The amount still charged to the process. */
   QuotaReturned: openKind(6, { reserved: integer }),
   SessionIsOver: openKind(7, {}),
-  /** Up to where the meter's log is counted. */
+  /** The position up to which the meter's log is counted. */
   MeterIsFolded: openKind(8, { position: integer }),
   FormatIs: openKind(23, { level: integer }),
 };

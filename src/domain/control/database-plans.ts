@@ -1,4 +1,7 @@
-/** What each plan of a database gives, and what it costs a month. Nothing is charged here: prices are shown and counted. */
+/**
+ * The plans of a database: limits and monthly price. This program charges no money: prices are only shown and
+ * counted.
+ */
 import type { DatabasePlan } from './management.js';
 import type { DatabaseLimits } from './records.js';
 
@@ -7,28 +10,28 @@ const GIB = 1024 ** 3;
 const TIB = 1024 ** 4;
 
 /**
- * The limits know no month of commands: a thirty-first of the 500,000 that are free in a month, a day. Whoever uses all
- * of it every day has had no more than the month allows.
+ * The free 500,000 commands per month as a daily limit: a thirty-first, because limits are per day. Using it fully
+ * every day stays within the month.
  */
 const FREE_COMMANDS_A_DAY = Math.floor(500_000 / 31);
 
 export interface DatabasePlanTerms {
-  /** It is for people to read. */
+  /** For people to read. */
   readonly label: string;
-  /** The kind of plan that a database shows. */
+  /** The plan type that a database shows. */
   readonly type: 'free' | 'payg' | 'paid';
   readonly limits: Required<{ readonly [Name in keyof DatabaseLimits]: number }>;
-  /** A key with its value may take so much. */
+  /** Bytes of a key with its value. */
   readonly maxRecordBytes: number;
-  /** A size for people; orders plans, and reserves nothing. */
+  /** A size for people; it orders plans and reserves no resources. */
   readonly resourceSize: 'S' | 'M' | 'L' | 'XL' | 'XXL' | '3XL';
-  /** Dollars a month, whatever is used; 0: free, or by use. */
+  /** Fixed dollars per month; 0: free, or charged by use. */
   readonly priceDollars: number;
-  /** Where a database goes that upgrades itself; undefined: nowhere. */
+  /** The plan of the next automatic upgrade; undefined: none. */
   readonly next: DatabasePlan | undefined;
 }
 
-/** Bytes are powers of 1024. A limit of 0 is none. */
+/** Units are powers of 1024. A limit of 0 is no limit. */
 export const DATABASE_PLAN_TERMS: { readonly [Plan in DatabasePlan]: DatabasePlanTerms } = {
   free: {
     label: 'Free',
@@ -45,7 +48,7 @@ export const DATABASE_PLAN_TERMS: { readonly [Plan in DatabasePlan]: DatabasePla
   payg: {
     label: 'Pay as You Go',
     type: 'payg',
-    // Beyond 200 GB its bandwidth is charged, not stopped.
+    // Bandwidth above 200 GB is charged, not refused.
     limits: limits(100 * GIB, 0, 10_000, 10 * MIB),
     maxRecordBytes: 100 * MIB,
     resourceSize: 'M',
@@ -61,10 +64,10 @@ export const DATABASE_PLAN_TERMS: { readonly [Plan in DatabasePlan]: DatabasePla
   fixed_500gb: fixed('Fixed 500GB', limits(500 * GIB, 20 * TIB, 16_000, 100 * MIB), 5 * GIB, '3XL', 1500, undefined),
 };
 
-/** Older clients name a kind of plan; the smallest of its kind is meant. */
+/** Plan names of older clients; each means the smallest plan of its kind. */
 const OLDER_NAMES: Readonly<Record<string, DatabasePlan>> = { paid: 'fixed_250mb', pro: 'fixed_10gb' };
 
-/** Undefined for what is not the name of a plan. */
+/** Undefined for an unknown name. */
 export function databasePlanNamed(name: string): DatabasePlan | undefined {
   if (Object.hasOwn(DATABASE_PLAN_TERMS, name)) return name as DatabasePlan;
   return Object.hasOwn(OLDER_NAMES, name) ? OLDER_NAMES[name] : undefined;

@@ -1,4 +1,4 @@
-/** Which limits and settings a database can have, and how many databases an account. */
+/** Rules for the limits and settings of a database, and for the number of databases of an account. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import { ACCOUNT_PLAN_TERMS, accountPlanName } from './account-plans.js';
 import { DATABASE_PLAN_TERMS } from './database-plans.js';
@@ -21,7 +21,7 @@ import { isIpv4Block } from './names.js';
 import type { Database, DatabaseLimits } from './records.js';
 import type { ControlState } from './state.js';
 
-/** Some may be left out: 0, and nothing at all, is no limit. */
+/** Limits that may be left out; a missing one or 0 is no limit. */
 const OPTIONAL_LIMITS = {
   maxDataBytes: MAX_COUNTED_BYTES,
   maxCommandsPerSecond: MAX_COMMANDS_PER_SECOND,
@@ -38,18 +38,15 @@ export function refuseLimits(limits: DatabaseLimits): Decision | undefined {
   if (!isWithin(maxCommandBytes, MIN_COMMAND_BYTES, MAX_COMMAND_BYTES)) {
     return rejected(
       'BAD_LIMITS',
-      `the bytes of a command are limited to a number from ${MIN_COMMAND_BYTES} to ${MAX_COMMAND_BYTES}`,
+      `the bytes of a command must be a whole number from ${MIN_COMMAND_BYTES} to ${MAX_COMMAND_BYTES}`,
     );
   }
   if (!isWithin(maxRequestsPerDay, 0, MAX_REQUESTS_PER_DAY)) {
-    return rejected(
-      'BAD_LIMITS',
-      `requests a day are limited to a number up to ${MAX_REQUESTS_PER_DAY}; 0 is no limit`,
-    );
+    return rejected('BAD_LIMITS', `requests per day must be a whole number up to ${MAX_REQUESTS_PER_DAY}; 0: no limit`);
   }
   for (const [name, high] of Object.entries(OPTIONAL_LIMITS) as [keyof typeof OPTIONAL_LIMITS, number][]) {
     if (!isWithin(limits[name] ?? 0, 0, high)) {
-      return rejected('BAD_LIMITS', `${name} is a whole number up to ${high}; 0 is no limit`);
+      return rejected('BAD_LIMITS', `${name} must be a whole number up to ${high}; 0: no limit`);
     }
   }
   return undefined;
@@ -62,23 +59,23 @@ export function refuseSettings(settings: DatabaseSettings): Decision | undefined
 
 function wrongIn(settings: DatabaseSettings): string | undefined {
   const { plan, budgetDollars, readRegions, primaryRegion, region, platform, allowedIps } = settings;
-  if (!Object.hasOwn(DATABASE_PLAN_TERMS, plan)) return 'plan is not one that there is';
+  if (!Object.hasOwn(DATABASE_PLAN_TERMS, plan)) return 'there is no such plan';
   if (!isWithin(budgetDollars, 0, MAX_BUDGET_DOLLARS)) {
-    return `budget is a whole number of dollars up to ${MAX_BUDGET_DOLLARS}; 0 is no limit`;
+    return `budget must be a whole number of dollars up to ${MAX_BUDGET_DOLLARS}; 0: no limit`;
   }
-  if (readRegions.length > MAX_READ_REGIONS) return `read_regions has at most ${MAX_READ_REGIONS} regions`;
+  if (readRegions.length > MAX_READ_REGIONS) return `read_regions must have at most ${MAX_READ_REGIONS} regions`;
   if (readRegions.includes(primaryRegion)) return 'read_regions must not contain the primary region';
-  if (new Set(readRegions).size !== readRegions.length) return 'read_regions names a region twice';
+  if (new Set(readRegions).size !== readRegions.length) return 'read_regions must not contain a region twice';
   const texts = [region, platform, primaryRegion, ...readRegions];
   if (texts.some((text) => text.length > MAX_GIVEN_NAME_CHARACTERS)) return 'the name of a region is too long';
   if (plan === 'free' && readRegions.length > 1) return 'the free plan has at most one read region';
-  if (plan === 'free' && allowedIps.length > 0) return 'the free plan has no allowed_ips';
-  if (allowedIps.length > MAX_ALLOWED_IPS) return `allowed_ips has at most ${MAX_ALLOWED_IPS} addresses`;
-  if (!allowedIps.every(isIpv4Block)) return 'allowed_ips has IPv4 addresses and CIDR blocks';
+  if (plan === 'free' && allowedIps.length > 0) return 'allowed_ips is not available on the free plan';
+  if (allowedIps.length > MAX_ALLOWED_IPS) return `allowed_ips must have at most ${MAX_ALLOWED_IPS} addresses`;
+  if (!allowedIps.every(isIpv4Block)) return 'allowed_ips must contain only IPv4 addresses and CIDR blocks';
   return undefined;
 }
 
-/** @param except  counts as not there: it is the one that is changed */
+/** @param except the database that is changed, which does not count */
 export function refuseOneMore(
   state: ControlState,
   account: AccountId,

@@ -1,5 +1,5 @@
-/** The part of the control state that is counted by day: leases of daily limits, and use as the meter saw it. */
-import { type DatabaseId, obtain, type SessionId } from '../../kernel/index.js';
+/** The part of the control state that is counted by day: leases of daily limits, and use as metered. */
+import { type DatabaseId, getOrCreate, type SessionId } from '../../kernel/index.js';
 import { firstDayOfMonth } from '../statistics/index.js';
 import { QuotaDay } from './quota.js';
 import { searchSubjectsOf } from './quota-subjects.js';
@@ -8,17 +8,17 @@ import { type DayUsage, type MeterMark, NO_USAGE, type UtcDay, utcDayOf } from '
 export class DayCounts {
   readonly quotas = new Map<DatabaseId, Map<UtcDay, QuotaDay>>();
   readonly usage = new Map<DatabaseId, Map<UtcDay, DayUsage>>();
-  /** In the meter's log: everything up to it is counted. */
+  /** All records of the meter's log up to this position are counted. */
   meterPosition = 0;
   readonly meterMarks = new Map<SessionId, MeterMark>();
-  /** The latest day that anything was counted on; what is too old is judged by it. */
+  /** The latest day with a count; expiry is measured from it. */
   latestDay: UtcDay = 0;
 
   usageOf(database: DatabaseId, day: UtcDay): DayUsage {
     return this.usage.get(database)?.get(day) ?? NO_USAGE;
   }
 
-  /** In and out, of a database or search index, in the UTC month of this moment; from what the meter counted. */
+  /** Metered bytes, in and out, of a database or search index in the UTC month of `nowMs`. */
   bytesThisMonth(subject: DatabaseId, nowMs: number): number {
     return this.#sumOfMonth(subject, nowMs, ({ bytesIn, bytesOut }) => bytesIn + bytesOut);
   }
@@ -39,7 +39,7 @@ export class DayCounts {
     return this.quotas.get(database)?.get(day);
   }
 
-  /** Processes that hold, or held today, a share of somebody's limit. */
+  /** Processes with a share of a daily limit. */
   quotaSessions(): Set<SessionId> {
     const sessions = new Set<SessionId>();
     for (const days of this.quotas.values()) {
@@ -50,11 +50,11 @@ export class DayCounts {
 
   quotaDay(database: DatabaseId, day: UtcDay): QuotaDay {
     const days = dayMap(this.quotas, database);
-    const quota = obtain(days, day, () => new QuotaDay());
+    const quota = getOrCreate(days, day, () => new QuotaDay());
     return quota;
   }
 
-  /** All that is counted by day of a database or search index. */
+  /** Removes all daily counts of a database or search index. */
   dropCounts(id: DatabaseId): void {
     for (const subject of [id, ...searchSubjectsOf(id)]) {
       this.quotas.delete(subject);
@@ -68,6 +68,6 @@ export class DayCounts {
 }
 
 function dayMap<T>(byDatabase: Map<DatabaseId, Map<UtcDay, T>>, database: DatabaseId): Map<UtcDay, T> {
-  const days = obtain(byDatabase, database, () => new Map());
+  const days = getOrCreate(byDatabase, database, () => new Map());
   return days;
 }

@@ -1,4 +1,4 @@
-/** Judges what makes and changes accounts. Asked the same again (by id and secrets), it answers the same. */
+/** Decides commands that create and change accounts. A repetition (same ids and secrets) gets the same answer. */
 import type { AccountId } from '../../kernel/index.js';
 import { ACCOUNT_LIMIT_NAMES, DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
 import type { ControlCommandOf } from './commands.js';
@@ -25,7 +25,7 @@ export function decideCreateAccount(
   return decided({ type: 'OneAccount', account: accountOf(account, nowMs) }, ...accountCreation(account, nowMs));
 }
 
-/** What is journaled of a new account. */
+/** The events of a new account. */
 export function accountCreation({ readOnlyToken, limits, ...created }: NewAccount, atMs: number): ControlEvent[] {
   const { id: account, secrets } = created;
   const events: ControlEvent[] = [{ type: 'AccountCreated', ...created, createdAtMs: atMs }];
@@ -47,7 +47,7 @@ function refuseNewAccount(account: NewAccount, state: ControlState): Decision | 
   return refuseNewRecord(account, state);
 }
 
-/** The account need not be a person's. */
+/** For accounts that need not belong to a person. */
 export function refuseNewRecord(account: NewAccount, state: ControlState): Decision | undefined {
   const { id, name, secrets, readOnlyToken, limits } = account;
   if (state.accounts.has(id) || state.deletedAccounts.has(id)) {
@@ -56,7 +56,7 @@ export function refuseNewRecord(account: NewAccount, state: ControlState): Decis
   const badName = refuseName(name);
   if (badName !== undefined) return badName;
   if (state.accounts.size >= MAX_ACCOUNTS) {
-    return rejected('TOO_MANY_ACCOUNTS', `there are ${MAX_ACCOUNTS} accounts: no more can be held`);
+    return rejected('TOO_MANY_ACCOUNTS', `there are ${MAX_ACCOUNTS} accounts, which is the maximum`);
   }
   const wrong = limits === undefined ? undefined : refusedLimit(limits);
   if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);

@@ -1,4 +1,7 @@
-/** Judges what creates, changes and ends databases. Asked the same again (by id and secrets), it answers the same. */
+/**
+ * Decides commands that create, change and delete databases. A repetition (same ids and secrets) gets the same
+ * answer.
+ */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { refuseLimits, refuseOneMore, refuseSettings } from './database-rules.js';
@@ -20,7 +23,7 @@ export function decideFirstStart(
     const account = state.accounts.get(firstStart.account);
     const database = state.databases.get(firstStart.database);
     if (account !== undefined && database !== undefined) {
-      // Another process was first, or this is the same one again, whose answer was lost.
+      // Another process was first, or this is a repetition after a lost answer.
       const isNew = account.id === command.account.id && database.id === command.database.id;
       return decided({ type: 'FirstStarted', isNew, account, database });
     }
@@ -102,7 +105,7 @@ export function decideDelete(
 ): Decision {
   const database = state.databases.get(id);
   if (database === undefined) return unknownDatabase(id);
-  // Asked again: its data may still have to be removed.
+  // A repetition succeeds, because the data may still have to be removed.
   if (database.deletedAtMs !== undefined) return decided({ type: 'OneDatabase', database });
   const { settings: _, ...rest } = database;
   return decided(
@@ -133,27 +136,27 @@ function refuseNew(database: NewDatabase, account: AccountId, state: ControlStat
   }
   if (!areFresh(secrets, state)) return rejected('SECRET_TAKEN', 'a token or password is in use already');
   if (state.liveCount >= MAX_DATABASES) {
-    return rejected('TOO_MANY_DATABASES', `there are ${MAX_DATABASES} databases: no more can be held`);
+    return rejected('TOO_MANY_DATABASES', `there are ${MAX_DATABASES} databases, which is the maximum`);
   }
   return undefined;
 }
 
 /**
- * Databases that come with settings are the management API's: it knows them by their ids, and gives a name as often as it
- * is asked to. An operator calls a database by its name, so those of the command line have one of their own.
+ * Checks the name of a database of the command line, which operators use to select it, so it must be unique.
+ * Databases with settings come from the management API, which uses ids and allows a name several times.
  */
 function refuseTypedName(account: AccountId, name: string, state: ControlState): Decision | undefined {
   if (!isTypedName(name)) {
     return rejected(
       'BAD_NAME',
-      `a name has 1 to ${MAX_GIVEN_NAME_CHARACTERS} characters, no control characters, no blank ends`,
+      `a name must have 1 to ${MAX_GIVEN_NAME_CHARACTERS} characters, without control characters and without spaces at its ends`,
     );
   }
   if (state.named(account, name) === undefined) return undefined;
   return rejected('NAME_TAKEN', `there is a database named ${name} already`);
 }
 
-/** No two databases open with the same secret, and the two tokens of one are different. */
+/** No two databases share a secret, and the two tokens of one database differ. */
 function areFresh({ standardToken, readOnlyToken, password }: DatabaseSecrets, state: ControlState): boolean {
   if (standardToken.sha256 === readOnlyToken.sha256) return false;
   const isTaken = state.tokens.has(standardToken.sha256) || state.tokens.has(readOnlyToken.sha256);
@@ -180,7 +183,7 @@ function databaseOf({ type: _, ...database }: Creation): Database {
   return { ...database, deletedAtMs: undefined };
 }
 
-/** Deleted ones too, oldest first: their data may still have to be removed. */
+/** Includes deleted ones, oldest first, because their data may still have to be removed. */
 export function decideListDatabases(
   _: ControlCommandOf<'ListDatabases'>,
   state: ControlState,

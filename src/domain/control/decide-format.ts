@@ -1,6 +1,6 @@
 /**
- * At which level things are stored (`kernel/format-level.ts`): said in the journal, so that a replay knows from where on
- * which forms may occur, and never lowered. Whatever writes a form that came with a level looks at the state's first.
+ * The level of stored forms (`kernel/format-level.ts`). It is journaled, so that a replay knows from which point
+ * newer forms may occur, and it is never lowered. A writer of a newer form checks the state's level first.
  */
 import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
@@ -8,7 +8,7 @@ import { type Decision, decided, rejected } from './decision.js';
 import { MAX_AUDIT_TEXT } from './limits.js';
 import type { ControlState } from './state.js';
 
-/** Asked for a level that was reached already it changes nothing. */
+/** A level that was already reached changes no state. */
 export function decideRaiseFormat(
   { level, by }: ControlCommandOf<'RaiseFormat'>,
   { format }: ControlState,

@@ -1,4 +1,4 @@
-/** The audit log: what changed anything is noted in the same entry, so that neither is there without the other. */
+/** The audit log: a change and its line are in the same entry, so neither exists without the other. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { ControlRow } from './command-row.js';
 import type { ControlCommand, ControlCommandOf } from './commands.js';
@@ -10,15 +10,16 @@ import type { AuditNote } from './management.js';
 import { queueOwnerOf } from './people.js';
 import type { ControlState } from './state.js';
 
-/** @param row of the command that is noted */
+/** @param row of the noted command */
 export function decideAudited(
   { account, note, command, always = false }: ControlCommandOf<'Audited'>,
   row: ControlRow,
   state: ControlState,
   atMs: number,
 ): Decision {
-  // The type says so; what comes over the bus was not checked by it.
-  if ((command as ControlCommand).type === 'Audited') return rejected('BAD_VALUE', 'a note is not noted');
+  // The type excludes this, but commands from other processes are not checked against it.
+  if ((command as ControlCommand).type === 'Audited')
+    return rejected('BAD_VALUE', 'an audit note cannot contain another one');
   const refusal = row.refuseForeign?.(command, account, state);
   if (refusal !== undefined) return refusal;
   const { reply, events } = row.decide(command, state, atMs);
@@ -27,7 +28,7 @@ export function decideAudited(
   return { reply, events: [...events, { type: 'AuditNoted', number, account, atMs, ...cut(note) }] };
 }
 
-/** What was moved away a moment ago, after whoever asks had seen it there, is not theirs to change. */
+/** Refuses a database that was moved to another account after the caller read it. */
 export function refuseForeignDatabase(
   { database }: { readonly database: DatabaseId },
   account: AccountId,
@@ -36,7 +37,7 @@ export function refuseForeignDatabase(
   return state.databases.get(database)?.account === account ? undefined : unknownDatabase(database);
 }
 
-/** The same of a queue, which is named as an account. */
+/** The same for a queue, which is named by its account. */
 export function refuseForeignQueue(
   { account: queue }: { readonly account: AccountId },
   account: AccountId,

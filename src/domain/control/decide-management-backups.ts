@@ -1,4 +1,4 @@
-/** Judges what is known of backups; whoever makes them says how they end. */
+/** Decides commands about backups; the process that makes a backup reports its end. */
 import type { BackupId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
@@ -30,7 +30,7 @@ export function decideStartBackup(
   return decided({ type: 'OneBackup', backup }, { type: 'BackupStarted', ...started });
 }
 
-/** A backup ends once: what is said later is answered with the end that it had. */
+/** A backup ends once: a later report is answered with the recorded end. */
 export function decideEndBackup(command: ControlCommandOf<'EndBackup'>, state: ControlState, atMs: number): Decision {
   const { backup: id, state: ended, bytes, manifests } = command;
   const backup = state.backups.byId.get(id);
@@ -45,7 +45,7 @@ export function decideEndBackup(command: ControlCommandOf<'EndBackup'>, state: C
     );
   }
   if (!Number.isSafeInteger(bytes) || bytes < 0)
-    return rejected('BAD_VALUE', 'the bytes of a backup are a whole number');
+    return rejected('BAD_VALUE', 'the bytes of a backup must be a whole number');
   const reason = command.reason.slice(0, MAX_BACKUP_TEXT);
   return decided(
     { type: 'OneBackup', backup: { ...backup, state: ended, bytes, manifests, reason } },
@@ -53,7 +53,7 @@ export function decideEndBackup(command: ControlCommandOf<'EndBackup'>, state: C
   );
 }
 
-/** Answers what it was: what it holds can be removed then. */
+/** Answers with the record, so that the caller can remove the contents. */
 export function decideDeleteBackup(
   command: ControlCommandOf<'DeleteBackup'>,
   state: ControlState,

@@ -1,4 +1,4 @@
-/** Judges what an account does with its databases. Those of others are answered like those that never were. */
+/** Decides commands of an account about its databases. Databases of other accounts are answered as unknown. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { ControlCommandOf, DatabaseView } from './commands.js';
 import { databasePlanLimits } from './database-plans.js';
@@ -36,7 +36,7 @@ export function decideGet({ account, database: id }: ControlCommandOf<'GetDataba
   return database === undefined ? unknownDatabase(id) : decided({ type: 'OneDatabase', database });
 }
 
-/** Another plan brings its limits along; what the change says itself counts more. */
+/** A new plan sets its limits; limits named in the change win. */
 export function decideChange(
   command: ControlCommandOf<'ChangeDatabase'>,
   state: ControlState,
@@ -45,7 +45,7 @@ export function decideChange(
   const { account, database: id, change } = command;
   const before = ownDatabase(state, account, id);
   if (before === undefined) return unknownDatabase(id);
-  if (!isOnlySuspension(change) && state.backups.isUnderWay(id, nowMs)) return backupIsUnderWay();
+  if (!isOfNoBackup(change) && state.backups.isUnderWay(id, nowMs)) return backupIsUnderWay();
   const settings = changedSettings(settingsOf(before), change, nowMs);
   const hasOtherPlan = settings.plan !== settingsOf(before).plan;
   const limits: DatabaseLimits = {
@@ -82,7 +82,7 @@ export function decideMove(command: ControlCommandOf<'MoveDatabase'>, state: Con
   );
 }
 
-/** What is moved goes to a team; whether the person who asks may write there is the edge's to know. */
+/** Databases and queues are moved to teams only; the edge checks whether the person may write there. */
 export function refuseAsTarget(state: ControlState, from: AccountId, to: AccountId): Decision | undefined {
   if (state.accounts.get(to)?.team === undefined) return rejected('UNKNOWN_TEAM', `there is no team ${to}`);
   return from === to ? rejected('CONFLICTS', 'it belongs to that team already') : undefined;
@@ -92,10 +92,13 @@ export function backupIsUnderWay(): Decision {
   return rejected('CONFLICTS', 'a backup of the database is under way: try again when it has ended');
 }
 
-/** An operator suspends at any time. */
-function isOnlySuspension({ name, settings, limits }: DatabaseChange): boolean {
+/** Settings that may change during a backup, because no backup depends on them. */
+const SETTINGS_OF_NO_BACKUP: ReadonlySet<string> = new Set(['isSuspended', 'hasDailyBackup']);
+
+function isOfNoBackup({ name, settings, limits }: DatabaseChange): boolean {
   const names = Object.keys(said(settings ?? {}));
-  return name === undefined && limits === undefined && names.join() === 'isSuspended';
+  const isFree = names.length > 0 && names.every((each) => SETTINGS_OF_NO_BACKUP.has(each));
+  return name === undefined && limits === undefined && isFree;
 }
 
 function changedSettings(before: DatabaseSettings, { settings = {} }: DatabaseChange, nowMs: number): DatabaseSettings {
@@ -127,12 +130,12 @@ function changes(before: Database, after: Database, atMs: number): ControlEvent[
   return events;
 }
 
-/** Without the names that have no value: they say nothing. */
+/** Without properties that are undefined. */
 export function said<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** They are plain records of which one was made from the other: their names are in one order. */
+/** Compares plain records of which one was made from the other, so their properties have the same order. */
 export function isSame(one: object, other: object): boolean {
   return JSON.stringify(said(one)) === JSON.stringify(said(other));
 }

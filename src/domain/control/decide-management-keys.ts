@@ -1,4 +1,7 @@
-/** Judges the keys that people sign in with, and the sessions that they sign out of. The first of a person is that of the own account, and cannot be deleted. */
+/**
+ * Decides commands about API keys and signed-out sessions. The first key of a person belongs to their own account and
+ * cannot be deleted.
+ */
 import type { ApiKeyId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
@@ -12,10 +15,10 @@ import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 
 const SHA256 = /^[0-9a-f]{64}$/;
-/** The key that an account is made with is called so. */
+/** The name of the key that an account is created with. */
 export const DEFAULT_KEY_NAME = 'default';
 
-/** Answers all keys of the person. */
+/** Answers with all keys of the person. */
 export function decideCreateKey(
   { key }: ControlCommandOf<'CreateApiKey'>,
   state: ControlState,
@@ -28,7 +31,7 @@ export function decideCreateKey(
   if (account === undefined || roleIn(account, email) === undefined) return unknownAccount(key.account);
   const refusal = refuseName(key.name);
   if (refusal !== undefined) return refusal;
-  if (!SHA256.test(key.sha256)) return rejected('BAD_VALUE', 'the hash of a key is no SHA-256');
+  if (!SHA256.test(key.sha256)) return rejected('BAD_VALUE', 'the hash of a key is not SHA-256');
   if (known !== undefined) return rejected('ID_TAKEN', `there is a key ${key.id} already`);
   if (state.apiKeys.bySecret.has(key.sha256) || state.people.mgmtKeys.has(key.sha256)) {
     return rejected('SECRET_TAKEN', 'the key is in use already');
@@ -44,7 +47,7 @@ export function decideCreateKey(
   return decided(reply, { type: 'ApiKeyCreated', ...created });
 }
 
-/** Answers the keys that are left. */
+/** Answers with the remaining keys. */
 export function decideDeleteKey(
   command: ControlCommandOf<'DeleteApiKey'>,
   state: ControlState,
@@ -72,7 +75,7 @@ function listKeys(email: string, state: ControlState): ApiKey[] {
   return [...accountsOf(state, state.people.ownAccounts(email)).map(defaultKeyOf), ...state.apiKeys.of(email)];
 }
 
-/** The key of the account itself, as the others are shown. */
+/** The key of the account itself, in the form of an API key. */
 export function defaultKeyOf(account: Account): ApiKey {
   const { id, secrets, createdAtMs } = account;
   const { sha256 } = secrets.mgmtKey;
@@ -81,7 +84,7 @@ export function defaultKeyOf(account: Account): ApiKey {
   return { id: keyId, account: id, email, name: DEFAULT_KEY_NAME, sha256, isReadOnly: false, createdAtMs };
 }
 
-/** Judged again it is as it was: there is nothing to sign out of any more. */
+/** A repetition changes no state: the session is already signed out. */
 export function decideSignOut(
   { session, untilMs }: ControlCommandOf<'SignOut'>,
   state: ControlState,

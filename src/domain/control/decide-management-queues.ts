@@ -1,8 +1,8 @@
-/** Judges what is done with the queues of accounts: their plans, and whose they are. */
+/** Decides commands about the queues of accounts: their plans and their owners. */
 import { DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
 import { ACCOUNT_BUDGET_DOLLARS, ACCOUNT_PLAN_TERMS, accountPlanName } from './account-plans.js';
 import type { ControlCommandOf } from './commands.js';
-import { accountCreation, refuseNewRecord, unknownAccount } from './decide-accounts.js';
+import { accountCreation, accountOf, refuseNewRecord, unknownAccount } from './decide-accounts.js';
 import { isSame, refuseAsTarget, said } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
@@ -27,7 +27,7 @@ export function accountsOf(state: ControlState, ids: Iterable<Account['id']>): A
   return accounts.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 }
 
-/** Another plan brings its limits along, but the budget, which is the account's own. */
+/** A new plan sets its limits, except the budget, which is set per account. */
 export function decidePlan(
   command: ControlCommandOf<'ChangeAccountPlan'>,
   state: ControlState,
@@ -77,15 +77,52 @@ function refuseScrapeToken({ prometheusToken }: AccountPlan, { id }: Account, st
 function refusePlan(plan: AccountPlan): Decision | undefined {
   const { type, reserved, budgetDollars } = plan;
   if (!Object.hasOwn(ACCOUNT_PLAN_TERMS, accountPlanName(plan)) || (reserved !== '' && type !== 'paid')) {
-    return rejected('BAD_VALUE', 'plan_name is not a plan that there is');
+    return rejected('BAD_VALUE', 'plan_name: there is no such plan');
   }
   const { low, high } = ACCOUNT_BUDGET_DOLLARS;
   const isBudget = budgetDollars === 0 || (budgetDollars >= low && budgetDollars <= high);
   if (isBudget && Number.isSafeInteger(budgetDollars)) return undefined;
-  return rejected('BAD_VALUE', `budget is a whole number of dollars from ${low} to ${high}, or 0 for no limit`);
+  return rejected('BAD_VALUE', `budget must be a whole number of dollars from ${low} to ${high}, or 0 for no limit`);
 }
 
-/** Asked again it finds the replacement that it made; without one, the queue is another's already. */
+/** A repetition finds the queue that it created. */
+export function decideCreateQueue(
+  command: ControlCommandOf<'CreateQueue'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
+  const { account, queue, region } = command;
+  const owner = state.accounts.get(account);
+  if (owner === undefined) return unknownAccount(account);
+  const known = state.accounts.get(queue.id);
+  if (known !== undefined && isMadeFrom(queue, known) && queueOwnerOf(known) === account) {
+    return decided({ type: 'OneAccount', account: known });
+  }
+  if (owner.state === 'passive') return rejected('CONFLICTS', 'the account is suspended');
+  const queues = accountsOf(state, state.people.queues.of(account));
+  if (queues.some(({ plan = DEFAULT_ACCOUNT_PLAN }) => plan.region === region)) {
+    return rejected('CONFLICTS', `region: the account has a message queue in ${region} already`);
+  }
+  const { prometheusToken: _, ...terms } = queues[0]?.plan ?? DEFAULT_ACCOUNT_PLAN;
+  const plan: AccountPlan = { ...terms, region };
+  const limits = queues[0]?.limits;
+  // Without an e-mail the account is only a queue, and no person can sign in for it.
+  const made: NewAccount = { ...queue, email: '', ...(limits === undefined ? {} : { limits }) };
+  const refused = refuseNewRecord(made, state);
+  if (refused !== undefined) return refused;
+  return decided(
+    { type: 'OneAccount', account: { ...accountOf(made, atMs), plan, queueOwner: account } },
+    ...accountCreation(made, atMs),
+    { type: 'QueueMoved', account: made.id, owner: account, atMs },
+    { type: 'AccountPlanSet', account: made.id, plan, atMs },
+  );
+}
+
+function isMadeFrom({ secrets }: NewAccount, known: Account): boolean {
+  return known.secrets.queueToken.sha256 === secrets.queueToken.sha256;
+}
+
+/** A repetition finds the replacement that it created; without one, the queue already belongs to another account. */
 export function decideMoveQueue(command: ControlCommandOf<'MoveQueue'>, state: ControlState, atMs: number): Decision {
   const { account, queue: id, to, replacement } = command;
   const queue = state.accounts.get(id);
@@ -96,7 +133,7 @@ export function decideMoveQueue(command: ControlCommandOf<'MoveQueue'>, state: C
   if (refusal !== undefined) return refusal;
   const events: ControlEvent[] = [{ type: 'QueueMoved', account: id, owner: to, atMs }];
   if (state.people.queues.of(account).size === 1) {
-    // Without an e-mail nobody signs in for it: it is only a queue.
+    // Without an e-mail the account is only a queue, and no person can sign in for it.
     const made: NewAccount = { ...replacement, email: '' };
     const refused = refuseNewRecord(made, state);
     if (refused !== undefined) return refused;
@@ -112,9 +149,6 @@ function wasReplaced(
 ): boolean {
   const made = state.accounts.get(replacement.id);
   return (
-    made !== undefined &&
-    queueOwnerOf(made) === account &&
-    queueOwnerOf(queue) === to &&
-    made.secrets.queueToken.sha256 === replacement.secrets.queueToken.sha256
+    made !== undefined && queueOwnerOf(made) === account && queueOwnerOf(queue) === to && isMadeFrom(replacement, made)
   );
 }

@@ -1,4 +1,7 @@
-/** Judges what makes, changes and ends search indexes. Asked the same again (by id and tokens), it answers the same. */
+/**
+ * Decides commands that create, change and delete search indexes. A repetition (same ids and tokens) gets the same
+ * answer.
+ */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
@@ -23,17 +26,18 @@ export function decideCreateIndex(
   }
   const refusal = refuseName(name);
   if (refusal !== undefined) return refusal;
-  if (!SEARCH_REGIONS.includes(region)) return rejected('BAD_VALUE', `region is one of ${SEARCH_REGIONS.join(', ')}`);
-  if (!SEARCH_TYPES.includes(type)) return rejected('BAD_VALUE', `type is one of ${SEARCH_TYPES.join(', ')}`);
+  if (!SEARCH_REGIONS.includes(region))
+    return rejected('BAD_VALUE', `region must be one of ${SEARCH_REGIONS.join(', ')}`);
+  if (!SEARCH_TYPES.includes(type)) return rejected('BAD_VALUE', `type must be one of ${SEARCH_TYPES.join(', ')}`);
   const wrong = refusedSearchLimit(limits);
   if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);
-  // A search index is a partition like a database's: one id is never both.
+  // A search index is a partition like a database, so the two never share an id.
   if (state.search.byId.has(id) || state.databases.has(id)) return rejected('ID_TAKEN', `the id ${id} is in use`);
   const full = refuseOneMore(account, state);
   if (full !== undefined) return full;
   if (!areFresh(tokens, state)) return tokenTaken();
   if (state.search.liveCount >= MAX_SEARCH_INDEXES) {
-    return rejected('TOO_MANY', `there are ${MAX_SEARCH_INDEXES} search indexes: no more can be held`);
+    return rejected('TOO_MANY', `there are ${MAX_SEARCH_INDEXES} search indexes, which is the maximum`);
   }
   const created = { id, name, account, region, type, limits, tokens, createdAtMs: nowMs };
   return decided(
@@ -80,7 +84,7 @@ export function decideChangeIndex(
   );
 }
 
-/** Asked again it answers the same: its documents may still have to be removed. */
+/** A repetition gets the same answer, because the documents may still have to be removed. */
 export function decideDeleteIndex(
   command: ControlCommandOf<'DeleteSearchIndex'>,
   state: ControlState,

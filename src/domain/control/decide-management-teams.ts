@@ -1,4 +1,4 @@
-/** Judges what makes, changes and ends teams. Who may ask for it is the edge's to know: it sees a person's role. */
+/** Decides commands about teams. The edge checks the person's role. */
 import type { AccountId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { accountCreation, accountOf, refuseNewRecord } from './decide-accounts.js';
@@ -34,16 +34,16 @@ export function decideCreateTeam(command: ControlCommandOf<'CreateTeam'>, state:
   });
 }
 
-/** A member is removed and added to change a role. */
+/** To change a role, a member is removed and added again. */
 export function decideAddMember(command: ControlCommandOf<'AddMember'>, state: ControlState, atMs: number): Decision {
   const account = teamOf(state, command.team);
   if (account === undefined) return unknownTeam(command.team);
   const { members } = account.team;
   const { role } = command.member;
   const email = command.member.email.toLowerCase();
-  if (!isEmail(email)) return rejected('BAD_VALUE', 'member_email is no e-mail');
+  if (!isEmail(email)) return rejected('BAD_VALUE', 'member_email is not an e-mail address');
   if (!TEAM_ROLES.includes(role) || role === 'owner') {
-    return rejected('BAD_VALUE', 'member_role is admin, dev or finance');
+    return rejected('BAD_VALUE', 'member_role must be admin, dev or finance');
   }
   const known = members.find((member) => member.email === email);
   if (known?.role === role) return decided({ type: 'OneTeam', team: account });
@@ -56,7 +56,10 @@ export function decideAddMember(command: ControlCommandOf<'AddMember'>, state: C
   return teamSet(account, { ...account.team, members: [...members, { email, role }] }, atMs);
 }
 
-/** The keys that the person has for the team are gone with it (CST6). */
+/**
+ * Also deletes the person's keys for the team: CST6 (a person's key exists as long as the person acts for the
+ * account).
+ */
 export function decideRemoveMember(
   command: ControlCommandOf<'RemoveMember'>,
   state: ControlState,
@@ -73,8 +76,8 @@ export function decideRemoveMember(
 }
 
 /**
- * What its queues hold is not known here, and goes with them: its own, and those that are only queues. The queue of a person
- * or of another team stays somebody's, and so does its own once it was moved away: those have to be moved first.
+ * Deletes a team with its own queue and accounts that are only queues; their messages are not considered. A queue of
+ * a person or another team, and the team's own queue at another team, must be moved first.
  */
 export function decideDeleteTeam(
   { team: id }: ControlCommandOf<'DeleteTeam'>,
@@ -89,8 +92,8 @@ export function decideDeleteTeam(
   const owned = [
     [state.databasesOf(id).length, 'databases'],
     [state.search.countOf(id), 'search indexes'],
-    [foreign.length, 'queues that were moved to it'],
-    [queueOwnerOf(team) === id ? 0 : 1, 'its queue at another team'],
+    [foreign.length, 'queues of other accounts'],
+    [queueOwnerOf(team) === id ? 0 : 1, 'its own queue in another team'],
   ] as const;
   const left = owned.filter(([count]) => count > 0).map(([, what]) => what);
   if (left.length > 0) return rejected('CONFLICTS', `the team still has ${left.join(' and ')}`);

@@ -1,4 +1,4 @@
-/** Judges what processes ask for of a database's daily limit, and what the meter saw them use. */
+/** Decides leases and returns of daily limits by processes, and counts the metered use. */
 import type { DatabaseId } from '../../kernel/index.js';
 import type { ControlCommandOf, MeteredRecord } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
@@ -8,7 +8,7 @@ import { readSubject } from './quota-subjects.js';
 import { type MeterMark, type UsageRow, type UtcDay, utcDayOf } from './records.js';
 import type { ControlState } from './state.js';
 
-/** It holds for a day; a search index without one says -1, a database 0. */
+/** No daily limit: a database stores 0, a search index -1. */
 const NO_LIMIT = 0;
 
 export function decideLease(command: ControlCommandOf<'LeaseQuota'>, state: ControlState, nowMs: number): Decision {
@@ -19,7 +19,7 @@ export function decideLease(command: ControlCommandOf<'LeaseQuota'>, state: Cont
   if (limit === NO_LIMIT) return decided({ type: 'QuotaLeased', granted: wanted });
   const quota = state.quotaOf(id, day);
   const reserved = quota?.reservedBy(session) ?? 0;
-  // Granted before in an answer that got lost: still theirs.
+  // Granted before in a lost answer, so it still belongs to the process.
   const lost = Math.min(Math.max(0, reserved - known), wanted);
   const free = quota?.freeOf(limit) ?? limit;
   const added = Math.min(wanted - lost, free);
@@ -30,7 +30,7 @@ export function decideLease(command: ControlCommandOf<'LeaseQuota'>, state: Cont
   );
 }
 
-/** Commands of a database, or what is counted of a search index; undefined for what is not there, or never leased. */
+/** The daily limit of a database, or of a subject of a search index; undefined: unknown, or never leased. */
 function dailyLimitOf(id: DatabaseId, state: ControlState): number | undefined {
   const subject = readSubject(id);
   if (subject === undefined) return state.live(id)?.limits.maxRequestsPerDay;
@@ -61,7 +61,10 @@ export function decideEndSession(
   return decided({ type: 'SessionIsOver' }, { type: 'SessionEnded', session, atMs: nowMs });
 }
 
-/** Counts each record once: positions that are counted are skipped, and so are numbers, when a record was stored twice. */
+/**
+ * Counts each record once: positions already counted are skipped, and so are record numbers of a record that was
+ * stored twice.
+ */
 export function decideFold(command: ControlCommandOf<'FoldMeter'>, state: ControlState, nowMs: number): Decision {
   const { after, position, records } = command;
   if (after > state.meterPosition || position <= state.meterPosition) {
@@ -73,7 +76,7 @@ export function decideFold(command: ControlCommandOf<'FoldMeter'>, state: Contro
   let reached = state.meterPosition;
   for (const record of records) {
     if (record.position <= reached) continue;
-    // The first record is always taken, so that the fold gets on.
+    // The first record is always taken, so that the fold makes progress.
     if (rows.size > 0 && rows.size + record.rows.length > MAX_FOLD_ROWS) {
       return folded(reached, marks, rows);
     }
@@ -94,7 +97,10 @@ function folded(position: number, marks: Map<string, MeterMark>, rows: Map<strin
   );
 }
 
-/** A clock far ahead must not make today look like the past; one far behind is history. */
+/**
+ * Keeps the day near today: a clock far ahead must not make today expire, and a clock far behind counts as the oldest
+ * day.
+ */
 function clampDay(day: UtcDay, today: UtcDay): UtcDay {
   return Math.min(Math.max(day, today - USAGE_DAYS), today + QUOTA_DAY_SKEW);
 }

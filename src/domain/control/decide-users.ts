@@ -1,6 +1,6 @@
 /**
- * Judges what makes, changes and ends ACL users and their REST tokens. What rules mean is not known here: an
- * edge has read them, and changes a user as it saw it (`seenRevision`), so that of two changes at once none is lost.
+ * Decides commands about ACL users and their REST tokens. The rules are not parsed here: the edge has parsed them,
+ * and names the revision that it read (`seenRevision`), so that of two concurrent changes none is lost.
  */
 import type { ControlCommandOf } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
@@ -10,7 +10,7 @@ import type { AclUserRecord } from './records.js';
 import type { ControlState } from './state.js';
 
 const SHA256 = /^[0-9a-f]{64}$/;
-/** They follow from the database's password and read-only token. */
+/** These users are derived from the database's password and read-only token. */
 const BUILT_IN: ReadonlySet<string> = new Set(['default', 'default_ro']);
 
 export function decideSetUser(command: ControlCommandOf<'SetUser'>, state: ControlState, nowMs: number): Decision {
@@ -20,7 +20,7 @@ export function decideSetUser(command: ControlCommandOf<'SetUser'>, state: Contr
   if (refusal !== undefined) return refusal;
   const known = state.userOf(database, wanted.name);
   if (known !== undefined && isSame(known, wanted)) return decided({ type: 'UserIs', isSet: true, user: known });
-  // A namesake of a user that was deleted meanwhile has another salt.
+  // A new user with the name of a deleted one has another salt.
   const isAsSeen = (known?.revision ?? 0) === seenRevision && (known?.salt ?? wanted.salt) === wanted.salt;
   if (!isAsSeen) return decided({ type: 'UserIs', isSet: false, user: known });
   if (known === undefined && state.usersOf(database).length >= MAX_USERS) {
@@ -46,7 +46,7 @@ export function decideIssueToken(
   nowMs: number,
 ): Decision {
   if (!state.isPasswordOf(token.database, token.user, token.password)) {
-    return rejected('UNKNOWN_USER', 'there is no such user with that password');
+    return rejected('UNKNOWN_USER', 'unknown user or wrong password');
   }
   const isTaken = state.tokens.has(token.sha256);
   const known = state.userTokens.get(token.sha256);
@@ -63,7 +63,7 @@ function isSame(known: AclUserRecord, wanted: Pick<AclUserRecord, 'rules' | 'pas
 function refuseUser({ name, rules, passwords }: Omit<AclUserRecord, 'revision'>): Decision | undefined {
   if (BUILT_IN.has(name)) return rejected('BAD_USER', `the user ${name} cannot be changed`);
   if (name === '' || name.length > MAX_USER_NAME_BYTES) {
-    return rejected('BAD_USER', `the name of a user has 1 to ${MAX_USER_NAME_BYTES} bytes`);
+    return rejected('BAD_USER', `the name of a user must have 1 to ${MAX_USER_NAME_BYTES} bytes`);
   }
   if (rules.length > MAX_USER_RULES_BYTES) {
     return rejected('BAD_USER', `the rules of a user have at most ${MAX_USER_RULES_BYTES} bytes`);
@@ -71,6 +71,7 @@ function refuseUser({ name, rules, passwords }: Omit<AclUserRecord, 'revision'>)
   if (passwords.length > MAX_USER_PASSWORDS) {
     return rejected('BAD_USER', `a user has at most ${MAX_USER_PASSWORDS} passwords`);
   }
-  if (!passwords.every((password) => SHA256.test(password))) return rejected('BAD_USER', 'a password is no SHA-256');
+  if (!passwords.every((password) => SHA256.test(password)))
+    return rejected('BAD_USER', 'a password is not a SHA-256 hash');
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Judges a command for databases, tokens, limits and quotas. Pure: time, ids, hashes and sealed texts
- * come in, events and an answer come out; the state is not touched.
+ * Decides a command of the control state. Pure: time, ids, hashes and sealed texts are arguments, and the result is
+ * an answer with events; the state is not changed.
  */
 import { rowOfControl } from './command-table.js';
 import type { ControlCommand } from './commands.js';
@@ -8,7 +8,7 @@ import type { Decision } from './decision.js';
 import type { ControlState } from './state.js';
 
 export interface DecisionContext {
-  /** The clock of the turn: never before that of the last entry. */
+  /** The clock of the turn, never earlier than that of the last entry. */
   readonly nowMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** The outcome of judging a command: what it answers and what it makes happen; nothing, when it is refused. */
+/** The result of a command: the reply, and its events; a refused command has none. */
 import type { ControlReply, RejectionReason } from './commands.js';
 import type { ControlEvent } from './events.js';
 

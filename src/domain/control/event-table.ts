@@ -1,6 +1,6 @@
 /**
- * The events of the control state: one row each, with what it does to the state, and who has to hear of
- * it. Number and shape in stored bytes are in `events.ts`, for ever.
+ * The table of events of the control state: one row each, with its change to the state and its effect on access.
+ * Numbers and shapes of stored events are in `events.ts` and never change.
  */
 import type { ControlEvent, ControlEventOf } from './events.js';
 import {
@@ -43,14 +43,16 @@ import { searchIndexCreated, searchIndexDeleted, searchIndexSet, searchTombstone
 import type { ControlState } from './state.js';
 
 export interface ControlEventRow<Event extends ControlEvent = ControlEvent> {
-  /** Total over what was ever journaled: it judges nothing, and asserts where the event cannot fit. */
+  /**
+   * Applies the event. It accepts every event that was ever journaled, judges none, and asserts when one cannot fit.
+   */
   evolve(event: Event, state: ControlState): void;
   /**
-   * It takes away, or gives, what somebody may do: its command is answered when it is in force at every live edge, or a
-   * second later (CP2).
+   * The event gives or takes access. Its command is answered when every live edge has applied it, or a second later:
+   * CP2 (the answer to a revocation leaves after every live edge has it, or a second later).
    */
   readonly isAwaited?: true;
-  /** It says nothing about who may do what: a copy of the state need not look its grants up again. */
+  /** The event does not affect access, so a copy of the state need not look up its grants again. */
   readonly leavesAccess?: true;
 }
 

@@ -1,8 +1,7 @@
 /**
- * What happened to databases, accounts and quotas. Types keep their numbers and fields their places for ever; anything
- * but a new optional last field is a new type (test/fixtures/journals/control-events.json).
- *
- * The last group is found in snapshots only: it says in absolute terms what many events led to.
+ * Events of databases, accounts and quotas. Types keep their numbers and fields their places for ever; a change
+ * beyond a new optional last field is a new type (test/fixtures/journals/control-events.json).
+ * Events of the last group occur in snapshots only: each states a result of many events in absolute form.
  */
 import { integer, listOf, looseText, openKind, openRecord, type UnionOf } from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
@@ -42,7 +41,7 @@ export const controlEvents = {
   }),
   AccountLimitsSet: openKind(17, { account: accountId, limits: accountLimits, atMs: integer }),
   AccountStateSet: openKind(18, { account: accountId, state: accountState, atMs: integer }),
-  /** The old tokens of its queue are worth nothing from here on. */
+  /** The old tokens of the queue become invalid. */
   QueueTokensSet: openKind(19, {
     account: accountId,
     queueToken: sealedSecret,
@@ -59,25 +58,25 @@ export const controlEvents = {
     secrets: databaseSecrets,
     createdAtMs: integer,
   }),
-  /** Which account and database the first start made: there is one first start. */
+  /** The account and database of the first start, of which there is one. */
   FirstStarted: openKind(3, { account: accountId, database: databaseId, atMs: integer }),
-  /** The old password and both old tokens are worth nothing from here on. */
+  /** The old password and both old tokens become invalid. */
   PasswordReset: openKind(4, { database: databaseId, secrets: databaseSecrets, atMs: integer }),
   LimitsUpdated: openKind(5, { database: databaseId, limits: databaseLimits, atMs: integer }),
-  /** Made, or changed; tokens of passwords that it no longer has are worth nothing from here on. */
+  /** Creates or changes a user; tokens of removed passwords become invalid. */
   UserSet: openKind(14, { database: databaseId, atMs: integer, ...aclUserFields }),
   UserDeleted: openKind(15, { database: databaseId, name: looseText(), atMs: integer }),
   UserTokenIssued: openKind(16, { ...userTokenFields, atMs: integer }),
   DatabaseDeleted: openKind(6, { database: databaseId, atMs: integer }),
-  /** The share of a day's limit that a process holds or has used, in all. */
+  /** The total share of a daily limit that a process holds or has used. */
   QuotaReserved: openKind(7, { database: databaseId, day: integer, session: sessionId, reserved: integer }),
-  /** A process is gone: of what it held, only what it was seen using stays used. */
+  /** A process has ended: of its shares, only the metered use stays charged. */
   SessionEnded: openKind(8, { session: sessionId, atMs: integer }),
   MeterFolded: openKind(9, {
-    /** In the meter's log: everything up to it is counted. */
+    /** All records of the meter's log up to this position are counted. */
     position: integer,
     marks: meterMarks,
-    /** They are added. There is one for each database, day and process. */
+    /** Added to the counts; one row for each database, day and process. */
     rows: listOf(usageRow),
   }),
   // ── of the management API ──
@@ -85,18 +84,21 @@ export const controlEvents = {
   DatabaseRenamed: openKind(22, { database: databaseId, name: looseText(), atMs: integer }),
   DatabaseMoved: openKind(23, { database: databaseId, account: accountId, atMs: integer }),
   AccountPlanSet: openKind(24, { account: accountId, plan: accountPlan, atMs: integer }),
-  /** The account is a team from here on, with just these members. */
+  /** Makes the account a team with exactly these members. */
   TeamSet: openKind(25, { account: accountId, team, atMs: integer }),
-  /** The queue of this account belongs to that one: its owner sees it, pays for it and changes it. */
+  /** The queue of `account` belongs to `owner`, which sees, pays for and changes it. */
   QueueMoved: openKind(26, { account: accountId, owner: accountId, atMs: integer }),
-  /** A team that owned nothing, or what was only a queue of it; its tokens and keys are worth nothing from here on. */
+  /**
+   * Deletes a team without possessions, or an account that was only a queue of it; its tokens and keys become
+   * invalid.
+   */
   AccountDeleted: openKind(27, { account: accountId, atMs: integer }),
   ApiKeyCreated: openKind(28, apiKeyFields),
   ApiKeyDeleted: openKind(29, { id: apiKeyId, atMs: integer }),
   SearchIndexCreated: openKind(30, {
     index: openRecord({ ...newSearchIndexFields, tokens: searchTokens, createdAtMs: integer }),
   }),
-  /** In absolute form: all that can change of one. The old tokens are worth nothing from here on. */
+  /** All changeable fields in absolute form. The old tokens become invalid. */
   SearchIndexSet: openKind(31, {
     index: databaseId,
     name: looseText(),
@@ -118,7 +120,7 @@ export const controlEvents = {
   BackupDeleted: openKind(35, { backup: backupId, atMs: integer }),
   AuditNoted: openKind(36, auditEntryFields),
   SignedOut: openKind(38, { ...signedOutFields, atMs: integer }),
-  /** From here on forms of this level may be stored, here and in every other journal. */
+  /** From here on forms of this level may be stored in every journal. */
   FormatRaised: openKind(39, { level: integer, by: looseText(), atMs: integer }),
   // ── in snapshots only ──
   SearchTombstoneRestored: openKind(37, {

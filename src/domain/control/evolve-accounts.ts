@@ -1,4 +1,4 @@
-/** What events of accounts, teams and API keys do to the control state. */
+/** Events of accounts, teams and API keys. */
 import { type AccountId, assert } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
 import { roleIn } from './people.js';
@@ -28,7 +28,7 @@ export function accountPlanSet({ account, plan }: ControlEventOf<'AccountPlanSet
 export function teamSet(event: ControlEventOf<'TeamSet'>, state: ControlState): void {
   const account = { ...existing(state, event.account), team: event.team };
   state.putAccount(account);
-  // CST6.
+  // CST6 (a person's key exists as long as the person acts for the account).
   state.apiKeys.dropOf(account.id, ({ email }) => roleIn(account, email) !== undefined);
 }
 

@@ -1,4 +1,4 @@
-/** What events of backups do to the control state. */
+/** Events of backups. */
 import { assert, type BackupId } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
 import type { Backup } from './management.js';

@@ -1,4 +1,4 @@
-/** What leases, sessions and the meter do to the control state: all that is counted by day. */
+/** Events of leases, sessions and the meter: all daily counts. */
 import type { DatabaseId } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
 import { METER_MARK_DAYS, QUOTA_DAYS, USAGE_DAYS } from './limits.js';
@@ -13,7 +13,8 @@ export function quotaReserved(event: ControlEventOf<'QuotaReserved'>, state: Con
 
 export function sessionEnded({ session }: ControlEventOf<'SessionEnded'>, state: ControlState): void {
   for (const [subject, days] of state.quotas) {
-    // QU3: the meter does not show what was leased of a search index.
+    // QU3 (without metering, an ended process counts as having used its whole share): search subjects are not metered
+    //     as leased.
     const isMetered = readSubject(subject) === undefined;
     for (const quota of days.values()) quota.end(session, isMetered);
   }
@@ -57,13 +58,13 @@ function addUsage(state: ControlState, row: UsageRow): void {
     bytesIn: before.bytesIn + row.bytesIn,
     bytesOut: before.bytesOut + row.bytesOut,
   });
-  // What is too old to be leased is history, and what is no database's is leased otherwise: counted, charged to nobody.
+  // Old days and subjects that are not databases are counted without charging a lease.
   const isLeasable = day > state.latestDay - QUOTA_DAYS && state.databases.has(database);
   if (isLeasable) state.quotaDay(database, day).meter(session, commands);
   reachDay(state, day);
 }
 
-/** CST3: a new day drops what is too old. */
+/** CST3 (daily counts are bounded in days): a new day drops expired ones. */
 function reachDay(state: ControlState, day: UtcDay): void {
   if (day <= state.latestDay) return;
   state.latestDay = day;

@@ -1,4 +1,4 @@
-/** What events of databases and of their users do to the control state. */
+/** Events of databases and of their users. */
 import { assert, type DatabaseId } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
 import type { Database } from './records.js';
@@ -34,12 +34,13 @@ export function databaseRenamed({ database, name }: ControlEventOf<'DatabaseRena
 
 export function databaseMoved({ database, account }: ControlEventOf<'DatabaseMoved'>, state: ControlState): void {
   state.put({ ...existing(state, database), account });
-  // CST7.
+  // CST7 (a backup belongs to the account of its database).
   for (const backup of state.backups.of(database)) state.backups.put({ ...backup, account });
 }
 
 export function databaseDeleted({ database, atMs }: ControlEventOf<'DatabaseDeleted'>, state: ControlState): void {
-  // Its settings name tokens and addresses: of what is gone, only what keeps its id and partitions is remembered.
+  // Settings contain tokens and addresses, so they are dropped. Of a deleted database only the fields that keep its
+  // id and partitions reserved remain.
   const { settings: _, ...rest } = existing(state, database);
   state.put({ ...rest, secrets: undefined, deletedAtMs: atMs });
   state.dropUsers(database);

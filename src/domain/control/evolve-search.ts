@@ -1,4 +1,4 @@
-/** What events of search indexes do to the control state. */
+/** Events of search indexes. */
 import { assert, type DatabaseId } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
 import type { SearchIndex } from './management.js';

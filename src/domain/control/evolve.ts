@@ -1,4 +1,4 @@
-/** Applies what happened to the control state, in place. Total over everything ever journaled; never judges. */
+/** Applies an event to the control state in place. It accepts every journaled event and judges none. */
 import { rowOfControlEvent } from './event-table.js';
 import type { ControlEvent } from './events.js';
 import type { ControlState } from './state.js';

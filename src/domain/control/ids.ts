@@ -1,4 +1,4 @@
-/** Ids, of which every record of the control state is made. */
+/** Types of ids that the records of the control state contain. */
 import type { AccountId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../kernel/index.js';
 import { text } from '../../kernel/schema/index.js';
 

@@ -1,6 +1,6 @@
 /**
- * What the management API asks of the control actor. Every command names the account that it is asked for: what belongs
- * to another account is answered like what does not exist.
+ * Commands of the management API to the control actor. Each names the account that it acts for; records of other
+ * accounts are answered as unknown.
  */
 import {
   absent,
@@ -14,6 +14,7 @@ import {
   openRecord,
   type TypeOf,
   type UnionOf,
+  wordOf,
 } from '../../kernel/schema/index.js';
 import { accountLimitFields } from '../queue/index.js';
 import { accountId, apiKeyId, backupId, databaseId } from './ids.js';
@@ -25,6 +26,7 @@ import {
   databaseSettingsFields,
   endedState,
   newSearchIndexFields,
+  QUEUE_REGIONS,
   searchIndex,
   searchLimitFields,
   searchTokens,
@@ -39,7 +41,7 @@ export type NewSearchIndex = TypeOf<typeof newSearchIndex>;
 
 const tokenOrOff = nullable<SealedSecret | undefined>(sealedSecret);
 
-/** What is `undefined` or left out stays as it was. */
+/** Undefined and missing values stay unchanged. */
 const databaseChange = openRecord({
   name: absent(looseText()),
   /** `prometheusToken` null: switched off. */
@@ -53,36 +55,41 @@ const ofDatabase = { account: accountId, database: databaseId };
 const ofIndex = { account: accountId, index: databaseId };
 
 export const managementCommands = {
-  /** What is not deleted, oldest first, with what was used today: answered as `Databases`. */
+  /** Existing databases, oldest first, with today's use. Answered with `Databases`. */
   ListOwnDatabases: openKind(21, ofAccount),
   GetDatabase: openKind(22, ofDatabase),
   ChangeDatabase: openKind(23, { account: accountId, database: databaseId, change: databaseChange }),
   MoveDatabase: openKind(24, { account: accountId, database: databaseId, to: accountId }),
   GetAccount: openKind(25, ofAccount),
-  /** Answered as `OneAccount`. */
+  /** Answered with `OneAccount`. */
   ChangeAccountPlan: openKind(26, {
     account: accountId,
     /** `prometheusToken` null: switched off. */
     plan: named({ ...accountPlanFields, prometheusToken: tokenOrOff }),
     limits: named(accountLimitFields),
   }),
-  /** Queues of an account: its own unless that was moved away, and those that were moved to it. Answered as `Accounts`. */
+  /** Queues of an account: its own unless moved away, and those moved to it. Answered with `Accounts`. */
   ListQueues: openKind(27, ofAccount),
   /**
-   * A queue, with all that it holds, belongs to another account from here on. An account that had no other keeps one:
-   * `replacement` is made, empty, and belongs to it. Answered as `OneAccount`: the queue.
+   * Moves a queue with its contents to another account. An account without another queue gets `replacement`, which is
+   * empty. Answered with `OneAccount`, the moved queue.
    */
   MoveQueue: openKind(28, { account: accountId, queue: accountId, to: accountId, replacement: newAccount }),
+  /**
+   * Creates another, empty queue of the account in a region without one. Plan and limits are those of its oldest
+   * queue. Answered with `OneAccount`.
+   */
+  CreateQueue: openKind(50, { account: accountId, queue: newAccount, region: wordOf(...QUEUE_REGIONS) }),
   CreateTeam: openKind(29, { account: newAccount, copiesCard: flag }),
   AddMember: openKind(30, { team: accountId, member: teamMember }),
   RemoveMember: openKind(31, { team: accountId, email: looseText() }),
   DeleteTeam: openKind(32, { team: accountId }),
-  /** Teams of which this person is a member, oldest first: answered as `Accounts`. */
+  /** Teams with this person as a member, oldest first. Answered with `Accounts`. */
   ListTeams: openKind(33, { email: looseText() }),
   CreateApiKey: openKind(34, { key: apiKey }),
   DeleteApiKey: openKind(35, { email: looseText(), id: apiKeyId }),
   ListApiKeys: openKind(36, { email: looseText() }),
-  /** Answered as `SignedOut`. */
+  /** Answered with `SignedOut`. */
   SignOut: openKind(48, signedOutFields),
   CreateSearchIndex: openKind(37, {
     index: newSearchIndex,
@@ -95,7 +102,7 @@ export const managementCommands = {
     name: absent(looseText()),
     tokens: absent(searchTokens),
     limits: absent(named(searchLimitFields)),
-    /** Moves it there. */
+    /** Moves the index to this account. */
     to: absent(accountId),
   }),
   DeleteSearchIndex: openKind(41, ofIndex),
@@ -114,11 +121,11 @@ export const managementCommands = {
     reason: looseText(),
   }),
   DeleteBackup: openKind(44, { account: accountId, database: databaseId, backup: backupId }),
-  /** They are those of one database, newest first. */
+  /** Backups of one database, newest first. */
   ListBackups: openKind(45, ofDatabase),
-  /** The backup is of any database of the account: one may be restored into another. */
+  /** A backup of any database of the account, because it may be restored into another one. */
   GetBackup: openKind(46, { account: accountId, backup: backupId }),
-  /** Newest first, at most `count` (MAX_AUDIT_PAGE). */
+  /** Newest first, at most `count` (up to MAX_AUDIT_PAGE). */
   ListAudit: openKind(47, { account: accountId, count: integer }),
 };
 export type ManagementCommand = UnionOf<'type', typeof managementCommands>;

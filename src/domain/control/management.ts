@@ -1,6 +1,7 @@
 /**
- * What the management API keeps of databases, accounts, teams, keys, search indexes and backups. People are known by
- * their e-mail, lower case. Instants are milliseconds since the Unix epoch. The order of fields is the format.
+ * Records that the management API keeps of databases, accounts, teams, keys, search indexes and backups. People are
+ * identified by their e-mail in lower case. Instants are milliseconds since the Unix epoch. The order of fields is
+ * the stored format.
  */
 import {
   absent,
@@ -29,26 +30,26 @@ export const DATABASE_PLANS = [
 ] as const;
 export type DatabasePlan = (typeof DATABASE_PLANS)[number];
 
-/** What is said about a database beside its name, limits and secrets. */
+/** Settings of a database in addition to its name, limits and secrets. */
 export const databaseSettingsFields = {
-  /** `aws`, `gcp` or nothing, as it was asked for; places nothing. */
+  /** `aws`, `gcp` or empty, as requested; it does not affect the placement. */
   platform: looseText(),
-  /** `global`, or the plain region of a request without replicas. */
+  /** `global`, or the region of a request without replicas. */
   region: looseText(),
   primaryRegion: looseText(),
   readRegions: listOf(looseText()),
   plan: wordOf(...DATABASE_PLANS),
-  /** Dollars a month; 0: no limit. */
+  /** Dollars per month; 0: no limit. */
   budgetDollars: integer,
-  /** A full database drops keys of its own choice, rather than refusing writes. */
+  /** A full database evicts keys instead of refusing writes. */
   isEvicting: flag,
   /** Moves to the next plan when a limit is reached. */
   isAutoUpgrading: flag,
   hasProdPack: flag,
-  /** IPv4 addresses and CIDR blocks; empty: everybody may connect. */
+  /** IPv4 addresses and CIDR blocks; empty: all clients may connect. */
   allowedIps: listOf(looseText()),
   hasDailyBackup: flag,
-  /** Opens the account's scrape endpoint for this database; undefined: it is off. */
+  /** Grants the account's scrape endpoint for this database; undefined: off. */
   prometheusToken: optional(sealedSecret),
   isSuspended: flag,
   /** 0: never. */
@@ -57,7 +58,7 @@ export const databaseSettingsFields = {
 export const databaseSettings = openRecord(databaseSettingsFields);
 export type DatabaseSettings = TypeOf<typeof databaseSettings>;
 
-/** A database that the management API has never touched has these. */
+/** Settings of a database that the management API has never changed. */
 export const DEFAULT_DATABASE_SETTINGS: DatabaseSettings = {
   platform: '',
   region: 'global',
@@ -79,24 +80,24 @@ const RESERVED_PLANS = ['msgq_fixed_1m', 'msgq_fixed_10m', 'msgq_fixed_100m'] as
 export type ReservedPlan = (typeof RESERVED_PLANS)[number];
 export const QUEUE_REGIONS = ['eu-central-1', 'us-east-1'] as const;
 
-/** The commercial side of an account's queue; its limits are `AccountLimits`. */
+/** The commercial plan of an account's queue; its limits are `AccountLimits`. */
 export const accountPlanFields = {
   type: wordOf('free', 'paid'),
-  /** '' without a reserved tier. */
+  /** Empty without a reserved tier. */
   reserved: wordOf('', ...RESERVED_PLANS),
   hasProdPack: flag,
   region: wordOf(...QUEUE_REGIONS),
-  /** Dollars a month; 0: no limit. What limits messages is `AccountLimits.budgetCents`. */
+  /** Dollars per month; 0: no limit. The limit on messages is `AccountLimits.budgetCents`. */
   budgetDollars: integer,
   /** 0: never. */
   lastPlanUpgradeAtMs: integer,
-  /** Opens the scrape endpoint for this queue and the databases of its owner; undefined: it is off. */
+  /** Grants the scrape endpoint for this queue and the databases of its owner; undefined: off. */
   prometheusToken: absent(sealedSecret),
 };
 export const accountPlan = openRecord(accountPlanFields);
 export type AccountPlan = TypeOf<typeof accountPlan>;
 
-/** An account that nobody gave a plan has this one. */
+/** The plan of an account without a set plan. */
 export const DEFAULT_ACCOUNT_PLAN: AccountPlan = {
   type: 'paid',
   reserved: '',
@@ -112,22 +113,22 @@ export type TeamRole = (typeof TEAM_ROLES)[number];
 export const teamMember = openRecord({ email: looseText(), role: wordOf(...TEAM_ROLES) });
 export type TeamMember = TypeOf<typeof teamMember>;
 
-/** Makes an account a team: many people act for it. The owner is its first member, for ever. */
+/** Makes an account a team of several people. The owner is always its first member. */
 export const team = openRecord({
   members: listOf(teamMember),
-  /** Kept and shown; no card is charged here. */
+  /** Kept and shown; this program charges no card. */
   copiesCard: flag,
 });
 export type Team = TypeOf<typeof team>;
 
-/** What a person signs in with to act for one account. The secret itself is shown once and kept nowhere. */
+/** A key by which a person signs in to act for one account. The secret is shown once and not stored. */
 export const apiKeyFields = {
   id: apiKeyId,
   account: accountId,
   email: looseText(),
   /** Unique among the keys of this person. */
   name: looseText(),
-  /** It is the digest of the secret, 64 lower-case hex digits. */
+  /** The digest of the secret, 64 lower-case hex digits. */
   sha256: looseText(),
   isReadOnly: flag,
   createdAtMs: integer,
@@ -140,13 +141,13 @@ export type SearchRegion = (typeof SEARCH_REGIONS)[number];
 export const SEARCH_TYPES = ['free', 'payg', 'fixed'] as const;
 export type SearchType = (typeof SEARCH_TYPES)[number];
 
-/** -1 where it says so: no limit. */
+/** -1 means no limit only where a field says so. */
 export const searchLimitFields = {
-  /** Documents of all its indexes together. */
+  /** Documents of all indexes together. */
   maxVectorCount: integer,
   /** -1: no limit. */
   maxMonthlyReranks: integer,
-  /** Upserted documents a UTC day; -1: no limit. */
+  /** Upserted documents per UTC day; -1: no limit. */
   maxDailyUpdates: integer,
   /** -1: no limit. */
   maxDailyQueries: integer,
@@ -174,10 +175,10 @@ export const newSearchIndexFields = {
   limits: searchLimits,
 };
 
-/** A search database: any number of named indexes. Its documents are keys of the kv partition of its id. */
+/** A search database: any number of named indexes. Its documents are keys of the kv partition with its id. */
 export const searchIndex = openRecord({
   ...newSearchIndexFields,
-  /** Undefined once deleted. */
+  /** Undefined after deletion. */
   tokens: optional(searchTokens),
   createdAtMs: integer,
   deletedAtMs: optional(integer),
@@ -195,33 +196,33 @@ export const newBackupFields = {
   isDaily: flag,
 };
 
-/** A moment of a database, kept in the object store. */
+/** The state of a database at one moment, kept in the object store. */
 export const backup = openRecord({
   ...newBackupFields,
   state: backupState,
   createdAtMs: integer,
   /** 0 until it is completed. */
   bytes: integer,
-  /** Names of the manifests of its partitions, in order of index; none until it is completed. */
+  /** Names of its partitions' manifests, in order of index; empty until it is completed. */
   manifests: listOf(looseText()),
-  /** Why it failed; '' otherwise. */
+  /** The reason of a failure; otherwise empty. */
   reason: looseText(),
 });
 export type Backup = TypeOf<typeof backup>;
 
-/** What is written into the audit log about a mutating call. */
+/** The audit log's description of a mutating call. */
 const auditNoteFields = {
   /** E-mail of the person, or `operator` on the command line. */
   actor: looseText(),
-  /** Number of the kind of call (audit-actions.ts). */
+  /** Number of the action (audit-actions.ts). */
   action: integer,
   /** `API_KEY - <name of the key>`, `CONSOLE`, `COMMAND LINE`. */
   source: looseText(),
-  /** Name of what was changed; '' when there is none. */
+  /** Name of the changed record; empty if it has none. */
   entity: looseText(),
   secondaryEntity: looseText(),
   thirdEntity: looseText(),
-  /** '' where there is none. */
+  /** Empty if unknown. */
   ip: looseText(),
   reason: looseText(),
 };
@@ -229,7 +230,7 @@ export const auditNote = openRecord(auditNoteFields);
 export type AuditNote = TypeOf<typeof auditNote>;
 
 export const auditEntryFields = {
-  /** Position among the entries of this installation: 1, 2, 3 … */
+  /** Number among the entries of this installation: 1, 2, 3 … */
   number: integer,
   account: accountId,
   atMs: integer,

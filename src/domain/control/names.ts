@@ -1,28 +1,31 @@
-/** What can be a name, an e-mail, and an address that may connect. */
+/** Validation of names, e-mail addresses and network addresses. */
 import { type Decision, rejected } from './decision.js';
 import { MAX_EMAIL_CHARACTERS, MAX_GIVEN_NAME_CHARACTERS } from './limits.js';
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
-/** Numbers without leading zeros: some readers take those for octal. */
+/** No leading zeros, because some parsers read such numbers as octal. */
 const IPV4_BLOCK = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\/(0|[1-9]\d?))?$/;
 
-/** Operators type them: a blank end would be invisible. */
+/** For names that operators type: white space at the ends would be invisible. */
 export function isTypedName(name: string): boolean {
   return name.length >= 1 && name.length <= MAX_GIVEN_NAME_CHARACTERS && name.trim() === name && !/\p{Cc}/u.test(name);
 }
 
-/** The management API takes them so: any characters but control characters, each counted once. */
+/** For names in the management API: any characters except control characters, counted as code points. */
 export function refuseName(name: string): Decision | undefined {
   const count = name.length > 2 * MAX_GIVEN_NAME_CHARACTERS ? Number.POSITIVE_INFINITY : [...name].length;
   if (count >= 1 && count <= MAX_GIVEN_NAME_CHARACTERS && !/\p{Cc}/u.test(name)) return undefined;
-  return rejected('BAD_NAME', `a name has 1 to ${MAX_GIVEN_NAME_CHARACTERS} characters, no control characters`);
+  return rejected(
+    'BAD_NAME',
+    `a name must have 1 to ${MAX_GIVEN_NAME_CHARACTERS} characters, without control characters`,
+  );
 }
 
 export function isEmail(email: string): boolean {
   return email.length <= MAX_EMAIL_CHARACTERS && EMAIL.test(email);
 }
 
-/** `a.b.c.d` or `a.b.c.d/bits`; what actors/control/allowed-networks.ts can read. */
+/** `a.b.c.d` or `a.b.c.d/bits`, as actors/control/allowed-networks.ts parses them. */
 export function isIpv4Block(text: string): boolean {
   const match = IPV4_BLOCK.exec(text);
   if (match === null) return false;

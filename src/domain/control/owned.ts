@@ -1,11 +1,11 @@
-/** Ids by whom they belong to. */
-import { obtain } from '../../kernel/index.js';
+/** An index of ids by their owner. */
+import { getOrCreate } from '../../kernel/index.js';
 
 export class Owned<Owner extends string, Id extends string> {
   readonly #idsByOwner = new Map<Owner, Set<Id>>();
 
   add(owner: Owner, id: Id): void {
-    obtain(this.#idsByOwner, owner, () => new Set()).add(id);
+    getOrCreate(this.#idsByOwner, owner, () => new Set()).add(id);
   }
 
   remove(owner: Owner, id: Id): void {

@@ -1,6 +1,6 @@
 /**
- * Who acts for which account, found by e-mail (in lower case) or by the key of an account. An account without an e-mail is
- * only a queue: nobody signs in for it.
+ * Finds the accounts that a person acts for, by e-mail (in lower case) or by the key of an account. An account
+ * without an e-mail is only a queue, and no person can sign in for it.
  */
 import type { AccountId } from '../../kernel/index.js';
 import type { TeamRole } from './management.js';
@@ -10,11 +10,11 @@ import type { Account } from './records.js';
 export class People {
   /** Accounts by SHA-256 of their management key. */
   readonly mgmtKeys = new Map<string, AccountId>();
-  /** Accounts whose queue it is, then queues. */
+  /** Queues by the account that owns them. */
   readonly queues = new Owned<AccountId, AccountId>();
-  /** They are accounts by e-mail that are no teams; more than one only where an earlier release let it be. */
+  /** Accounts by e-mail that are not teams; several only if an earlier release allowed it. */
   readonly #own = new Owned<string, AccountId>();
-  /** They are keyed by the e-mail of a member. */
+  /** Teams by the e-mail of a member. */
   readonly #teams = new Owned<string, AccountId>();
 
   add(account: Account): void {
@@ -34,7 +34,7 @@ export class People {
     for (const { email } of team?.members ?? []) this.#teams.remove(email, id);
   }
 
-  /** Has the person an account that is no team? */
+  /** Whether the person has an account that is not a team. */
   hasOwnAccount(email: string): boolean {
     return this.#own.of(email).size > 0;
   }
@@ -48,23 +48,23 @@ export class People {
   }
 }
 
-/** Whose e-mail it is, as people are known here. */
+/** The normalised e-mail of the account. */
 export function personOf({ email }: Pick<Account, 'email'>): string {
   return email.toLowerCase();
 }
 
-/** Undefined for whoever may not act for it. */
+/** Undefined if the person may not act for the account. */
 export function roleIn(account: Account, email: string): TeamRole | undefined {
   if (account.team !== undefined) return account.team.members.find((member) => member.email === email)?.role;
   return isPersons(account) && personOf(account) === email ? 'owner' : undefined;
 }
 
-/** A person's own, neither a team nor only a queue. */
+/** Whether the account is a person's own: neither a team nor only a queue. */
 export function isPersons({ email, team }: Account): boolean {
   return team === undefined && email !== '';
 }
 
-/** Made so that an account whose queue was moved away has one. */
+/** Such an account is created when an account's only queue is moved away. */
 export function isOnlyQueue({ email, team }: Account): boolean {
   return team === undefined && email === '';
 }

@@ -1,12 +1,12 @@
 /**
- * What daily limits and use are counted by: a database's id, a search index's id, or that id with what is counted of it
- * behind a slash. They are leased and metered like databases, so they are written where a `DatabaseId` is.
+ * Subjects of daily limits and use: the id of a database or search index, or that id with a slash and the counted
+ * kind. Subjects are leased and metered like databases, so they have the type `DatabaseId`.
  */
 import type { DatabaseId } from '../../kernel/index.js';
 
 export type SearchSubject = 'updates' | 'queries' | 'reranks';
 
-/** Documents that are upserted into a search index. */
+/** Documents upserted into a search index. */
 export function searchUpdates(index: DatabaseId): DatabaseId {
   return `${index}/updates` as DatabaseId;
 }
@@ -15,7 +15,7 @@ export function searchQueries(index: DatabaseId): DatabaseId {
   return `${index}/queries` as DatabaseId;
 }
 
-/** Units of 100 reranked documents: counted, never leased. */
+/** Units of 100 reranked documents: counted, but never leased. */
 export function searchReranks(index: DatabaseId): DatabaseId {
   return `${index}/reranks` as DatabaseId;
 }

@@ -1,22 +1,22 @@
 /**
- * What of one database's daily limit is gone: held by processes, or used.
+ * The charged part of one database's daily limit: held by processes, or used.
  *
- *  QU1 a process is charged with the greater of what it holds and what it was metered using, so a slice
- *      counts from the moment it is granted, and use is not forgotten when the slice is given back
- *  QU2 what is free to be granted is never more than the limit less all charges
- *  QU3 where the meter does not show what was leased, a process that is gone has used all that it held
+ *  QU1 a process is charged with the greater of its share and its metered use, so a slice counts from the moment it
+ *      is granted, and use is not forgotten when the slice is returned
+ *  QU2 the free part is never more than the limit less all charges
+ *  QU3 without metering, an ended process counts as having used its whole share
  */
 import type { SessionId } from '../../kernel/index.js';
 
 export interface QuotaShare {
-  /** Granted and not given back. */
+  /** Granted and not returned. */
   reserved: number;
-  /** Seen in the meter's log since its first grant. */
+  /** Seen in the meter's log since the first grant. */
   metered: number;
 }
 
 export class QuotaDay {
-  /** Used by processes that hold nothing: those that are gone, and what was used while there was no limit. */
+  /** Used by processes without a share: ended ones, and use from a time without a limit. */
   settled = 0;
   readonly shares = new Map<SessionId, QuotaShare>();
 
@@ -24,14 +24,14 @@ export class QuotaDay {
     return this.shares.get(session)?.reserved ?? 0;
   }
 
-  /** QU1. */
+  /** QU1 (a process is charged with the greater of its share and its metered use). */
   get charged(): number {
     let charged = this.settled;
     for (const { reserved, metered } of this.shares.values()) charged += Math.max(reserved, metered);
     return charged;
   }
 
-  /** QU2. */
+  /** QU2 (the free part is never more than the limit less all charges). */
   freeOf(limit: number): number {
     return Math.max(0, limit - this.charged);
   }
@@ -48,7 +48,10 @@ export class QuotaDay {
     else share.metered += commands;
   }
 
-  /** What it held and did not use is free again. @param isMetered false: nothing shows what it used (QU3) */
+  /**
+   * Ends a share; its unused part becomes free.
+   * @param isMetered false: QU3 (the process counts as having used its whole share)
+   */
   end(session: SessionId, isMetered = true): void {
     const share = this.shares.get(session);
     if (share === undefined) return;

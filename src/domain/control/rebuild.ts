@@ -1,4 +1,4 @@
-/** The control state as events that build it again: what a snapshot holds. Equal states give equal events in equal order. */
+/** The content of a snapshot: events that rebuild the control state. Equal states give equal events in equal order. */
 import type { ControlEvent } from './events.js';
 import type { Backup, SearchIndex } from './management.js';
 import type { Account, Database } from './records.js';

@@ -1,6 +1,7 @@
 /**
- * What the control state is made of. Secrets are here as a hash to compare and as sealed text to show again, never clear.
- * The order of fields is the format (S1 and S4 of kernel/schema): it is only added to.
+ * Records of the control state. A secret is stored as a hash for comparison and as sealed text for display, never in
+ * clear. The order of fields is the stored format: SHP1 (a field is never moved or removed; a new one comes last) and
+ * SHP4 (open records write no last fields without a value).
  */
 import { absent, integer, listOf, looseText, openRecord, optional, type TypeOf } from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
@@ -8,7 +9,7 @@ import { accountId, databaseId, sessionId } from './ids.js';
 import { accountPlan, databaseSettings, team } from './management.js';
 import { sealedSecret } from './sealed-secret.js';
 
-/** It is what a token that calls present may do. */
+/** The rights of a presented token. */
 export type TokenRole = 'standard' | 'read-only';
 
 export const databaseSecrets = openRecord({
@@ -21,15 +22,15 @@ export type DatabaseSecrets = TypeOf<typeof databaseSecrets>;
 export const databaseLimitFields = {
   /** Bytes of one command's words, and of one reply. */
   maxCommandBytes: integer,
-  /** Commands a day (UTC); 0: no limit. */
+  /** Commands per UTC day; 0: no limit. */
   maxRequestsPerDay: integer,
-  /** Bytes of keys and values, of all partitions; undefined or 0: the engine's own bound. */
+  /** Bytes of keys and values of all partitions; undefined or 0: the engine's own bound. */
   maxDataBytes: absent(integer),
-  /** Beyond it commands wait; undefined or 0: no limit. */
+  /** Commands above this wait; undefined or 0: no limit. */
   maxCommandsPerSecond: absent(integer),
-  /** In and out, a UTC month; beyond it commands are slowed down. Undefined or 0: no limit. */
+  /** Bytes in and out per UTC month; above this commands are slowed down. Undefined or 0: no limit. */
   maxBytesPerMonth: absent(integer),
-  /** They are those of the native protocol, in one process; undefined or 0: the process's own bound. */
+  /** Connections of the native protocol in one process; undefined or 0: the process's own bound. */
   maxConnections: absent(integer),
 };
 export const databaseLimits = openRecord(databaseLimitFields);
@@ -39,41 +40,44 @@ export const database = openRecord({
   id: databaseId,
   name: looseText(),
   account: accountId,
-  /** Fixed for ever: keys are placed by it. */
+  /** Never changes, because keys are placed by it. */
   partitions: integer,
   limits: databaseLimits,
-  /** Undefined once deleted: nothing opens it any more. */
+  /** Undefined after deletion: no token or password is valid then. */
   secrets: optional(databaseSecrets),
   createdAtMs: integer,
-  /** Its name is free again; its id never is. */
+  /** After deletion the name may be used again, the id never. */
   deletedAtMs: optional(integer),
   /** Undefined: DEFAULT_DATABASE_SETTINGS. */
   settings: absent(databaseSettings),
 });
 export type Database = TypeOf<typeof database>;
 
-/** An ACL user of a database. `default` and `default_ro` are not records: they follow from the database's own. */
+/**
+ * An ACL user of a database. `default` and `default_ro` have no records: they are derived from the database's
+ * secrets.
+ */
 export const aclUserFields = {
   name: looseText(),
-  /** They stand as domain/kv/acl shows them, without passwords; nothing here reads them. */
+  /** The text form of domain/kv/acl without passwords; not parsed here. */
   rules: looseText(),
   /** SHA-256 of each password, 64 lower-case hex digits. */
   passwords: listOf(looseText()),
-  /** Random, given once: makes the user's REST tokens unlike anybody else's. Hex digits. */
+  /** Random hex digits, set once: makes the user's REST tokens unique. */
   salt: looseText(),
-  /** Grows with every change; whoever changes the user says which one was seen. 1 at first. */
+  /** Starts at 1 and grows with every change; a change names the revision that its caller read. */
   revision: integer,
 };
 export const aclUser = openRecord(aclUserFields);
 export type AclUserRecord = TypeOf<typeof aclUser>;
 
-/** A REST token of a user; good for as long as the user has that password. */
+/** A REST token of a user, valid as long as the user has that password. */
 export const userTokenFields = {
   database: databaseId,
   user: looseText(),
-  /** SHA-256 of the password it was asked for with. */
+  /** SHA-256 of the password that the token was issued for. */
   password: looseText(),
-  /** It is the digest of the token. */
+  /** The digest of the token. */
   sha256: looseText(),
 };
 export const userToken = openRecord(userTokenFields);
@@ -95,9 +99,9 @@ export const account = openRecord({
   email: looseText(),
   secrets: accountSecrets,
   createdAtMs: integer,
-  /** It opens its queue to those who only look; accounts of older releases have none until their tokens are reset. */
+  /** Read-only access to the queue; accounts of older releases have none until their tokens are reset. */
   readOnlyToken: absent(sealedSecret),
-  /** They are those of its queue; undefined: the installation's defaults. */
+  /** Limits of the queue; undefined: the installation's defaults. */
   limits: absent(accountLimits),
   /** Undefined: active. */
   state: absent(accountState),
@@ -105,19 +109,19 @@ export const account = openRecord({
   plan: absent(accountPlan),
   /** Undefined: a person's own account, or only a queue. */
   team: absent(team),
-  /** Whose its queue is; undefined: its own. An account whose queue was made for another has no people of its own. */
+  /** The account that owns the queue; undefined: this one. An account created as another's queue has no people. */
   queueOwner: absent(accountId),
 });
 export type Account = TypeOf<typeof account>;
 
-/** What opens an account's queue. */
+/** The tokens of an account's queue. */
 export const queueTokens = openRecord({ queueToken: sealedSecret, readOnlyToken: sealedSecret });
 export type QueueTokens = TypeOf<typeof queueTokens>;
 
 /** Days since 1970-01-01 UTC. */
 export type UtcDay = number;
 
-/** What was used of a database on one day, by the meter. */
+/** Metered use of a database on one day. */
 export const usageFields = { commands: integer, writes: integer, errors: integer, bytesIn: integer, bytesOut: integer };
 export const usage = openRecord(usageFields);
 export type DayUsage = TypeOf<typeof usage>;
@@ -128,7 +132,7 @@ export const NO_USAGE: DayUsage = { commands: 0, writes: 0, errors: 0, bytesIn: 
 export const usageRow = openRecord({ database: databaseId, day: integer, session: sessionId, ...usageFields });
 export type UsageRow = TypeOf<typeof usageRow>;
 
-/** The number of the last record that was counted of a process; what it sends twice is counted once. */
+/** The number of a process's last counted record, so that a repeated record is counted once. */
 const meterMark = openRecord({ session: sessionId, number: integer, day: integer });
 export type MeterMark = TypeOf<typeof meterMark>;
 export const meterMarks = listOf(meterMark);
@@ -139,7 +143,7 @@ export function utcDayOf(atMs: number): UtcDay {
   return Math.floor(atMs / DAY_MS);
 }
 
-/** What a command makes; it never gets into the journal as such. */
+/** The form of a new record within commands; it is not journaled as such. */
 export const newDatabase = openRecord({
   id: databaseId,
   name: looseText(),

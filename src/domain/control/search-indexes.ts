@@ -1,4 +1,4 @@
-/** The search indexes, and which of them a token opens. */
+/** Search indexes, and the index that each token opens. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { SearchIndex } from './management.js';
 import { Owned } from './owned.js';
@@ -10,9 +10,9 @@ export interface SearchTokenOwner {
 }
 
 export class SearchIndexRecords {
-  /** Deleted ones too: no id is given twice. */
+  /** Includes deleted ones, so that no id is reused. */
   readonly byId = new Map<DatabaseId, SearchIndex>();
-  /** They are keyed by SHA-256 of the token. */
+  /** Keyed by SHA-256 of the token. */
   readonly tokens = new Map<string, SearchTokenOwner>();
   readonly #owned = new Owned<AccountId, DatabaseId>();
   #liveCount = 0;
@@ -21,13 +21,13 @@ export class SearchIndexRecords {
     return this.#liveCount;
   }
 
-  /** Undefined for one that is deleted or never was. */
+  /** Undefined for a deleted or unknown index. */
   live(id: DatabaseId): SearchIndex | undefined {
     const index = this.byId.get(id);
     return index?.deletedAtMs === undefined ? index : undefined;
   }
 
-  /** Not deleted, oldest first. */
+  /** Existing indexes, oldest first. */
   of(account: AccountId): SearchIndex[] {
     const indexes = [...this.#owned.of(account)].flatMap((id) => this.byId.get(id) ?? []);
     return indexes.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));

@@ -1,4 +1,4 @@
-/** The limits that a search index has by its type, and within which any can be set. */
+/** Default limits of a search index by type, and the allowed range of each. */
 import type { SearchLimits, SearchType } from './management.js';
 
 const GIB = 1024 ** 3;
@@ -17,7 +17,7 @@ const PAY_AS_YOU_GO: SearchLimits = {
 };
 
 export const DEFAULT_SEARCH_LIMITS: { readonly [Type in SearchType]: SearchLimits } = {
-  // Enough to try it out; a tenth of what is paid for in each second.
+  // Enough to try the service; a tenth of the paid rates per second.
   free: {
     ...PAY_AS_YOU_GO,
     maxVectorCount: 200_000,
@@ -32,7 +32,7 @@ export const DEFAULT_SEARCH_LIMITS: { readonly [Type in SearchType]: SearchLimit
   fixed: PAY_AS_YOU_GO,
 };
 
-/** A limit of -1 is none for these; the others always have one. */
+/** Limits that may be -1 for no limit; the others always have a value. */
 const MAY_BE_NONE: ReadonlySet<keyof SearchLimits> = new Set([
   'maxMonthlyReranks',
   'maxDailyUpdates',
@@ -40,7 +40,9 @@ const MAY_BE_NONE: ReadonlySet<keyof SearchLimits> = new Set([
   'maxMonthlyBandwidth',
 ] as const);
 
-/** What one request may say or ask for is one turn of a partition; what is kept is memory of the process that searches. */
+/**
+ * Limits per request bound one turn of a partition; the number of vectors bounds the memory of the searching process.
+ */
 const HIGHEST: Partial<SearchLimits> = {
   maxVectorCount: 100_000_000,
   maxWritesPerSecond: 1_000_000,
@@ -51,14 +53,14 @@ const HIGHEST: Partial<SearchLimits> = {
 
 const SEARCH_LIMIT_NAMES = Object.keys(PAY_AS_YOU_GO) as readonly (keyof SearchLimits)[];
 
-/** Why the limits cannot be, or undefined when they can. */
+/** The reason why the limits are refused; undefined: they are valid. */
 export function refusedSearchLimit(limits: SearchLimits): string | undefined {
   for (const name of SEARCH_LIMIT_NAMES) {
     const value = limits[name];
     if (value === NONE && MAY_BE_NONE.has(name)) continue;
     const high = HIGHEST[name] ?? Number.MAX_SAFE_INTEGER;
     if (!Number.isSafeInteger(value) || value < 1 || value > high) {
-      return `${name} is a whole number from 1 to ${high}${MAY_BE_NONE.has(name) ? ', or -1 for no limit' : ''}`;
+      return `${name} must be a whole number from 1 to ${high}${MAY_BE_NONE.has(name) ? ', or -1 for no limit' : ''}`;
     }
   }
   return undefined;

@@ -1,26 +1,90 @@
 /**
- * The control state: a fold of the control journal. The owner decides on it; every process keeps a copy.
+ * The control state: the fold of the control journal. The owner decides on it; every process keeps a copy.
  *
- *  CST1 a name finds the oldest database of its account that has it and is not deleted; the command line gives each
- *       name once, the management API as often as it is asked to
+ *  CST1 a name finds the oldest existing database of its account with that name; on the command line a name is
+ *       unique, in the management API it may be used several times
  *  CST2 a secret opens one database, and is in the indexes exactly as long as it is in the record
- *  CST3 what is remembered by day (day-counts.ts) is bounded in days (limits.ts)
- *  CST4 a user's token is there exactly as long as the user has the password it was issued for
+ *  CST3 daily counts (day-counts.ts) are bounded in days (limits.ts)
+ *  CST4 a user's token exists exactly as long as the user has the password it was issued for
  *  CST5 a token opens one account's queue, and is in the index exactly as long as it is in the account
- *  CST6 a person's key for an account is there exactly as long as the person acts for the account
- *  CST7 a backup is there no longer than its database, and belongs to whom the database belongs to
+ *  CST6 a person's key for an account exists exactly as long as the person acts for the account
+ *  CST7 a backup exists no longer than its database, and belongs to the account of the database
  */
-import type { AccountId, DatabaseId } from '../../kernel/index.js';
-import { ApiKeys } from './api-keys.js';
+import type { AccountId, ApiKeyId, BackupId, DatabaseId } from '../../kernel/index.js';
 import { AuditLog } from './audit-log.js';
-import { BackupRecords } from './backups.js';
 import { DayCounts } from './day-counts.js';
 import type { ControlEventOf } from './events.js';
+import { BACKUP_TIMEOUT_MS } from './limits.js';
+import type { ApiKey, Backup } from './management.js';
 import { Owned } from './owned.js';
 import { People } from './people.js';
 import type { Account, AclUserRecord, Database, TokenRole, UserToken } from './records.js';
 import { SearchIndexRecords } from './search-indexes.js';
 import { SignedOutSessions } from './signed-out.js';
+
+/** Records of database backups; their contents are in the object store. */
+class BackupRecords {
+  readonly byId = new Map<BackupId, Backup>();
+  readonly #byDatabase = new Owned<DatabaseId, BackupId>();
+
+  put(backup: Backup): void {
+    this.byId.set(backup.id, backup);
+    this.#byDatabase.add(backup.database, backup.id);
+  }
+
+  delete(id: BackupId): void {
+    const backup = this.byId.get(id);
+    if (backup === undefined) return;
+    this.byId.delete(id);
+    this.#byDatabase.remove(backup.database, id);
+  }
+
+  /** Newest first. */
+  of(database: DatabaseId): Backup[] {
+    const backups = [...this.#byDatabase.of(database)].flatMap((id) => this.byId.get(id) ?? []);
+    return backups.sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? -1 : 1));
+  }
+
+  /** A backup that a crash interrupted counts as in progress for `BACKUP_TIMEOUT_MS`. */
+  isUnderWay(database: DatabaseId, nowMs: number): boolean {
+    return this.of(database).some(
+      ({ state, createdAtMs }) => state === 'pending' && nowMs - createdAtMs < BACKUP_TIMEOUT_MS,
+    );
+  }
+}
+
+/** API keys that people created to sign in. */
+class ApiKeys {
+  readonly byId = new Map<ApiKeyId, ApiKey>();
+  /** Keyed by SHA-256 of the secret. */
+  readonly bySecret = new Map<string, ApiKey>();
+  readonly #byEmail = new Owned<string, ApiKeyId>();
+
+  put(key: ApiKey): void {
+    this.byId.set(key.id, key);
+    this.bySecret.set(key.sha256, key);
+    this.#byEmail.add(key.email, key.id);
+  }
+
+  delete(id: ApiKeyId): void {
+    const key = this.byId.get(id);
+    if (key === undefined) return;
+    this.byId.delete(id);
+    this.bySecret.delete(key.sha256);
+    this.#byEmail.remove(key.email, id);
+  }
+
+  /** Deletes the keys of one account that `isKept` does not keep. */
+  dropOf(account: AccountId, isKept: (key: ApiKey) => boolean): void {
+    for (const key of [...this.byId.values()]) if (key.account === account && !isKept(key)) this.delete(key.id);
+  }
+
+  /** Oldest first. */
+  of(email: string): ApiKey[] {
+    const keys = [...this.#byEmail.of(email)].flatMap((id) => this.byId.get(id) ?? []);
+    return keys.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+  }
+}
 
 export interface TokenOwner {
   readonly database: DatabaseId;
@@ -33,38 +97,38 @@ export interface QueueTokenOwner {
 }
 
 export interface ControlStateOptions {
-  /** False for a copy that nobody asks for the audit log. */
+  /** False for a copy that is never asked for the audit log. */
   readonly keepsAudit?: boolean;
 }
 
 export class ControlState extends DayCounts {
   readonly accounts = new Map<AccountId, Account>();
-  /** They are keyed by SHA-256 of the token. */
+  /** Keyed by SHA-256 of the token. */
   readonly queueTokens = new Map<string, QueueTokenOwner>();
   readonly people = new People();
-  /** Teams and queues that are gone, and when: their ids are not given again. */
+  /** Deleted teams and queues with the time of deletion: their ids are not reused. */
   readonly deletedAccounts = new Map<AccountId, number>();
   readonly apiKeys = new ApiKeys();
   readonly search = new SearchIndexRecords();
   readonly backups = new BackupRecords();
   readonly signedOut = new SignedOutSessions();
   readonly audit: AuditLog;
-  /** Deleted ones too. */
+  /** Includes deleted ones. */
   readonly databases = new Map<DatabaseId, Database>();
-  /** The level of the forms in which things are stored, once it was raised. */
+  /** The level of stored forms; undefined until it is first raised. */
   format: Omit<ControlEventOf<'FormatRaised'>, 'type'> | undefined;
   firstStart: { readonly account: AccountId; readonly database: DatabaseId } | undefined;
-  /** They are keyed by SHA-256 of the token. */
+  /** Keyed by SHA-256 of the token. */
   readonly tokens = new Map<string, TokenOwner>();
-  /** They are keyed by SHA-256 of the password. */
+  /** Keyed by SHA-256 of the password. */
   readonly passwords = new Map<string, DatabaseId>();
-  /** They are keyed by name. */
+  /** Keyed by name. */
   readonly users = new Map<DatabaseId, Map<string, AclUserRecord>>();
-  /** They are keyed by SHA-256 of the token. */
+  /** Keyed by SHA-256 of the token. */
   readonly userTokens = new Map<string, UserToken>();
-  /** They are keyed by SHA-256 of the token. */
+  /** Keyed by SHA-256 of the token. */
   readonly scrapeTokens = new Map<string, DatabaseId>();
-  /** The same of queues. */
+  /** The same for queues. */
   readonly queueScrapeTokens = new Map<string, AccountId>();
   readonly #idsByName = new Owned<string, DatabaseId>();
   readonly #owned = new Owned<AccountId, DatabaseId>();
@@ -75,7 +139,7 @@ export class ControlState extends DayCounts {
     this.audit = new AuditLog(keepsAudit);
   }
 
-  /** Undefined for one that is deleted or never was. */
+  /** Undefined for a deleted or unknown database. */
   live(id: DatabaseId): Database | undefined {
     const database = this.databases.get(id);
     return database?.deletedAtMs === undefined ? database : undefined;
@@ -85,7 +149,7 @@ export class ControlState extends DayCounts {
     return this.#oldest(this.#idsByName.of(nameKey(account, name)))[0];
   }
 
-  /** Not deleted, oldest first. */
+  /** Existing databases, oldest first. */
   databasesOf(account: AccountId): Database[] {
     return this.#oldest(this.#owned.of(account));
   }
@@ -99,7 +163,10 @@ export class ControlState extends DayCounts {
     return databases.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
   }
 
-  /** Puts the account in place of what is there (CST5). For `evolve` alone. */
+  /**
+   * Sets or replaces the account: CST5 (a token is in the index exactly as long as it is in the account). Only
+   * `evolve` calls this.
+   */
   putAccount(account: Account): void {
     const before = this.accounts.get(account.id);
     if (before !== undefined) this.#unindexAccount(before);
@@ -111,7 +178,10 @@ export class ControlState extends DayCounts {
     if (readOnlyToken !== undefined) this.queueTokens.set(readOnlyToken.sha256, { account: id, role: 'read-only' });
   }
 
-  /** Its keys go with it (CST6). For `evolve` alone. */
+  /**
+   * Also deletes the account's keys: CST6 (a person's key exists as long as the person acts for the account). Only
+   * `evolve` calls this.
+   */
   deleteAccount(id: AccountId, atMs: number): void {
     const before = this.accounts.get(id);
     if (before !== undefined) this.#unindexAccount(before);
@@ -127,7 +197,10 @@ export class ControlState extends DayCounts {
     this.people.remove(account);
   }
 
-  /** Puts the record in place of what is there (CST1, CST2). For `evolve` alone. */
+  /**
+   * Sets or replaces the record: CST1 (a name finds the oldest database) and CST2 (a secret is in the indexes exactly
+   * as long as in the record). Only `evolve` calls this.
+   */
   put(database: Database): void {
     const before = this.databases.get(database.id);
     if (before !== undefined) this.#unindex(before);
@@ -183,7 +256,7 @@ export class ControlState extends DayCounts {
     this.userTokens.set(token.sha256, token);
   }
 
-  /** CST4. */
+  /** CST4 (a user's token exists exactly as long as the user has the password it was issued for). */
   dropVoidTokens(database: DatabaseId, user: string): void {
     for (const [sha256, token] of this.userTokens) {
       if (token.database !== database || token.user !== user) continue;

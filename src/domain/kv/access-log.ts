@@ -1,21 +1,22 @@
 /**
- * When keys were last used, or how often: kept only while a policy of eviction needs it, in some bytes a key.
- * Counts grow with the logarithm of uses and decay by one a minute, as Redis's do.
+ * Records when each key was last used (LRU) or how often (LFU). It exists only while an eviction policy needs it and
+ * costs some bytes per key. As in Redis, LFU counts grow with the logarithm of the uses and decay by one per
+ * `lfu-decay-time` minutes.
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import { SegmentedMap } from './segmented-map.js';
 
 export type AccessOrder = 'lru' | 'lfu';
 
-/** What a new key starts with, so that it is not the first to go. */
+/** The count of a new key, above 0 so that it is not the first to be evicted. */
 const INITIAL_COUNT = 5;
 const MAX_COUNT = 255;
 const MINUTE_MS = 60_000;
-/** A count and the minute it was true at, in one number. */
+/** An LFU mark holds a count and the minute at which it was true: minute × 256 + count. */
 const COUNT_RADIX = 256;
 
 export class AccessLog {
-  /** The marks by key. They are cleared by putting a new map in their place, so that the old one can be put back. */
+  /** The marks by key. `clear` replaces the map instead of emptying it, so that an undo can restore the old map. */
   marks = new SegmentedMap<number>();
 
   constructor(
@@ -35,7 +36,7 @@ export class AccessLog {
     this.marks.set(key, Math.floor(nowMs / MINUTE_MS) * COUNT_RADIX + count);
   }
 
-  /** This is how it was used elsewhere: for how long it was not, or how often. What the order does not need is left out. */
+  /** Sets the idle time or frequency that RESTORE gives. The value that the current order does not use is ignored. */
   restore(key: ByteString, nowMs: number, idleSeconds: number | undefined, frequency: number | undefined): void {
     if (this.order === 'lru' && idleSeconds !== undefined) this.marks.set(key, nowMs - idleSeconds * 1000);
     if (this.order === 'lfu' && frequency !== undefined) {
@@ -59,14 +60,17 @@ export class AccessLog {
     this.marks.set(key, mark);
   }
 
-  /** The lower, the sooner it may go; a key that was not used since the log began is the first. */
+  /**
+   * The key with the lowest rank is evicted first. A key without a mark was not used since the log began and ranks
+   * lowest.
+   */
   rankOf(key: ByteString, nowMs: number): number {
     const mark = this.marks.get(key);
     if (mark === undefined) return -1;
     return this.order === 'lru' ? mark : this.#countOf(mark, nowMs);
   }
 
-  /** Seconds since the last use; undefined when that is not kept. */
+  /** Seconds since the last use; undefined when the log does not keep times. */
   idleSeconds(key: ByteString, nowMs: number): number | undefined {
     if (this.order !== 'lru') return undefined;
     const mark = this.marks.get(key);

@@ -1,6 +1,6 @@
 /**
- * Bounds an answer while it is made. What is answered is in memory once and named many times: a megabyte that MGET
- * names a thousand times costs nothing before it is written out.
+ * Bounds the size of an answer while it is built. A value is in memory once but may appear many times in an answer:
+ * MGET of one 1 MB key named a thousand times costs little memory until the answer is encoded.
  */
 import type { CommandContext } from './command-spec.js';
 import { ErrorReply, ITEM_BYTES } from './reply.js';
@@ -14,7 +14,7 @@ export class AnswerSize {
     this.#left = maxAnswerBytes;
   }
 
-  /** Counts one more item. @throws ErrorReply when that is too much */
+  /** Counts one more item. @throws ErrorReply when the answer exceeds the bound */
   add(textBytes = 0): void {
     this.addItems(1, textBytes);
   }
@@ -24,7 +24,7 @@ export class AnswerSize {
     if (this.#left < 0) throw tooLarge(this.#limit);
   }
 
-  /** Would so many items be too much, whatever is in them? @throws ErrorReply */
+  /** Checks room for `count` items, whatever their text. @throws ErrorReply */
   requireItems(count: number): void {
     if (count * ITEM_BYTES > this.#left) throw tooLarge(this.#limit);
   }

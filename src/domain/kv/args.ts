@@ -1,6 +1,6 @@
 /**
- * The words of one Redis command, read with the errors Redis gives. `args.bytes(0)` is the name.
- * No handler spells "syntax error" or "not an integer" itself.
+ * The words of one Redis command, parsed with Redis's errors; `args.bytes(0)` is the name. Handlers use these methods
+ * instead of writing "syntax error" or "not an integer" themselves.
  */
 import type { ByteString } from '../../kernel/index.js';
 import { parseFloatStrict, parseInt64 } from './numbers.js';
@@ -35,14 +35,16 @@ export class Args {
     return BigInt(value);
   }
 
-  /** An integer that a number holds exactly: counts, indexes, offsets. Beyond 2^53 it is out of range. */
+  /**
+   * An integer within ±2^53, which a number holds exactly: counts, indexes, offsets. Larger values are out of range.
+   */
   integer(index: number): number {
     const value = parseInt64(this.bytes(index));
     if (value === undefined || typeof value === 'bigint') throw ERRORS.notAnInteger;
     return value;
   }
 
-  /** Any 64-bit integer as an offset into something in memory: beyond 2^53 it stands for that bound. */
+  /** Any 64-bit integer as an offset into a value; clamped to ±2^53. */
   offset(index: number): number {
     const value = parseInt64(this.bytes(index));
     if (value === undefined) throw ERRORS.notAnInteger;
@@ -50,7 +52,7 @@ export class Args {
     return value > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
   }
 
-  /** A count of at least `least`, else `problem`, whatever is wrong with it. Beyond 2^53 it stands for that bound. */
+  /** A count of at least `least`, clamped to 2^53; any invalid word throws `problem`. */
   count(index: number, least: 0 | 1, problem: ErrorReply): number {
     const value = parseInt64(this.bytes(index));
     if (value === undefined || value < least) throw problem;

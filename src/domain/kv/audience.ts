@@ -1,32 +1,35 @@
 /**
- * Those who listen to a database: subscribers of channels and patterns. Known to the owner of the
- * database's first partition; everywhere else the audience is empty.
+ * The clients that listen to a database: subscribers of channels and patterns, monitors. Only the owner of the
+ * database's first partition knows them; elsewhere the audience is empty.
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { PermissionDenied } from './acl/permission-denied.js';
-import type { CommandSpec } from './command-spec.js';
+import type { CommandDescription } from './command-description.js';
 
 export interface Audience {
-  /** Hands the message to everyone who listens, behind what the command depends on. @returns how many do */
+  /**
+   * Sends the message to all subscribers, after the entry that the command depends on is stored. @returns the number of
+   * receivers
+   */
   publish(channel: ByteString, payload: ByteString, isSharded: boolean): number;
-  /** Channels somebody is subscribed to by name. */
+  /** Channels with at least one subscriber by name. */
   channels(isSharded: boolean): Iterable<ByteString>;
   subscribersOf(channel: ByteString, isSharded: boolean): number;
-  /** How many different patterns somebody is subscribed to. */
+  /** The number of different patterns with a subscriber. */
   readonly patternCount: number;
-  /** Commands that write are held up somewhere: what there is stays as it is, nothing expires or is evicted. */
+  /** CLIENT PAUSE holds up write commands: keys neither expire nor are evicted until it ends. */
   readonly isPaused?: boolean;
-  /** Clients whose commands are held up. */
+  /** The number of clients with held-up commands. */
   readonly heldClients?: number;
-  /** What is said from now on is of something that is not done yet: it goes no further before `letGo`. */
+  /** Holds back later messages until `letGo`, because the run that sends them is not finished. */
   hold?(): void;
   letGo?(): void;
-  /** This is called instead of `letGo`, when what it was about did not happen. */
+  /** Drops the held messages instead, when the run was undone. */
   unsay?(): void;
-  /** A script was refused a command, for ACL LOG. */
+  /** Records a command that was refused to a script, for ACL LOG. */
   noteScriptDenial?(denial: PermissionDenied): void;
-  /** A script is about to run a command: for those who watch all commands, or cache what it reads. */
-  noteScriptCall?(spec: CommandSpec, words: readonly ByteString[]): void;
+  /** Announces a command of a script, for monitors and for client-side caching. */
+  noteScriptCall?(spec: CommandDescription, words: readonly ByteString[]): void;
 }
 
 export const NO_AUDIENCE: Audience = {

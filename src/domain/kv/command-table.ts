@@ -1,9 +1,10 @@
 /**
- * A table of Redis commands, found by name. It knows no command by itself: its rows are handed to it, and it is handed
- * to whoever looks commands up, so that rows may use the engine and the engine rows (`commands.ts` has the whole one).
+ * A table of Redis commands by name. Its rows are passed in, and the table is passed to its users, so that rows can use
+ * the engine and the engine can look up rows (`commands.ts` has the complete table).
  */
 import type { ByteString } from '../../kernel/index.js';
-import { type CommandSpec, isForScripts } from './command-spec.js';
+import { isForScripts } from './command-description.js';
+import type { CommandSpec } from './command-spec.js';
 import {
   ERRORS,
   ErrorReply,
@@ -15,8 +16,8 @@ import {
 } from './reply.js';
 
 /**
- * All that a row may have. Every row has all of it, in this order: where rows have fields of their own, reading one of any
- * command's is a search, and a command is asked some twenty of them.
+ * All fields of a row. Every row gets all of them in this order, because V8 reads a field faster when all objects have
+ * one shape, and each command reads some twenty of them.
  */
 const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
   name: undefined,
@@ -50,6 +51,7 @@ const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
   acrossPartitions: undefined,
   countsAsWrite: undefined,
   mayFollowSubscribe: undefined,
+  asksReadiness: undefined,
   endsScript: undefined,
   waitsForGroup: undefined,
   readsOnly: undefined,
@@ -60,9 +62,9 @@ const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
 export class CommandTable {
   readonly rows: readonly CommandSpec[];
   readonly #specsByName = new Map<string, CommandSpec>();
-  /** Names that have subcommands: their second word belongs to the name. */
+  /** Names with subcommands: their second word belongs to the name. */
   readonly #containers = new Set<string>();
-  /** The name found last and its row, where it has no subcommands: what comes in pipelines is mostly alike. */
+  /** The most recent lookup, for names without subcommands: commands of a pipeline are mostly alike. */
   #lastName: ByteString = '';
   #lastSpec: CommandSpec | undefined;
 
@@ -76,12 +78,12 @@ export class CommandTable {
     }
   }
 
-  /** The row of exactly that name, in upper or in lower case. */
+  /** The row of exactly that name, in upper or lower case. */
   rowOf(name: string): CommandSpec | undefined {
     return this.#specsByName.get(name);
   }
 
-  /** The row for a command as typed, in any case; its subcommand's row where it has one. */
+  /** The row for a command as typed, in any case; for a container, its subcommand's row. */
   find(words: readonly ByteString[]): CommandSpec | undefined {
     const name = words[0] as ByteString;
     if (name === this.#lastName) return this.#lastSpec;
@@ -96,13 +98,13 @@ export class CommandTable {
     }
     const upper = name.toUpperCase();
     if (this.#containers.has(upper) && words.length > 1) {
-      // A word that is none of its subcommands is no argument either.
+      // An unknown subcommand gives undefined; the word is not taken as an argument.
       return this.#specsByName.get(`${upper} ${(words[1] as ByteString).toUpperCase()}`);
     }
     return this.#specsByName.get(upper);
   }
 
-  /** The row of a command that may be queued, or the error a client gets instead: unknown, or of wrong arity. */
+  /** The row of a command that may be queued, or the error for an unknown command or a wrong arity. */
   admit(words: readonly ByteString[]): CommandSpec | ErrorReply {
     if (words.length === 0 || (words[0] === '' && words.length === 1)) return ERRORS.emptyCommand;
     const spec = this.find(words);
@@ -110,7 +112,7 @@ export class CommandTable {
     const { arity } = spec;
     if (arity >= 0 ? words.length !== arity : words.length < -arity) {
       const problem = wrongArity(spec.name.replace(' ', '|'));
-      // Over REST the command is refused, whatever its words.
+      // REST refuses the command with any arguments.
       if (spec.flags.includes('connection')) return new ErrorReply(problem.text, notOverRest(spec.name).text);
       return spec.rest === 'refused' ? new ErrorReply(problem.text, notAvailable(spec.name).text) : problem;
     }
@@ -120,7 +122,7 @@ export class CommandTable {
   #unknown(words: readonly ByteString[]): ErrorReply {
     const name = (words[0] as ByteString).toUpperCase();
     if (!this.#containers.has(name)) return unknownCommand(words);
-    // A container without its subcommand lacks a word; Redis says so too.
+    // A container without a subcommand has the wrong arity, as in Redis.
     const problem = words.length === 1 ? wrongArity(name) : unknownSubcommand(words);
     const isOfConnection = this.#specsByName.get(`${name} HELP`)?.flags.includes('connection') === true;
     return isOfConnection ? new ErrorReply(problem.text, notOverRest(name).text) : problem;

@@ -1,27 +1,27 @@
 /**
- * The families assembled: the table of every Redis command there is, and questions to it. Beside it stands the table of
- * commands that only this system's own processes send to owners: no client is served from that.
+ * The complete table of Redis commands, assembled from the families, and lookups in it. A second table holds the
+ * commands that only this system's processes send to owners; clients cannot call those.
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
 import { CommandTable } from './command-table.js';
 import { FAMILIES } from './families/index.js';
 import { SEARCH_WRITES } from './families/search/index.js';
+import { SLOW_NOTES } from './families/server/slow-log.js';
 import type { ErrorReply } from './reply.js';
 
 export const COMMANDS = new CommandTable(FAMILIES.flat());
-const INTERNAL_COMMANDS = new CommandTable(SEARCH_WRITES);
+const INTERNAL_COMMANDS = new CommandTable([...SEARCH_WRITES, ...SLOW_NOTES]);
 
 export function allCommands(): readonly CommandSpec[] {
   return COMMANDS.rows;
 }
 
-/** This is `CommandTable.find` for commands that were admitted or that a process sends of its own accord. */
+/** As `CommandTable.find`, for admitted commands and for commands that a process sends itself. */
 export function findCommand(words: readonly ByteString[]): CommandSpec | undefined {
   return COMMANDS.find(words) ?? INTERNAL_COMMANDS.find(words);
 }
 
-/** This is `CommandTable.admit`. */
 export function admit(words: readonly ByteString[]): CommandSpec | ErrorReply {
   return COMMANDS.admit(words);
 }

@@ -1,13 +1,13 @@
 /**
- * One number for all a partition holds: names, values, expiries, parameters, libraries, in no order. Two
- * with equal contents have equal digests however they came to be: replayed, restored or live. It is the
- * sum, modulo 2^128, of a 128-bit hash of each part.
+ * A 128-bit digest of the contents of a partition: keys, values, expiries, parameters and libraries, in no order. Two
+ * partitions with equal contents have equal digests, whether replayed, restored or live. It is the sum, modulo 2^128,
+ * of a 128-bit hash of each part.
  */
 import { createXXHash128 } from 'hash-wasm';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvEngine } from './engine.js';
-import type { Collection, Value } from './keyspace.js';
 import { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
+import type { Collection, Value } from './value.js';
 
 const hasher = await createXXHash128();
 const wordHasher = await createXXHash128();
@@ -15,19 +15,19 @@ const MODULUS = 1n << 128n;
 
 type Hasher = typeof hasher;
 
-/** Lengths stand in front, so that no two lists of words look alike. */
+/** Each word is preceded by its length, so that two different lists of words never feed the same bytes. */
 function feed(into: Hasher, word: ByteString): void {
   into.update(Buffer.from(`${word.length}:${word}`, 'latin1'));
 }
 
-/** Adds up key by key, so that a caller can do it in slices. */
+/** Sums up key by key, so that a caller can compute it in slices. */
 export class KeyspaceDigest {
   #sum = 0n;
 
   add(key: ByteString, value: Value, expireAtMs: number | undefined): void {
     hasher.init();
     if (typeof value === 'string') {
-      // The digest is as it was before there was anything but strings: snapshots of that time stay valid.
+      // Strings keep the form of the first release, so that digests in old snapshots stay valid.
       for (const words of rebuildingCommands(key, value, expireAtMs)) for (const word of words) feed(hasher, word);
       hasher.update(';');
     } else {
@@ -40,7 +40,7 @@ export class KeyspaceDigest {
     this.#add();
   }
 
-  /** A part that is no key, as words. */
+  /** Adds a part that is not a key, as words. */
   addPart(words: readonly ByteString[]): void {
     hasher.init();
     for (const word of words) feed(hasher, word);
@@ -67,7 +67,7 @@ function sumOfContents(value: Collection): ByteString {
   return sum.toString(16);
 }
 
-/** The digest of everything there, expired or not; about 3 µs a key, in one go. */
+/** The digest of the whole partition, expired keys included, in one go: about 3 µs per key. */
 export function digestOf(engine: KvEngine): string {
   const digest = new KeyspaceDigest();
   for (const words of rebuildingPreamble(engine)) digest.addPart(words);

@@ -1,18 +1,18 @@
 /**
- * The values of a keyspace, where long strings may be under edit: one whose bits are changed is kept as a
- * buffer until somebody looks at it as a string.
+ * The values of a keyspace. A long string that is changed in place (SETBIT, BITFIELD) is kept as a buffer ("under
+ * edit") until it is read as a string.
  *
- *  EDS1 whoever reads a value by `get`, or goes through them all, meets strings and collections alone
+ *  EDS1 `get` and iteration return only strings and collections, never a buffer under edit
  */
 import type { ByteString } from '../../kernel/index.js';
-import type { Value } from './keyspace.js';
 import type { Outline } from './packed-entries.js';
 import { PagePool } from './page-pool.js';
 import { NOT_TAKEN, type ScanStep, SegmentedMap } from './segmented-map.js';
 import type { SetInPlace } from './set-in-place.js';
 import { BitString, MIN_BIT_STRING_BYTES } from './types/bit-string.js';
+import type { Value } from './value.js';
 
-/** Strings under edit at a time: each is a buffer of up to the largest value. */
+/** Strings under edit at one time: each is a buffer of up to the largest value. */
 const MAX_EDITED = 4;
 
 export class EditedStrings extends SegmentedMap<Value> {
@@ -22,12 +22,12 @@ export class EditedStrings extends SegmentedMap<Value> {
     super(new PagePool());
   }
 
-  /** The string under edit, if it is. */
+  /** The buffer of a string under edit. */
   bitsOf(key: ByteString): BitString | undefined {
     return this.#edited.size === 0 ? undefined : this.#edited.get(key);
   }
 
-  /** Puts a string under edit; undefined where that does not pay, or where there is none. */
+  /** Puts a string under edit; undefined if the key holds no string or a short one. */
   edit(key: ByteString): BitString | undefined {
     const present = this.bitsOf(key);
     if (present !== undefined) return present;

@@ -1,54 +1,56 @@
 /**
- * The effects of a turn on one partition, as the journal keeps them: Redis commands in absolute form,
- * RESP-encoded. A command that changed nothing pushes nothing.
+ * The effects of one turn on one partition: Redis commands in absolute form, RESP-encoded as in the journal. A command
+ * that changed no key pushes no effect.
  *
- * Strings that were put together word by word are laid out in memory when somebody reads them: of a million words, or of
- * a few that are megabytes, that takes tens of milliseconds. So what has been pushed becomes bytes every so often, while
- * the command runs, and long words do at once; the entry then finds its section as it is.
+ * Text that is concatenated word by word is a tree in V8 until it is read; flattening a million words, or a few of
+ * megabytes, takes tens of milliseconds. Pushed effects are therefore encoded into bytes every few words while the
+ * commands run, and long words immediately, so that the entry finds its section ready.
  */
 import { type ByteString, GrowingBytes } from '../../kernel/index.js';
 import { SLICE_WORDS } from './limits.js';
 import { textBytes } from './steps.js';
 
-/** Words, and bytes, after which what was pushed becomes bytes: soon, for the pieces that a long text is made of outlive collections. */
+/**
+ * After so many words or bytes the pushed text is encoded. Few words, because the pieces of a long text would otherwise
+ * survive garbage collections.
+ */
 const SETTLED_WORDS = 128;
 const SETTLED_BYTES = 512 * 1024;
-/** So much room at most is taken ahead because the last effects needed it. */
+/** The most space to reserve because the last turn needed it. */
 const EXPECTED_BYTES = 1024 * 1024;
-/** From here on words are looked at one by one. */
+/** Words of at least this length are copied one by one. */
 const LONG_WORD_BYTES = 64 * 1024;
-/** What stands around a word of less than ten thousand bytes, at most. */
+/** The most bytes of RESP framing per word below ten thousand bytes. */
 const AROUND_WORD_BYTES = 9;
 const NOTHING = Buffer.alloc(0);
 const NO_STEPS: readonly undefined[] = [];
 const SET = '*3\r\n$3\r\nSET';
-/** Made once: put together for each word they are most of what an effect takes in memory. */
+/** The framing before a word, by its length. Built once: built per word, it is most of an effect's garbage. */
 const IN_FRONT: readonly string[] = Array.from({ length: 512 }, (_, length) => `\r\n$${length}\r\n`);
 
-/** The end of what stands before a word, and its length. */
+/** The line end of the preceding text, then the header of a word. */
 function inFrontOf({ length }: ByteString): string {
   return IN_FRONT[length] ?? `\r\n$${length}\r\n`;
 }
 
 export class Effects {
-  /** How many there were when what is held began, and their bytes; all that there are where nothing is held. */
+  /** The count and bytes of effects before the held ones; infinite while no effects are held. */
   #freeCount = Number.POSITIVE_INFINITY;
   #freeBytes = Number.POSITIVE_INFINITY;
-  /** In replay effects are read, not made: what handlers push is dropped before it is encoded. */
+  /** In replay, effects that handlers push are dropped before encoding. */
   isMuted = false;
-  /** What was pushed earlier. */
+  /** Effects that are already encoded. */
   #settled = new GrowingBytes();
-  /** What was pushed since. */
+  /** Effects pushed since then, as text. */
   #resp: ByteString = '';
   #words = 0;
   #count = 0;
 
-  /** How many effects have been pushed since the last `take`. */
+  /** Effects pushed since the last `take`. */
   get count(): number {
     return this.#count;
   }
 
-  /** Encoded bytes so far. */
   get bytes(): number {
     return this.#settled.length + this.#resp.length;
   }
@@ -57,12 +59,12 @@ export class Effects {
     if (!this.isMuted) this.#add(`*${words.length}`, words, 0);
   }
 
-  /** This is `push` for lists as long as a client likes: spread into arguments, those would overflow the stack. */
+  /** As `push`, for lists of any length: spread into arguments, a long list would overflow the stack. */
   pushList(name: ByteString, words: readonly ByteString[], from = 0): void {
     if (!this.isMuted) this.#add(`*${words.length - from + 1}${inFrontOf(name)}${name}`, words, from);
   }
 
-  /** Commands with their names, one after the other, and a pause behind each. */
+  /** Pushes whole commands, pausing after each. */
   *pushEach(commands: Iterable<readonly ByteString[]>): Generator<void, void> {
     for (const [name = '', ...words] of commands) {
       this.pushList(name, words);
@@ -70,7 +72,7 @@ export class Effects {
     }
   }
 
-  /** This is `pushList` in slices, from one of the words on: nothing of it is there before it is all encoded. */
+  /** As `pushList` in slices, from one of the words on. The effect is added only when all of it is encoded. */
   pushLong(name: ByteString, words: readonly ByteString[], from = 0): Iterable<void> {
     if (!this.isMuted && words.length > SLICE_WORDS) return this.#inSlices(name, words, from);
     this.pushList(name, words, from);
@@ -104,7 +106,7 @@ export class Effects {
     this.#settled.append(bytes.take());
   }
 
-  /** The commonest effect, spelled out because it is the hot path. */
+  /** The most frequent effect, written out because it is the hot path. */
   pushSet(key: ByteString, value: ByteString): void {
     if (this.isMuted) return;
     if (value.length >= LONG_WORD_BYTES) {
@@ -116,20 +118,19 @@ export class Effects {
     this.#noteWords(1);
   }
 
-  /** Takes over effects that are encoded already. */
   adopt(resp: Uint8Array, count: number): void {
     this.#settle();
     this.#settled.append(resp);
     this.#count += count;
   }
 
-  /** What is pushed from now on is left by `take`, until it is let go or dropped. */
+  /** Holds effects pushed from now on: `take` leaves them until `letGo` or `drop`. */
   hold(): void {
     this.#freeCount = this.#count;
     this.#freeBytes = this.bytes;
   }
 
-  /** How many effects there are in front of what is held, and their bytes. */
+  /** The count and bytes of the effects before the held ones. */
   get free(): { readonly count: number; readonly bytes: number } {
     return { count: Math.min(this.#count, this.#freeCount), bytes: Math.min(this.bytes, this.#freeBytes) };
   }
@@ -149,7 +150,7 @@ export class Effects {
     this.letGo();
   }
 
-  /** Drops what was pushed since there were `count` effects of `bytes`. */
+  /** Drops the effects pushed since there were `count` effects of `bytes`. */
   rollBack(count: number, bytes: number): void {
     const settled = this.#settled.length;
     if (bytes < settled) this.#settled.cut(bytes);
@@ -157,7 +158,7 @@ export class Effects {
     this.#count = count;
   }
 
-  /** The encoded effects; what is held stays, and nothing else. */
+  /** Returns the encoded effects and removes them; held effects stay. */
   take(): Buffer {
     const { count, bytes } = this.free;
     const isHeld = this.#freeCount !== Number.POSITIVE_INFINITY;
@@ -166,7 +167,7 @@ export class Effects {
       this.#freeCount = 0;
       this.#freeBytes = 0;
     }
-    // What is held may be much, and is where it belongs.
+    // Held effects may be large; without free effects they are not copied.
     if (bytes === 0) return NOTHING;
     this.#words = 0;
     if (this.#settled.length === 0 && !isHeld) {
@@ -176,7 +177,8 @@ export class Effects {
     }
     this.#settle();
     const all = this.#settled.take();
-    // Turns under load are alike: room that grows as it fills is asked for, and copied, three times over.
+    // Turns under load are of similar size. Reserving the last turn's size avoids growing and copying the buffer about
+    // three times.
     this.#settled = new GrowingBytes(Math.min(all.length + (all.length >>> 2), EXPECTED_BYTES));
     if (bytes < all.length) this.#settled.append(all.subarray(bytes));
     return all.subarray(0, bytes);
@@ -195,7 +197,7 @@ export class Effects {
     this.#noteWords(words.length);
   }
 
-  /** Word by word: what is long is copied once, and is never part of a longer string. */
+  /** Copies long words directly into the buffer, so that they never become part of a longer string. */
   #addLong(head: ByteString, words: readonly ByteString[], from: number): void {
     this.#resp += head;
     for (let i = from; i < words.length; i += 1) {

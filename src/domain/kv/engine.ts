@@ -1,47 +1,42 @@
 /**
- * One partition's engine: its keyspace, settings and libraries, and commands run against them one at a
- * time, synchronously. Live commands, the effects in the journal and those in a snapshot all come through here.
+ * The engine of one partition: its keyspace, settings and libraries, and the synchronous execution of commands, one at
+ * a time. Live commands, effects in the journal and effects in a snapshot all run through it.
  */
-import type { ByteString, Random } from '../../kernel/index.js';
-import { MillraceError } from '../../kernel/index.js';
+import { type ByteString, MillraceError, type Random } from '../../kernel/index.js';
 import { AccessLog } from './access-log.js';
 import { Args } from './args.js';
 import { type Audience, NO_AUDIENCE } from './audience.js';
-import type {
-  CommandContext,
-  CommandSpec,
-  KvFaceName,
-  Permissions,
-  ServerInfo,
-  SlicedHandler,
-} from './command-spec.js';
+import type { KvFaceName, Permissions } from './command-description.js';
+import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
 import type { CommandTable } from './command-table.js';
 import { COMMANDS } from './commands.js';
 import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
+import { removeExpiredFields } from './field-expiry.js';
 import type { HashRange } from './hash-slot.js';
-import { type Collection, Keyspace } from './keyspace.js';
+import { Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
 import { MAX_ANSWER_BYTES, MAX_COMMAND_MS } from './limits.js';
 import { MemoryBounds } from './memory-bounds.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
-import { removeExpiredFields } from './perishing.js';
 import { type Blocked, ERRORS, ErrorReply, type Paused, type Reply } from './reply.js';
-import { AtomicRun, commandStopped, Stopped, workLimit } from './run.js';
+import type { ServerInfo } from './server-info.js';
 import type { SetInPlace } from './set-in-place.js';
 import { Settings } from './settings.js';
 import { hasManyWords, MANY_WORDS } from './slices.js';
 import { ServerCounters } from './statistics.js';
+import { commandStopped, Stopped, UndoableExecution, workLimit } from './undoable-execution.js';
+import type { Collection } from './value.js';
 
 export interface SlicedCommand {
-  /** Runs one slice, judged by `nowMs`. The reply when it was the last. */
+  /** Runs one slice at time `nowMs`; returns the reply after the last slice. */
   next(nowMs: number): Reply | undefined;
-  /** Ends it instead, with nothing done. @throws PartStopped, StateInDoubt */
+  /** Ends the command without effect. @throws PartStopped, StateInDoubt */
   stop(why: string): Reply;
 }
 
-/** Who asks, and what for; what is left out is as for a plain REST command of a user who may do everything. */
+/** The origin of a command. Defaults: a plain REST command of a user with all permissions. */
 export interface Caller {
   readonly face?: KvFaceName | undefined;
   readonly protocol?: 2 | 3 | undefined;
@@ -65,7 +60,7 @@ export class KvEngine {
   readonly libraries = new Libraries();
   readonly statistics = new ServerCounters();
   readonly bounds: MemoryBounds;
-  readonly run: AtomicRun;
+  readonly run: UndoableExecution;
   readonly #notifications: Notifications;
   #isQuiet = false;
   readonly #args = new Args();
@@ -79,9 +74,11 @@ export class KvEngine {
   ) {
     const { keyspace, effects, settings, libraries, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
-    this.run = new AtomicRun({ keyspace, effects, settings, libraries, audience }, server);
+    this.run = new UndoableExecution({ keyspace, effects, settings, libraries, audience }, server);
     this.#notifications = new Notifications(audience);
+    keyspace.onExpired = (key) => this.#noteExpired(key);
     settings.onChange = (name) => {
+      if (name === 'slowlog-max-len') statistics.trimSlow(settings.number(name));
       if (name === 'maxmemory-policy') this.#keepAccess(settings.get(name) ?? '');
       if (name !== 'notify-keyspace-events') return;
       const flags = settings.get(name) ?? '';
@@ -123,8 +120,8 @@ export class KvEngine {
   }
 
   /**
-   * Runs one admitted command, judged by `nowMs`. A refusal is a reply.
-   * @throws StateInDoubt, and what is not a refusal: a defect, after which the partition's state is in doubt
+   * Runs one admitted command at time `nowMs`; a refusal is returned as the reply. @throws StateInDoubt, or any other
+   * error that is not a refusal: a defect, after which the partition's state is in doubt
    */
   execute(
     spec: CommandSpec,
@@ -136,7 +133,7 @@ export class KvEngine {
     return this.#handle(spec);
   }
 
-  /** The same for the same instant and caller as what was executed just before. */
+  /** As `execute`, with the time and caller of the preceding call. */
   executeNext(spec: CommandSpec, words: readonly ByteString[]): Reply | Blocked | Paused {
     this.#args.words = words;
     return this.#handle(spec);
@@ -151,12 +148,12 @@ export class KvEngine {
     }
   }
 
-  /** Should it run in slices? */
+  /** Whether the command needs slices. */
   isLong(spec: CommandSpec, words: readonly ByteString[], nowMs: number, caller: Caller = REST_CALLER): boolean {
     return isSurelyLong(spec, words) ?? this.#saysYes(spec.isLong as Question, words, nowMs, caller);
   }
 
-  /** Does the script that the command runs declare that it writes nothing? @param words the first two will do */
+  /** Whether the script that the command runs declares that it writes no keys. @param words the first two are enough */
   readsOnly(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): boolean {
     return spec.readsOnly !== undefined && this.#saysYes(spec.readsOnly, words, 0, caller);
   }
@@ -166,7 +163,7 @@ export class KvEngine {
     return isYes(question, this.#context);
   }
 
-  /** The same of a command within a command. */
+  /** As `isLong`, for a command within a command. */
   #isLongCall(spec: CommandSpec, words: readonly ByteString[]): boolean {
     const outer = this.#args.words;
     this.#args.words = words;
@@ -175,19 +172,19 @@ export class KvEngine {
     return isLong;
   }
 
-  /** Begins a command that runs in slices; each call of `next` is one. A refusal is its reply. */
+  /** Starts a command in slices; each call of `next` runs one. A refusal is returned as the reply. */
   begin(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): SlicedCommand {
     this.#prepare(words, 0, caller);
     const slices = (spec.sliced as SlicedHandler)(this.#context);
     return this.#inSlices(slices, words, caller, this.run.begin());
   }
 
-  /** What is left of a command that has paused. */
+  /** The rest of a command that has paused. */
   rest({ rest }: Paused, words: readonly ByteString[], caller: Caller): SlicedCommand {
     return this.#inSlices(rest, words, caller, false);
   }
 
-  /** @param isWhole is it a run of its own, to be ended here? */
+  /** @param isWhole whether the command is a complete run, which ends with it */
   #inSlices(
     slices: Generator<void, Reply>,
     words: readonly ByteString[],
@@ -216,21 +213,21 @@ export class KvEngine {
     };
   }
 
-  /** Applies one journaled effect. @throws DEFECT when it does not apply: effects are total by construction */
+  /** Applies one effect from the journal. @throws DEFECT when it does not apply; a recorded effect always should */
   replay(words: readonly ByteString[]): void {
     const spec = this.commands.find(words);
-    if (spec === undefined) throw notReplayable('an effect names an unknown command', words);
+    if (spec === undefined) throw unknownEffect(words);
     const reply = this.#replaying(() => this.execute(spec, words, 0));
     if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
   }
 
-  /** The same for a SET that is still in its block. */
+  /** As `replay`, for a SET that is read directly from its block. */
   replaySet(set: SetInPlace): void {
     this.keyspace.nowMs = 0;
     this.#replaying(() => this.keyspace.setInPlace(set));
   }
 
-  /** The same in slices, where the command has any. */
+  /** As `replay`, in slices if the command has them. */
   *replayInSlices(words: readonly ByteString[]): Generator<void, void> {
     const spec = this.commands.find(words);
     if (spec?.sliced === undefined || !this.#replaying(() => this.isLong(spec, words, 0))) return this.replay(words);
@@ -256,36 +253,60 @@ export class KvEngine {
   }
 
   /**
-   * Removes keys whose instant has passed, recording a `DEL` for each, and fields, recording `HDEL`; at most
-   * `limit`. Returns how many.
+   * Removes expired keys (recording a `DEL` each) and expired hash fields (recording `HDEL`), at most `limit`. @returns
+   * the number removed
    */
   expireDue(nowMs: number, limit: number): number {
     const due = this.keyspace.dueKeys(nowMs, limit);
-    for (const key of due) {
-      this.keyspace.delete(key);
-      this.effects.push('DEL', key);
-      this.notify('x', 'expired', key);
-    }
-    this.statistics.expiredKeys += due.length;
+    for (const key of due) this.#expire(key);
+    const { statistics } = this;
+    statistics.activelyExpiredKeys += due.length;
     let removed = due.length;
-    for (const key of this.keyspace.perishingKeys(nowMs, limit - removed)) {
+    const fieldsBefore = statistics.expiredFields;
+    for (const key of this.keyspace.keysWithExpiredFields(nowMs, limit - removed)) {
       const value = this.keyspace.stored(key) as Collection;
       removed += removeExpiredFields(this, key, value, nowMs, limit - removed);
+    }
+    statistics.activelyExpiredFields += statistics.expiredFields - fieldsBefore;
+    return removed;
+  }
+
+  /** Removes the expired keys that read-only commands have met. @returns the number removed */
+  expireMet(nowMs: number): number {
+    const { keyspace } = this;
+    keyspace.nowMs = nowMs;
+    let removed = 0;
+    for (const key of keyspace.takeMetExpired()) {
+      this.#expire(key);
+      removed += 1;
     }
     return removed;
   }
 
-  /** Work that a command, or a transaction, may take in milliseconds. */
+  #expire(key: ByteString): void {
+    this.keyspace.delete(key);
+    this.effects.push('DEL', key);
+    this.#noteExpired(key);
+  }
+
+  #noteExpired(key: ByteString): void {
+    this.statistics.expiredKeys += 1;
+    this.notify('x', 'expired', key);
+  }
+
+  /** The most work of a command or transaction, in milliseconds. */
   get commandMs(): number {
     return workLimit(this.settings, this.#context.server.commandMs ?? MAX_COMMAND_MS);
   }
 
-  /** Is there anything that falls due by itself? */
+  /** Whether any key or field has an expiry. */
   get hasExpiries(): boolean {
-    return this.keyspace.expiring > 0 || this.keyspace.perishing > 0;
+    return this.keyspace.expiring > 0 || this.keyspace.keysWithFieldExpiry > 0;
   }
 
-  /** Makes room for growth within its bounds, as its policy says; or why not. */
+  /**
+   * Evicts keys as the policy says until the partition is within its bounds; returns an error if that is impossible.
+   */
   makeRoom(nowMs: number): ErrorReply | undefined {
     const { keyspace, effects, bounds } = this;
     if (!bounds.areReached || this.#context.audience.isPaused === true) return undefined;
@@ -301,22 +322,22 @@ export class KvEngine {
     return bounds.areReached ? ERRORS.databaseFull : undefined;
   }
 
-  /** What scripts are told: set before each that runs. */
+  /** Tells scripts whether the database is full; set before each script. */
   set isFull(isFull: boolean) {
     this.#context.isFull = isFull;
   }
 
-  /** The bound that the limits of its database set; it is no part of the data. */
+  /** The bound from the database's limits; not part of the data. */
   set maxCommandBytes(bytes: number) {
     this.#context.maxCommandBytes = bytes;
   }
 
-  /** The bound that the installation sets. */
+  /** The bound from the installation's configuration. */
   set maxAnswerBytes(bytes: number) {
     this.#context.maxAnswerBytes = bytes;
   }
 
-  /** Access is logged from when a policy first needs it. */
+  /** Starts or stops the access log as the eviction policy requires. */
   #keepAccess(policy: string): void {
     const order = policy.endsWith('lru') ? 'lru' : policy.endsWith('lfu') ? 'lfu' : undefined;
     const { keyspace, settings } = this;
@@ -367,8 +388,8 @@ export class KvEngine {
   }
 
   /**
-   * A command within a command: the outer one finds its own words again afterwards. A refusal is its reply.
-   * @param slices of it the next is run, where there are some; undefined when it was not the last
+   * Runs a command within a command and then restores the outer command's words. A refusal is returned as the reply.
+   * @param slices if given, runs the next slice; undefined is returned unless it was the last
    */
   #within(
     spec: CommandSpec,
@@ -385,7 +406,7 @@ export class KvEngine {
     context.mayBlock = false;
     context.isNested = true;
     try {
-      // Handlers block only where `mayBlock`.
+      // Handlers return `Blocked` only if `mayBlock`.
       if (slices === undefined) return spec.handler(context) as Reply;
       const step = slices.next();
       return step.done === true ? step.value : undefined;
@@ -402,11 +423,11 @@ export class KvEngine {
   }
 }
 
-/** Undefined: its row is to be asked. */
+/** Undefined: the row's `isLong` must be asked. */
 function isSurelyLong({ sliced, isLong }: CommandSpec, words: readonly ByteString[]): boolean | undefined {
   if (sliced === undefined) return false;
   if (isLong === undefined) return true;
-  // Most commands ask this question, and it needs no context.
+  // Most commands use this question, and it needs no context.
   return isLong === hasManyWords ? words.length > MANY_WORDS : undefined;
 }
 
@@ -418,6 +439,16 @@ function isYes(question: Question, context: CommandContext): boolean {
     if (refusal instanceof ErrorReply) return false;
     throw refusal;
   }
+}
+
+/**
+ * The effects' bytes passed their hash check, and this release knows every command that it writes: an unknown command
+ * comes from a newer release.
+ */
+function unknownEffect([command]: readonly ByteString[]): MillraceError {
+  const reason = `an entry was written by a newer release (the effect ${command}, which this program does not know)`;
+  const advice = 'install that release or a later one (docs/operations/upgrades.md)';
+  return new MillraceError('NEWER_FORMAT', `${reason}: ${advice}`, { command });
 }
 
 function notReplayable(problem: string, words: readonly ByteString[]): MillraceError {

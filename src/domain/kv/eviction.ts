@@ -1,36 +1,36 @@
 /**
- * Making room in a database that has reached its bound: keys are chosen among a few at random, as Redis does, and
- * removed with a `DEL` in the journal.
+ * Eviction in a database that has reached its bound. As in Redis, the victim is chosen among a few random keys; its
+ * removal is journaled as `DEL`.
  *
- *  EV1 nothing is removed while the database is within its bound
- *  EV2 a policy that finds no candidate removes nothing, and growth is refused; unless it is the plan that is reached,
- *      and its owner wants to lose keys rather than writes
+ *  EV1 no key is evicted while the database is within its bound
+ *  EV2 if the policy has no candidate, no key is evicted and growth is refused; except that a plan with eviction
+ *      enabled removes any key when its limit is reached
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Keyspace } from './keyspace.js';
 import { KEY_OVERHEAD_BYTES } from './keyspace.js';
 
-/** Keys removed for one command: beyond it the command is refused, and the next one goes on. */
+/** The most keys evicted for one command. If that is not enough the command is refused, and the next one continues. */
 export const MAX_EVICTIONS = 200;
 
 export interface EvictionRules {
   readonly policy: string;
-  /** Keys compared for each one that is removed. */
+  /** Keys compared for each eviction. */
   readonly samples: number;
 }
 
-/** What bounds are compared with, and statistics count: names, values, and what keys cost beside them. */
+/** The size compared with bounds and shown in statistics: names, values and an overhead per key. */
 export function storedBytes(keyspace: Keyspace): number {
   return keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
 }
 
-/** Keys that were to expire anyway go first. */
+/** Keys with an expiry go first. */
 export function chooseAnyVictim(keyspace: Keyspace, random: Random): ByteString | undefined {
   const float = () => random.float();
   return keyspace.randomExpiring(float) ?? keyspace.anyRandomKey(float);
 }
 
-/** The next key to remove; undefined when the policy has no candidate. */
+/** The next key to evict; undefined when the policy has no candidate. */
 export function chooseVictim(
   keyspace: Keyspace,
   { policy, samples }: EvictionRules,

@@ -1,15 +1,15 @@
 /**
- * Redis's glob patterns: `*`, `?`, `[a-c]`, `[^x]`, `\x`. A pattern is compiled once, into the rows of
- * bytes between its stars, and each row is searched behind the one before, without recursion or going back: a text of
- * n bytes costs at most n·m/32 steps for a pattern of m, whatever the pattern.
+ * Redis's glob patterns: `*`, `?`, `[a-c]`, `[^x]`, `\x`. A pattern is compiled once into rows, the parts between its
+ * stars. Each row is searched after the previous match, without recursion or backtracking: a text of n bytes and a
+ * pattern of m bytes take at most n·m/32 steps.
  *
- * Oddities kept: a class that is not closed ends with the pattern; `[]` matches nothing, `[^]` any
- * byte; the ends of a range may stand in either order, and `]` may be one of them.
+ * Redis's special cases are kept: an unclosed class ends with the pattern; `[]` never matches and `[^]` matches any
+ * byte; a range may be in either order, and `]` may be one of its ends.
  */
 import type { ByteString } from '../../kernel/index.js';
 import { ErrorReply } from './reply.js';
 
-/** A key of a megabyte against a pattern of this length takes some 100 ms at worst; anybody may ask for that. */
+/** A 1 MB key and a pattern of this length take about 100 ms at worst, and any client may ask for that. */
 export const MAX_GLOB_BYTES = 1024;
 
 export const globTooLong = new ErrorReply(`ERR pattern is too long, at most ${MAX_GLOB_BYTES} bytes`);
@@ -25,7 +25,7 @@ export type Glob = (text: ByteString) => boolean;
 
 const STAR = -1;
 const ANY = -2;
-/** Below this, `-3 - token` is an index into the classes. */
+/** Tokens from here down are classes: `-3 - token` is the index of the class. */
 const CLASS = -3;
 
 const BACKSLASH = 0x5c;
@@ -33,7 +33,7 @@ const CLOSE = 0x5d;
 const CARET = 0x5e;
 const DASH = 0x2d;
 
-/** @throws ErrorReply for one that is too long */
+/** @throws ErrorReply for a pattern that is too long */
 export function compileGlob(pattern: ByteString): Glob {
   if (pattern === '*') return () => true;
   if (!WILD.test(pattern)) return (text) => text === pattern;
@@ -58,7 +58,7 @@ export function compileGlob(pattern: ByteString): Glob {
   };
 }
 
-/** What stands between stars; the first and the last may be empty. */
+/** The rows between stars; the first and the last may be empty. */
 function rowsOf(tokens: readonly number[]): number[][] {
   const rows: number[][] = [[]];
   for (const token of tokens) {
@@ -68,13 +68,13 @@ function rowsOf(tokens: readonly number[]): number[][] {
   return rows;
 }
 
-/** Longer rows are searched with a bit for each of their bytes, shorter ones by trying. */
+/** Longer rows are searched with bit sets, shorter ones position by position. */
 const SHORT_ROW = 16;
 
-/** Bytes, wildcards and classes in a row: of one length, whatever they fit. */
+/** Bytes, wildcards and classes of a fixed total length. */
 class Row {
   readonly #tokens: Int32Array;
-  /** It has for each byte a bit for each position that accepts it. */
+  /** For each byte value, a bit set of the positions that accept it. */
   #positions: Int32Array | undefined;
 
   constructor(
@@ -97,14 +97,14 @@ class Row {
     return true;
   }
 
-  /** The first place from there on where it fits; -1 when there is none. */
+  /** The first match at or after `from`; -1 if there is none. */
   find(text: ByteString, from: number): number {
     if (this.length > SHORT_ROW) return this.#findByBits(text, from);
     for (let at = from; at + this.length <= text.length; at += 1) if (this.fits(text, at)) return at;
     return -1;
   }
 
-  /** Shift-and: bit i says that the i + 1 bytes read last fit the beginning of the row. */
+  /** Shift-and: bit i is set if the last i + 1 bytes match the start of the row. */
   #findByBits(text: ByteString, from: number): number {
     const { length } = this;
     const count = Math.ceil(length / 32);
@@ -138,7 +138,9 @@ class Row {
   }
 }
 
-/** Stars and literals alone, which most patterns are: each literal is searched behind the one before. */
+/**
+ * Patterns of stars and literals only, which are the most frequent: each literal is searched after the previous one.
+ */
 function betweenStars(literals: readonly ByteString[]): Glob {
   const prefix = literals[0] as ByteString;
   const suffix = literals.at(-1) as ByteString;
@@ -186,7 +188,10 @@ function tokenize(pattern: ByteString): { tokens: number[]; classes: Uint8Array[
   return { tokens, classes };
 }
 
-/** Fills `members` from the class whose first byte is at `from`; the position of what ends it. */
+/**
+ * Fills `members` from the class that starts at `from`; returns the position of its closing bracket or of the pattern's
+ * end.
+ */
 function readClass(pattern: ByteString, from: number, members: Uint8Array): number {
   const isNegated = pattern.charCodeAt(from) === CARET;
   let at = isNegated ? from + 1 : from;

@@ -19,7 +19,7 @@ export function hashSlot(key: ByteString): number {
   return crc % HASH_SLOTS;
 }
 
-/** What stands between the first brace and the next closing one, if anything does. */
+/** The text between the first `{` and the next `}`, if not empty. */
 function hashTag(key: ByteString): ByteString | undefined {
   const open = key.indexOf('{');
   if (open < 0) return undefined;
@@ -27,7 +27,7 @@ function hashTag(key: ByteString): ByteString | undefined {
   return close > open + 1 ? key.slice(open + 1, close) : undefined;
 }
 
-/** The slots of one of a database's several partitions. */
+/** Identifies the slots of one of a database's partitions. */
 export interface HashRange {
   readonly index: number;
   readonly partitions: number;
@@ -37,7 +37,7 @@ export function isOwnKey({ index, partitions }: HashRange, key: ByteString): boo
   return partitionOfSlot(hashSlot(key), partitions) === index;
 }
 
-/** Which of a database's partitions holds a slot: even ranges, as a cluster's nodes have them. */
+/** The partition that holds a slot: even ranges, like the nodes of a cluster. */
 export function partitionOfSlot(slot: number, partitions: number): number {
   return Math.floor((slot * partitions) / HASH_SLOTS);
 }

@@ -1,15 +1,18 @@
 /**
- * Which keys have changed, for those who must know: replies that wait for the entry, commands that wait for
- * a key, connections that watch one. The keyspace notes every change here, whoever made it.
+ * Records which keys have changed, for replies that wait for the entry, commands that wait for a key, and connections
+ * that watch one. The keyspace notes every change here.
  */
 import { type ByteString, OldestFirst } from '../../kernel/index.js';
 
-/** So many are noted before those that are alike become one: a pipeline's, and not a script's that changes a key for ever. */
+/**
+ * After so many notes duplicates are removed, so that a script that changes one key in a loop needs no more memory than
+ * a pipeline.
+ */
 export const MAX_NOTED_KEYS = 4096;
 
 /**
- * Keys changed in one turn; `everything` after FLUSHALL. Of most turns nobody asks which they are, so they are only
- * noted, and hashed when somebody does.
+ * The keys changed in one turn; `everything` after FLUSHALL. Keys are collected in an array and put into a set only
+ * when `has` is called, which most turns never do.
  */
 export class ChangedKeys {
   readonly #keys = new Set<ByteString>();
@@ -44,22 +47,22 @@ export class ChangedKeys {
 }
 
 /**
- * What watched keys may take, each its name and an entry of a map: a hundred thousand short ones. Of one that was
- * forgotten nobody can say that it has not changed. The newest is always remembered.
+ * The most bytes of watched keys, each its name and a map entry: about a hundred thousand short keys. Beyond it the
+ * oldest are forgotten, and a forgotten key counts as changed. The newest is always kept.
  */
 export const MAX_WATCHED_BYTES = 8 * 1024 * 1024;
 const WATCHED_ENTRY_BYTES = 64;
 
 export class KeyChanges {
-  /** Changed and not yet sealed into an entry; the owner swaps it. */
+  /** Keys changed and not yet sealed into an entry; the owner replaces it for each entry. */
   open = new ChangedKeys();
-  /** Someone waits for a change of these: key → how many. */
+  /** Keys that commands wait for → number of waiting commands. */
   readonly awaited = new Map<ByteString, number>();
-  /** Awaited keys that have changed since they were last looked at, in order. */
+  /** Awaited keys that have changed since the last check, in order. */
   readonly ready = new Set<ByteString>();
-  /** Someone wants to hear of the next change of these. */
+  /** Called on each change, for client-side caching (undefined: all keys changed). */
   onTracked: ((key: ByteString | undefined) => void) | undefined;
-  /** Nothing is noted while effects are replayed. */
+  /** Set during replay: changes are not noted. */
   isMuted = false;
   readonly #watched = new Map<ByteString, number>();
   readonly #oldestWatched = new OldestFirst(this.#watched);
@@ -92,7 +95,7 @@ export class KeyChanges {
     else this.awaited.delete(key);
   }
 
-  /** Begins to watch; hand the number to `hasChangedSince`. */
+  /** Starts watching a key; pass the result to `hasChangedSince`. */
   watch(key: ByteString): number {
     if (!this.#watched.has(key)) {
       this.#watched.set(key, this.#count);

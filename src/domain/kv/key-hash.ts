@@ -1,10 +1,14 @@
 /**
  * The hash that places a key in a map: 32-bit FNV-1a with a final mix, so that the leading bits depend on every
- * character. It never changes, in no process and no version: scan cursors are hashes (SEM1).
+ * character. It is the same in every process and version, because scan cursors are hashes (SEM1: a key's hash never
+ * changes).
  */
 import type { ByteString } from '../../kernel/index.js';
 
-/** A key longer than two such ends is hashed by its ends alone, for hashing takes about 1 ns a byte. */
+/**
+ * A key longer than two such parts is hashed by its first and last 512 characters only, because hashing takes about 1
+ * ns per byte.
+ */
 const HASHED_EDGE = 512;
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
@@ -21,7 +25,7 @@ export function hashKey(key: ByteString): number {
   return mixed(hash);
 }
 
-/** The same for a key that is bytes already; of a short one. */
+/** The hash of a short key that is given as bytes. */
 export function hashBytes(bytes: Uint8Array, from: number, length: number): number {
   let hash = OFFSET ^ length;
   for (let i = from; i < from + length; i += 1) hash = Math.imul(hash ^ (bytes[i] as number), PRIME);

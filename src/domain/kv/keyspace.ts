@@ -1,15 +1,16 @@
 /**
- * Names → typed values, with expiry. What a key holds is either a byte string or a collection from
- * `types/`; handlers reach it only through here, so WRONGTYPE and expiry are decided in one place.
+ * Maps keys to typed values with expiries. A value is a byte string or a collection from `types/`. Handlers reach
+ * values only through this class, so that WRONGTYPE and expiry are checked in one place.
  *
  * Invariants
- *  KE1 a key whose instant has passed is invisible, whether it has been removed or not
- *  KE2 a read never changes anything; a write that meets an expired key removes it and records `DEL`
- *  KE3 in replay `nowMs` is 0: nothing is expired, only journaled deletions remove
- *  KE4 no collection is left empty, but a stream, which may be
- *  KE5 every change of a key is noted in `changes`, by whatever way it came
- *  KE6 a collection of which everything has expired is as one whose key has expired
- *  KE7 between `beginUndo` and its end nothing is overwritten before it is kept
+ *
+ *  KE1 an expired key is invisible, whether or not it has been removed
+ *  KE2 a read changes no data; a write that meets an expired key removes it and records `DEL`
+ *  KE3 in replay `nowMs` is 0: no key is expired, and only journaled deletions remove keys
+ *  KE4 an empty collection is removed, except a stream, which may be empty
+ *  KE5 every change of a key is noted in `changes`
+ *  KE6 a collection in which every part has expired counts as an expired key
+ *  KE7 between `beginUndo` and `endUndo` or `undo`, a value is kept before it is overwritten
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { AccessLog } from './access-log.js';
@@ -22,93 +23,53 @@ import { NOT_TAKEN, type ScanStep, SegmentedMap } from './segmented-map.js';
 import type { SetInPlace } from './set-in-place.js';
 import type { BitString } from './types/bit-string.js';
 import { type KeyImage, UndoLog } from './undo-log.js';
-
-type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json';
-
-/** A collection that has parts which fall due by themselves: fields of a hash. */
-export interface Perishing {
-  /** At most the earliest instant there is. */
-  readonly earliestExpiryMs: number;
-  /** Has everything in it expired? */
-  isAllExpired(nowMs: number): boolean;
-  /** Removes at most `limit` parts that have expired; their names. */
-  removeExpired(nowMs: number, limit: number): ByteString[];
-}
+import type { Collection, Value } from './value.js';
 
 /**
- * A value that is not a string; its class is in `types/`. Handlers change it in place, and then say so
- * with `keyspace.changed`.
- */
-export interface Collection {
-  readonly kind: CollectionKind;
-  readonly size: number;
-  /** About how many bytes it holds, for INFO and limits. It is kept up to date, because every change asks for it twice. */
-  readonly bytes: number;
-  /** OBJECT ENCODING names it so. */
-  readonly encoding: string;
-  /**
-   * Commands that make it again under `key` in an empty keyspace, without the key's expiry; of bounded size
-   * (some 64 KiB or one member), so that a large value is many.
-   */
-  rebuild(key: ByteString): Iterable<ByteString[]>;
-  /** The same where much is looked at before the first of them: that takes slices. */
-  rebuildInSlices?(key: ByteString): Generator<void, Iterable<ByteString[]>>;
-  /**
-   * All that it holds, as words: equal values have equal contents however they came to be. In order where
-   * `hasOrder`, in any order where not.
-   */
-  contents(): Iterable<ByteString>;
-  readonly hasOrder: boolean;
-  /** While some of its parts are to expire. */
-  readonly perishing?: Perishing | undefined;
-  /** An independent copy. */
-  clone(): Collection;
-  /** While set, every change tells it first how it is taken back. */
-  undo: UndoLog | undefined;
-  /** Tells it how to put back what is more than single changes: counts, forms, positions. */
-  keepState(undo: UndoLog): void;
-}
-
-export type Value = ByteString | Collection;
-
-/**
- * Bytes that a key counts beside its name and value, for INFO, MEMORY USAGE and limits: what it cost as a string in a Map,
- * as keys of small databases still are. Packed ones cost some 25 (ADR 51); the bounds that people set count these.
+ * Bytes that a key counts in addition to its name and value, for INFO, MEMORY USAGE and limits: the cost of a string in a
+ * Map, as in small databases. Packed keys cost about 25 (docs/decisions/key-value-engine.md), but operators set their limits
+ * by this number.
  */
 export const KEY_OVERHEAD_BYTES = 88;
 
-/** Redis keeps strings up to here in one piece with their header. */
+/** Redis stores strings up to this length in one allocation with their header ("embstr"). */
 export const EMBEDDED_BYTES = 44;
 
+/** The most expired keys that are remembered while one command reads; further ones wait for the next expiry cycle. */
+const MOST_MET = 64;
+
 export class Keyspace {
-  /** The instant commands are judged by; set by the executor, 0 in replay (KE3). */
+  /** The current time for commands; set by the engine, 0 in replay (KE3: no key is expired in replay). */
   nowMs = 0;
   readonly changes = new KeyChanges();
-  /** When keys were last used; undefined while nobody needs to know. */
+  /** When keys were last used; undefined unless the eviction policy needs it. */
   access: AccessLog | undefined;
-  /** Told of keys that come to be, and of looks at keys that are not there; only while somebody wants to know. */
+  /** Called for each new key and each lookup of a missing key; set only while those events are enabled. */
   onNew: ((key: ByteString) => void) | undefined;
   onMissed: ((key: ByteString) => void) | undefined;
-  /** Looks of reading commands that found something, and that did not. */
+  /** Called when a write has met an expired key and removed it. */
+  onExpired: (key: ByteString) => void = () => {};
+  readonly #metExpired: ByteString[] = [];
+  /** Lookups by commands that found the key, and that did not. */
   hits = 0;
   misses = 0;
   #values = new EditedStrings();
   #expiries = new SegmentedMap<number>();
-  /** Keys of collections with parts that expire, and when the first of them does, at the earliest. */
-  #perishing = new SegmentedMap<number>();
-  /** Keys of strings that were changed in place, which Redis keeps in another form; till they are set again. */
+  /** Keys of collections with parts that expire → a time not later than the earliest expiry. */
+  #fieldExpiries = new SegmentedMap<number>();
+  /** Short strings that were changed in place: Redis reports them as `raw` until they are set again. */
   #raw = new Set<ByteString>();
   #stringBytes = 0;
   readonly #log = new UndoLog();
-  /** The same log, while something is kept in it. */
+  /** The same log, while an undo is possible. */
   #undo: UndoLog | undefined;
   #bytesBefore = 0;
-  /** Puts everything back that was there when it was cleared. */
+  /** Restores the state from before `clear`. */
   #revertClear: (() => void) | undefined;
 
   constructor(private readonly effects: Effects) {}
 
-  /** Keys, including expired ones that are not yet removed, as Redis counts them. */
+  /** The number of keys, including expired keys that are not yet removed, as in Redis. */
   get size(): number {
     return this.#values.size;
   }
@@ -117,25 +78,26 @@ export class Keyspace {
     return this.#expiries.size;
   }
 
-  /** Keys that hold something which expires by itself. */
-  get perishing(): number {
-    return this.#perishing.size;
+  /** The number of keys with parts that expire. */
+  get keysWithFieldExpiry(): number {
+    return this.#fieldExpiries.size;
   }
 
-  /** Bytes of names and string values. */
+  /** Bytes of keys and values. */
   get bytes(): number {
     return this.#stringBytes;
   }
 
-  /** What the key holds, for a command that only reads. */
+  /** The value, for a command that only reads. */
   peek(key: ByteString): Value | undefined {
     return this.#counted(key, this.#values.get(key));
   }
 
-  /** What was found of the key, unless it has expired. */
+  /** Returns `found` unless the key has expired; counts the hit or miss. */
   #counted<F>(key: ByteString, found: F | undefined): F | undefined {
     if (found === undefined || this.#isExpired(key)) {
       this.misses += 1;
+      if (found !== undefined) this.#noteMet(key);
       if (this.onMissed !== undefined) this.onMissed(key);
       return undefined;
     }
@@ -144,12 +106,12 @@ export class Keyspace {
     return found;
   }
 
-  /** What the key holds, expired or not. */
+  /** The value, expired or not. */
   stored(key: ByteString): Value | undefined {
     return this.#values.get(key);
   }
 
-  /** What the key holds, for a command that may write (KE2). */
+  /** The value, for a command that may write (KE2: such a command removes an expired key). */
   fetch(key: ByteString): Value | undefined {
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
@@ -158,9 +120,30 @@ export class Keyspace {
       if (this.#undo !== undefined && typeof value === 'object' && value.undo === undefined) this.#undo.follow(value);
       return value;
     }
+    const isDue = this.#isDue(key);
     this.delete(key);
     this.effects.push('DEL', key);
+    if (isDue) this.onExpired(key);
     return undefined;
+  }
+
+  /** Remembers an expired key that a read has met; it is removed after the command (KE2: a read changes no data). */
+  #noteMet(key: ByteString): void {
+    if (this.#metExpired.length < MOST_MET) this.#metExpired.push(key);
+  }
+
+  get hasMetExpired(): boolean {
+    return this.#metExpired.length > 0;
+  }
+
+  /**
+   * The expired keys that reads have met since the last call, each once. Includes only keys with an expired time to
+   * live, not collections with expired parts.
+   */
+  takeMetExpired(): ByteString[] {
+    const met = new Set(this.#metExpired);
+    this.#metExpired.length = 0;
+    return [...met].filter((key) => this.#isDue(key));
   }
 
   /** @throws WRONGTYPE */
@@ -178,39 +161,42 @@ export class Keyspace {
     return asKind(this.peek(key), type);
   }
 
-  /** The collection of that class, for a command that may write (KE2). @throws WRONGTYPE */
+  /**
+   * The collection of that class, for a command that may write (KE2: such a command removes an expired key). @throws
+   * WRONGTYPE
+   */
   fetchKind<C extends Collection>(key: ByteString, type: new (...given: never[]) => C): C | undefined {
     return asKind(this.fetch(key), type);
   }
 
-  /** This is `peekString` for looking at single bytes: does not end an edit. @throws WRONGTYPE */
+  /** As `peekString`, for reading single bytes: a string under edit stays under edit. @throws WRONGTYPE */
   peekBits(key: ByteString): ByteString | BitString | undefined {
     const bits = this.#values.bitsOf(key);
     return bits === undefined || this.#isExpired(key) ? this.peekString(key) : bits;
   }
 
   /**
-   * The string as one to be changed in place, for a command that writes (KE2); undefined where it is missing or
-   * so short that it is as well replaced. Say `edited` afterwards. @throws WRONGTYPE
+   * The string as a buffer to change in place, for a command that may write; undefined if it is missing or so short
+   * that replacing it is as cheap. Call `edited` afterwards. @throws WRONGTYPE
    */
   fetchBits(key: ByteString): BitString | undefined {
-    // What is kept of a string is a string: it is put under edit anew.
+    // Keeping the old value ends an edit, so the string is put under edit again below.
     if (this.#undo !== undefined) this.#keep(key);
     const bits = this.#values.bitsOf(key);
     if (bits !== undefined && !this.#isExpired(key)) return bits;
     return this.fetchString(key) === undefined ? undefined : this.#values.edit(key);
   }
 
-  /** This is called once after a string from `fetchBits` was changed. */
+  /** To be called once after a buffer from `fetchBits` was changed. */
   edited(key: ByteString, bits: BitString, lengthBefore: number): void {
     this.#stringBytes += bits.length - lengthBefore;
     this.changes.note(key);
   }
 
-  /** This is `replace` for a string that was changed in place: OBJECT ENCODING says so. That is not journaled. */
+  /** As `replace`, for a string that was changed in place: OBJECT ENCODING shows `raw`. That mark is not journaled. */
   replaceEdited(key: ByteString, value: ByteString): void {
     this.replace(key, value);
-    // Longer ones are kept in that form anyway.
+    // Longer strings are `raw` in any case.
     if (value.length <= EMBEDDED_BYTES) this.#raw.add(key);
   }
 
@@ -218,7 +204,7 @@ export class Keyspace {
     return this.#raw.size > 0 && this.#raw.has(key);
   }
 
-  /** This is `exists`, but no use of the key. */
+  /** As `exists`, without counting a use of the key. */
   isThere(key: ByteString): boolean {
     return this.#values.has(key) && !this.#isExpired(key);
   }
@@ -227,7 +213,7 @@ export class Keyspace {
     return this.#counted(key, this.#values.outline(key)) !== undefined;
   }
 
-  /** Sets value and expiry; `expireAtMs` undefined: none. */
+  /** Sets value and expiry; no `expireAtMs`: no expiry. */
   set(key: ByteString, value: Value, expireAtMs?: number): void {
     this.replace(key, value);
     if (expireAtMs === undefined) {
@@ -237,13 +223,13 @@ export class Keyspace {
     }
   }
 
-  /** This is `set` for a string that does not expire, in replay: where nobody needs its words as strings, none are made. */
+  /** As `set` for a string without an expiry, in replay: if possible, copies the bytes without creating strings. */
   setInPlace(set: SetInPlace): void {
     const isBare =
       this.#undo === undefined &&
       this.access === undefined &&
       this.onNew === undefined &&
-      this.#perishing.size + this.#raw.size === 0;
+      this.#fieldExpiries.size + this.#raw.size === 0;
     const before = isBare ? this.#values.exchangeInPlace(set) : NOT_TAKEN;
     if (before === NOT_TAKEN) {
       this.set(set.key, set.value);
@@ -253,7 +239,7 @@ export class Keyspace {
     this.#stringBytes += set.valueLength - (before === undefined ? -set.keyLength : sizeOf(before));
   }
 
-  /** Sets the value and leaves the expiry as it is. */
+  /** Sets the value and keeps the expiry. */
   replace(key: ByteString, value: Value): void {
     if (this.#undo !== undefined) this.#keep(key);
     const before = this.#values.exchange(key, value);
@@ -266,12 +252,13 @@ export class Keyspace {
   }
 
   /**
-   * This is called once after a collection that is in the keyspace was changed in place: counts its bytes,
-   * removes it when it is left empty (KE4), notes the change (KE5). True if it was removed.
+   * To be called once after a collection in the keyspace was changed in place: updates the byte count, removes an empty
+   * collection (KE4: except a stream), notes the change. @returns whether it was removed
    */
   changed(key: ByteString, collection: Collection, bytesBefore: number): boolean {
-    // The collection keeps what it overwrites; of the key only when something in it falls due could change.
-    if (this.#undo !== undefined && (this.#perishing.size > 0 || collection.perishing !== undefined)) this.#keep(key);
+    // The collection records the inverse of its changes; the key is kept only if the expiry of its parts could change.
+    if (this.#undo !== undefined && (this.#fieldExpiries.size > 0 || collection.fieldExpiry !== undefined))
+      this.#keep(key);
     this.#stringBytes += collection.bytes - bytesBefore;
     if (collection.size === 0 && collection.kind !== 'stream') {
       this.delete(key);
@@ -282,7 +269,7 @@ export class Keyspace {
     return false;
   }
 
-  /** True if it was there, expired or not. */
+  /** @returns whether it existed, expired or not */
   delete(key: ByteString): boolean {
     const before = this.#values.outline(key);
     if (before === undefined) return false;
@@ -291,7 +278,7 @@ export class Keyspace {
     this.#values.delete(key);
     if (this.#raw.size > 0) this.#raw.delete(key);
     if (this.#expiries.size > 0) this.#expiries.delete(key);
-    if (this.#perishing.size > 0) this.#perishing.delete(key);
+    if (this.#fieldExpiries.size > 0) this.#fieldExpiries.delete(key);
     this.access?.forget(key);
     this.changes.note(key);
     return true;
@@ -303,7 +290,7 @@ export class Keyspace {
     this.#raw = new Set();
     this.#expiries = new SegmentedMap();
     this.access?.clear();
-    this.#perishing = new SegmentedMap();
+    this.#fieldExpiries = new SegmentedMap();
     this.#stringBytes = 0;
     this.changes.noteEverything();
   }
@@ -319,7 +306,7 @@ export class Keyspace {
     this.changes.note(key);
   }
 
-  /** True if there was an expiry to remove. */
+  /** @returns whether there was an expiry to remove */
   persist(key: ByteString): boolean {
     if (this.#undo !== undefined) this.#keep(key);
     if (!this.#expiries.delete(key)) return false;
@@ -327,10 +314,10 @@ export class Keyspace {
     return true;
   }
 
-  /** Live keys from the cursor on; see SegmentedMap.scan for what is promised. */
+  /** Live keys from the cursor on; SegmentedMap.scan states the guarantees. */
   scan(cursor: number, count: number): ScanStep<Value> {
     const step = this.#values.scan(cursor, count);
-    if (this.#expiries.size === 0 && this.#perishing.size === 0) return step;
+    if (this.#expiries.size === 0 && this.#fieldExpiries.size === 0) return step;
     return { cursor: step.cursor, entries: step.entries.filter(([key]) => !this.#isExpired(key)) };
   }
 
@@ -339,16 +326,17 @@ export class Keyspace {
     for (const key of this.#values.keys()) if (!this.#isExpired(key)) yield key;
   }
 
-  randomKey(float: () => number): ByteString | undefined {
+  /** @param mayBeExpired whether to return an expired key if there is no other, as Redis does during CLIENT PAUSE */
+  randomKey(float: () => number, mayBeExpired = false): ByteString | undefined {
     for (let tries = 0; tries < 100; tries += 1) {
       const key = this.#values.randomKey(float);
       if (key === undefined || !this.#isExpired(key)) return key;
     }
     for (const key of this.#values.keys()) if (!this.#isExpired(key)) return key;
-    return undefined;
+    return mayBeExpired ? this.#values.randomKey(float) : undefined;
   }
 
-  /** A key, expired or not: candidates for eviction. */
+  /** Any key, expired or not: a candidate for eviction. */
   anyRandomKey(float: () => number): ByteString | undefined {
     return this.#values.randomKey(float);
   }
@@ -357,57 +345,59 @@ export class Keyspace {
     return this.#expiries.randomKey(float);
   }
 
-  /** The lower, the sooner it may be evicted. */
+  /** The key with the lowest rank is evicted first. */
   accessRank(key: ByteString): number {
     return this.access?.rankOf(key, this.nowMs) ?? 0;
   }
 
-  /** Everything, expired or not, in no particular order: [key, value, expireAtMs | undefined]. */
+  /** All entries, expired or not, in no particular order: [key, value, expireAtMs | undefined]. */
   *entries(): IterableIterator<[ByteString, Value, number | undefined]> {
     for (const [key, value] of this.#values) yield [key, value, this.expiryOf(key)];
   }
 
-  /** Keys whose instant is at or before `nowMs`, at most `limit`. */
+  /** Keys with an expiry at or before `nowMs`, at most `limit`. */
   dueKeys(nowMs: number, limit: number): ByteString[] {
     return dueIn(this.#expiries, nowMs, limit);
   }
 
-  /** Keys of collections in which something may be due, at most `limit`. */
-  perishingKeys(nowMs: number, limit: number): ByteString[] {
-    return dueIn(this.#perishing, nowMs, limit);
+  /** Keys of collections that may have expired parts, at most `limit`. */
+  keysWithExpiredFields(nowMs: number, limit: number): ByteString[] {
+    return dueIn(this.#fieldExpiries, nowMs, limit);
   }
 
-  /** When something in the collection falls due; `replace` and `changed` note it by themselves. */
+  /** Records when the first part of the collection expires; `replace` and `changed` call it. */
   noteInstants(key: ByteString, value: Value): void {
-    const perishing = typeof value === 'string' ? undefined : value.perishing;
-    if (perishing !== undefined) {
-      this.#perishing.set(key, perishing.earliestExpiryMs);
-      this.#perishing.note(key, perishing.earliestExpiryMs);
-    } else if (this.#perishing.size > 0) {
-      this.#perishing.delete(key);
+    const fieldExpiry = typeof value === 'string' ? undefined : value.fieldExpiry;
+    if (fieldExpiry !== undefined) {
+      this.#fieldExpiries.set(key, fieldExpiry.earliestExpiryMs);
+      this.#fieldExpiries.note(key, fieldExpiry.earliestExpiryMs);
+    } else if (this.#fieldExpiries.size > 0) {
+      this.#fieldExpiries.delete(key);
     }
   }
 
-  /** From now on what is overwritten is kept (KE7), until `endUndo` or `undo`. */
+  /** From now on values are kept before they are overwritten (KE7), until `endUndo` or `undo`. */
   beginUndo(): void {
     this.#log.begin();
     this.#undo = this.#log;
     this.#bytesBefore = this.#stringBytes;
   }
 
-  /** Ends keeping: what was changed since then stays. */
   endUndo(): void {
     this.#log.end();
     this.#undo = undefined;
     this.#revertClear = undefined;
   }
 
-  /** A change was broken off: nobody knows how much of it was made. */
+  /** A change was interrupted halfway, so its extent is unknown and cannot be undone. */
   spoilUndo(): void {
     this.#undo?.giveUp();
   }
 
-  /** Puts back what was overwritten since. False when that is not known any more: then nothing is put back. */
+  /**
+   * Restores the values overwritten since `beginUndo`. @returns false if the log was given up; then no value is
+   * restored
+   */
   undo(): boolean {
     const log = this.#undo;
     const isKnown = log !== undefined && !log.isGivenUp;
@@ -422,7 +412,7 @@ export class Keyspace {
     return isKnown;
   }
 
-  /** Keeps what the key holds, before it is changed in whatever way. */
+  /** Keeps the key's value before a change, once per run. */
   #keep(key: ByteString): void {
     if (!this.#log.hasKey(key)) this.#keepValue(key, this.#values.get(key));
   }
@@ -437,20 +427,20 @@ export class Keyspace {
     });
   }
 
-  /** What came to be after everything was cleared goes with it: only the first time counts. */
+  /** Only the first clear is kept: keys created after it are discarded with the restore. */
   #keepEverything(): void {
     if (this.#log.isCleared) return;
     this.#log.isCleared = true;
     const values = this.#values;
     const expiries = this.#expiries;
-    const perishing = this.#perishing;
+    const fieldExpiry = this.#fieldExpiries;
     const raw = this.#raw;
     const { access } = this;
     const marks = access?.marks;
     this.#revertClear = () => {
       this.#values = values;
       this.#expiries = expiries;
-      this.#perishing = perishing;
+      this.#fieldExpiries = fieldExpiry;
       this.#raw = raw;
       if (access !== undefined && marks !== undefined) access.marks = marks;
     };
@@ -466,24 +456,30 @@ export class Keyspace {
     if (mark !== undefined) this.access?.putBack(key, mark);
   }
 
+  /** Whether the key's time to live has passed. */
+  #isDue(key: ByteString): boolean {
+    const atMs = this.expiryOf(key);
+    return atMs !== undefined && atMs <= this.nowMs;
+  }
+
   #isExpired(key: ByteString): boolean {
     if (this.#expiries.size > 0) {
       const atMs = this.#expiries.get(key);
       if (atMs !== undefined && atMs <= this.nowMs) return true;
     }
-    return this.#perishing.size > 0 && this.#hasPerished(key);
+    return this.#fieldExpiries.size > 0 && this.#hasOnlyExpiredFields(key);
   }
 
-  /** KE6 */
-  #hasPerished(key: ByteString): boolean {
-    const earliestMs = this.#perishing.get(key);
+  /** KE6: a collection in which every part has expired counts as an expired key. */
+  #hasOnlyExpiredFields(key: ByteString): boolean {
+    const earliestMs = this.#fieldExpiries.get(key);
     if (earliestMs === undefined || earliestMs > this.nowMs) return false;
     const value = this.#values.get(key) as Collection;
-    return value.perishing?.isAllExpired(this.nowMs) ?? false;
+    return value.fieldExpiry?.isAllExpired(this.nowMs) ?? false;
   }
 }
 
-/** Keys whose instant is at or before `nowMs`, at most `limit`, skipping segments where nothing can be due. */
+/** Keys with an instant at or before `nowMs`, at most `limit`. Skips segments in which none can be due. */
 function dueIn(instants: SegmentedMap<number>, nowMs: number, limit: number): ByteString[] {
   const due: ByteString[] = [];
   if (instants.size === 0) return due;
@@ -491,7 +487,7 @@ function dueIn(instants: SegmentedMap<number>, nowMs: number, limit: number): By
     if (segment.earliest > nowMs) continue;
     let earliest = Number.POSITIVE_INFINITY;
     for (const [key, atMs] of segment.entries()) {
-      // Due keys count too: they are there until the caller deletes them, and keep the segment in sight.
+      // Due keys count as well: they stay until the caller deletes them, so the segment must not be skipped.
       if (atMs < earliest) earliest = atMs;
       if (atMs > nowMs) continue;
       if (due.length >= limit) return due;

@@ -1,58 +1,65 @@
-/** How large a value may get and how much one command may do, each with its reason. */
+/** Limits on the size of values and the work of a command, each with its reason. */
 import type { ByteString } from '../../kernel/index.js';
-import type { CommandContext } from './command-spec.js';
+import type { KvFaceName } from './command-description.js';
 import { ERRORS, ErrorReply, type Reply } from './reply.js';
 
-/** The longest string Redis knows; offsets beyond it are refused with Redis's text. */
+/** Redis's longest string; larger offsets are refused with Redis's text. */
 export const MAX_STRING_BYTES = 512 * 1024 * 1024;
 
-/** The largest value a key may hold: journaling, copying and answering more would hold everybody up. */
+/** The largest value of a key: journaling, copying and answering a larger one would delay all tenants. */
 export const MAX_RECORD_BYTES = 100 * 1024 * 1024;
 
-/** Cells of the table LCS fills, about 10 ms of work and 8 MB; beyond it the command is refused. */
+/** Cells of the LCS table, about 10 ms of work and 8 MB; larger inputs are refused. */
 export const MAX_LCS_CELLS = 2_000_000;
 
-/** Keys one SCAN step meets at most, whatever COUNT hopes for: about 3 ms with a pattern. */
+/** The most keys that one SCAN call visits, regardless of COUNT: about 3 ms with a pattern. */
 export const MAX_SCAN_COUNT = 10_000;
 
-/** Keys of a command that may wait: some 5 ms to begin to wait for all of them, and each is looked up whenever one has changed. */
+/**
+ * Keys of a command that may wait: starting to wait for this many takes about 5 ms, and all are looked up again when
+ * one changes.
+ */
 export const MAX_AWAITED_KEYS = 4000;
 
-/** Bytes of one answer, unless the installation sets another bound: six of the largest strings, a part of a small heap. */
+/** Default for the bytes of one answer: six of the largest strings would exceed it, and a small heap still holds it. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Expiry instants stay exact in a number; this is the year 287396. */
+/** The latest expiry that a number holds exactly: the year 287396. */
 export const MAX_EXPIRE_AT_MS = Number.MAX_SAFE_INTEGER;
 
-/** Expiries of fields end here in Redis: 2^46 ms, the year 4199. */
+/** The latest expiry of a hash field in Redis: 2^46 ms, the year 4199. */
 export const MAX_FIELD_EXPIRY_MS = 2 ** 46 - 1;
 
-/** Words of one command that are handled in one slice, where each is a lookup. */
+/** Words handled in one slice, where each needs a lookup. */
 export const SLICE_WORDS = 1000;
+
+/** The fields of a command's context that decide which sizes are allowed. */
+interface SizeTerms {
+  readonly isReplay: boolean;
+  readonly maxCommandBytes: number;
+  readonly face: KvFaceName;
+}
 
 const stringTooLong = new ErrorReply('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
 
 const tooManyAwaited = new ErrorReply(`ERR a command that may wait has at most ${MAX_AWAITED_KEYS} keys`);
 
-/** Refuses a command that may wait for more than one may, before it looks for them. @throws ErrorReply */
+/** Refuses a command with too many keys to wait for, before looking them up. @throws ErrorReply */
 export function requireAwaitable(keyCount: number): void {
   if (keyCount > MAX_AWAITED_KEYS) throw tooManyAwaited;
 }
 
-/**
- * Refuses a value that would become too large. What is in the journal already is never refused.
- * @throws ErrorReply
- */
-export function requireRecordSize(context: CommandContext, bytes: number): void {
+/** Refuses a value that would become too large. Effects from the journal are never refused. @throws ErrorReply */
+export function requireRecordSize(context: SizeTerms, bytes: number): void {
   if (bytes <= MAX_RECORD_BYTES || context.isReplay) return;
   throw bytes > MAX_STRING_BYTES ? stringTooLong : ERRORS.recordTooLarge;
 }
 
 /**
- * Refuses to lengthen a string beyond what one command may hold: what no SET can write no GET could answer over REST.
+ * Refuses to grow a string beyond the longest command: a string that SET cannot write, GET could not answer over REST.
  * @throws ErrorReply
  */
-export function requireLength(context: CommandContext, bytes: number): void {
+export function requireLength(context: SizeTerms, bytes: number): void {
   requireRecordSize(context, bytes);
   const { maxCommandBytes, isReplay } = context;
   if (bytes <= maxCommandBytes || isReplay) return;
@@ -61,20 +68,19 @@ export function requireLength(context: CommandContext, bytes: number): void {
 }
 
 /**
- * Refuses a string that is longer than an answer over REST may be, before it is taken away: nobody would have it then.
- * @returns the value, or null for none
- * @throws ErrorReply
+ * Refuses a string that is too long for a REST answer before a command removes it, because it would be lost. @returns
+ * the value, or null for none @throws ErrorReply
  */
-export function answerable({ face, maxCommandBytes }: CommandContext, value: ByteString | undefined): Reply {
+export function answerable({ face, maxCommandBytes }: SizeTerms, value: ByteString | undefined): Reply {
   if (value === undefined) return null;
   if (value.length <= maxCommandBytes || face === 'resp') return value;
   throw new ErrorReply(`${requestTooLarge(maxCommandBytes, value.length).text}. GETRANGE reads it in parts`);
 }
 
-/** Work of a command or a transaction in milliseconds, unless the installation has another bound: as long as a script's. */
+/** Default for the work of a command or transaction, in milliseconds: the same as a script's. */
 export const MAX_COMMAND_MS = 5_000;
 
-/** The error for a command, or for an answer over REST, that is beyond the database's limit. */
+/** The error for a command, or a REST answer, above the database's limit. */
 export function requestTooLarge(limitBytes: number, actualBytes: number): ErrorReply {
   return new ErrorReply(`ERR max request size exceeded. Limit: ${limitBytes} bytes, Actual: ${actualBytes} bytes`);
 }

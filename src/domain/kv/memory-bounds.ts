@@ -1,6 +1,7 @@
 /**
- * What a partition may hold: `maxmemory`, which is a parameter of the database; what its plan allows, and what its
- * process has room for, which its owner is told and which are no part of the data. Any one reached is a bound reached.
+ * The memory bounds of a partition: `maxmemory`, a parameter of the database; the plan's limit; and the room in the
+ * process. The owner sets the last two; they are not part of the data. The partition is full when any of them is
+ * reached.
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import { chooseAnyVictim, chooseVictim, storedBytes } from './eviction.js';
@@ -10,13 +11,13 @@ import type { Settings } from './settings.js';
 export interface PlanLimit {
   /** Compared with `storedBytes`. */
   readonly maxBytes: number;
-  /** Room is made with whatever key, if the database has no policy of its own. */
+  /** If the database has no eviction policy, any key may be evicted at this limit. */
   readonly isEvicting: boolean;
 }
 
 export class MemoryBounds {
   plan: PlanLimit | undefined;
-  /** What the process that holds it has room for, compared with `storedBytes`; undefined in a fold that replays. */
+  /** The room in the owner's process, compared with `storedBytes`; undefined in a copy that only replays. */
   processMaxBytes: number | undefined;
   /** The part of `storedBytes` that the process has counted. */
   countedBytes = 0;
@@ -27,7 +28,6 @@ export class MemoryBounds {
     private readonly random: Random,
   ) {}
 
-  /** Is any bound set? */
   get areSet(): boolean {
     return this.settings.maxMemoryBytes > 0 || this.plan !== undefined || this.processMaxBytes !== undefined;
   }
@@ -38,7 +38,7 @@ export class MemoryBounds {
     return this.#isMemoryReachedBy(bytes) || this.#isPlanReachedBy(bytes) || this.#isProcessReachedBy(bytes);
   }
 
-  /** Where not even a key without a name or a value fits, it is reached before there is one. */
+  /** A `maxmemory` below the overhead of one key is reached even by an empty database. */
   #isMemoryReachedBy(bytes: number): boolean {
     const { maxMemoryBytes } = this.settings;
     if (maxMemoryBytes === 0) return false;
@@ -57,20 +57,20 @@ export class MemoryBounds {
     return this.processMaxBytes !== undefined && bytes > this.processMaxBytes;
   }
 
-  /** The least of all, as `maxmemory` is shown to clients; 0: there is none. */
+  /** The lowest bound, shown to clients as `maxmemory`; 0: none. */
   get shownBytes(): number {
     const all = [this.settings.maxMemoryBytes || undefined, this.plan?.maxBytes, this.processMaxBytes];
     const given = all.filter((bytes) => bytes !== undefined);
     return given.length === 0 ? 0 : Math.max(0, Math.min(...given));
   }
 
-  /** A bound is reached, and no eviction would make room. */
+  /** Whether a bound is reached and eviction cannot make room. */
   get leaveNoRoom(): boolean {
     if (!this.areReached || this.#policy !== 'noeviction') return false;
     return this.#isMemoryReachedBy(storedBytes(this.keyspace)) || this.plan?.isEvicting !== true;
   }
 
-  /** The next key to remove; undefined when none may be. */
+  /** The next key to evict; undefined when no key may be evicted. */
   nextVictim(): ByteString | undefined {
     const { keyspace, settings, random, plan } = this;
     const samples = settings.number('maxmemory-samples');

@@ -1,16 +1,18 @@
-/** Keyspace events: which kinds a database publishes, and the channels they go to. */
+/** Keyspace events: the kinds that a database publishes, and their channels. */
 import type { ByteString } from '../../kernel/index.js';
 import type { Audience } from './audience.js';
 
-/** g generic, $ string, l list, s set, h hash, z sorted set, t stream, d module, x expired, e evicted, m missed, n new. */
+/**
+ * g generic, $ string, l list, s set, h hash, z sorted set, t stream, d module, x expired, e evicted, m missed, n new.
+ */
 export type NotificationKind = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'd' | 'x' | 'e' | 'm' | 'n';
 
 const ALL = 'g$lshztxed';
 const KNOWN = /^[KEg$lshztdxemnA]*$/;
-/** In the order Redis prints them. */
+/** In the order in which Redis prints them. */
 const PRINTED = 'g$lshzxetdn';
 
-/** The flags as Redis keeps them, or undefined when one is unknown. */
+/** The flags in Redis's form; undefined when one is unknown. */
 export function readNotificationFlags(text: ByteString): ByteString | undefined {
   if (!KNOWN.test(text)) return undefined;
   const flags = new Set(text.replaceAll('A', ALL));
@@ -28,7 +30,7 @@ export class Notifications {
 
   constructor(private readonly audience: Audience) {}
 
-  /** @param flags as `readNotificationFlags` gives them */
+  /** @param flags as returned by `readNotificationFlags` */
   set flags(flags: ByteString) {
     this.#flags = flags.replaceAll('A', ALL);
     this.#isKeyspace = flags.includes('K');

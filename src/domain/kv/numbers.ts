@@ -1,6 +1,6 @@
 /**
- * Numbers as Redis reads and prints them. 64-bit integers are numbers where a number holds them
- * exactly and bigints beyond, so that counting stays fast and nothing loses digits.
+ * Parses and prints numbers as Redis does. A 64-bit integer is a number where that is exact and a bigint otherwise:
+ * counting stays fast and no digits are lost.
  */
 import type { ByteString } from '../../kernel/index.js';
 
@@ -11,7 +11,7 @@ const CANONICAL_INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/;
 const DECIMAL = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const INFINITE = /^([+-]?)inf(?:inity)?$/i;
 
-/** Undefined unless canonical: no plus, no leading zero, no blank, within 64 bits. */
+/** Undefined unless the text is canonical: no plus, no leading zero, no blank, within 64 bits. */
 export function parseInt64(text: ByteString): number | bigint | undefined {
   if (text.length > 20 || !CANONICAL_INTEGER.test(text)) return undefined;
   if (text.length <= 15) return Number(text);
@@ -20,13 +20,13 @@ export function parseInt64(text: ByteString): number | bigint | undefined {
   return narrow(value);
 }
 
-/** A number where a number is exact. */
+/** A number if it is exact. */
 export function narrow(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** Undefined for what is not a number, has blanks around it, or is NaN. Infinities are read. */
+/** Undefined for text that is not a number, has surrounding blanks, or is NaN. Infinities are accepted. */
 export function parseFloatStrict(text: ByteString): number | undefined {
   if (DECIMAL.test(text)) return Number(text);
   const infinite = INFINITE.exec(text);
@@ -34,11 +34,11 @@ export function parseFloatStrict(text: ByteString): number | undefined {
   return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** Doubles of whole numbers are printed as integers up to here, as Redis does. */
+/** Whole doubles are printed as integers up to here, as in Redis. */
 const MAX_WHOLE = 2 ** 62;
 const SHORTEST = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/;
 
-/** A double as Redis prints scores: the shortest digits that read back as the same, `inf`, `-inf`, `nan`. */
+/** A double as Redis prints scores: the shortest digits that parse to the same value, `inf`, `-inf`, `nan`. */
 export function formatDouble(value: number): ByteString {
   if (Number.isSafeInteger(value)) return Object.is(value, -0) ? '-0' : String(value);
   if (Number.isNaN(value)) return 'nan';

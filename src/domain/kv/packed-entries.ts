@@ -1,73 +1,75 @@
 /**
- * The entries of one segment of a large map, packed: names and short strings are bytes in pages, found through an
- * index of numbers. Nothing of them is an object that a collection would have to visit, move or free; what is
- * overwritten leaves no garbage.
+ * The entries of one segment of a large map, packed: names and short strings are bytes in pages, found through an index
+ * of numbers. The garbage collector has no object per entry to visit, move or free, and overwriting leaves no garbage.
  *
- * A record is the length of the name, that of the value, the name, the value. Records have numbers in the order in
- * which their names came, and `#addresses` says where each is.
+ * A record is the length of the name, the length of the value, the name, the value. Records are numbered in the order
+ * in which their names were added; `#addresses` gives the position of each.
  *
  * Invariants
- *  PGE1 entries are met in the order in which they came to be, whatever was overwritten since, as in a Map
- *  PGE2 a name has one record; `#table` leads to its number from the lower bits of its hash
- *  PGE3 what is not a short string has an empty value in its record, and is in `#others` under its number
+ *
+ *  PGE1 entries are visited in the order in which their names were added, as in a Map; overwriting keeps the order
+ *  PGE2 a name has one record; `#table` finds its number by the lower bits of its hash
+ *  PGE3 a value that is not a short string has no bytes in its record and is in `#others` under its number
  */
 import type { ByteString } from '../../kernel/index.js';
 import { hashBytes } from './key-hash.js';
 import { INDEX_ADDRESSES, INDEX_CELLS, PAGE_BYTES, type PageIndex, type PagePool } from './page-pool.js';
 import type { SetInPlace } from './set-in-place.js';
 
-/** Where a segment splits. */
+/** Entries at which a segment splits. */
 export const PACKED_ENTRIES = 512;
-/** Numbers that may be given, those of deleted entries included, before the entries are packed anew. */
+/** Numbers available, including those of deleted entries, before the entries are repacked. */
 const MAX_NUMBERS = INDEX_ADDRESSES;
 const TABLE_SIZE = INDEX_CELLS;
-/** A cell: six bits of the hash above ten of the number, counted from 1. */
+/** A cell holds six bits of the hash above ten bits of the number, counted from 1. */
 const NUMBER_BITS = 10;
 const NUMBER_MASK = 2 ** NUMBER_BITS - 1;
 const TAG_MASK = 2 ** 16 - 1 - NUMBER_MASK;
-/** In a cell whose entry was deleted: others may lie behind it. */
+/** Marks a cell whose entry was deleted; the search continues past it. */
 const DELETED = NUMBER_MASK;
-/** In `#addresses`, of a number whose entry was deleted. */
+/** The address of a deleted entry's number. */
 const NOWHERE = 2 ** 32 - 1;
 const PAGE_BITS = Math.log2(PAGE_BYTES);
 const HEADER_BYTES = 3;
 const MAX_NAME_BYTES = 255;
-/** Longer ones are left to the heap: of them it is mostly the characters that count. */
+/** Longer strings stay on the heap, because their characters outweigh the overhead of an object. */
 const MAX_VALUE_BYTES = 1024;
-/** In place of a value's length, where the value is not in the record. */
+/** Replaces the value's length if the value is not in the record. */
 const ELSEWHERE = 2 ** 16 - 1;
-/** Bytes that nobody needs any more: beyond these, and beyond a third of all, the entries are packed anew. */
+/** Unused bytes: above this, and above a third of all bytes, the entries are repacked. */
 const MIN_WASTE_BYTES = PAGE_BYTES;
-/** Up to here a text is written faster byte by byte than by a call that leaves JavaScript. */
+/** Up to this length, writing a text byte by byte is faster than a native call. */
 const SHORT_BYTES = 16;
-/** The same for one that is read: of longer ones each byte more is another string. */
+/** As above, for reading: each byte read adds a string concatenation. */
 const SHORT_TEXT = 6;
-/** The same for bytes that come from another array. */
+/** As above, for copying from another buffer. */
 const SHORT_COPY_BYTES = 40;
 
-/** Of entries that were moved. */
+/** The index of a container whose entries were moved elsewhere. */
 const NO_ENTRIES: PageIndex = { cells: new Uint16Array(TABLE_SIZE), addresses: new Uint32Array(0) };
 
-/** What a name leads to; or of a short string, which would have to be made, its length. */
+/** The value of a name; for a packed string only its length, which avoids creating the string. */
 export type Outline<V> = V | number;
 
-/** What `toString('latin1', from, end)` and `write` call in the end; half of their time goes into finding that out. */
-interface Latin1Page {
+/**
+ * The native methods that `toString('latin1', from, end)` and `write` call; choosing the encoding takes half of their
+ * time.
+ */
+interface Latin1Page extends Buffer {
   latin1Slice(from: number, end: number): ByteString;
   latin1Write(text: ByteString, at: number, length: number): number;
 }
 
 export class PackedEntries<V> {
   #index: PageIndex;
-  /** Those of the index. */
   #table: Uint16Array;
   #addresses: Uint32Array;
   #pages: Buffer[] = [];
   #others: (V | undefined)[] = [];
   #size = 0;
-  /** The next number. */
+  /** The next free number. */
   #next = 0;
-  /** Where the next record begins in the last page. */
+  /** The start of the next record in the last page. */
   #end = PAGE_BYTES;
   #waste = 0;
 
@@ -95,7 +97,7 @@ export class PackedEntries<V> {
     return cell < 0 ? undefined : this.#outlineOf(this.#numberIn(cell));
   }
 
-  /** Is there room for the name, and another entry? */
+  /** Whether the name is short enough and there is room for an entry. */
   takes(name: ByteString): boolean {
     return name.length <= MAX_NAME_BYTES && this.hasRoom;
   }
@@ -104,7 +106,7 @@ export class PackedEntries<V> {
     return this.#size < MAX_NUMBERS;
   }
 
-  /** For a name that it `takes`. What was there before. */
+  /** For a name that it `takes`. @returns the value before */
   exchange(name: ByteString, value: V, hash: number): Outline<V> | undefined {
     const cell = this.#cellOf(name, hash);
     if (cell >= 0) {
@@ -119,7 +121,7 @@ export class PackedEntries<V> {
     return undefined;
   }
 
-  /** The same for one that `fitsPages`. */
+  /** As `exchange`, for bytes that fit (`fitsPages`). */
   exchangeInPlace(set: SetInPlace, hash: number): Outline<V> | undefined {
     const cell = this.#cellOfBytes(set, hash);
     if (cell < 0) {
@@ -160,7 +162,7 @@ export class PackedEntries<V> {
     return true;
   }
 
-  /** All there are at this moment, or those whose hashes are from `first` to `last`. */
+  /** All current entries, or those with hashes from `first` to `last`. */
   entries(first = 0, last = 2 ** 32): [ByteString, V][] {
     const entries: [ByteString, V][] = [];
     for (let number = 0; number < this.#next; number += 1) {
@@ -174,7 +176,6 @@ export class PackedEntries<V> {
     return entries;
   }
 
-  /** All there are at this moment. */
   names(): ByteString[] {
     const names: ByteString[] = [];
     for (let number = 0; number < this.#next; number += 1) {
@@ -183,7 +184,7 @@ export class PackedEntries<V> {
     return names;
   }
 
-  /** The name of the `index`th entry. */
+  /** The name of the entry at that index in the order. */
   nameAt(index: number): ByteString {
     let number = -1;
     for (let met = -1; met < index; ) {
@@ -193,7 +194,6 @@ export class PackedEntries<V> {
     return this.#nameOf(number);
   }
 
-  /** The hashes of all names. */
   hashes(): Uint32Array {
     const hashes = new Uint32Array(this.#size);
     let size = 0;
@@ -205,7 +205,7 @@ export class PackedEntries<V> {
     return hashes;
   }
 
-  /** Moves every entry to one of two, by a bit of its hash. Nothing may be added to this one any more. */
+  /** Moves every entry to `low` or `high` by a bit of its hash. Afterwards this container is unusable. */
   splitInto(low: PackedEntries<V>, high: PackedEntries<V>, bit: number): void {
     for (let number = 0; number < this.#next; number += 1) {
       if (this.#addresses[number] === NOWHERE) continue;
@@ -324,7 +324,7 @@ export class PackedEntries<V> {
     this.#packIfWasteful();
   }
 
-  /** Gives the next number to what has this hash. */
+  /** Assigns the next number to an entry with this hash. */
   #add(hash: number): number {
     const table = this.#table;
     let cell = hash & (TABLE_SIZE - 1);
@@ -362,7 +362,7 @@ export class PackedEntries<V> {
     others[number] = value;
   }
 
-  /** Room for a record at the end; where in the last page. */
+  /** Reserves space for a record; returns its position in the last page. */
   #place(number: number, bytes: number): number {
     if (this.#end + bytes > PAGE_BYTES) {
       this.#pages.push(this.pool.take());
@@ -374,7 +374,6 @@ export class PackedEntries<V> {
     return at;
   }
 
-  /** Takes over an entry of another. */
   #copy(from: PackedEntries<V>, theirs: number, hash: number): void {
     const address = from.#addresses[theirs] as number;
     const source = from.#pages[address >>> PAGE_BITS] as Buffer;
@@ -390,7 +389,7 @@ export class PackedEntries<V> {
     if (this.#waste > MIN_WASTE_BYTES && this.#waste * 3 > this.#pages.length * PAGE_BYTES) this.#packAnew();
   }
 
-  /** Without the gaps that overwriting and deleting have left. */
+  /** Removes the gaps that overwriting and deleting have left. */
   #packAnew(): void {
     const copy = new PackedEntries<V>(this.pool);
     this.splitInto(copy, copy, 0);
@@ -420,7 +419,7 @@ export class PackedEntries<V> {
   }
 }
 
-/** May its words be in a record? */
+/** Whether name and value are short enough for a record. */
 export function fitsPages({ keyLength, valueLength }: SetInPlace): boolean {
   return keyLength <= MAX_NAME_BYTES && valueLength <= MAX_VALUE_BYTES;
 }
@@ -429,7 +428,7 @@ function isShort(value: unknown): value is ByteString {
   return typeof value === 'string' && value.length <= MAX_VALUE_BYTES;
 }
 
-/** From bits of the hash that choose no cell. */
+/** Uses bits of the hash that do not choose the cell. */
 function tagOf(hash: number): number {
   return hash & TAG_MASK;
 }
@@ -444,7 +443,7 @@ function setValueLength(page: Buffer, at: number, length: number): void {
 }
 
 function textIn(page: Buffer, from: number, length: number): ByteString {
-  if (length > SHORT_TEXT) return (page as unknown as Latin1Page).latin1Slice(from, from + length);
+  if (length > SHORT_TEXT) return (page as Latin1Page).latin1Slice(from, from + length);
   let text = '';
   for (let i = from; i < from + length; i += 1) text += String.fromCharCode(page[i] as number);
   return text;
@@ -452,7 +451,7 @@ function textIn(page: Buffer, from: number, length: number): ByteString {
 
 function writeText(page: Buffer, at: number, text: ByteString): void {
   const { length } = text;
-  if (length > SHORT_BYTES) (page as unknown as Latin1Page).latin1Write(text, at, length);
+  if (length > SHORT_BYTES) (page as Latin1Page).latin1Write(text, at, length);
   else for (let i = 0; i < length; i += 1) page[at + i] = text.charCodeAt(i);
 }
 

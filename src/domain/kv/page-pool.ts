@@ -1,24 +1,24 @@
 /**
- * Pages of bytes outside of the heap, and the indexes that lead to what is in them. Both are cut from slabs; what is
- * given back is taken again; slabs are left to the collector all at once, when nothing is in use. Large slabs are memory
- * of their own, which goes back to the system: thousands of small arrays would lie between what the allocator has for
- * the moment, and keep that.
+ * Pages of bytes outside the JavaScript heap, and the indexes that lead into them. Both are cut from slabs and reused
+ * after they are given back; all slabs are released together when the map is empty. Large slabs are separate memory
+ * mappings, which the allocator returns to the system; thousands of small arrays would fragment the allocator's memory
+ * and keep it.
  */
 
-/** Small, as a page belongs to one segment of keys and is filled by it alone. */
+/** Small, because a page is used by one segment only. */
 export const PAGE_BYTES = 4096;
-/** Of 256 KiB, which the system gives page by page, when they are written to, and which the allocator gives back to it. */
+/** 256 KiB: the system provides the memory page by page as it is written, and the allocator returns it. */
 const LARGE_SLAB_PAGES = 64;
-/** Cells of an index, and the addresses that it has room for. */
+/** Cells of an index, and addresses for which it has room. */
 export const INDEX_CELLS = 1024;
 export const INDEX_ADDRESSES = 640;
 const CELL_BYTES = Uint16Array.BYTES_PER_ELEMENT * INDEX_CELLS;
 const INDEX_BYTES = CELL_BYTES + Uint32Array.BYTES_PER_ELEMENT * INDEX_ADDRESSES;
 const LARGE_SLAB_INDEXES = 56;
-/** Slabs before the first large one have two, which is enough for a few hundred keys. */
+/** The first slabs hold two items, enough for a few hundred keys. */
 const SMALL_SLABS = 8;
 
-/** Numbers that lead to the entries of a segment; what they mean is that segment's to say. */
+/** Numbers that lead to the entries of a segment; the segment defines their meaning. */
 export interface PageIndex {
   readonly cells: Uint16Array;
   readonly addresses: Uint32Array;
@@ -38,7 +38,7 @@ export class PagePool {
     for (const page of pages) this.#free.push(page);
   }
 
-  /** All its cells are 0; its addresses are anything. */
+  /** All cells are 0; the addresses are uninitialised. */
   takeIndex(): PageIndex {
     return this.#freeIndexes.pop() ?? this.#growIndexes();
   }
@@ -48,7 +48,7 @@ export class PagePool {
     this.#freeIndexes.push(index);
   }
 
-  /** To be called when nothing is in use any more: nothing is kept. */
+  /** Releases all slabs. Only to be called when no page or index is in use. */
   clear(): void {
     this.#free.length = 0;
     this.#pages = 0;

@@ -1,24 +1,22 @@
 /**
- * Parameters that have a meaning here, with Redis's names, defaults and forms. What a value may be is
- * checked here and nowhere else.
+ * The supported Redis parameters, with Redis's names, defaults and formats. Values are validated only here.
  */
 import type { ByteString } from '../../kernel/index.js';
 import { readNotificationFlags } from './notifications.js';
 import { parseInt64 } from './numbers.js';
 
-/** The value in the form it is kept and shown in, or why it cannot be: the end of Redis's sentence. */
+/** The value in its stored and displayed form, or the end of Redis's error sentence. */
 type CheckedValue = { readonly value: ByteString } | { readonly problem: string };
 
-/** Entries of ACL LOG, and as many as there may be: some 14 MB of the longest. */
+/** Default and maximum entries of ACL LOG; the maximum takes about 14 MB with the longest entries. */
 export const DEFAULT_ACL_LOG = 128;
 export const MAX_ACL_LOG = 10_000;
 
 export interface ServerParameter {
   readonly name: string;
   readonly standard: ByteString;
-  /** Undefined: it can be read and not set. */
+  /** Undefined: read-only. */
   readonly check: ((text: ByteString) => CheckedValue) | undefined;
-  /** An older name for it. */
   readonly alias?: string;
 }
 
@@ -67,7 +65,7 @@ const notifications = (text: ByteString): CheckedValue => {
   return { problem: "Invalid event class character. Use 'Ag$lshzxeKEtmdn'." };
 };
 
-/** `<seconds> <changes>` pairs, or nothing. */
+/** `<seconds> <changes>` pairs, or an empty text. */
 const savePoints = (text: ByteString): CheckedValue => {
   const words = text.split(' ').filter((word) => word !== '');
   const isValid = words.length % 2 === 0 && words.every((word) => /^[0-9]{1,10}$/.test(word));
@@ -120,8 +118,8 @@ const PARAMETERS: readonly ServerParameter[] = [
   { name: 'latency-monitor-threshold', standard: '0', check: integer(0, MAX_COUNT) },
   { name: 'busy-reply-threshold', standard: '5000', check: integer(1, MAX_COUNT), alias: 'lua-time-limit' },
   { name: 'databases', standard: '1', check: undefined },
-  // Kept for whoever reads them back. Whatever they say, every change is stored before it is answered, and
-  // snapshots are made when the journal has grown: nobody gets less than was asked for.
+  // Stored so that clients can read them back, without effect: every change is stored before it is answered, and
+  // snapshots are made when the journal has grown, so durability is never weaker than requested.
   { name: 'appendonly', standard: 'yes', check: oneOf('yes', 'no') },
   { name: 'appendfsync', standard: 'always', check: oneOf('always', 'everysec', 'no') },
   { name: 'save', standard: '', check: savePoints },
@@ -140,12 +138,12 @@ const byName = new Map(
   }),
 );
 
-/** It is found by its name or its older one, in any case. */
+/** Finds a parameter by its name or its older name, in any case. */
 export function findParameter(name: ByteString): ServerParameter | undefined {
   return byName.get(name.toLowerCase());
 }
 
-/** Every name there is with its parameter: for patterns, which match older names too. */
+/** All names with their parameters, including older names, which patterns match too. */
 export function allParameterNames(): IterableIterator<[string, ServerParameter]> {
   return byName.entries();
 }

@@ -1,10 +1,11 @@
 /**
- * What an engine holds, as the effects that make it again. Snapshots and exports are written with it; so
- * whatever a partition is made of must be in here.
+ * The contents of an engine as the effects that recreate it. Snapshots and exports are written with it, so it must
+ * cover all parts of a partition.
  */
 import type { ByteString } from '../../kernel/index.js';
-import type { KvEngine } from './engine.js';
-import type { Value } from './keyspace.js';
+import type { Libraries } from './libraries.js';
+import type { Settings } from './settings.js';
+import type { Value } from './value.js';
 
 /** Commands, each a list of words, that recreate the key in an empty keyspace. */
 export function* rebuildingCommands(
@@ -19,7 +20,7 @@ export function* rebuildingCommands(
   yield* withExpiry(key, value.rebuild(key), expireAtMs);
 }
 
-/** The same, where others run until the first of them is known. */
+/** As `rebuildingCommands`, with slices until the first command is known. */
 export function* rebuildingInSlices(
   key: ByteString,
   value: Value,
@@ -39,8 +40,14 @@ function* withExpiry(
   if (expireAtMs !== undefined) yield ['PEXPIREAT', key, String(expireAtMs)];
 }
 
-/** What a partition has beside its keys: parameters that were set, libraries of functions. */
-export function* rebuildingPreamble({ settings, libraries }: KvEngine): Iterable<ByteString[]> {
+/** The parts of a partition other than its keys: parameters that were set, function libraries. */
+export function* rebuildingPreamble({
+  settings,
+  libraries,
+}: {
+  readonly settings: Settings;
+  readonly libraries: Libraries;
+}): Iterable<ByteString[]> {
   for (const [name, value] of settings.changed()) yield ['CONFIG', 'SET', name, value];
   for (const [, source] of libraries.entries()) yield ['FUNCTION', 'LOAD', 'REPLACE', source];
 }

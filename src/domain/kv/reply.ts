@@ -1,22 +1,22 @@
 /**
- * What a command answers, before it has a form on the wire. Strings are byte strings (kernel/bytes.ts).
- * A reply says what it is (a map, pairs, a double); the codecs give each protocol its form. REST and RESP2
- * show maps as flat lists, doubles as strings, booleans as integers.
+ * The answer of a command before it is encoded. Strings are byte strings (kernel/bytes.ts). A reply states its type (a
+ * map, pairs, a double) and the codecs choose the encoding for each protocol. REST and RESP2 show maps as flat lists,
+ * doubles as strings, booleans as integers.
  */
 import { asciiUpperCase, type ByteString } from '../../kernel/index.js';
 import { formatDouble } from './numbers.js';
 
-/** A status such as `OK`; told apart from a bulk string that happens to hold the same bytes. */
+/** A status such as `OK`; distinct from a bulk string with the same bytes. */
 export class SimpleString {
   constructor(readonly text: ByteString) {}
 }
 
-/** An error a client sees. `text` begins with its class: `ERR …`, `WRONGTYPE …`. Thrown or returned by handlers. */
+/** An error for the client. `text` begins with its class: `ERR …`, `WRONGTYPE …`. Thrown or returned by handlers. */
 export class ErrorReply {
   constructor(
-    /** Redis words it so; connections and scripts see this. */
+    /** Redis's wording, for RESP connections and scripts. */
     readonly text: ByteString,
-    /** The documented REST API words it so, where that differs. */
+    /** The documented REST API's wording, where it differs. */
     readonly restText: ByteString = text,
   ) {}
 }
@@ -27,27 +27,27 @@ export class NilArray {
   static readonly VALUE = new NilArray();
 }
 
-/** A map. `items`: name, value, name, value … RESP3: a map; elsewhere that flat list. */
+/** A map. `items`: name, value, name, value … RESP3: a map; otherwise a flat list. */
 export class MapReply {
   constructor(readonly items: readonly Reply[]) {}
 }
 
-/** A set. RESP3: a set; elsewhere a list. */
+/** A set. RESP3: a set; otherwise a list. */
 export class SetReply {
   constructor(readonly items: readonly Reply[]) {}
 }
 
-/** Pairs, as a flat list. RESP3: a list of pairs; elsewhere flat (WITHSCORES, HRANDFIELD WITHVALUES). */
+/** Pairs, given as a flat list. RESP3: a list of pairs; otherwise flat (WITHSCORES, HRANDFIELD WITHVALUES). */
 export class PairsReply {
   constructor(readonly items: readonly Reply[]) {}
 }
 
-/** Values by name, as a flat list. RESP3: a map; elsewhere a list of pairs (XREAD). */
+/** Values by name, given as a flat list. RESP3: a map; otherwise a list of pairs (XREAD). */
 export class KeyedReply {
   constructor(readonly items: readonly Reply[]) {}
 }
 
-/** A score, a distance. RESP3: a double; elsewhere its text. */
+/** A score or distance. RESP3: a double; otherwise its text. */
 export class DoubleReply {
   constructor(readonly value: number) {}
 
@@ -56,12 +56,12 @@ export class DoubleReply {
   }
 }
 
-/** RESP3: a boolean; elsewhere 1 or 0. */
+/** RESP3: a boolean; otherwise 1 or 0. */
 export class BooleanReply {
   constructor(readonly value: boolean) {}
 }
 
-/** A text to be shown as it stands. RESP3: a verbatim string; elsewhere a bulk string. */
+/** A text for display. RESP3: a verbatim string; otherwise a bulk string. */
 export class VerbatimReply {
   constructor(
     readonly text: ByteString,
@@ -69,7 +69,7 @@ export class VerbatimReply {
   ) {}
 }
 
-/** An integer of any size, from scripts. RESP3: a big number; elsewhere its text. */
+/** An integer of any size, from scripts. RESP3: a big number; otherwise its text. */
 export class BigNumberReply {
   constructor(readonly text: ByteString) {}
 }
@@ -91,10 +91,10 @@ export type Reply =
   | BigNumberReply
   | readonly Reply[];
 
-/** The forms of RESP2 and REST: no maps, no doubles; lists, strings, integers, statuses, errors, null. */
+/** The forms of RESP2 and REST: lists, strings, integers, statuses, errors, null; no maps or doubles. */
 export type FlatReply = ByteString | number | bigint | null | SimpleString | ErrorReply | NilArray | readonly Reply[];
 
-/** One level of a reply in RESP2's terms. */
+/** Converts one level of a reply to RESP2's forms. */
 export function flatten(reply: Reply): FlatReply {
   if (typeof reply !== 'object' || reply === null) return reply;
   if (reply instanceof MapReply || reply instanceof SetReply || reply instanceof PairsReply) return reply.items;
@@ -106,13 +106,13 @@ export function flatten(reply: Reply): FlatReply {
   return reply;
 }
 
-/** What an item of a list costs beside its bytes: its place in memory, and its header on the wire. */
+/** The overhead of a list item: its slot in memory and its header on the wire. */
 export const ITEM_BYTES = 16;
 
-/** About what it holds in memory: its strings, and something for each item. */
+/** The approximate size of a reply in memory: its strings, plus an overhead per item. */
 export function replyBytes(given: Reply): number {
   if (typeof given === 'string') return given.length;
-  // What most writes answer is not looked at more closely.
+  // Shortcut for the answers of most writes.
   if (given === OK || typeof given !== 'object') return ITEM_BYTES;
   const reply = flatten(given);
   if (!Array.isArray(reply)) return ITEM_BYTES;
@@ -121,12 +121,12 @@ export function replyBytes(given: Reply): number {
   return bytes;
 }
 
-/** Answered for a command that was not run, because the answers before it in the same request are large enough. */
+/** The error for a command that was not run, because earlier answers of the same request have reached the bound. */
 export function answerTooLarge(maxBytes: number): ErrorReply {
   return new ErrorReply(`ERR answer too large: one request is answered with ${maxBytes} bytes at most, ask for less`);
 }
 
-/** A flat list of pairs as a list of pairs. */
+/** Converts a flat list of pairs to a list of pairs. */
 export function pairsOf(items: readonly Reply[]): Reply[][] {
   const pairs: Reply[][] = [];
   for (let i = 0; i + 1 < items.length; i += 2) pairs.push([items[i] as Reply, items[i + 1] as Reply]);
@@ -134,24 +134,23 @@ export function pairsOf(items: readonly Reply[]): Reply[][] {
 }
 
 /**
- * What a blocking command answers when it has nothing to answer yet. Never leaves the owner: the command
- * is run again whenever one of `keys` changes, until it answers something else or `timeoutMs` is over.
+ * The result of a blocking command that must wait. It stays in the owner, which runs the command again whenever one of
+ * `keys` changes, until it gives another result or `timeoutMs` has passed.
  */
 export class Blocked {
   constructor(
     readonly keys: readonly ByteString[],
-    /** 0: for ever. */
+    /** 0: no timeout. */
     readonly timeoutMs: number,
-    /** What the client hears when the time is over. */
     readonly onTimeout: Reply,
-    /** The command to run again, where it is not the one that was given (`XREAD … $` fixes its ids). */
+    /** The command to run again, if different from the original (`XREAD … $` fixes its ids). */
     readonly words?: readonly ByteString[],
   ) {}
 }
 
-/** What a handler answers that may pause and has worked for as long as one may at a time. Never leaves the owner. */
+/** The result of a pausable handler that has worked for one time slice. It stays in the owner. */
 export class Paused {
-  /** @param rest what is left of it: each step is as long again */
+  /** @param rest the remaining work; each step is one time slice */
   constructor(readonly rest: Generator<void, Reply>) {}
 }
 
@@ -180,6 +179,12 @@ export const ERRORS = {
     "OOM command not allowed when used memory > 'maxmemory'.",
     'ERR DB capacity quota exceeded',
   ),
+  /** For SELECT and COPY … DB. It names the alternative, because job systems use database numbers by default. */
+  noSuchDatabase: new ErrorReply(
+    'ERR DB index is out of range: only database 0 exists here. In place of a number make a separate database, ' +
+      'which has its own URL and password (millrace db create, the console, or the management API), and use database 0 of it',
+    'ERR DB index is out of range',
+  ),
   recordTooLarge: new ErrorReply('ERR max single record size exceeded'),
 } as const;
 
@@ -187,7 +192,10 @@ export function wrongArity(commandName: string): ErrorReply {
   return new ErrorReply(`ERR wrong number of arguments for '${commandName.toLowerCase()}' command`);
 }
 
-/** Connection, transaction and subscription commands sent as plain ones over REST; a subcommand by its container. */
+/**
+ * For connection, transaction and subscription commands sent as plain REST commands; names the container of a
+ * subcommand.
+ */
 export function notOverRest(commandName: string): ErrorReply {
   const [container = ''] = asciiUpperCase(commandName).split(' ');
   return new ErrorReply(`ERR Command "${container}" is not allowed in REST or it has a special context path`);
@@ -201,10 +209,10 @@ export function notAvailable(commandName: string): ErrorReply {
   return new ErrorReply(`ERR Command is not available: '${asciiUpperCase(commandName)}'`);
 }
 
-/** Bytes that Redis shows in an error of a name, and of all the words behind it. */
+/** The most bytes that Redis shows in an error, for the name and for all arguments together. */
 const MAX_SHOWN = 128;
 
-/** @param words with the name of no command in front */
+/** @param words a command with an unknown name */
 export function unknownCommand(words: readonly ByteString[]): ErrorReply {
   const [name = ''] = words;
   let shown = '';
@@ -215,14 +223,14 @@ export function unknownCommand(words: readonly ByteString[]): ErrorReply {
   return new ErrorReply(text, notAvailable(name).text);
 }
 
-/** @param words a container, and what is none of its subcommands */
+/** @param words a container and an unknown subcommand */
 export function unknownSubcommand(words: readonly ByteString[]): ErrorReply {
   const [container = '', name = ''] = words;
   const text = `ERR unknown subcommand '${name.slice(0, MAX_SHOWN)}'. Try ${container.toUpperCase()} HELP.`;
   return new ErrorReply(text, notAvailable(`${container} ${name}`).text);
 }
 
-/** Redis counts the words of some subcommands as it looks for them. */
+/** For subcommands of which Redis also checks the number of words during lookup. */
 export function wrongSubcommand(container: string, name: ByteString): ErrorReply {
   return new ErrorReply(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ${container} HELP.`);
 }

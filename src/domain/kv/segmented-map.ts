@@ -1,15 +1,16 @@
 /**
- * A map from byte strings that grows without a pause: an extendible hash over many small segments.
- * One Map of a million entries stalls for tens of milliseconds whenever it doubles; here a full
- * segment splits in two, and nothing larger than a segment is ever touched at once.
+ * A map from byte strings that grows without a pause: an extendible hash over small segments. A single Map of a million
+ * entries stalls for tens of milliseconds each time it doubles; here a full segment splits in two, so no operation
+ * handles more than a segment (or the directory).
  *
- * A map that is given a pool packs the entries of its segments in pages (ADR 51), as soon as it has several: the first
- * is a Map, because many maps are small.
+ * With a pool, the entries of a map with several segments are packed in pages (docs/decisions/key-value-engine.md). The
+ * first segment is a Map, because many maps are small.
  *
  * Invariants
- *  SEM1 a key's hash never changes, in no process and no version: scan cursors are hashes
+ *
+ *  SEM1 a key's hash never changes, in no process and no version, because scan cursors are hashes
  *  SEM2 every segment holds all keys whose hash begins with its prefix of `depth` bits
- *  SEM3 `scan` meets every key that is there from its first call to its last, exactly once
+ *  SEM3 `scan` visits every key that exists from its first call to its last exactly once
  *  SEM4 a segment's `earliest` is at most the smallest number noted for any of its keys (see `note`)
  */
 import type { ByteString } from '../../kernel/index.js';
@@ -21,23 +22,23 @@ import type { SetInPlace } from './set-in-place.js';
 
 const MAX_DEPTH = 22;
 /**
- * A split that would leave less than this share on one side is put off until the segment has doubled:
- * it does not happen by chance, and keys made to collide must not double the directory again and again.
+ * If a split would leave less than this share on one side, it is put off until the segment has doubled. Chance does not
+ * produce such a split, and keys that were made to collide must not double the directory repeatedly.
  */
 const MIN_SHARE = 1 / 16;
 /**
- * Down to this depth splits are never put off: a snapshot brings keys in the order of their hashes, so one
- * side stays empty until its turn comes, and all keys would end in one Map. The directory is 32 KiB then.
+ * Down to this depth a split is never put off. A snapshot adds keys in the order of their hashes, so one side of each
+ * split stays empty at first; without this rule all keys would end in one Map. The directory is 32 KiB at this depth.
  */
 const FREE_DEPTH = 12;
-/** Segments looked at for a random key; with segments as full as splits leave them, three are enough. */
+/** Segments tried for a random key. Segments are normally full enough that three suffice. */
 const MAX_TRIES = 200;
 
-/** It has to be set as strings. */
+/** The value must be set as strings instead. */
 export const NOT_TAKEN = Symbol('not taken');
 
 export interface ScanStep<V> {
-  /** Where to go on; 0 when everything has been met. */
+  /** The cursor for the next call; 0 at the end. */
   readonly cursor: number;
   readonly entries: [ByteString, V][];
 }
@@ -68,7 +69,7 @@ export class SegmentedMap<V> {
     return map === undefined ? (packed as PackedEntries<V>).has(key, hash) : map.has(key);
   }
 
-  /** What the key leads to, without making a string of what is packed. */
+  /** The value, or only the length of a packed string. */
   outline(key: ByteString): Outline<V> | undefined {
     const hash = this.#hashOf(key);
     const { map, packed } = this.#segmentOf(hash);
@@ -84,7 +85,7 @@ export class SegmentedMap<V> {
     this.#noteSize(segment, before);
   }
 
-  /** Sets the value and returns the one before; one hash instead of two. */
+  /** Sets the value and returns the previous one, with one hash computation. */
   exchange(key: ByteString, value: V): Outline<V> | undefined {
     const hash = this.#hashOf(key);
     const segment = this.#segmentOf(hash);
@@ -94,7 +95,7 @@ export class SegmentedMap<V> {
     return before;
   }
 
-  /** The same for a name and a string that are still bytes, where they are packed. */
+  /** As `exchange`, for a name and a string given as bytes; only in packed segments. */
   exchangeInPlace(set: SetInPlace): Outline<V> | undefined | typeof NOT_TAKEN {
     if (this.#depth === 0 || !fitsPages(set)) return NOT_TAKEN;
     const hash = hashBytes(set.bytes, set.keyAt, set.keyLength);
@@ -126,13 +127,13 @@ export class SegmentedMap<V> {
     this.#pool?.clear();
   }
 
-  /** Lowers the bound of the key's segment: for values that are instants, a sweep can then skip segments. */
+  /** Lowers the `earliest` of the key's segment: if the values are instants, a sweep can skip segments. */
   note(key: ByteString, instant: number): void {
     const segment = this.#segmentOf(this.#hashOf(key));
     if (instant < segment.earliest) segment.earliest = instant;
   }
 
-  /** One after the other; the map may be changed meanwhile. */
+  /** All segments in order; the map may change during iteration. */
   *segments(): IterableIterator<Segment<V>> {
     for (let from = 0; from < 2 ** 32; ) {
       const segment = this.#segmentOf(from);
@@ -149,24 +150,24 @@ export class SegmentedMap<V> {
     for (const segment of this.segments()) yield* segment.keys();
   }
 
-  /** A key, each with about the same chance. `float` is uniform in [0, 1). */
+  /** A random key; all keys have about the same chance. `float` is uniform in [0, 1). */
   randomKey(float: () => number): ByteString | undefined {
     if (this.#size === 0) return undefined;
-    // Few keys may leave most segments empty; then looking at all of them is cheap.
+    // With few keys most segments may be empty; then counting through all segments is cheap.
     if (this.#size <= SEGMENT_ENTRIES / 4) return this.#keyAt(Math.floor(float() * this.#size));
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const segment = this.#segmentOf(Math.floor(float() * 2 ** 32));
-      // Segments cover ranges of different width and fill; accepting by fill evens the odds out.
+      // Segments differ in width and fill; accepting in proportion to the fill equalises the chances.
       if (segment.size === 0 || float() * SEGMENT_ENTRIES > segment.size) continue;
       return segment.keyAt(Math.floor(float() * segment.size));
     }
-    // Nearly everything was deleted, or the dice are loaded.
+    // Reached when almost all keys were deleted or `float` is not random.
     return this.#keyAt(0);
   }
 
   /**
-   * At least `count` entries from the cursor on, fewer at the end; 0 begins. A cursor is the hash to
-   * go on from, so it stays good across changes, restarts and takeovers (SEM1).
+   * At least `count` entries from the cursor on, fewer at the end; cursor 0 starts. A cursor is the hash to continue
+   * from, so it stays valid across changes, restarts and takeovers (SEM1: a key's hash never changes).
    */
   scan(cursor: number, count: number): ScanStep<V> {
     const entries: [ByteString, V][] = [];
@@ -174,7 +175,7 @@ export class SegmentedMap<V> {
     while (from < 2 ** 32 && entries.length < count) {
       const segment = this.#segmentOf(from);
       const end = segment.prefix + 2 ** (32 - segment.depth);
-      // A segment met from its beginning that fits whole needs no look at its hashes.
+      // A complete segment that fits into the answer needs no sorting by hash.
       if (from === segment.prefix && entries.length + segment.size <= count) {
         for (const entry of segment.entries()) entries.push(entry);
         from = end;
@@ -194,7 +195,7 @@ export class SegmentedMap<V> {
     return undefined;
   }
 
-  /** A map that is one segment needs no hash: many maps are small. */
+  /** A map with one segment needs no hash: many maps are small. */
   #hashOf(key: ByteString): number {
     return this.#depth === 0 ? 0 : hashKey(key);
   }
@@ -203,7 +204,7 @@ export class SegmentedMap<V> {
     return this.#directory[this.#depth === 0 ? 0 : hash >>> (32 - this.#depth)] as Segment<V>;
   }
 
-  /** To be called when an entry was set. */
+  /** To be called after an entry was set. */
   #noteSize(segment: Segment<V>, before: number): void {
     const { size } = segment;
     if (size === before) return;
@@ -232,7 +233,7 @@ export class SegmentedMap<V> {
     const start = full.prefix / 2 ** (32 - this.#depth);
     this.#directory.fill(low, start, start + width);
     this.#directory.fill(high, start + width, start + 2 * width);
-    // A lopsided split, or one that was put off, can leave more than fits on a side.
+    // An uneven or delayed split can leave more than the limit on one side.
     for (const side of [low, high]) {
       if (side.size > side.limit && depth < MAX_DEPTH) this.#split(side);
     }
@@ -247,8 +248,8 @@ export class SegmentedMap<V> {
 }
 
 /**
- * Moves at least `wanted` entries over, those with the lowest hashes from `from` on, never parting equal
- * ones; the next hash, if any is left.
+ * Adds at least `wanted` entries, those with the lowest hashes from `from` on, without separating equal hashes.
+ * @returns the next hash, if entries are left
  */
 function takeLowest<V>(segment: Segment<V>, from: number, wanted: number, into: [ByteString, V][]): number | undefined {
   const sorted = segment

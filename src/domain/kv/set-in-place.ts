@@ -1,10 +1,10 @@
 /**
- * The commonest effect where it lies: `SET key value` in a block of effects. Most of what a replay reads is that, and its
- * words end as bytes in pages: between the one and the other they need not be strings.
+ * `SET key value` read directly from a block of effects. It is the most frequent effect in a replay, and its words end
+ * as bytes in pages, so creating strings in between is avoided.
  */
 import type { ByteString } from '../../kernel/index.js';
 
-/** Whoever reads a block has one of them, and fills it in anew for each command. */
+/** A reader of a block reuses one object for all commands. */
 export class SetInPlace {
   bytes: Buffer = Buffer.alloc(0);
   keyAt = 0;

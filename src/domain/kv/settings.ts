@@ -1,19 +1,18 @@
 /**
- * Parameters of a database, as CONFIG GET and CONFIG SET know them. What was set is part of the database:
- * journaled as `CONFIG SET`, so that it survives restarts and takeovers without CONFIG REWRITE.
+ * The parameters of a database, as CONFIG GET and CONFIG SET use them. Values that were set are part of the database:
+ * they are journaled as `CONFIG SET` and survive restarts and takeovers without CONFIG REWRITE.
  */
 import type { ByteString } from '../../kernel/index.js';
 
 export class Settings {
   readonly #values = new Map<string, ByteString>();
   readonly #numbers = new Map<string, number>();
-  /** Parameters that every command asks for are fields, because three lookups by name cost a tenth of a small command. */
+  /** Parameters that every command reads are fields, because three lookups by name cost a tenth of a small command. */
   slowerThanMicros = 0;
   latencyThresholdMs = 0;
   maxMemoryBytes = 0;
-  /** Grows with every parameter that is set. */
+  /** Grows with each parameter that is set. */
   version = 0;
-  /** Called after a parameter has changed. */
   onChange: (name: string) => void = () => {};
 
   constructor(private readonly defaults: ReadonlyMap<string, ByteString>) {
@@ -24,7 +23,7 @@ export class Settings {
     return this.#values.get(name) ?? this.defaults.get(name);
   }
 
-  /** A parameter that is a number; sizes are bytes. */
+  /** A numeric parameter; sizes are in bytes. */
   number(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
@@ -33,7 +32,7 @@ export class Settings {
     return value;
   }
 
-  /** @param value already checked, in the form it is shown in */
+  /** @param value validated, in its displayed form */
   set(name: string, value: ByteString): void {
     this.#values.set(name, value);
     this.#numbers.delete(name);
@@ -52,7 +51,7 @@ export class Settings {
     return [...this.defaults.keys()];
   }
 
-  /** What differs from the defaults, for snapshots. */
+  /** The parameters that differ from the defaults, for snapshots. */
   *changed(): IterableIterator<[string, ByteString]> {
     for (const [name, value] of this.#values) if (this.defaults.get(name) !== value) yield [name, value];
   }

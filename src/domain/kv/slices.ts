@@ -1,15 +1,15 @@
 /**
- * How a command that may take long is cut into slices: it is a generator that pauses between two items, often enough
- * that whoever runs it can look at the clock in between. Short commands run through.
+ * Slices of long commands. A long command is a generator that pauses between items, often enough that its runner can
+ * check the clock. Short commands run in one go.
  */
 import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
 import { inOneStep, SLICE_ITEMS } from './steps.js';
 
-/** Words of one command above which it runs in slices: about a millisecond of lookups. */
+/** Above this number of words a command runs in slices: about a millisecond of lookups. */
 export const MANY_WORDS = 2000;
 type Running = Required<Pick<CommandSpec, 'handler' | 'sliced' | 'isLong'>>;
 
-/** What a row says of a command that is sliced where there is much to do: by default, where it has many words. */
+/** The fields of a command row for a command that runs in slices when `isLong`; by default, when it has many words. */
 export function inSlices(sliced: SlicedHandler, isLong: Running['isLong'] = hasManyWords): Running {
   return { handler: (context) => inOneStep(sliced(context)), sliced, isLong };
 }
@@ -18,13 +18,13 @@ export function hasManyWords({ args }: CommandContext): boolean {
   return args.length > MANY_WORDS;
 }
 
-/** Counts what is done, and says when it is time for a pause. */
+/** Counts work and says when a pause is due. */
 export class SlicePace {
   #done = 0;
 
   constructor(private readonly sliceItems = SLICE_ITEMS) {}
 
-  /** @param items done since it was last asked */
+  /** @param items work done since the last call */
   isDue(items = 1): boolean {
     this.#done += items;
     if (this.#done < this.sliceItems) return false;
@@ -33,7 +33,7 @@ export class SlicePace {
   }
 }
 
-/** A result for each item, in order, from one of them on. */
+/** The results for all items in order, starting at index `from`. */
 export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R, from = 0): Generator<void, R[]> {
   const results: R[] = [];
   const pace = new SlicePace();
@@ -44,7 +44,7 @@ export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R, fro
   return results;
 }
 
-/** The items that `isWanted` says yes to, in order, from one of them on; it may change what it is asked about. */
+/** The items accepted by `isWanted`, in order, starting at index `from`; `isWanted` may change the data it checks. */
 export function* filtered<T>(items: readonly T[], isWanted: (item: T) => boolean, from = 0): Generator<void, T[]> {
   const wanted: T[] = [];
   const pace = new SlicePace();
@@ -56,7 +56,7 @@ export function* filtered<T>(items: readonly T[], isWanted: (item: T) => boolean
   return wanted;
 }
 
-/** The items in order; sorting a million in one go would hold everybody up for most of a second. */
+/** Sorts in slices: sorting a million items in one go would block all tenants for most of a second. */
 export function* mergeSorted<T>(items: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += SLICE_ITEMS) {

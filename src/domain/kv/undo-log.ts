@@ -1,35 +1,40 @@
 /**
- * What a run of commands overwrites, kept while it runs, so that all of it can be taken back at once and in place:
- * of a key what it held before it was first changed, of a collection the opposite of each change.
+ * A log to undo a run of commands in place. For each key it keeps the value before the first change; for each
+ * collection, the inverse of each change.
  *
- *  UL1 the state is then as it was: contents, expiries and byte counts; not how collections are kept, nor what was
- *      noted of changes, which may only be noted too often
- *  UL2 it costs what was changed, never the size of what it was changed in
- *  UL3 one that was given up takes nothing back and holds nothing: the state has to be built again
+ *  UL1 an undo restores contents, expiries and byte counts; not how collections are encoded, nor the notes of changed
+ *      keys, which may contain keys that did not change
+ *  UL2 its cost depends on the size of the changes, never on the size of the changed values
+ *  UL3 a log that was given up restores no value and holds no memory: the state must be rebuilt
  */
 import type { ByteString } from '../../kernel/index.js';
-import type { Collection, Value } from './keyspace.js';
+import type { Collection, Value } from './value.js';
 
-/** Changes and keys of one run: taken back in about a tenth of a second, a state of millions is built again in several. */
+/**
+ * Changes and keys of one run. Undoing this many takes about 0.1 s; rebuilding a state of millions of keys takes
+ * several seconds.
+ */
 const MAX_UNDO_STEPS = 250_000;
-/** Held for changes within collections. What keys held before was there already, and counted. */
+/**
+ * Bytes held for changes within collections. The old values of keys are not included, because they were counted before.
+ */
 const MAX_UNDO_BYTES = 64 * 1024 * 1024;
 
-/** Up to so many keys are gone through one by one; a set is made for more. Most runs change fewer. */
+/** Up to this number, keys are searched in an array; more get a set. Most runs change fewer. */
 const FEW_KEYS = 8;
 
 export interface KeyImage {
   readonly key: ByteString;
-  /** Undefined: there was no such key. */
+  /** Undefined: the key did not exist. */
   readonly value: Value | undefined;
   readonly expireAtMs: number | undefined;
   readonly isRaw: boolean;
-  /** When it was last used, or how often, while that is logged. */
+  /** The access mark (last use, or frequency), while it is logged. */
   readonly mark: number | undefined;
 }
 
 export class UndoLog {
-  /** Everything was cleared, and is kept as a whole: of keys nothing more is needed. */
+  /** Everything was cleared and is kept as a whole, so keys need not be kept any more. */
   isCleared = false;
   #images: KeyImage[] = [];
   #keys: Set<ByteString> | undefined;
@@ -43,12 +48,12 @@ export class UndoLog {
     return this.#isGivenUp;
   }
 
-  /** What keys held that were changed since, each once. */
+  /** The previous values of the changed keys, each once. */
   get images(): readonly KeyImage[] {
     return this.#images;
   }
 
-  /** Begins anew: one log serves run after run, for most runs are short. */
+  /** Resets the log for the next run; it is reused because most runs are short. */
   begin(): void {
     this.isCleared = false;
     this.#isGivenUp = false;
@@ -56,7 +61,7 @@ export class UndoLog {
     this.#bytes = 0;
   }
 
-  /** A collection is about to be changed: from now on it tells what it overwrites. */
+  /** Makes a collection record the inverse of its changes from now on. */
   follow(collection: Collection): void {
     if (this.#isGivenUp) return;
     this.#collections.push(collection);
@@ -64,7 +69,7 @@ export class UndoLog {
     collection.keepState(this);
   }
 
-  /** Is nothing more to be kept of the key? */
+  /** Whether the key needs no further keeping. */
   hasKey(key: ByteString): boolean {
     if (this.#isGivenUp || this.isCleared) return true;
     if (this.#keys !== undefined) return this.#keys.has(key);
@@ -79,20 +84,20 @@ export class UndoLog {
     this.#charge(1, 0);
   }
 
-  /** @param opposite takes the change back, if all that came after it was taken back  @param bytes it holds */
+  /** @param opposite undoes the change, provided all later changes were undone @param bytes memory that it holds */
   push(opposite: () => void, bytes = 0, steps = 1): void {
     if (this.#isGivenUp) return;
     this.#opposites.push(opposite);
     this.#charge(steps, bytes);
   }
 
-  /** UL3. */
+  /** UL3: a log that was given up restores no value and holds no memory. */
   giveUp(): void {
     this.#isGivenUp = true;
     this.end();
   }
 
-  /** Stops keeping, and lets go of all that was kept. */
+  /** Stops recording and releases all kept values. */
   end(): void {
     for (const collection of this.#collections) collection.undo = undefined;
     if (this.#collections.length > 0) this.#collections = [];
@@ -101,7 +106,7 @@ export class UndoLog {
     this.#keys = undefined;
   }
 
-  /** Takes back what was changed within collections. To be called once, before keys get back what they held. */
+  /** Undoes the changes within collections. To be called once, before the values of keys are restored. */
   revertCollections(): void {
     for (const collection of this.#collections) collection.undo = undefined;
     for (let at = this.#opposites.length - 1; at >= 0; at -= 1) this.#opposites[at]?.();

@@ -1,24 +1,25 @@
 /**
- * How long something has worked: the least of the clock's time and the processor's. The process may have been stopped or
- * starved meanwhile, or its clock set, and that is none of its doing.
+ * Measures work as the smaller of elapsed time and processor time. Elapsed time alone would be wrong if the process was
+ * suspended or starved, or its clock set.
  */
 
-/** Both in microseconds, the second of work alone. */
+/** Both in microseconds; the second counts processor time only. */
 export interface WorkClock {
   nowMicros(): number;
-  /** Left out: all time is taken for work. */
+  /** If missing, elapsed time counts as work. */
   workedMicros?(): number;
 }
 
 /**
- * Asking costs a tenth of a short script, as the kernel looks at every thread for it. What was asked a while ago is good
- * enough: a run that was stopped or starved has so much too much counted at most, and may take many times that.
+ * Reading the processor time costs a tenth of a short script, because the kernel sums it over all threads, so a recent
+ * reading is reused. A suspended or starved run is then charged at most this much too much, and its limit is many times
+ * larger.
  */
 const ASKED_ANEW_MICROS = 10_000;
 
 export class WorkMeter {
   startedMicros = 0;
-  /** Processor time at its start, or up to `ASKED_ANEW_MICROS` before. */
+  /** Processor time at the start, or up to `ASKED_ANEW_MICROS` earlier. */
   #workedMicros = 0;
   #askedMicros = Number.NEGATIVE_INFINITY;
 
@@ -35,7 +36,7 @@ export class WorkMeter {
     return nowMicros;
   }
 
-  /** The work since it was started. */
+  /** The work since the start. */
   workedMicros(nowMicros = this.clock.nowMicros()): number {
     const passed = nowMicros - this.startedMicros;
     const worked = (this.clock.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;

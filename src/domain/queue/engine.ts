@@ -1,57 +1,57 @@
 /**
- * An account's queue as one thing: its state, the commands that are asked of it, and what it does by itself. Every
- * change is an event that has been applied when it is recorded. Nothing here takes longer than about two
- * milliseconds a call, whatever the state holds.
+ * The engine of a queue account: state, commands, and the work that comes due by time (attempts, ticks, timeouts,
+ * expiry). Every change is an event that is applied first and then recorded. No call takes longer than about 2 ms,
+ * however large the state is.
  */
 import type { MessageId } from '../../kernel/index.js';
-import type { Held } from './accounts/held.js';
-import { isTickRefused } from './accounts/held-refusal.js';
-import { QueueState } from './accounts/queue-state.js';
-import { rebuildingEvents } from './accounts/rebuild.js';
-import { rowOf } from './command-table.js';
-import type { QueueCommand, QueueReply } from './commands.js';
-import { expireDlq } from './dead-letters/dlq-expiry.js';
-import type { QueueContext } from './decision.js';
-import { isOfEndedRun, startAttempt } from './delivery/attempts.js';
+import { isOfEndedRun, startAttempt } from './commands/attempts.js';
+import { rowOf } from './commands/command-table.js';
 import { Dispatcher } from './delivery/dispatcher.js';
-import type { QueueEvent } from './events.js';
-import type { BodySink } from './messages/bodies.js';
-import { ACTIVE } from './messages/message.js';
-import { acceptTick } from './messages/publish.js';
-import type { BodyRef, Envelope } from './records.js';
-import type { RunEntry, RunPart } from './runs/records.js';
+import { acceptTick } from './messages/accept.js';
+import { expireDlq } from './messages/dlq-expiry.js';
+import { isTickRefused } from './messages/held-refusal.js';
+import type { AttemptWords, QueueSteps, QueueTurn } from './messages/turn.js';
+import type { QueueCommand, QueueReply } from './model/commands.js';
+import type { QueueContext } from './model/decision.js';
+import type { QueueEvent } from './model/events.js';
+import type { AccountUsage } from './model/held.js';
+import type { BodySink } from './model/messages/bodies.js';
+import { ACTIVE } from './model/messages/message.js';
+import type { BodyRef, Envelope } from './model/records.js';
+import type { RunEntry, RunPart } from './model/run-records.js';
+import { QueueState } from './model/state/queue-state.js';
+import { rebuildingEvents } from './model/state/rebuild.js';
 import { cancelLeftovers } from './runs/run-end.js';
-import type { AttemptWords, QueueSteps, QueueTurn } from './turn.js';
-import { timeOutWaits } from './waits/waits.js';
+import { timeOutWaits } from './runs/waits.js';
 
-/** Called with each event once it has been applied: whoever executes writes it into the turn's entry. */
+/** Called with each event after it was applied; the caller writes it into the turn's entry. */
 export type RecordEvent = (event: QueueEvent) => void;
 
 export interface EngineOptions {
-  /** Attempts in flight to one origin: a sick one must not take all places of the account. */
+  /** Open attempts per origin. The limit keeps one slow origin from taking all places of the account. */
   readonly maxInFlightPerOrigin?: number;
-  /** Names of the header by which a destination refuses for good, in every spelling that counts. */
+  /** Names, in each accepted spelling, of the header by which a destination refuses further attempts. */
   readonly nonRetryableNames?: readonly string[];
-  /** The alias's headers begin with it, which workflow endpoints may answer with. */
+  /** The prefix of the alias's headers, which workflow endpoints may use in answers. */
   readonly aliasHeaderWord?: string | undefined;
-  /** The headers of deliveries begin with these: callbacks tell of messages as their destinations were sent them. */
+  /** Prefixes of the headers of deliveries: callbacks report headers as they were sent to the destination. */
   readonly deliveredWords?: readonly string[];
 }
 
-/** An attempt as whoever makes the call needs it. */
+/** An attempt with the data that its HTTP call needs. */
 export interface OpenAttempt {
   readonly id: MessageId;
   readonly envelope: Envelope;
   readonly body: BodyRef;
   readonly retried: number;
   readonly restarts: number;
-  /** It is there for a message of a workflow's run. */
+  /** Set for a message of a workflow run. */
   readonly run?: OpenRunAttempt | undefined;
 }
 
-/** How many there are of each. */
+/** Numbers of stored things. */
 export interface AccountCounts {
-  /** Failed runs are among them. */
+  /** Includes failed runs. */
   readonly deadLetters: number;
   readonly schedules: number;
   readonly runsInProgress: number;
@@ -62,16 +62,16 @@ export interface AccountCounts {
 
 export interface OpenRunAttempt {
   readonly part: RunPart;
-  /** Role `step`: the run's entries up to the one that is delivered. Else empty. */
+  /** For role `step`: the run's entries up to the delivered one; else empty. */
   readonly entries: readonly RunEntry[];
-  /** What its trigger said; undefined where the run is over. */
+  /** The envelope of the run's trigger; undefined when the run has ended. */
   readonly trigger?: Envelope | undefined;
 }
 
 const MAX_IN_FLIGHT_PER_ORIGIN = 200;
 const NON_RETRYABLE_NAMES = ['Svc-NonRetryable-Error'];
 const NEUTRAL_WORDS = ['Svc'];
-/** Messages that `prepare` places in one step: about a millisecond. */
+/** Messages that `prepare` places in one step: about 1 ms. */
 const PLACED_AT_ONCE = 1000;
 
 export class QueueEngine {
@@ -93,12 +93,12 @@ export class QueueEngine {
     this.#words = { nonRetryableNames, aliasHeaderWord: options.aliasHeaderWord };
   }
 
-  /** An event of the journal or of a snapshot on the state. */
+  /** Applies an event of the journal or of a snapshot. */
   evolve(event: QueueEvent): void {
     this.#state.evolve(event);
   }
 
-  /** Builds what follows from the state, in steps; after the last `evolve` and before anything else. */
+  /** Builds the dispatcher from the state, in steps; called after the last `evolve` and before any command. */
   *prepare(nowMs: number): Iterable<void> {
     const dispatcher = new Dispatcher(this.#state, this.#maxInFlightPerOrigin, nowMs);
     let placed = 0;
@@ -117,7 +117,7 @@ export class QueueEngine {
     this.#state.dispatch = dispatcher;
   }
 
-  /** Judges and applies. A refusal has recorded nothing. */
+  /** Decides a command and applies its events. A refused command has recorded no event. */
   execute(command: QueueCommand, context: QueueContext, record: RecordEvent): QueueReply | QueueSteps {
     const turn = this.#turn(context, record);
     const result = rowOf(command).decide(command, turn);
@@ -125,7 +125,7 @@ export class QueueEngine {
       this.#noteDailyLimit(turn);
       return result;
     }
-    // Short ones end with their first step, and are answered like the others.
+    // Commands that end with their first step are answered like commands without steps.
     const step = result.next();
     if (step.done === true) {
       this.#noteDailyLimit(turn);
@@ -135,12 +135,14 @@ export class QueueEngine {
   }
 
   /**
-   * What is due by itself: attempts, ticks of schedules, the DLQ's age. Bounded in work; call again while `isBehind`.
-   * @param room attempts that may be started
-   * @param spare attempts that the process has room for; `room` is what this call may start of them
-   * @returns how many were started: the `AttemptStarted` among the recorded
+   * Does the work that is due: ticks of schedules, timeouts, DLQ expiry, attempts. Each call is bounded; call again
+   * while `isBehind`.
+   * @param room attempts that this call may start
+   * @param spare attempts that the process has room for
+   * @returns the number of attempts started, which is the number of recorded `AttemptStarted`
    */
   work(context: QueueContext, room: number, record: RecordEvent, spare = room): number {
+    const dispatcher = this.#ready(context.nowMs);
     const turn = this.#turn(context, record);
     const { schedules } = this.#state;
     const hasMoreTicks = schedules.dueTicks(
@@ -157,26 +159,26 @@ export class QueueEngine {
     const started =
       state === 'passive'
         ? 0
-        : turn.dispatcher.run(context.nowMs, { attempts: room, parallelism, spare }, (message) =>
+        : dispatcher.run(context.nowMs, { attempts: room, parallelism, spare }, (message) =>
             startAttempt(message, turn),
           );
     this.#noteDailyLimit(turn);
     const hasMore = hasMoreTicks || hasMoreTimeouts || hasMoreLeftovers || hasMoreExpired;
-    this.#isBehind = hasMore || (state !== 'passive' && turn.dispatcher.isBehind);
+    this.#isBehind = hasMore || (state !== 'passive' && dispatcher.isBehind);
     return started;
   }
 
-  /** More of `work` is due now and was left out for want of time or room. */
+  /** More work is due now, but the last call had no time or room for it. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** More would be started if the process had more room for attempts. */
+  /** More attempts would start if the process had more room. */
   get waitsForRoom(): boolean {
     return this.#dispatcher?.waitsForRoom ?? false;
   }
 
-  /** When `work` has something to do next, if nothing else happens; undefined: nothing. */
+  /** The time of the next work if no command comes before; undefined: no work is planned. */
   nextDueAtMs({ account }: QueueContext): number | undefined {
     const { schedules, runs, deadLetters, nowMs } = this.#state;
     const { oldest } = deadLetters;
@@ -190,32 +192,35 @@ export class QueueEngine {
     return instants.length === 0 ? undefined : Math.min(...instants);
   }
 
-  /** The state as events that rebuild it; the same for equal histories. */
+  /** Events that rebuild the state; equal histories give equal lists. */
   rebuildingEvents(): Iterable<QueueEvent> {
     return rebuildingEvents(this.#state);
   }
 
-  /** Is the body referred to by anything? */
+  /** Whether the state refers to the body. */
   isNeeded(body: number): boolean {
     return this.#state.bodies.isNeeded(body);
   }
 
-  /** Everything up to here of the shard's intake is accepted. */
+  /** All records of the shard's intake up to this position are accepted. */
   get intakePosition(): number {
     return this.#state.intakePosition;
   }
 
-  /** Attempts that are open: after a replay they are made again. */
+  /** Open attempts; they are repeated after a replay. */
   get activeCount(): number {
     return this.#state.messages.active.size;
   }
 
-  /** What of the account counts for its bounds (HE1). */
-  heldAt(nowMs: number): Held {
+  /**
+   * The account's holdings that count for its bounds: HE1 (messages until they end, DLQ entries and waiting steps
+   * count).
+   */
+  heldAt(nowMs: number): AccountUsage {
     return this.#state.heldAt(nowMs);
   }
 
-  /** For whoever watches: costs nothing. */
+  /** For monitoring; constant cost. */
   counts(): AccountCounts {
     const { deadLetters, schedules, runs } = this.#state;
     return {
@@ -227,18 +232,18 @@ export class QueueEngine {
     };
   }
 
-  /** Messages, DLQ entries, groups, queues, schedules, keys. */
+  /** Messages, DLQ entries, groups, queues, schedules, flow-control keys and runs. */
   get size(): number {
     return this.#state.size;
   }
 
-  /** Is it pending for a run that has ended? */
+  /** Whether a pending message belongs to a run that has ended. */
   isOfEndedRun(id: MessageId): boolean {
     const message = this.#state.messages.get(id);
     return message !== undefined && isOfEndedRun(message, { state: this.#state });
   }
 
-  /** What the open attempt of a message is made of; undefined when there is none. */
+  /** The open attempt of a message; undefined when it has none. */
   attemptOf(id: MessageId): OpenAttempt | undefined {
     const message = this.#state.messages.get(id);
     if (message?.status !== ACTIVE) return undefined;
@@ -258,14 +263,18 @@ export class QueueEngine {
   }
 
   #turn(context: QueueContext, record: RecordEvent): QueueTurn {
-    const state = this.#state;
-    if (this.#dispatcher === undefined) for (const _ of this.prepare(context.nowMs));
-    const dispatcher = this.#dispatcher as Dispatcher;
-    const parts = { state, dispatcher, words: this.#words, deliveredWords: this.#deliveredWords };
+    const flows = this.#ready(context.nowMs);
+    const parts = { state: this.#state, flows, words: this.#words, deliveredWords: this.#deliveredWords };
     return new EngineTurn(parts, context, record);
   }
 
-  /** Once a day, as soon as the soft limit is passed, by whatever. */
+  /** The dispatcher, which the first command or work builds if `prepare` was not called. */
+  #ready(nowMs: number): Dispatcher {
+    if (this.#dispatcher === undefined) for (const _ of this.prepare(nowMs));
+    return this.#dispatcher as Dispatcher;
+  }
+
+  /** Records once a day that the soft limit is passed, after any kind of call that may pass it. */
   #noteDailyLimit({ state, context, evolve }: QueueTurn): void {
     const limit = context.account.limits.maxMessagesPerDay;
     const { usage } = state;
@@ -275,31 +284,31 @@ export class QueueEngine {
   }
 }
 
-/** A class, because every command has one: a literal with a getter is made ten times as slowly. */
+/** A class, because each command makes a turn: an object literal with a getter takes ten times as long to make. */
 class EngineTurn implements QueueTurn {
   readonly state: QueueState;
-  readonly dispatcher: Dispatcher;
+  readonly flows: Dispatcher;
   readonly words: AttemptWords;
   readonly deliveredWords: readonly string[];
 
   constructor(
-    { state, dispatcher, words, deliveredWords }: Omit<QueueTurn, 'context' | 'evolve'>,
+    { state, flows, words, deliveredWords }: Pick<EngineTurn, 'state' | 'flows' | 'words' | 'deliveredWords'>,
     private readonly asked: QueueContext,
     private readonly record: RecordEvent,
   ) {
     this.state = state;
-    this.dispatcher = dispatcher;
+    this.flows = flows;
     this.words = words;
     this.deliveredWords = deliveredWords;
   }
 
   /**
-   * Steps go on later than they began, when others have recorded events meanwhile; and a clock that was set back does
-   * not make what was found due, or a window that was found over, undone.
+   * The time never runs backward: later steps of a command see events that others recorded between, and a clock that
+   * was set back leaves due messages due and closed windows closed.
    */
   get context(): QueueContext {
-    const { asked, state, dispatcher } = this;
-    const nowMs = Math.max(asked.nowMs, state.nowMs, dispatcher.nowMs);
+    const { asked, state, flows } = this;
+    const nowMs = Math.max(asked.nowMs, state.nowMs, flows.nowMs);
     return nowMs > asked.nowMs ? { ...asked, nowMs } : asked;
   }
 

@@ -1,15 +1,18 @@
 /**
- * The queue of an account. In this folder is what all of it shares: commands and their table, events, records, the
- * engine. Its rooms are folders, each with the subject it is named for; `runs` has a face of its own.
+ * The queue of an account, in layers that import only those before them:
+ *
+ *  - `collections`: data structures
+ *  - `model`: records, commands, events and limits; in it `settings` (options of callers), and the state, which events
+ *    alone change: `messages`, `runs`, and `state` as a whole
+ *  - `messages`: decisions about messages, and rules that deliveries and runs share
+ *  - `delivery` and `runs` (with waits and failed runs), which know each other only through `messages`
+ *  - `commands`: the table of commands; and the engine
+ *
+ * `runs` has its own index.
  */
-export * from './accounts/index.js';
-export { bytesOfItems, COMMAND_BYTES } from './command-bytes.js';
-export type { CommandRow } from './command-row.js';
-export { QUEUE_COMMANDS, rowOf } from './command-table.js';
-export type * from './commands.js';
-export { PENDING_STATES, publishItems, queueCommands, queueReplies } from './commands.js';
-export * from './decision.js';
-export * from './delivery/index.js';
+export { bytesOfItems, COMMAND_BYTES, type CommandRow, QUEUE_COMMANDS, rowOf } from './commands/command-table.js';
+export * from './delivery/delivered-headers.js';
+export { callbackId } from './delivery/outcomes.js';
 export {
   type AccountCounts,
   type EngineOptions,
@@ -17,12 +20,23 @@ export {
   QueueEngine,
   type RecordEvent,
 } from './engine.js';
-export { rowOfEvent } from './event-table.js';
-export { type QueueEvent, type QueueEventOf, queueEvents } from './events.js';
-export * from './ids.js';
-export * from './limits.js';
-export * from './messages/index.js';
-export type * from './records.js';
+export * from './messages/callback-body.js';
+export * from './messages/deduplication-key.js';
+export { FOR_RUNS } from './messages/held-refusal.js';
+export * from './messages/kept-response.js';
+export * from './messages/message-filter.js';
+export { isBodyless, trimmedBody } from './messages/message-view.js';
+export * from './messages/retry-policy.js';
+export type { QueueSteps } from './messages/turn.js';
+export type * from './model/commands.js';
+export { PENDING_STATES, publishItems, queueCommands, queueReplies } from './model/commands.js';
+export * from './model/decision.js';
+export { type QueueEvent, type QueueEventOf, queueEvents } from './model/events.js';
+export type * from './model/held.js';
+export * from './model/ids.js';
+export * from './model/limits.js';
+export type { BodySink } from './model/messages/bodies.js';
+export type * from './model/records.js';
 export {
   accountLimitFields,
   accountLimits,
@@ -32,8 +46,24 @@ export {
   HTTP_METHODS,
   headerList,
   messageStatus,
-} from './records.js';
-export { runPart } from './runs/records.js';
-export * from './schedules/index.js';
-export * from './settings/index.js';
-export type { QueueSteps } from './turn.js';
+} from './model/records.js';
+export { runPart } from './model/run-records.js';
+export * from './model/settings/cron.js';
+export * from './model/settings/destination.js';
+
+export * from './model/settings/duration.js';
+
+export * from './model/settings/flow-control-setting.js';
+
+export { canonicalHeaderName, isOfTrace, outgoingHeaderProblem } from './model/settings/header-names.js';
+
+export * from './model/settings/labels.js';
+
+export * from './model/settings/names.js';
+
+export * from './model/settings/publish-settings.js';
+
+export * from './model/settings/redaction.js';
+export * from './model/settings/retry-delay.js';
+export { OPTION_NAMES } from './model/settings/setting-options.js';
+export { rowOfEvent } from './model/state/event-table.js';

@@ -1,6 +1,6 @@
 /**
- * The rules of writing documents, a row for each kind of write: what it is asked with, and what it decides. They look at
- * what the keys hold and change nothing themselves.
+ * The rules of writing documents, one row for each kind of write: its arguments and its decision. Rules read the keys
+ * and return changes.
  */
 import type { ByteString } from '../../kernel/index.js';
 import { COUNTS_KEY, INDEX_NAMES_KEY, keysOfIndex, ORDER_SCORE } from './documents.js';
@@ -10,27 +10,25 @@ import { type HeldKeys, type WriteDecision, Writing } from './write-decision.js'
 
 interface WriteBounds {
   readonly indexNames: number;
-  /** One index may have so many, in ids and texts. */
+  /** Bytes of one index, in ids and texts. */
   readonly indexBytes: number;
 }
 
 export interface DocumentWrite {
-  /** It names the command by which the owner of the database is asked for it. No client can send it. */
+  /** The command by which the database's owner is asked for the write. Clients cannot send it. */
   readonly name: ByteString;
-  /** It is refused where the database may not grow. */
+  /** Refused while the database may not grow. */
   readonly mayGrow?: true;
-  /** It changes all indexes at once, however many there are. */
+  /** Changes all indexes together, regardless of their number. */
   readonly isOfAll?: true;
-  /** @param words what stands behind the command's name */
+  /** @param words the arguments after the command's name */
   readonly decide: (keys: HeldKeys, words: readonly ByteString[], bounds: WriteBounds) => WriteDecision;
 }
 
 /**
- * Words: name of the index, most documents of all indexes, then ids and texts in turn. Of what there would be too much
- * is said first in the answer, and then nothing is written.
- *
- * The bytes are judged as the engine judges a hash, so that it refuses nothing that was decided: what is replaced counts
- * still.
+ * Arguments: index name, most documents of all indexes, then ids and texts in turn. If a bound would be exceeded, the
+ * answer names it and no document is written. Bytes are counted like the engine counts a hash, with replaced texts,
+ * so that the engine never refuses a decided write.
  */
 function upsert(keys: HeldKeys, words: readonly ByteString[], bounds: WriteBounds): WriteDecision {
   const [name = '', mostDocuments] = words;
@@ -66,14 +64,17 @@ function upsert(keys: HeldKeys, words: readonly ByteString[], bounds: WriteBound
   return writing.answer('done', added);
 }
 
-/** Words: name of the index, then ids. The answer says how many were there. */
+/** Arguments: index name, then ids. The answer has the number of removed documents. */
 function removeIds(keys: HeldKeys, [name = '', ...ids]: readonly ByteString[]): WriteDecision {
   const writing = new Writing(keys);
   const [removed] = writing.remove(name, new Set(ids));
   return writing.answer(removed);
 }
 
-/** Words: name, then ids and texts in turn. The answer says how many had that text, and how many have another. */
+/**
+ * Arguments: index name, then ids and texts in turn. The answer has the number of documents removed, and of those
+ * that now have another text.
+ */
 function removeUnchanged(keys: HeldKeys, words: readonly ByteString[]): WriteDecision {
   const writing = new Writing(keys);
   const texts = pairsFrom(words, 1);
@@ -81,8 +82,8 @@ function removeUnchanged(keys: HeldKeys, words: readonly ByteString[]): WriteDec
 }
 
 /**
- * Words: name, prefix, the id behind which to begin or ''. One step of a longer removal: the answer says how many were
- * removed, and the last id that was looked at, '' where none is left.
+ * Arguments: index name, prefix, the id after which to start or ''. One step of a longer removal: the answer has the
+ * number of removed documents and the last id examined, '' at the end.
  */
 function removeRange(keys: HeldKeys, [name = '', prefix = '', after = '']: readonly ByteString[]): WriteDecision {
   const range = rangeAfter(prefix, after === '' ? undefined : after);
@@ -92,14 +93,14 @@ function removeRange(keys: HeldKeys, [name = '', prefix = '', after = '']: reado
   return writing.answer(removed, ids.length < STEP_DOCUMENTS ? '' : (ids.at(-1) as ByteString));
 }
 
-/** Words: name. The index is empty then; its name stays. */
+/** Arguments: index name. Empties the index; its name stays. */
 function reset(keys: HeldKeys, [name = '']: readonly ByteString[]): WriteDecision {
   const writing = new Writing(keys);
   writing.removeAll(name);
   return writing.answer();
 }
 
-/** All indexes are empty then; their names stay. */
+/** Empties all indexes; their names stay. */
 function resetAll(keys: HeldKeys): WriteDecision {
   const writing = new Writing(keys);
   const gone = ['DEL'];
@@ -112,7 +113,7 @@ function resetAll(keys: HeldKeys): WriteDecision {
   return writing.answer();
 }
 
-/** Words: name. The answer says 1, or 0 where there is none. */
+/** Arguments: index name. The answer is 1, or 0 for an unknown name. */
 function deleteName(keys: HeldKeys, [name = '']: readonly ByteString[]): WriteDecision {
   const writing = new Writing(keys);
   const isThere = keys.field(INDEX_NAMES_KEY, name) !== undefined;
@@ -121,7 +122,10 @@ function deleteName(keys: HeldKeys, [name = '']: readonly ByteString[]): WriteDe
   return writing.answer(isThere ? 1 : 0);
 }
 
-/** Words: name, new name, `1` to delete what has the new name. The answer says whether it was done, or why not. */
+/**
+ * Arguments: name, new name, `1` to delete an index with the new name. The answer tells whether it was done, or the
+ * reason why not.
+ */
 function rename(keys: HeldKeys, [from = '', to = '', deletesExisting]: readonly ByteString[]): WriteDecision {
   const writing = new Writing(keys);
   const number = keys.field(INDEX_NAMES_KEY, from);
@@ -136,7 +140,7 @@ function rename(keys: HeldKeys, [from = '', to = '', deletesExisting]: readonly 
   return writing.answer('done');
 }
 
-/** When several texts have one id, the last one counts, as if they had come one after the other. */
+/** If an id occurs several times, its last text counts, as if they had been written in turn. */
 function pairsFrom(words: readonly ByteString[], first: number): ReadonlyMap<ByteString, ByteString> {
   const pairs = new Map<ByteString, ByteString>();
   for (let at = first; at + 1 < words.length; at += 2) pairs.set(words[at] as ByteString, words[at + 1] as ByteString);

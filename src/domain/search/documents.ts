@@ -1,19 +1,17 @@
 /**
- * Documents as they are stored: keys of the one partition of the search database that they belong to.
- *
+ * The stored form of documents: keys of the single partition of their search database.
  *     d:<index name>   hash        id → JSON text of {content, metadata?, vector?}
  *     o:<index name>   sorted set  ids, all with score 0, so that ranges and prefixes go by the order of their bytes
  *     i                hash        index name → number of its creation, growing
  *     b                hash        index name → bytes of its documents, ids and texts
- *     c                hash        `documents` and `bytes` of all indexes together; `names`: how many were ever created
- *
- * Names and texts are UTF-8. What is in `d:` is what a search may find; the other keys are for those who list, and for
- * the rules of writing (document-writes.ts).
+ *     c                hash        `documents` and `bytes` of all indexes together; `names`: ever created
+ * Names and texts are UTF-8. Searches read only `d:`; the other keys serve lists and the rules of writing
+ * (document-writes.ts).
  */
 import { type ByteString, bytesOfText, MillraceError, textOfBytes } from '../../kernel/index.js';
 import { MAX_CONTENT_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_METADATA_BYTES, MAX_VECTOR_DIMENSIONS } from './limits.js';
 
-/** Values as `JSON.parse` gives them. */
+/** Values as `JSON.parse` returns them. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface StoredDocument {
@@ -21,17 +19,17 @@ export interface StoredDocument {
   readonly content: JsonObject;
   /** Filtered, never searched. */
   readonly metadata?: JsonObject | undefined;
-  /** The client's own. */
+  /** The client's own vector. */
   readonly vector?: readonly number[] | undefined;
 }
 
-/** Where the names of a database's indexes are. */
+/** The names of the database's indexes. */
 export const INDEX_NAMES_KEY: ByteString = 'i';
-/** Where the bytes of each index are counted. */
+/** The bytes of each index. */
 export const BYTES_KEY: ByteString = 'b';
-/** Where everything is counted together. */
+/** The totals of all indexes. */
 export const COUNTS_KEY: ByteString = 'c';
-/** Every member of `o:` has this score. */
+/** The score of every member of `o:`. */
 export const ORDER_SCORE: ByteString = '0';
 const DOCUMENTS = 'd:';
 const ORDER = 'o:';
@@ -49,7 +47,7 @@ export function keysOfIndex(name: ByteString): { readonly documents: ByteString;
   return { documents: DOCUMENTS + name, order: ORDER + name };
 }
 
-/** @returns undefined for a key of something else */
+/** @returns undefined for any other key */
 export function nameOfDocumentsKey(key: ByteString): string | undefined {
   return key.startsWith(DOCUMENTS) ? textOfBytes(key.slice(DOCUMENTS.length)) : undefined;
 }
@@ -58,7 +56,7 @@ export function encodeDocument({ content, metadata, vector }: StoredDocument): B
   return bytesOfText(JSON.stringify({ content, metadata, vector }));
 }
 
-/** @throws INVALID for bytes that `encodeDocument` has not made */
+/** @throws INVALID for bytes that `encodeDocument` did not make */
 export function decodeDocument(bytes: ByteString): StoredDocument {
   let value: unknown;
   try {
@@ -76,9 +74,9 @@ export function decodeDocument(bytes: ByteString): StoredDocument {
 }
 
 interface DocumentLimits {
-  /** The content's JSON text has so many. */
+  /** Characters of the content's JSON text. */
   readonly contentCharacters: number;
-  /** The metadata's JSON text has so many in UTF-8. */
+  /** UTF-8 bytes of the metadata's JSON text. */
   readonly metadataBytes: number;
 }
 
@@ -87,13 +85,13 @@ export const DEFAULT_DOCUMENT_LIMITS: DocumentLimits = {
   metadataBytes: MAX_METADATA_BYTES,
 };
 
-/** Why a document is not taken, for whoever sent it; undefined when it is. */
+/** The reason, for the client, why a document is refused; undefined: accepted. */
 export function documentProblem(
   { content, metadata, vector }: StoredDocument,
   limits: DocumentLimits = DEFAULT_DOCUMENT_LIMITS,
 ): string | undefined {
   if (isDeeper(content, MAX_DOCUMENT_DEPTH) || isDeeper(metadata, MAX_DOCUMENT_DEPTH)) {
-    return `objects and arrays may be ${MAX_DOCUMENT_DEPTH} deep`;
+    return `objects and arrays may be nested ${MAX_DOCUMENT_DEPTH} levels deep`;
   }
   const characters = JSON.stringify(content).length;
   if (characters > limits.contentCharacters) {
@@ -106,13 +104,13 @@ export function documentProblem(
   return vector === undefined ? undefined : vectorProblem(vector);
 }
 
-/** Why a client's vector is not taken; undefined when it is. */
+/** The reason why a client's vector is refused; undefined: accepted. */
 export function vectorProblem(vector: readonly number[]): string | undefined {
   if (vector.length === 0 || vector.length > MAX_VECTOR_DIMENSIONS) {
-    return `a vector has from 1 to ${MAX_VECTOR_DIMENSIONS} dimensions`;
+    return `a vector must have 1 to ${MAX_VECTOR_DIMENSIONS} dimensions`;
   }
-  if (!vector.every(Number.isFinite)) return 'a vector is made of finite numbers';
-  return vector.every((value) => value === 0) ? 'a vector may not be zero' : undefined;
+  if (!vector.every(Number.isFinite)) return 'a vector must contain only finite numbers';
+  return vector.every((value) => value === 0) ? 'a vector must not contain only zeros' : undefined;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -1,30 +1,30 @@
 /**
- * Text → vector, for likeness beyond equal words. `HashedNgrams` needs no model: words and the runs of three
- * characters in them are hashed to dimensions, so texts are alike that share words, forms of words, or misspellings.
- * What means the same in other words it cannot know; an implementation with a model may take its place.
+ * Converts text to a vector, for similarity beyond equal words. `HashedNgrams` needs no model: words and their runs
+ * of three characters are hashed to dimensions, so texts are similar if they share words, word forms or misspellings.
+ * It does not recognise synonyms; an implementation with a model may replace it.
  */
 import { wordsOf } from './words.js';
 
 export interface Embedding {
-  /** Tells one way to make vectors from another: vectors of different ones are not compared. */
+  /** Identifies the method: vectors of different methods are not compared. */
   readonly name: string;
   readonly dimensions: number;
   /** Deterministic; not normalised; zero for a text without words. */
   embed(text: string): Float32Array;
 }
 
-/** Two words of which neither has to do with the other meet in one dimension out of so many. */
+/** Unrelated words share a dimension with a probability of one in 256. */
 const DIMENSIONS = 256;
-/** Shares of a word in its text's vector: itself, and each of its runs. */
+/** Weights in a text's vector: of a word, and of each of its runs. */
 const WORD_WEIGHT = 1;
 const RUN_WEIGHT = 0.35;
 const RUN_CHARACTERS = 3;
-/** Words shorter than this count less: most of them are the grammar's. */
+/** Shorter words count less, because most of them are grammatical. */
 const FULL_WORD_CHARACTERS = 4;
 /** FNV-1a, 32 bits. */
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
-/** Runs and words with the same letters are different features. */
+/** A different seed, so that a run and an equal word are different features. */
 const RUN_SEED = 0x9e3779b9;
 
 export class HashedNgrams implements Embedding {
@@ -45,7 +45,7 @@ export class HashedNgrams implements Embedding {
   }
 }
 
-/** The sign is the hash's too, so that what meets by chance cancels out on average. */
+/** The hash also determines the sign, so that collisions cancel out on average. */
 function add(vector: Float32Array, hashed: number, weight: number): void {
   const at = hashed & (DIMENSIONS - 1);
   vector[at] = (vector[at] as number) + ((hashed & DIMENSIONS) === 0 ? weight : -weight);
@@ -54,7 +54,7 @@ function add(vector: Float32Array, hashed: number, weight: number): void {
 function hash(text: string, from: number, to: number, seed: number): number {
   let value = seed;
   for (let at = from; at < to; at += 1) value = Math.imul(value ^ text.charCodeAt(at), PRIME);
-  // The low bits of this hash are weak for short texts.
+  // The low bits of FNV-1a are weak for short texts.
   value ^= value >>> 15;
   value = Math.imul(value, 0x2c1b3c6d);
   return (value ^ (value >>> 13)) >>> 0;

@@ -1,21 +1,21 @@
 /**
  * Patterns of GLOB: `*` any run, `?` one character, `[abc]`, `[a-z]`, `[^…]`; `]` as the first of a class is one of
- * its characters. Characters are code points, the whole value has to fit, and upper and lower case differ.
+ * its characters. Characters are code points; the whole value must match, with upper and lower case different.
  *
- *  FG1 a match takes at most (characters of the pattern) × (characters of the value) steps: only the last `*` is
- *      ever gone back to
+ *  FG1 a match takes at most (characters of the pattern) × (characters of the value) steps: only the last `*` is ever
+ *      backtracked to
  */
 
 type GlobPart = '*' | '?' | { readonly character: string } | CharacterClass;
 
 interface CharacterClass {
   readonly isNegated: boolean;
-  /** From and to, inclusive. */
+  /** Both ends inclusive. */
   readonly ranges: readonly (readonly [number, number])[];
 }
 
 interface FilterGlob {
-  /** Why it is no pattern; it then matches nothing. */
+  /** The reason why the pattern is invalid; it then matches no value. */
   readonly problem: string | undefined;
   matches(value: string): boolean;
 }

@@ -1,11 +1,10 @@
 /**
- * Filter text → tree:
- *
+ * Parses a filter into a tree:
  *     filter     = disjunct { OR disjunct }
  *     disjunct   = term { AND term }
  *     term       = "(" filter ")" | HAS [NOT] FIELD path | path operator …
  *
- *  FP1 keywords have no case, and are none where a path or a value stands: a field may be called `in`
+ *  FP1 keywords ignore case, and are only keywords at their place: a field may be called `in`
  *  FP2 depth, comparisons and values are bounded: no text makes the parser or the predicate run for long
  */
 import { compileFilterGlob } from './filter-glob.js';
@@ -14,7 +13,7 @@ import { type FilterSign, type FilterToken, filterProblem, filterTokens } from '
 import { type FilterLiteral, type FilterNode, ORDER_OPERATORS, type OrderOperator } from './filter-tree.js';
 import { MAX_FILTER_CHARACTERS, MAX_FILTER_COMPARISONS, MAX_FILTER_DEPTH, MAX_FILTER_VALUES } from './limits.js';
 
-/** @throws INVALID with a message that says at which character, counted from 1 */
+/** @throws INVALID with the number of the character, counted from 1 */
 export function parseFilter(filter: string): FilterNode {
   if (filter.length > MAX_FILTER_CHARACTERS) {
     throw filterProblem(MAX_FILTER_CHARACTERS, `a filter has at most ${MAX_FILTER_CHARACTERS} characters`);
@@ -63,7 +62,7 @@ class FilterParser {
   #group(at: number): FilterNode {
     this.#depth += 1;
     if (this.#depth > MAX_FILTER_DEPTH) {
-      throw filterProblem(at, `parentheses may be ${MAX_FILTER_DEPTH} deep`);
+      throw filterProblem(at, `parentheses may be nested ${MAX_FILTER_DEPTH} levels deep`);
     }
     this.#next += 1;
     const node = this.#filter();
@@ -173,7 +172,7 @@ function isSign(token: FilterToken, sign: FilterSign): boolean {
   return token.kind === 'sign' && token.text === sign;
 }
 
-/** So many are shown of what was found: enough to see which. */
+/** An error shows this many characters of an unexpected token. */
 const SHOWN_CHARACTERS = 40;
 
 function unexpected(token: FilterToken, expected: string) {

@@ -1,10 +1,10 @@
 /**
- * A filter as a function of a document, compiled once for a query.
+ * Compiles a filter into a function of a document, once per query.
  *
- *  FQ1 a field that is missing fits nothing but HAS NOT FIELD and `NOT IN ()`
- *  FQ2 a value of another type fits no positive operator, and therefore every negated one; null is such a value
- *  FQ3 `1` and `0` are also true and false, where the field is a boolean; `true` is no number
- *  FQ4 only what a document itself has is found, never what every object inherits
+ *  FQ1 a missing field matches only HAS NOT FIELD and `NOT IN ()`
+ *  FQ2 a value of another type matches no positive operator and every negated one; null is such a value
+ *  FQ3 `1` and `0` also match true and false if the field is a boolean; `true` does not match a number
+ *  FQ4 only a document's own properties are found, never inherited ones
  */
 import { unreachable } from '../../kernel/index.js';
 import type { StoredDocument } from './documents.js';
@@ -16,7 +16,10 @@ export type FilteredDocument = Pick<StoredDocument, 'content' | 'metadata'>;
 export type FilterPredicate = (document: FilteredDocument) => boolean;
 type Read = (document: FilteredDocument) => unknown;
 
-/** @returns undefined for a filter without a word: every document fits. @throws INVALID with the place in the text */
+/**
+ * @returns undefined for an empty filter, which every document matches
+ * @throws INVALID with the place in the text
+ */
 export function compileFilter(filter: string): FilterPredicate | undefined {
   return filter.trim() === '' ? undefined : compileNode(parseFilter(filter));
 }
@@ -97,10 +100,10 @@ function comparison(operator: OrderOperator): (a: string | number, b: string | n
   }
 }
 
-/** @returns the value, undefined where the way ends before it; JSON has no such value */
+/** @returns the value, or undefined if the path ends before it; undefined is not a JSON value */
 function reader({ root, steps }: FilterPath): Read {
   const [only] = steps;
-  // Most paths are one name; `in` an empty object tells what all objects inherit.
+  // Most paths are one name; the check against an empty object excludes inherited properties.
   if (steps.length === 1 && typeof only === 'string' && !(only in {})) {
     return root === 'content' ? ({ content }) => content[only] : ({ metadata }) => metadata?.[only];
   }

@@ -1,11 +1,11 @@
-/** Filter text → tokens, each with the character it begins at. What they mean together is the parser's to say. */
+/** Splits a filter into tokens with the index of their first character. The parser interprets them. */
 import { MillraceError } from '../../kernel/index.js';
 
 export type FilterToken =
-  /** A keyword or an identifier: only its place tells them apart. */
+  /** A keyword or an identifier: only its place tells which. */
   | { readonly kind: 'word'; readonly text: string; readonly at: number }
   | { readonly kind: 'number'; readonly value: number; readonly text: string; readonly at: number }
-  /** Nothing is escaped in a string: it ends at the next quote of its kind. */
+  /** A string has no escapes: it ends at the next quote of its kind. */
   | { readonly kind: 'string'; readonly value: string; readonly text: string; readonly at: number }
   | { readonly kind: 'sign'; readonly text: FilterSign; readonly at: number }
   | { readonly kind: 'end'; readonly text: ''; readonly at: number };
@@ -17,10 +17,10 @@ const WORD = /@metadata\.[\p{L}_][\p{L}\p{M}\p{Nd}_.[\]#-]*|[\p{L}_][\p{L}\p{M}\
 const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const SIGN = /!=|<=|>=|[(),=<>]/y;
 const STRING = /'[^']*'|"[^"]*"/y;
-/** What may not follow a number at once: `1a` is neither a number nor a name. */
+/** Characters that may not directly follow a number: `1a` is neither a number nor a name. */
 const GLUED = /[\p{L}_.@\d]/uy;
 
-/** @throws INVALID that says at which character, counted from 1 */
+/** @throws INVALID with the number of the character, counted from 1 */
 export function filterTokens(filter: string): FilterToken[] {
   const tokens: FilterToken[] = [];
   let at = 0;
@@ -37,7 +37,7 @@ export function filterTokens(filter: string): FilterToken[] {
     const token = tokenAt(at, match, filter);
     tokens.push(token);
     at += token.text.length;
-    if (token.kind === 'number' && match(GLUED) !== undefined) throw filterProblem(token.at, 'that is no number');
+    if (token.kind === 'number' && match(GLUED) !== undefined) throw filterProblem(token.at, 'invalid number');
   }
   tokens.push({ kind: 'end', text: '', at });
   return tokens;
@@ -61,7 +61,7 @@ function tokenAt(at: number, match: (pattern: RegExp) => string | undefined, fil
   throw filterProblem(at, `${JSON.stringify(character)} has no meaning here`);
 }
 
-/** @param at from 0 */
+/** @param at counted from 0 */
 export function filterProblem(at: number, problem: string): MillraceError {
   return new MillraceError('INVALID', `invalid filter at character ${at + 1}: ${problem}`, { at: at + 1 });
 }

@@ -1,8 +1,11 @@
-/** What a filter says, as a tree. */
+/** The syntax tree of a filter. */
 
 export type FilterLiteral = string | number | boolean;
 
-/** From the document's content or metadata downwards: names of fields, and elements of arrays, from the end if below 0. */
+/**
+ * From the document's content or metadata downwards: names of fields and indexes of array elements, negative ones
+ * from the end.
+ */
 export interface FilterPath {
   readonly root: 'content' | 'metadata';
   readonly steps: readonly (string | number)[];

@@ -1,4 +1,4 @@
-/** Search indexes: documents as they are stored, the filter language, and what of a text is compared. Pure. */
+/** Search indexes: the stored form of documents, the filter language, and the words of a text. Pure. */
 export { DOCUMENT_WRITES, type DocumentWrite } from './document-writes.js';
 export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';

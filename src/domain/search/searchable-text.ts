@@ -1,15 +1,15 @@
-/** What of a document's content can be searched: every scalar value, and the names of the fields. */
+/** The searchable text of a document's content: every scalar value, and the names of the fields. */
 import type { JsonObject } from './documents.js';
 import { wordsOf } from './words.js';
 
 export interface SearchableText {
-  /** In the order of the document: names and values. */
+  /** Names and values in the order of the document. */
   readonly words: readonly string[];
-  /** Values alone, as they would be read. */
+  /** Values only, as readable text. */
   readonly valueText: string;
   /**
-   * What a query has to say to mean exactly this document, each as words with one space between: one value, all
-   * values, names and values.
+   * Texts of a query that match this document exactly, as words with one space between: one value, all values, names
+   * and values.
    */
   readonly exactTexts: ReadonlySet<string>;
 }

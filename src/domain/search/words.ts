@@ -1,19 +1,19 @@
 /**
- * Text → the words that are compared: lower case, without accents, in the form that Unicode calls compatible. Scripts
- * that put no spaces between words give pairs of neighbouring characters. No language is assumed: nothing is stemmed,
- * nothing is left out.
+ * Splits a text into comparable words: lower case, without accents, in Unicode's compatibility form. Scripts without
+ * spaces between words give pairs of neighbouring characters. No language is assumed: words are neither stemmed nor
+ * left out.
  */
 
 const ASCII_WORDS = /[a-z0-9]+/g;
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
-/** Accents of the European scripts; what other scripts write above and below a letter makes another letter. */
+/** Accents of European scripts only: marks of other scripts make a different letter. */
 const ACCENTS = /[\u0300-\u036f]+/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII starts at NUL
 const ASCII = /^[\x00-\x7f]*$/;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu;
 const IS_UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** Characters of a word that count; the rest of a longer one is not looked at. */
+/** Compared characters of a word; the rest of a longer one is ignored. */
 export const MAX_WORD_CHARACTERS = 64;
 
 export function wordsOf(text: string): string[] {

@@ -1,32 +1,32 @@
 /**
- * What a write of documents changes in the keys of its search database (documents.ts), put together step by step. The
- * owner of the database carries all of it out in one step, as one entry of its journal.
+ * Builds the changes that a write of documents makes to the keys of its search database (documents.ts). The owner of
+ * the database executes all of them in one step, as one entry of its journal.
  *
  *  DS1 `documents` is the sum of the lengths of all `d:`, and `bytes` the sum over their fields and values
  *  DS2 `o:` has the ids of `d:`
- *  DS3 a name is in `i` from its first document on until it is deleted, with or without documents
- *  DS4 `b` has the names of the indexes that hold documents; earlier versions have left some there, with 0
+ *  DS3 a name is in `i` from its first document until it is deleted, with or without documents
+ *  DS4 `b` has the names of the indexes with documents; earlier versions left some with 0
  */
 import type { ByteString } from '../../kernel/index.js';
 import { BYTES_KEY, COUNTS_KEY, keysOfIndex } from './documents.js';
 import type { IdRange } from './id-range.js';
 
-/** What the keys of a search database hold now. Names, ids and texts are UTF-8. */
+/** Read access to the keys of a search database. Names, ids and texts are UTF-8. */
 export interface HeldKeys {
-  /** A field of a hash; undefined where there is none. */
+  /** A field of a hash; undefined if missing. */
   field(key: ByteString, field: ByteString): ByteString | undefined;
   /** All fields of a hash. */
   fields(key: ByteString): Iterable<ByteString>;
-  /** How many fields a hash has. */
+  /** The number of fields of a hash. */
   size(key: ByteString): number;
-  /** The first members of a sorted set that lie in the range, in order. */
+  /** The first members of a sorted set within the range, in order. */
   idsIn(key: ByteString, range: IdRange, most: number): readonly ByteString[];
 }
 
 export interface WriteDecision {
-  /** Redis commands, to be carried out in this order. */
+  /** Redis commands, to be executed in this order. */
   readonly changes: readonly (readonly ByteString[])[];
-  /** Whatever else it says, the documents and bytes of all indexes come last, as they are then. */
+  /** The last two items are always the documents and bytes of all indexes after the write. */
   readonly answer: readonly (ByteString | number)[];
 }
 
@@ -40,17 +40,20 @@ export class Writing {
     this.#bytes = Number(keys.field(COUNTS_KEY, 'bytes') ?? 0);
   }
 
-  /** It counts those of all indexes, as they will be. */
+  /** Documents of all indexes after the changes. */
   get documents(): number {
     return this.#documents;
   }
 
-  /** It is what the documents took that an index held before. */
+  /** The bytes of an index before the changes. */
   bytesOf(name: ByteString): number {
     return Number(this.keys.field(BYTES_KEY, name) ?? 0);
   }
 
-  /** DS1, DS4: an index has so many documents and bytes more than it had, or fewer. To be said once for each index. */
+  /**
+   * Changes an index's counts: DS1 (the totals are the sums of all indexes) and DS4 (`b` has the indexes with
+   * documents). Call it once for each index.
+   */
   count(name: ByteString, documents: number, bytes: number): void {
     const before = this.keys.field(BYTES_KEY, name);
     const after = String(this.bytesOf(name) + bytes);
@@ -59,13 +62,13 @@ export class Writing {
     this.#setTotals(this.#documents + documents, this.#bytes + bytes);
   }
 
-  /** DS1, DS4: nothing is left in any index. */
+  /** Empties the counts: DS1 (the totals are the sums of all indexes) and DS4 (`b` has the indexes with documents). */
   countNothing(): void {
     this.changes.push(['DEL', BYTES_KEY]);
     this.#setTotals(0, 0);
   }
 
-  /** DS2. */
+  /** Removes an index's documents: DS2 (`o:` has the ids of `d:`). */
   removeAll(name: ByteString): void {
     const { documents, order } = keysOfIndex(name);
     const held = this.keys.size(documents);
@@ -74,9 +77,9 @@ export class Writing {
   }
 
   /**
-   * DS2. Removes those of the documents that are there.
-   * @param texts when given, only those that still have the text of their id are removed
-   * @returns how many are removed, and how many stay because they have another text
+   * Removes existing documents: DS2 (`o:` has the ids of `d:`).
+   * @param texts if given, only documents with this text are removed
+   * @returns the number of removed documents, and of those kept because they have another text
    */
   remove(
     name: ByteString,
@@ -104,7 +107,10 @@ export class Writing {
     return [gone.length, changed];
   }
 
-  /** DS2, DS4: the documents of one index become those of another, which has none. */
+  /**
+   * Moves documents to an index without any: DS2 (`o:` has the ids of `d:`) and DS4 (`b` has the indexes with
+   * documents).
+   */
   move(from: ByteString, to: ByteString): void {
     const [source, target] = [keysOfIndex(from), keysOfIndex(to)];
     if (this.keys.size(source.documents) === 0) return;
@@ -116,7 +122,7 @@ export class Writing {
     );
   }
 
-  /** @param items what it says besides the counts */
+  /** @param items the answer before the counts */
   answer(...items: readonly (ByteString | number)[]): WriteDecision {
     return { changes: this.changes, answer: [...items, this.#documents, this.#bytes] };
   }

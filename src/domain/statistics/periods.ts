@@ -1,13 +1,13 @@
 /**
- * The windows that statistics are asked for, and where the points of their series lie.
+ * Periods of statistics, and the points of their series.
  *
- *  PE1 a step begins at a whole multiple of its length since the Unix epoch, whoever asks and when
- *  PE2 the last point is the step that has begun and is not over
+ *  PE1 a step begins at a whole multiple of its length since the Unix epoch, independent of the query
+ *  PE2 the last point is the step in progress
  */
 export const PERIODS = ['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const;
 export type Period = (typeof PERIODS)[number];
 
-/** A series has `count` values; the first one's step begins at `firstAtMs`. */
+/** A series has `count` values; the first step begins at `firstAtMs`. */
 export interface SeriesTimes {
   readonly firstAtMs: number;
   readonly stepMs: number;
@@ -34,12 +34,12 @@ export function seriesTimes(period: Period, nowMs: number): SeriesTimes {
   return { firstAtMs: stepOf(nowMs, stepMs) - (count - 1) * stepMs, stepMs, count };
 }
 
-/** Beginnings of a series' steps, oldest first. */
+/** Starts of a series' steps, oldest first. */
 export function pointTimes({ firstAtMs, stepMs, count }: SeriesTimes): number[] {
   return Array.from({ length: count }, (_, at) => firstAtMs + at * stepMs);
 }
 
-/** Where the step begins that `atMs` is in. */
+/** The start of the step that contains `atMs`. */
 export function stepOf(atMs: number, stepMs: number): number {
   return Math.floor(atMs / stepMs) * stepMs;
 }

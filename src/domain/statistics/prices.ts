@@ -1,8 +1,9 @@
 /**
- * What use costs, by the operator's table. All amounts are cents, as fractions: they are rounded where they are shown.
+ * The cost of use by the operator's price table. All amounts are fractions of cents and are rounded when they are
+ * shown.
  *
- *  PR1 a day costs what the month up to its end costs less what the month up to the day before did, so that what a
- *      month has free is used up in order and the days of a month always add up to the month
+ *  PR1 a day costs the month up to its end less the month up to the previous day, so that free amounts of a month are
+ *      used up in order and the days of a month always add up to the month
  */
 import { daysInMonthOf, firstDayOfMonth } from './instants.js';
 
@@ -29,7 +30,7 @@ export interface Prices {
   };
 }
 
-/** Days in order; a month's days are charged from its first one on, so begin with that. */
+/** Days in order, starting with the first of a month, because monthly free amounts count from there. */
 interface UsedDay {
   readonly day: number;
   readonly bandwidthBytes: number;
@@ -37,7 +38,7 @@ interface UsedDay {
 
 export const BYTES_PER_GB = 1024 ** 3;
 
-/** Nothing costs anything: of an account or a database on a plan without charges. */
+/** The prices of an account or database on a plan without charges. */
 export const NO_PRICES: Prices = {
   kv: {
     centsPer100kCommands: 0,
@@ -56,7 +57,7 @@ export const NO_PRICES: Prices = {
   },
 };
 
-/** @returns cents of each of the days, in their order */
+/** @returns cents of each day, in order */
 export function kvCents(
   days: readonly (UsedDay & { readonly commands: number; readonly storageBytes: number })[],
   { kv }: Prices,
@@ -67,7 +68,7 @@ export function kvCents(
   );
 }
 
-/** @returns cents of each of the days, in their order */
+/** @returns cents of each day, in order */
 export function queueCents(
   days: readonly (UsedDay & { readonly requests: number })[],
   { queue }: Pick<Prices, 'queue'>,
@@ -76,7 +77,7 @@ export function queueCents(
   return days.map((day, at) => (day.requests * queue.centsPer100kMessages) / 100_000 + (bandwidth[at] as number));
 }
 
-/** @returns cents of each of the days, in their order */
+/** @returns cents of each day, in order */
 export function searchCents(
   days: readonly (UsedDay & {
     readonly queries: number;
@@ -95,7 +96,10 @@ export function searchCents(
   );
 }
 
-/** It is the cost of the month that `nowMs` is in. @param cents of the days, as the functions above return them */
+/**
+ * The cost of the month of `today`, up to that day.
+ * @param cents of the days, as the functions above return them
+ */
 export function monthCents(days: readonly { readonly day: number }[], cents: readonly number[], today: number): number {
   const first = firstDayOfMonth(today);
   return days.reduce((sum, { day }, at) => (day >= first && day <= today ? sum + (cents[at] as number) : sum), 0);
@@ -109,7 +113,7 @@ function storageCents(
   return (charged * prices.centsPerGbMonth) / daysInMonthOf(day);
 }
 
-/** PR1. */
+/** PR1 (a day costs the month up to its end less the month up to the previous day). */
 function bandwidthCents(
   days: readonly UsedDay[],
   prices: { readonly centsPerGb: number; readonly freeBandwidthBytesPerMonth: number },

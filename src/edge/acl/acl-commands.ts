@@ -1,6 +1,6 @@
 /**
- * The ACL family, answered by an edge for both faces: users are in the control state, of which every edge
- * has a copy. A change is answered when all edges have it (src/actors/control/revocations.ts).
+ * ACL commands for both endpoints. They are answered without a partition: users are in the control state, of which
+ * every process has a copy. A change is answered when all copies have it (src/actors/control/revocations.ts).
  */
 import {
   ACL_HELP,
@@ -18,8 +18,8 @@ import {
   SimpleString,
 } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, Random } from '../../kernel/index.js';
-import type { ScriptDenial } from '../../messages/index.js';
 import type { AclAdmin, Clock, KvGateway, KvGrant } from '../../ports/index.js';
+import type { ScriptDenial } from '../../protocol/index.js';
 import { type AclDenial, AclLog } from './acl-log.js';
 import { AclUsers } from './acl-users.js';
 
@@ -27,19 +27,19 @@ export interface AclCommandsPorts {
   readonly admin: AclAdmin;
   readonly clock: Clock;
   readonly random: Random;
-  /** Knows the parameters of a database; left out: they have their defaults. */
+  /** Reads the parameters of a database. Default: their default values. */
   readonly gateway?: KvGateway;
-  /** A password given in the clear has at least so many; left out: any number. */
+  /** Minimum length of a password in clear text. Default: no minimum. */
   readonly minSecretCharacters?: number;
 }
 
-/** Who asks; left out: a REST request. */
+/** The client. Default: a REST request. */
 export interface AclClient {
   readonly address: string;
 }
 
 const DEFAULT_LOG_COUNT = 10;
-/** Shorter than this is guessed. */
+/** A shorter secret could be guessed. */
 const MIN_TOKEN_SECRET_BYTES = 12;
 
 const weakSecret = new ErrorReply(
@@ -57,7 +57,7 @@ export class AclCommands {
 
   /**
    * Runs an admitted and permitted command.
-   * @returns undefined when it is of another family
+   * @returns undefined for a command of another family
    * @throws MillraceError as AclAdmin does
    */
   run(
@@ -118,7 +118,7 @@ export class AclCommands {
     }
   }
 
-  /** Notes a command that was refused. */
+  /** Records a refused command. */
   noteDenied(
     database: DatabaseId,
     { user, reason, object }: ScriptDenial,
@@ -132,7 +132,7 @@ export class AclCommands {
     return this.#users.find(database, name) !== undefined;
   }
 
-  /** Notes a failed sign-in. @param command as it was typed: `AUTH`, `HELLO` */
+  /** Records a failed sign-in. @param command as it was sent: `AUTH`, `HELLO` */
   noteFailedLogin(database: DatabaseId, user: ByteString, command: ByteString, clientInfo = ''): void {
     this.log.note(database, { user, reason: 'auth', object: command, context: 'toplevel', clientInfo });
   }
@@ -142,7 +142,7 @@ export class AclCommands {
     return token ?? new ErrorReply(`ERR Wrong password or user "${user.slice(0, 128)}" does not exist`);
   }
 
-  /** ACL GENTOKEN user [password] → a token to be given to SETUSER behind `>`; then REST takes it. */
+  /** ACL GENTOKEN user [password] → a token; after SETUSER with `>` and this token, REST accepts it. */
   #newToken(database: DatabaseId, words: readonly ByteString[]): Reply {
     const [, , user = '', secret] = words;
     if (words.length > 4) return aclWrongWords(words);
@@ -159,7 +159,7 @@ export class AclCommands {
       return OK;
     }
     if (wanted !== undefined && !/^[+-]?[0-9]{1,15}$/.test(wanted)) return ERRORS.notAnInteger;
-    // Documented so of REST.
+    // The documented answer over REST.
     if (!isConnection) return [];
     const count = Math.max(0, Number(wanted ?? DEFAULT_LOG_COUNT));
     return this.#logLength(grant).then((length) => {
@@ -168,7 +168,7 @@ export class AclCommands {
     });
   }
 
-  /** `acllog-max-len`, as CONFIG SET left it. @throws MillraceError as the gateway does */
+  /** The value of `acllog-max-len`. @throws MillraceError as the gateway does */
   async #logLength({ database, partitions }: KvGrant): Promise<number> {
     const [partition] = partitions;
     if (this.ports.gateway === undefined || partition === undefined) return DEFAULT_ACL_LOG;

@@ -1,6 +1,6 @@
 /**
- * What was denied lately, for ACL LOG: of this process, by database. A repetition within a minute counts up
- * the entry it repeats and brings it to the front.
+ * Entries of ACL LOG: recent denials in this process, by database. A repetition within a minute increments its entry
+ * and moves it to the front.
  */
 import { DEFAULT_ACL_LOG, DoubleReply, MAX_ACL_LOG, MapReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../kernel/index.js';
@@ -9,10 +9,10 @@ import type { Clock } from '../../ports/index.js';
 export interface AclDenial {
   readonly reason: 'command' | 'key' | 'channel' | 'auth';
   readonly context: 'toplevel' | 'multi' | 'lua' | 'module';
-  /** The command, the key or the channel; of a failed sign-in the command that tried. */
+  /** The command, key or channel; for a failed sign-in the command used. */
   readonly object: ByteString;
   readonly user: ByteString;
-  /** The line by which CLIENT LIST shows the connection. */
+  /** The connection's line in CLIENT LIST. */
   readonly clientInfo: string;
 }
 
@@ -23,16 +23,18 @@ interface Entry extends AclDenial {
   count: number;
 }
 
-/** All databases together keep so many, some 30 MB; beyond it the database that was quiet for longest loses its own. */
+/** Entries of all databases, about 30 MB; above it the database with the oldest last denial loses its entries. */
 const MAX_ENTRIES = 2 * MAX_ACL_LOG;
-/** The latest, among which a repetition is looked for. */
+/** Repetitions are searched among this many latest entries. */
 const MAY_BE_REPEATED = DEFAULT_ACL_LOG;
 const SAME_WITHIN_MS = 60_000;
-/** A key may be long; an entry is to be read. */
+/** A longer key is cut, to keep entries readable. */
 const MAX_OBJECT_BYTES = 1024;
 
 export class AclLog {
   readonly #entries = new Map<DatabaseId, Entry[]>();
+  /** Counts of all databases since the process started. */
+  readonly totals = { auth: 0, command: 0, key: 0, channel: 0 };
   #nextId = 0;
   #size = 0;
 
@@ -40,6 +42,7 @@ export class AclLog {
 
   note(database: DatabaseId, denial: AclDenial): void {
     const nowMs = this.clock.nowMs();
+    this.totals[denial.reason] += 1;
     const object = denial.object.slice(0, MAX_OBJECT_BYTES);
     const entries = this.#entries.get(database) ?? [];
     const latest = entries.slice(0, MAY_BE_REPEATED);
@@ -60,7 +63,7 @@ export class AclLog {
     if (this.#size > MAX_ENTRIES) this.clear(this.#entries.keys().next().value as DatabaseId);
   }
 
-  /** Forgets all but the latest `max` of them. */
+  /** Removes all but the latest `max` entries. */
   trim(database: DatabaseId, max: number): void {
     const entries = this.#entries.get(database);
     if (entries === undefined || entries.length <= max) return;
@@ -73,7 +76,7 @@ export class AclLog {
     this.#entries.delete(database);
   }
 
-  /** The latest first, at most `count` of them. */
+  /** The latest entries first, at most `count`. */
   latest(database: DatabaseId, count: number): Reply {
     const nowMs = this.clock.nowMs();
     return (this.#entries.get(database) ?? []).slice(0, count).map((entry) => {

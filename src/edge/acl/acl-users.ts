@@ -1,4 +1,4 @@
-/** ACL users as ACL SETUSER, GETUSER, LIST and DRYRUN see them: those on record, and the two that are built in. */
+/** ACL users for ACL SETUSER, GETUSER, LIST and DRYRUN: the stored ones and the two built-in ones. */
 import type { AclUserRecord } from '../../domain/control/index.js';
 import {
   AclUser,
@@ -22,7 +22,7 @@ import type { AclAdmin } from '../../ports/index.js';
 
 const BUILT_IN: ReadonlySet<ByteString> = new Set([DEFAULT_USER, READ_ONLY_USER]);
 const BLANK_OR_NUL = /[ \t\n\v\f\r\0]/;
-/** An error shows so much of what a client sent. */
+/** Characters of a client's text shown in an error. */
 const MAX_SHOWN = 128;
 
 interface NamedUser {
@@ -31,7 +31,7 @@ interface NamedUser {
 }
 
 export class AclUsers {
-  /** @param minSecretCharacters of passwords given in the clear; hashes are taken as they are */
+  /** @param minSecretCharacters for passwords in clear text; hashes are not checked */
   constructor(
     private readonly admin: AclAdmin,
     private readonly minSecretCharacters = 0,
@@ -56,14 +56,16 @@ export class AclUsers {
     return record === undefined ? undefined : userOf(record);
   }
 
-  /** ACL SETUSER name [rule …] → OK. All of the rules, or none. */
+  /** ACL SETUSER name [rule …] → OK. Applies all rules or none. */
   async set(database: DatabaseId, words: readonly ByteString[]): Promise<Reply> {
     const [, , name = '', ...given] = words;
     if (BLANK_OR_NUL.test(name)) return new ErrorReply("ERR Usernames can't contain spaces or null characters");
     if (BUILT_IN.has(name)) return new ErrorReply(`ERR The '${name}' user cannot be changed`);
     const { minSecretCharacters: min } = this;
     if (given.some((rule) => rule.startsWith('>') && rule.length <= min)) {
-      return new ErrorReply(`ERR A password must not be shorter than ${min} characters`);
+      return new ErrorReply(
+        `ERR A password must not be shorter than ${min} characters (MILLRACE_SECRET_MIN_CHARACTERS)`,
+      );
     }
     const { rules, openAt } = joinSelectors(given);
     if (openAt !== undefined) {
@@ -82,7 +84,7 @@ export class AclUsers {
     }
   }
 
-  /** ACL DELUSER name [name …] → how many there were. */
+  /** ACL DELUSER name [name …] → the number of deleted users. */
   async delete(database: DatabaseId, names: readonly ByteString[]): Promise<Reply> {
     let deleted = 0;
     for (const name of names) {
@@ -92,7 +94,7 @@ export class AclUsers {
     return deleted;
   }
 
-  /** ACL GETUSER name → a map of what there is to know, or null. */
+  /** ACL GETUSER name → a description as a map, or null. */
   describe(database: DatabaseId, name: ByteString, withSelectors: boolean): Reply {
     const user = this.find(database, name);
     if (user === undefined) return null;
@@ -108,7 +110,7 @@ export class AclUsers {
     return new MapReply(items);
   }
 
-  /** ACL DRYRUN name command [word …] → OK, or what the user may not do. */
+  /** ACL DRYRUN name command [word …] → OK, or the denial. */
   dryRun(database: DatabaseId, name: ByteString, words: readonly ByteString[]): Reply {
     const user = this.find(database, name);
     if (user === undefined) return new ErrorReply(`ERR User '${name.slice(0, MAX_SHOWN)}' not found`);

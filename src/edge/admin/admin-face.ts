@@ -1,5 +1,5 @@
-/** What the operators' API is made of: ports from outside, and the few things its parts share. */
-import type { DatabaseId } from '../../kernel/index.js';
+/** The parts of the operators' API: ports from outside, and objects that its files share. */
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import {
   type Backups,
   type Clock,
@@ -23,48 +23,81 @@ import {
   type StorageGauge,
   type Timers,
 } from '../../ports/index.js';
+import { SHARED_REFUSALS } from '../error-map.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import { RefusedRequest } from '../http/refused.js';
 import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ADMIN_DOWNLOADS, ADMIN_LOOKS, ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
-import { Shares } from './shares.js';
+
+interface ShareLimits {
+  readonly ofAll: number;
+  readonly ofAccount: number;
+}
+
+/** Limits a resource of the process in total and per account, so that one account cannot use all of it. */
+class Shares {
+  readonly #byAccount = new Map<AccountId, number>();
+  #all = 0;
+
+  constructor(private readonly limits: ShareLimits) {}
+
+  /** @returns a function that returns the share, once. @throws Refused 503 */
+  take(account: AccountId, ofAccount = this.limits.ofAccount): () => void {
+    const own = this.#byAccount.get(account) ?? 0;
+    if (this.#all >= this.limits.ofAll || own >= ofAccount) throw new RefusedRequest(SHARED_REFUSALS.overloaded);
+    this.#change(account, 1);
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#change(account, -1);
+      isTaken = false;
+    };
+  }
+
+  #change(account: AccountId, by: 1 | -1): void {
+    this.#all += by;
+    const own = (this.#byAccount.get(account) ?? 0) + by;
+    if (own === 0) this.#byAccount.delete(account);
+    else this.#byAccount.set(account, own);
+  }
+}
 
 export interface AdminHandlerParts {
   readonly access: ManagementAccess;
   readonly control: ManagementControl;
-  /** Seals with the key file; it is asked for when a session begins or is looked at. */
+  /** Seals with the key file; called when a session begins or is opened. */
   readonly sealing: () => Sealing;
   readonly publicUrls: { readonly search: string };
   readonly audit: JournalAudit;
-  /** The way to the keys of databases. */
+  /** Access to the keys of databases. */
   readonly gateway: KvGateway;
   readonly events: KvEvents;
-  /** Connections of the native protocol to this process; none where it does not speak it. */
+  /** RESP connections of this process; none without the RESP endpoint. */
   clientsOf(database: DatabaseId): Iterable<ConnectedClient>;
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
-  /** Undefined in a process that makes none. */
+  /** Undefined in a process without backups. */
   readonly backups: Backups | undefined;
   readonly cluster: ClusterWatch;
   readonly steering: ClusterSteering;
   readonly metrics: MeasuredProcess & Pick<Metrics, 'gauge'>;
   readonly storage: StorageGauge;
-  /** Undefined in a process that keeps none. */
+  /** Undefined in a process without read models. */
   readonly readModels: ReadModelCare | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
   readonly log: Log;
-  /** Left out: guessing is neither slowed nor counted. */
+  /** Default: failed sign-ins are neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
-  /** How long a session lasts at most. Left out: a working day. */
+  /** The longest duration of a session. Default: a working day. */
   readonly sessionMs?: number | undefined;
-  /** Cookies are sent over TLS only. */
+  /** Cookies are sent only over TLS. */
   readonly isSecure: boolean;
   readonly isDraining: () => boolean;
-  /** Is this the account whose people operate the installation? */
+  /** Is this the operators' account? */
   isOperator(grant: { readonly account: string }): boolean;
 }
 
@@ -76,7 +109,7 @@ export class AdminFace {
   readonly downloads = new Shares(ADMIN_DOWNLOADS);
   readonly walks = new Shares(ADMIN_WALKS);
   readonly looks = new Shares(ADMIN_LOOKS);
-  /** When everything was verified last, as far as this process knows. */
+  /** The last verification of all journals in this process. */
   verified: { readonly atMs: number; readonly isFine: boolean } | undefined;
 
   constructor(readonly parts: AdminHandlerParts) {

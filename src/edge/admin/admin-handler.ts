@@ -1,22 +1,23 @@
 /**
- * The operators' API, for whoever has the port: `/v2/admin/…`. Signed in with the credentials of the management API, or
- * with a session that was begun with them. Nothing here has a second spelling.
+ * The operators' API: `/v2/admin/…`. Its credentials are those of the management API, or a session started with them.
+ * Its fields have no alias spelling.
  *
- * Order of judgement: credentials (401), the header of a page's change (403), route (404, 405), rights (403), whose it is (404), what is asked (400).
+ * Order of checks: credentials (401), CSRF header of a change (403), route (404, 405), rights (403), ownership (404),
+ * parameters (400).
  */
 import type { IncomingMessage } from 'node:http';
+import type { Middleware } from 'koa';
 import { adminRefusalOf, MANAGEMENT_REFUSALS } from '../error-map.js';
-import type { HttpExchange } from '../http/answer.js';
+import { routed } from '../http/application.js';
 import { basicCredentials } from '../http/credentials.js';
 import { discardBody } from '../http/index.js';
-import { type Mounted, mounted } from '../http/mounted.js';
 import { RefusedRequest } from '../http/refused.js';
-import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
+import { subHandler } from '../http/sub-handler.js';
 import { sessionOf } from '../sessions/page-requests.js';
 import { sessionIn } from '../sessions/sealed-sessions.js';
 import { mustBeAllowed } from '../team-permissions.js';
-import { AdminCall, type AdminCaller } from './admin-call.js';
+import { AdminCall, type AdminCaller, type AdminRoute } from './admin-call.js';
 import { AdminFace, type AdminHandlerParts } from './admin-face.js';
 import { ADMIN_ROUTES } from './routes/index.js';
 
@@ -25,27 +26,25 @@ const SESSIONS = `${ROOT}sessions`;
 const SESSION = `${ROOT}session`;
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
 
-const TABLE = new RouteTable(ADMIN_ROUTES);
-
-export function createAdminHandler(parts: AdminHandlerParts): Mounted {
+export function createAdminHandler(parts: AdminHandlerParts): Middleware {
   const face = new AdminFace(parts);
-  return mounted({
+  const router = routed<AdminRoute, { caller: AdminCaller }>(ADMIN_ROUTES, {}, async (context, route, path) => {
+    const { caller } = context.state;
+    if (route.permission !== 'open') mustBeAllowed(caller.grant.role, route.permission);
+    await route.handle(new AdminCall(face, context, caller, path.id), { path, query: {}, body: {} });
+  });
+  return subHandler<{ caller: AdminCaller }>({
     name: 'admin',
     root: ROOT,
     log: parts.log,
     isDraining: parts.isDraining,
-    answer: (exchange, path, query) => answer(face, exchange, path, query),
+    answer: async (context, next) => {
+      context.state.caller = callerOf(face, context.req, context.path);
+      discardBody(context.req);
+      await router(context, next);
+    },
     wording: adminRefusalOf,
   });
-}
-
-async function answer(face: AdminFace, { request, response }: HttpExchange, path: string, query: URLSearchParams) {
-  const caller = callerOf(face, request, path);
-  discardBody(request);
-  const { route, path: parts } = TABLE.find(request, path);
-  if (route.permission !== 'open') mustBeAllowed(caller.grant.role, route.permission);
-  const call = new AdminCall(face, request, response, caller, { query, id: parts.id });
-  await route.handle(call, { path: parts, query: {}, body: {} });
 }
 
 /** @throws Refused 401, 429; CONTROL_STALE */
@@ -66,11 +65,12 @@ function callerOf(
   const grant =
     secret === undefined ? undefined : signedIn({ signIns, address, secret, name: credentials?.email }, lookUp);
   if (grant === undefined) {
-    // A browser that is challenged asks its user itself, before the console's page can.
+    // A challenged browser would ask for a password before the console's page can.
     const isOfConsole = session !== undefined || path === SESSION || path === SESSIONS;
     throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, isOfConsole ? {} : CHALLENGE);
   }
-  // A browser sends its cookie along whoever has it ask: PGR1, PGR2.
+  // A browser sends its cookie with requests of any page (PGR1: a change needs the session's CSRF header; PGR2: no
+  // changes from other origins).
   if (headers.authorization === undefined && session !== undefined) sessionOf(pages, request);
   return { grant, lookUp };
 }

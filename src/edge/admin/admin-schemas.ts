@@ -1,4 +1,4 @@
-/** What the operators' API answers and tells in streams, by the names that the OpenAPI document has for it. */
+/** Schemas of the operators' API and its streams, by their names in the OpenAPI document. */
 
 import type {
   AccountDay,
@@ -6,10 +6,10 @@ import type {
   ClusterStatus,
   DatabaseDay,
   DatabaseSeries,
-  NatsServerStanding,
+  NatsServerReport,
   ProcessStatus,
   ShardStatus,
-  StreamStanding,
+  StreamReport,
   Wish,
 } from '../../ports/index.js';
 import { MESSAGE_METRICS, WORKFLOW_METRICS } from '../../ports/index.js';
@@ -28,14 +28,14 @@ import {
   WHOLE,
   wordOf,
 } from '../http/openapi/parts.js';
-import { shownRecord } from '../http/openapi/shown-record.js';
+import { recordSchema } from '../http/openapi/record-schema.js';
 import { KEY_TYPES } from './database-keys.js';
 import { ATTENTION_LEVELS, type healthFor } from './health.js';
 
 type Attention = Awaited<ReturnType<typeof healthFor>>['attention'][number];
 
 const SHARDS = { shard: TEXT };
-/** A word of a command, as its bytes are: text, or base64 in an object. */
+/** A word of a command: text, or base64 in an object. */
 const WORD: JsonSchema = { oneOf: [TEXT, record({ base64: TEXT })] };
 const COMMANDS: JsonSchema = listOf(listOf(WORD));
 const MORE = { more: { ...FLAG, description: 'There was more than the answer holds.' } };
@@ -143,7 +143,7 @@ const LIVE = {
 };
 
 const HEALTH = {
-  Health: shownRecord<Awaited<ReturnType<typeof healthFor>>>(
+  Health: recordSchema<Awaited<ReturnType<typeof healthFor>>>(
     {
       isWell: FLAG,
       attention: listOf(schemaNamed('Attention')),
@@ -157,7 +157,7 @@ const HEALTH = {
     },
     {},
   ),
-  Attention: shownRecord<Attention>(
+  Attention: recordSchema<Attention>(
     {
       about: wordOf(['cluster', 'disk', 'memory', 'queue', 'read models', 'proof']),
       level: wordOf(ATTENTION_LEVELS),
@@ -168,10 +168,10 @@ const HEALTH = {
 };
 
 const CLUSTER = {
-  ClusterStatus: shownRecord<ClusterStatus>(
+  ClusterStatus: recordSchema<ClusterStatus>(
     {
       clusterId: TEXT,
-      alarms: { ...listOf(TEXT), description: 'What a person should look at.' },
+      alarms: { ...listOf(TEXT), description: 'The problems that need an operator.' },
       processes: listOf(schemaNamed('ProcessStatus')),
       shards: listOf(schemaNamed('ShardStatus')),
       servers: listOf(schemaNamed('NatsServer')),
@@ -181,7 +181,7 @@ const CLUSTER = {
     },
     { format: { ...WHOLE, description: 'The level of the forms in which things may be stored.' } },
   ),
-  ProcessStatus: shownRecord<ProcessStatus>(
+  ProcessStatus: recordSchema<ProcessStatus>(
     { process: TEXT, state: wordOf(['ready', 'not-ready', 'silent', 'gone']), isDrained: FLAG, ownedShards: WHOLE },
     {
       session: TEXT,
@@ -196,9 +196,10 @@ const CLUSTER = {
       checks: listOf(record({ name: TEXT, ok: FLAG }, { detail: TEXT })),
       stopped: listOf(record({ ...SHARDS, why: TEXT })),
       readsFormat: WHOLE,
+      silentForMs: { ...NUMBER, description: 'Of one that does not answer: the age of its last sign of life.' },
     },
   ),
-  ShardStatus: shownRecord<ShardStatus>(SHARDS, {
+  ShardStatus: recordSchema<ShardStatus>(SHARDS, {
     owner: { ...TEXT, description: 'Left out: it is on its way from one to another.' },
     epoch: WHOLE,
     state: TEXT,
@@ -212,11 +213,11 @@ const CLUSTER = {
     lag: { ...WHOLE, description: 'Messages of its journal that its owner has not said that it knows of.' },
     wished: TEXT,
   }),
-  NatsServer: shownRecord<NatsServerStanding>(
+  NatsServer: recordSchema<NatsServerReport>(
     { name: TEXT, state: wordOf(['well', 'no-store', 'missing']) },
     { version: TEXT, hasSyncAlways: FLAG, storedBytes: WHOLE, storeLimitBytes: WHOLE },
   ),
-  Stream: shownRecord<StreamStanding>(
+  Stream: recordSchema<StreamReport>(
     {
       stream: TEXT,
       bytes: WHOLE,
@@ -226,7 +227,7 @@ const CLUSTER = {
     },
     { leader: TEXT },
   ),
-  Wish: shownRecord<Wish>(WISH, {}),
+  Wish: recordSchema<Wish>(WISH, {}),
 };
 
 const COUNTS: JsonSchema = listOf(NUMBER);
@@ -236,7 +237,7 @@ const BEHIND = { behind: record({ positions: WHOLE }, { ms: NUMBER }) };
 const series = (names: readonly string[]) => record(Object.fromEntries(names.map((name) => [name, COUNTS])));
 
 const STATISTICS = {
-  DatabaseSeries: shownRecord<DatabaseSeries>(
+  DatabaseSeries: recordSchema<DatabaseSeries>(
     {
       times: TIMES,
       commands: COUNTS,
@@ -257,11 +258,11 @@ const STATISTICS = {
     },
     BEHIND,
   ),
-  DatabaseDay: shownRecord<DatabaseDay>(
+  DatabaseDay: recordSchema<DatabaseDay>(
     { day: WHOLE, commands: NUMBER, writes: NUMBER, scripts: NUMBER, bandwidthBytes: NUMBER, storageBytes: NUMBER },
     {},
   ),
-  QueueSeries: shownRecord<AccountSeries>(
+  QueueSeries: recordSchema<AccountSeries>(
     {
       times: TIMES,
       requests: COUNTS,
@@ -274,7 +275,7 @@ const STATISTICS = {
     },
     BEHIND,
   ),
-  QueueDay: shownRecord<AccountDay>(
+  QueueDay: recordSchema<AccountDay>(
     { day: WHOLE, requests: NUMBER, workflowRequests: NUMBER, workflowRuns: NUMBER, bandwidthBytes: NUMBER },
     {},
   ),

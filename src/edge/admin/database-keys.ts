@@ -1,21 +1,22 @@
 /**
- * Keys of a database as they are now, each with what a list shows of it; asked of the owner as SCAN and a pipeline of
+ * The current keys of a database with type, expiry and size. They are read from the owner by SCAN and a pipeline of
  * reads, which count as reads of these keys.
  *
- *  LOK1 a walk that goes on with each answer's cursor meets every key that is there from its first call to its last, once
- *  LOK2 an answer ends when it has what was asked for, after `LOOK_MS`, or with `MAX_ADMIN_ANSWER_BYTES` of names:
- *       nobody waits for a pattern that fits one key of a million
+ *  LOK1 a listing continued with each answer's cursor contains every key that exists from the first call to the last,
+ *       once
+ *  LOK2 an answer ends with the requested number of keys, after `LOOK_MS`, or after `MAX_ADMIN_ANSWER_BYTES` of
+ *       names, so that a rare pattern does not cause a long wait
  */
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, shownBytes } from '../../kernel/index.js';
-import { kvPartition } from '../../messages/index.js';
 import type { AuditedPlace, Clock, KvGateway } from '../../ports/index.js';
+import { kvPartition } from '../../protocol/index.js';
 import { bytesOfWords } from '../commands/admission.js';
 import { continueScan, routeScan } from '../commands/fan-out.js';
 import { invalid } from '../http/refused.js';
 import { LOOK_MS, MAX_ADMIN_ANSWER_BYTES, MAX_KEY_FOLDERS, MAX_LOOK_STEP_KEYS } from './admin-limits.js';
 
-/** How long it is, by type; a string's length is in its bytes, and a document's has no one command. */
+/** The command for a key's length by type; a string's length is in its bytes, and documents have no single command. */
 const LENGTH_OF: Readonly<Record<string, ByteString>> = {
   string: 'STRLEN',
   list: 'LLEN',
@@ -30,9 +31,9 @@ export const KEY_TYPES = [...Object.keys(LENGTH_OF), 'ReJSON-RL'] as const;
 export interface KeyFilter {
   readonly match: ByteString | undefined;
   readonly type: string | undefined;
-  /** '0' begins. */
+  /** '0' starts a listing. */
   readonly cursor: string;
-  /** Ends the walk when so many were found; some more may be. */
+  /** The listing ends at this number; a last step may exceed it. */
   readonly count: number;
 }
 
@@ -41,12 +42,12 @@ interface FoundKey {
   readonly type: string;
 }
 
-interface ShownKey {
+interface KeyView {
   readonly key: ReturnType<typeof shownBytes>;
   readonly type: string;
-  /** Null: it does not expire. */
+  /** Null: no expiry. */
   readonly ttlMs: number | null;
-  /** Of name and value, about. */
+  /** Approximate bytes of name and value. */
   readonly bytes: number;
   readonly length: number | undefined;
 }
@@ -64,9 +65,9 @@ export class DatabaseKeys {
     this.#partitions = partitions;
   }
 
-  /** `cursor` '0': there are no more. @throws Refused 400; as the gateway does */
-  async page(filter: KeyFilter): Promise<{ readonly keys: readonly ShownKey[]; readonly cursor: string }> {
-    const shown: ShownKey[] = [];
+  /** `cursor` '0': the end. @throws Refused 400; as the gateway does */
+  async page(filter: KeyFilter): Promise<{ readonly keys: readonly KeyView[]; readonly cursor: string }> {
+    const shown: KeyView[] = [];
     const cursor = await this.#walk(filter, async (found, partition) => {
       shown.push(...(await this.#shown(found, partition)));
       return shown.length;
@@ -75,12 +76,12 @@ export class DatabaseKeys {
   }
 
   /**
-   * What is directly below a prefix: keys, and folders with how many keys of this walk are in each.
-   * @param filter its count ends the walk when so many keys are shown. @throws as `page`
+   * The direct children of a prefix: keys, and folders with the number of keys met in this listing.
+   * @param filter its count limits the shown keys. @throws as `page`
    */
   async folders(prefix: ByteString, separator: ByteString, filter: Omit<KeyFilter, 'match'>) {
     const keysOf = new Map<ByteString, number>();
-    const shown: ShownKey[] = [];
+    const shown: KeyView[] = [];
     const match = `${prefix.replaceAll(/[*?[\]\\]/g, '\\$&')}*`;
     const cursor = await this.#walk({ ...filter, match }, async (found, partition) => {
       const direct = found.filter(({ key }) => {
@@ -97,7 +98,10 @@ export class DatabaseKeys {
     return { folders, keys: shown, cursor };
   }
 
-  /** @param take of each step, in one partition; it answers how many of the wanted there are by now. @returns where to go on */
+  /**
+   * @param take handles each step of one partition, and returns the number of results so far. @returns the next
+   * cursor
+   */
   async #walk(
     { match, type, cursor: from, count }: KeyFilter,
     take: (found: readonly FoundKey[], partition: number) => Promise<number>,
@@ -106,7 +110,7 @@ export class DatabaseKeys {
     const filters = [...(match === undefined ? [] : ['MATCH', match]), ...(type === undefined ? [] : ['TYPE', type])];
     let [cursor, taken, met, bytes] = [from, 0, 0, 0];
     do {
-      // As many as should bring what is left, by what the steps so far have brought.
+      // The step size is estimated from the share of matching keys so far.
       const wanted = Math.ceil(((count - taken) * (met + 1)) / (taken + 1));
       const step = Math.min(wanted, MAX_LOOK_STEP_KEYS);
       const words = ['SCAN', cursor, 'COUNT', String(step), 'WITHTYPE', ...filters];
@@ -124,8 +128,8 @@ export class DatabaseKeys {
     return cursor;
   }
 
-  /** Those that are still there. */
-  async #shown(found: readonly FoundKey[], partition: number): Promise<ShownKey[]> {
+  /** The keys that still exist. */
+  async #shown(found: readonly FoundKey[], partition: number): Promise<KeyView[]> {
     if (found.length === 0) return [];
     const commands = found.flatMap(({ key, type }) => [
       ['PTTL', key],
@@ -136,7 +140,7 @@ export class DatabaseKeys {
     const next = () => replies.next().value as Reply;
     return found.flatMap(({ key, type }) => {
       const [ttlMs, bytes, length] = [next(), next(), type in LENGTH_OF ? next() : undefined];
-      // It has gone since, or is something else: the owner was asked twice.
+      // The key was deleted or replaced between the two requests.
       if (typeof bytes !== 'number' || typeof ttlMs !== 'number' || length instanceof ErrorReply) return [];
       return [
         { key: shownBytes(key), type, ttlMs: ttlMs < 0 ? null : ttlMs, bytes, length: length as number | undefined },
@@ -144,7 +148,7 @@ export class DatabaseKeys {
     });
   }
 
-  /** @throws Refused 400 when SCAN is refused; as the gateway does */
+  /** @throws Refused 400 if SCAN is refused; as the gateway does */
   async #ask(partition: number, commands: readonly (readonly ByteString[])[]): Promise<readonly Reply[]> {
     const database = this.#database;
     const bytes = commands.reduce((sum, words) => sum + bytesOfWords(words), 0);

@@ -1,10 +1,11 @@
 /**
- * One answer that does not end by itself: server-sent events, the last answer of its connection.
+ * A long answer of server-sent events, the last one of its connection.
  *
- *  ES1 the stream ends when its reader goes, when the server drains, and when its permission is gone
- *  ES2 a reader that does not keep up holds up whoever writes to it, and nobody else
- *  ES3 nothing is answered before `begin`: until then a call may still be refused
+ *  ES1 the stream ends when its client disconnects, when the server drains, or when its permission is revoked
+ *  ES2 a slow client holds up only the producer of its own stream
+ *  ES3 no byte is sent before `begin`: until then a call may still be refused
  */
+import type { ServerResponse } from 'node:http';
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
 import { adminRefusalOf } from '../error-map.js';
@@ -17,20 +18,23 @@ export class EventStream {
   #guard: Timer | undefined;
   #quietMs = 0;
 
-  constructor(private readonly call: AdminCall) {
+  constructor(
+    private readonly call: AdminCall,
+    private readonly response: ServerResponse,
+  ) {
     const { signal } = call;
     if (signal.aborted) this.#stop.abort();
     else signal.addEventListener('abort', () => this.#ended(), { once: true });
     this.#guardLater();
   }
 
-  /** Aborted when the stream is over. */
+  /** Aborted when the stream has ended. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
   begin(): void {
-    const { response } = this.call;
+    const { response } = this;
     if (response.destroyed) return;
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
@@ -42,31 +46,31 @@ export class EventStream {
     response.flushHeaders();
   }
 
-  /** @param json one line. Resolves when there is room for more, or the stream is over */
+  /** @param json one line. Resolves when there is room for more, or the stream has ended */
   async send(event: string, json: string): Promise<void> {
     if (this.#stop.signal.aborted) return;
     this.#quietMs = 0;
-    const { response } = this.call;
+    const { response } = this;
     if (response.write(`event: ${event}\ndata: ${json}\n\n`)) return;
     await this.#untilDrained();
   }
 
-  /** Resolves after that time, or when the stream is over. */
+  /** Resolves after that time, or when the stream has ended. */
   pause(ms: number): Promise<void> {
     return this.call.face.parts.timers.pause(ms, this.#stop.signal);
   }
 
   end(): void {
     this.#ended();
-    const { response } = this.call;
+    const { response } = this;
     if (!response.headersSent) return;
-    // Whoever has not read until now is not waited for: a stop of the server would wait too.
+    // A slow client is cut off: waiting for it would delay the server's stop.
     if (response.writableNeedDrain) response.destroy();
     else response.end();
   }
 
   #untilDrained(): Promise<void> {
-    const { response } = this.call;
+    const { response } = this;
     const { signal } = this.#stop;
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -101,14 +105,14 @@ export class EventStream {
     try {
       return !this.call.face.isDraining && this.call.isStillGranted();
     } catch {
-      // Nobody can say whether the permission is still there.
+      // The grants are not current, so the permission is unknown.
       return false;
     }
   }
 
-  /** Keeps whoever is in between from closing a quiet stream. */
+  /** Keeps proxies from closing a quiet stream. */
   #keepAlive(): void {
-    const { response } = this.call;
+    const { response } = this;
     this.#quietMs += FEED_EVERY_MS;
     if (this.#quietMs < KEEPALIVE_EVERY_MS || !response.headersSent || response.writableNeedDrain) return;
     this.#quietMs = 0;
@@ -117,14 +121,15 @@ export class EventStream {
 }
 
 /**
- * Opens a stream for a call, and ends it when its work is done or has failed.
- * @param work begins the stream when nothing can be refused any more
- * @throws Refused 503 when too many are open; what `work` throws before it begins the stream
+ * Opens a stream for a call, and ends it after its work.
+ * @param work calls `begin` when it can no longer be refused
+ * @throws Refused 503 if too many are open; errors of `work` before `begin`
  */
 export async function openStream(call: AdminCall, work: (stream: EventStream) => Promise<void>): Promise<void> {
-  const { face, grant, response } = call;
+  const { face, grant } = call;
   const giveBack = face.streams.take(grant.account);
-  const stream = new EventStream(call);
+  const response = call.takeOver();
+  const stream = new EventStream(call, response);
   try {
     await work(stream);
   } catch (failure) {

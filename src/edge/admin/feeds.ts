@@ -1,7 +1,7 @@
 /**
- * What goes on right now, as it is seen by the read models: events of messages, and the last steps of statistics.
+ * Live feeds from the read models: events of messages, and the last steps of statistics.
  *
- *  FD1 an event is sent once, and none is left out for being of the same millisecond as another
+ *  FD1 each event is sent once, also when several have the same millisecond
  */
 
 import { invalid } from '../http/refused.js';
@@ -11,14 +11,14 @@ import type { AdminCall } from './admin-call.js';
 import { FEED_EVENTS, FEED_EVERY_MS } from './admin-limits.js';
 import { type EventStream, openStream } from './event-stream.js';
 
-/** Events `log`, each an entry of the message log, from now on or from `?from=` (milliseconds). */
+/** Events `log`: entries of the message log, from now or from `?from=` (milliseconds). */
 export async function logFeed(call: AdminCall): Promise<void> {
   const { account } = await call.queue();
   const { messageLog, clock } = call.face.parts;
   const from = call.query.get('from');
-  if (from !== null && !/^\d{1,15}$/.test(from)) throw invalid('from: is a number of milliseconds');
+  if (from !== null && !/^\d{1,15}$/.test(from)) throw invalid('from: must be a number of milliseconds');
   let fromMs = from === null ? Math.trunc(clock.nowMs()) : Number(from);
-  // The log grows at its end alone: of the newest millisecond so many were sent, and more may come.
+  // The log grows only at its end: the number already sent of the newest millisecond, in which more may follow.
   let sentOfIt = 0;
   await everySecond(call, async (stream) => {
     let left = sentOfIt;
@@ -58,7 +58,7 @@ export async function statisticsFeed(call: AdminCall, of: 'database' | 'queue'):
   });
 }
 
-/** Events `cluster`: the whole status, whenever it is another. */
+/** Events `cluster`: the whole status after each change. */
 export async function clusterFeed(call: AdminCall): Promise<void> {
   let last = '';
   await everySecond(call, async (stream) => {

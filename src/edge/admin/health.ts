@@ -1,6 +1,6 @@
 /**
- * What needs attention, for the people who run the installation: alarms of the cluster, what this process says of itself,
- * the dead letters of whoever asks. One process with its own nats-server is a cluster of one.
+ * A summary of problems for operators: alarms of the cluster, metrics of this process, and the caller's dead letters.
+ * One process with its own nats-server is a cluster of one.
  */
 import { isMillraceError } from '../../kernel/index.js';
 import type { CounterName, GaugeName, MetricReadings } from '../../ports/index.js';
@@ -8,7 +8,7 @@ import type { AdminCall } from './admin-call.js';
 import type { AdminFace } from './admin-face.js';
 import { LATE_SECONDS, NEARLY_FULL_SHARE, NEW_DEAD_LETTERS_MS, VERIFY_DUE_MS } from './admin-limits.js';
 
-/** `notice`: nothing is wrong, and something should be done one day. */
+/** `notice`: no problem, but a task for some time. */
 export const ATTENTION_LEVELS = ['error', 'warning', 'notice'] as const;
 
 interface Attention {
@@ -42,22 +42,26 @@ export async function healthFor(call: AdminCall) {
 
 function* diskAttention({ parts }: AdminFace, readings: MetricReadings): Iterable<Attention> {
   if (parts.storage.isFull()) {
-    yield { about: 'disk', level: 'error', text: 'the disk is full: what grows is refused until there is room' };
+    yield {
+      about: 'disk',
+      level: 'error',
+      text: 'the disk is full: requests that grow data are refused until there is room',
+    };
   }
   if (largest(readings, 'millrace_journal_excess_bytes') > 0) {
-    yield { about: 'disk', level: 'warning', text: 'all journals together hold more than they may' };
+    yield { about: 'disk', level: 'warning', text: 'all journals together exceed their size limit' };
   }
 }
 
 function* memoryAttention(readings: MetricReadings): Iterable<Attention> {
   for (const [what, used, limit] of [
     ['keys and values', 'millrace_data_bytes', 'millrace_data_limit_bytes'],
-    ['messages that wait', 'millrace_queue_memory_bytes', 'millrace_queue_memory_limit_bytes'],
+    ['waiting messages', 'millrace_queue_memory_bytes', 'millrace_queue_memory_limit_bytes'],
     ['requests', 'millrace_request_bytes', 'millrace_request_limit_bytes'],
   ] as const) {
     const most = largest(readings, limit);
     if (most === 0 || largest(readings, used) < most * NEARLY_FULL_SHARE) continue;
-    yield { about: 'memory', level: 'warning', text: `${what} take nearly all the memory that they may` };
+    yield { about: 'memory', level: 'warning', text: `${what} use nearly all of their memory limit` };
   }
 }
 
@@ -75,7 +79,7 @@ function* lagAttention(readings: MetricReadings): Iterable<Attention> {
   }
 }
 
-/** Of the account that asks, in the plain DLQ. */
+/** Recent dead letters of the caller's account, in the plain DLQ. */
 async function deadLetters({ face: { parts }, grant }: AdminCall): Promise<readonly Attention[]> {
   const about = 'queue';
   try {
@@ -95,11 +99,11 @@ function* proofAttention({ verified, parts }: AdminFace): Iterable<Attention> {
   const about = 'proof';
   if (verified?.isFine === false) yield { about, level: 'error', text: 'the journals are damaged: see the report' };
   else if (verified === undefined || parts.clock.nowMs() - verified.atMs >= VERIFY_DUE_MS) {
-    yield { about, level: 'notice', text: 'the journals were not verified by this process lately' };
+    yield { about, level: 'notice', text: 'this process has not verified the journals recently' };
   }
 }
 
-/** Of all labels; 0: nothing is known. */
+/** The largest value of all labels; 0 without data. */
 function largest(readings: MetricReadings, name: CounterName | GaugeName): number {
   const found = readings[name] ?? 0;
   return typeof found === 'number' ? found : Math.max(0, ...Object.values(found));

@@ -1,20 +1,20 @@
 /**
- * Commands of a database as they run, for people who look on: as MONITOR says them, taken apart, a batch a second.
+ * The running commands of a database for the console: parsed from MONITOR, one batch per second.
  *
- *  MON1 what is held for a reader is bounded, however much runs: what is beyond is counted and said
+ *  MON1 the commands held for a reader are bounded; further ones are counted and reported
  */
 import { type ByteString, textOfBytes } from '../../kernel/index.js';
-import type { KvEvent } from '../../messages/index.js';
-import { kvPartition } from '../../messages/index.js';
+import type { KvEvent } from '../../protocol/index.js';
+import { kvPartition } from '../../protocol/index.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVERY_MS, MAX_MONITOR_BYTES, MAX_MONITOR_COMMANDS } from './admin-limits.js';
 import { openStream } from './event-stream.js';
 
-interface ShownCommand {
+interface CommandView {
   readonly time: number;
   readonly client: string;
   readonly words: readonly string[];
-  /** There is more of it. */
+  /** The command is longer. */
   readonly isCut?: true;
 }
 
@@ -40,16 +40,16 @@ export async function monitorFeed(call: AdminCall): Promise<void> {
 }
 
 class HeldCommands {
-  #commands: ShownCommand[] = [];
+  #commands: CommandView[] = [];
   #leftOut = 0;
 
   add(event: KvEvent): void {
     if (event.type !== 'monitor') return;
-    if (this.#commands.length < MAX_MONITOR_COMMANDS) this.#commands.push(shownCommand(event.line));
+    if (this.#commands.length < MAX_MONITOR_COMMANDS) this.#commands.push(commandView(event.line));
     else this.#leftOut += 1;
   }
 
-  /** @returns JSON; undefined when nothing has run */
+  /** @returns JSON; undefined without commands */
   take(): string | undefined {
     if (this.#commands.length === 0) return undefined;
     const text = JSON.stringify({ commands: this.#commands, leftOut: this.#leftOut });
@@ -60,13 +60,13 @@ class HeldCommands {
 }
 
 const LINE = /^(\d+)\.(\d{3})\d* \[\d+ (.*?)\] /;
-/** One that was cut off lacks its last quotation mark. */
+/** A cut word lacks its closing quotation mark. */
 const WORD = /"((?:[^"\\]|\\.)*)"?/g;
 const ESCAPE = /\\(?:x([0-9a-f]{2})|(.))/g;
 const NAMED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', a: '\x07', b: '\b' };
 
 /** `1721284005.242090 [0 127.0.0.1:50432] "GET" "k"` */
-function shownCommand(line: ByteString): ShownCommand {
+function commandView(line: ByteString): CommandView {
   const [beginning = '', seconds, ms, client = ''] = LINE.exec(line.slice(0, MAX_MONITOR_BYTES)) ?? [];
   const shown = line.slice(beginning.length, beginning.length + MAX_MONITOR_BYTES);
   const words = [...shown.matchAll(WORD)].map(([, word = '']) => textOfBytes(unescaped(word)));

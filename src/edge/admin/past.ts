@@ -1,4 +1,4 @@
-/** The past of a database or a queue: its entries, its state at a moment, what changed, and the proof of all of it. */
+/** The past of a database or queue: its entries, its state at a moment, its changes, and their verification. */
 import type { AuditTask } from '../../ports/index.js';
 import { invalid } from '../http/refused.js';
 import type { AdminCall } from './admin-call.js';
@@ -7,7 +7,7 @@ import { openStream } from './event-stream.js';
 
 /** `{"entries": […], "more": …}` */
 export async function timeline(call: AdminCall, of: AuditTask['of']): Promise<void> {
-  if (of === undefined) throw invalid('a timeline is of a database or a queue');
+  if (of === undefined) throw invalid('a timeline exists for a database or a queue');
   const limit = call.limit();
   const task = {
     kind: 'timeline',
@@ -44,7 +44,7 @@ export async function diff(call: AdminCall): Promise<void> {
   await list(call, task, 'changes', limit);
 }
 
-/** Events `progress`, `report` for each journal, and `done`, which says whether all is well; `failed` when it broke off. */
+/** Events `progress`, `report` for each journal, and `done` with the overall result; `failed` after an error. */
 export async function verify(call: AdminCall, of: AuditTask['of']): Promise<void> {
   await openStream(call, async (stream) => {
     await walk(call, { kind: 'verify', of }, stream.signal, async (texts) => {
@@ -64,7 +64,7 @@ function noteVerified({ face }: AdminCall, done: string): void {
   face.verified = { atMs: face.parts.clock.nowMs(), isFine };
 }
 
-/** Put together as it comes; what does not fit any more is left out, and `more` says so. */
+/** Collects the answer up to its size limit; `more` reports omitted items. */
 async function list(call: AdminCall, task: AuditTask, name: string, limit: number, headName?: string): Promise<void> {
   const items: string[] = [];
   let head = '';
@@ -87,14 +87,14 @@ async function list(call: AdminCall, task: AuditTask, name: string, limit: numbe
   call.json(`{${head}"${name}":[${items.join(',')}],"more":${hasMore}}`);
 }
 
-/** @throws Refused 503, or MAILBOX_FULL, before `take` is called, when too many walks are under way */
+/** @throws Refused 503, or MAILBOX_FULL, before `take` is called, if too many walks are running */
 async function walk(
   { face: { parts, walks }, grant }: AdminCall,
   task: AuditTask,
   signal: AbortSignal,
   take: (texts: AsyncIterable<string>) => Promise<void>,
 ): Promise<void> {
-  // Whoever answers for the installation has all that the process has.
+  // Operators may use all walks of the process.
   const giveBack = walks.take(grant.account, parts.isOperator(grant) ? Number.POSITIVE_INFINITY : undefined);
   try {
     await take(parts.audit.run(task, signal));

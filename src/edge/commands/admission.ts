@@ -1,6 +1,7 @@
 /**
- * May this database be used from there, and may this command run over REST, for this grant? Everything is checked that
- * needs no state of the database, of a command in Redis' order: known, of right arity, permitted; then the bounds of size.
+ * Checks of a command that need no state of the database: whether the database is open to the client's address, and,
+ * in Redis' order, whether the command is known, has the right number of words, is permitted over REST and by the
+ * grant, and is within the size limits.
  */
 import { admit, type CommandSpec, ErrorReply, keysOf, requestTooLarge, restRefusal } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
@@ -10,8 +11,8 @@ import { MAX_REST_KEY_BYTES } from './command-limits.js';
 import { denialOf } from './permissions.js';
 
 /**
- * Why nobody, or nobody from there, may use the database for now; undefined: it is open.
- * @param addressOf asked only where it matters
+ * The refusal for a suspended database or an address outside its networks; undefined if the database is open.
+ * @param addressOf called only when needed
  */
 export function closureOf({ isSuspended, networks }: KvGrant, addressOf: () => string): Refusal | undefined {
   if (isSuspended === true) return REFUSALS.suspended;
@@ -31,7 +32,7 @@ export function admitOverRest(grant: KvGrant, words: readonly ByteString[], byte
   return sizeProblem(grant, spec, words, bytes, MAX_REST_KEY_BYTES) ?? spec;
 }
 
-/** @param bytes of all words together. @param maxKeyBytes of a key, which each face bounds by itself */
+/** @param bytes of all words together. @param maxKeyBytes the endpoint's limit for a key */
 export function sizeProblem(
   { limits: { maxCommandBytes } }: KvGrant,
   spec: CommandSpec,
@@ -46,11 +47,11 @@ export function sizeProblem(
   return new ErrorReply(`ERR max key size exceeded. Limit: ${maxKeyBytes} bytes, Actual: ${key.length} bytes`);
 }
 
-/** So many words are counted once: looking at a million of them takes some ten milliseconds. */
+/** The bytes of longer commands are remembered: counting a million words takes about ten milliseconds. */
 const MANY_WORDS = 10_000;
 const countedWords = new WeakMap<readonly ByteString[], number>();
 
-/** Whoever read the words knows their bytes. */
+/** Called by the parser, which has counted the bytes. */
 export function noteBytesOfWords(words: readonly ByteString[], bytes: number): void {
   if (words.length > MANY_WORDS) countedWords.set(words, bytes);
 }

@@ -1,7 +1,7 @@
-/** Bounds of commands that no face has by itself. What a database's plan bounds is in its grant. */
+/** Limits of commands that endpoints share. The limits of a database's plan are in its grant. */
 
-/** The longest key over REST. It is part of the interface, hence not a setting. */
+/** The longest key over REST. It is part of the interface, therefore not a setting. */
 export const MAX_REST_KEY_BYTES = 32 * 1024;
 
-/** Commands that are asked for at a time behind the first portion: what does not fit is sent to its owner again. */
+/** Commands per request after the first portion. Commands whose replies do not fit are sent to the owner again. */
 export const COMMANDS_OF_LATER_PORTIONS = 1_000;

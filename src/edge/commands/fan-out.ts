@@ -1,12 +1,12 @@
 /**
- * Commands about the whole keyspace in a database of several partitions: each partition is asked, and the
- * answers become one as the command's row says. Not atomic across partitions. SCAN walks them one after the other
- * instead, with the partition's index inside its cursor.
+ * Commands about the whole keyspace of a database with several partitions: each partition is asked, and the replies
+ * are merged as the command's row says. This is not atomic across partitions. SCAN instead visits the partitions in
+ * turn, with the partition's index in its cursor.
  */
 import { type AcrossPartitions, ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 
-/** One reply of the replies of all partitions, in order of partition. */
+/** Merges the replies of all partitions, given in order of partition. */
 export type Merge = (replies: readonly Reply[]) => Reply;
 
 const MERGES: Readonly<Record<Exclude<AcrossPartitions, 'walk'>, Merge>> = {
@@ -25,7 +25,7 @@ function unlessRefused(merge: Merge): Merge {
   return (replies) => replies.find((reply) => reply instanceof ErrorReply) ?? merge(replies);
 }
 
-/** Most find nothing to do. */
+/** In most partitions such a command finds no work and returns an error. */
 function oneThatSucceeded(replies: readonly Reply[]): Reply {
   return replies.find((reply) => !(reply instanceof ErrorReply)) ?? (replies[0] as Reply);
 }
@@ -40,20 +40,20 @@ function concatenate(replies: readonly Reply[]): Reply {
 
 const DECIMAL = /^[0-9]{1,20}$/;
 
-/** A client's cursor is the partition's own times the number of partitions, plus the partition's index. */
+/** A client's cursor is the partition's own cursor times the number of partitions, plus the partition's index. */
 export function routeScan(
   words: readonly ByteString[],
   partitions: number,
 ): { partition: number; words: readonly ByteString[] } {
   const cursor = words[1] as ByteString;
-  // Any partition refuses what is no cursor.
+  // Any partition refuses an invalid cursor.
   if (!DECIMAL.test(cursor)) return { partition: 0, words };
   const both = BigInt(cursor);
   const own = both / BigInt(partitions);
   return { partition: Number(both % BigInt(partitions)), words: words.with(1, String(own)) };
 }
 
-/** The partition's reply with the cursor a client sends next: the same partition's, the next one's, or 0. */
+/** The partition's reply with the client's next cursor: in the same partition, the start of the next one, or 0. */
 export function continueScan(reply: Reply, partition: number, partitions: number): Reply {
   if (!Array.isArray(reply)) return reply;
   const [cursor, ...rest] = reply as [ByteString, ...Reply[]];

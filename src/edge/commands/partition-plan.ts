@@ -1,9 +1,9 @@
 /**
- * Which partition of several is asked for which commands, and how their replies become one for each command.
+ * Distributes commands over several partitions, and merges their replies into one reply per command.
  *
- * Invariants
- *  PP1 commands for one partition keep their order, and each is asked for once
- *  PP2 of a partition nothing more is asked while replies of it wait for those of others: what waits is bounded
+ *  PP1 commands for one partition keep their order, and each is sent once
+ *  PP2 a partition gets no further request while some of its replies wait for those of other partitions: waiting
+ *      replies are bounded
  */
 import {
   type CommandSpec,
@@ -18,24 +18,24 @@ import type { ByteString } from '../../kernel/index.js';
 import { bytesOfWords } from './admission.js';
 import { continueScan, type Merge, mergeOf, routeScan } from './fan-out.js';
 
-/** What one partition is asked, and what it has answered so far. */
-export class Share {
+/** The commands for one partition, and its replies so far. */
+export class PartitionCommands {
   readonly commands: (readonly ByteString[])[] = [];
-  /** One for each command in front; null where it has become part of a command's reply. */
+  /** One for each answered command; null after it was merged into a command's reply. */
   readonly #replies: Reply[] = [];
   #taken = 0;
 
-  /** Something is left to be asked, and nothing waits. (PP2) */
+  /** Commands are left to send, and no reply waits (PP2: waiting replies are bounded). */
   get isDue(): boolean {
     return this.#taken === this.#replies.length && this.#taken < this.commands.length;
   }
 
-  /** @returns where its reply will be */
+  /** @returns the index of its reply */
   add(words: readonly ByteString[]): number {
     return this.commands.push(words) - 1;
   }
 
-  /** What is left to be asked; `most` commands at a time once something has been answered. */
+  /** The commands left to send; after the first reply, at most `most` of them. */
   next(most: number): (readonly ByteString[])[] {
     const from = this.#replies.length;
     return from === 0 ? this.commands : this.commands.slice(from, from + most);
@@ -45,7 +45,7 @@ export class Share {
     for (const reply of replies) this.#replies.push(reply);
   }
 
-  /** All that is left is answered so. */
+  /** Answers all remaining commands with the refusal. */
   giveUp(refusal: ErrorReply): void {
     while (this.#replies.length < this.commands.length) this.#replies.push(refusal);
   }
@@ -62,21 +62,21 @@ export class Share {
   }
 }
 
-/** One command's reply: of which partitions' replies, and how. */
+/** How one command's reply is made from the partitions' replies. */
 interface Recipe {
-  readonly parts: readonly { readonly share: Share; readonly position: number }[];
+  readonly parts: readonly { readonly share: PartitionCommands; readonly position: number }[];
   readonly make: Merge;
 }
 
 const ONLY: Merge = ([reply]) => reply as Reply;
 
 export class PartitionPlan {
-  readonly shares: readonly Share[];
+  readonly shares: readonly PartitionCommands[];
   readonly #recipes: Recipe[] = [];
   #made = 0;
 
   constructor(private readonly partitions: number) {
-    this.shares = Array.from({ length: partitions }, () => new Share());
+    this.shares = Array.from({ length: partitions }, () => new PartitionCommands());
   }
 
   /** Every command has its reply. */
@@ -91,7 +91,7 @@ export class PartitionPlan {
     else this.#recipes.push({ parts: this.shares.map((share) => partOf(share, words)), make: mergeOf(how) });
   }
 
-  /** The replies of the next commands, for as long as all that they are made of is there. */
+  /** The replies of the next commands, up to the first one with a missing partition reply. */
   makeReplies(): Reply[] {
     const replies: Reply[] = [];
     for (; this.#made < this.#recipes.length; this.#made += 1) {
@@ -114,11 +114,11 @@ export class PartitionPlan {
   }
 
   #addTo(index: number, words: readonly ByteString[], make: Merge): void {
-    this.#recipes.push({ parts: [partOf(this.shares[index] as Share, words)], make });
+    this.#recipes.push({ parts: [partOf(this.shares[index] as PartitionCommands, words)], make });
   }
 }
 
-function partOf(share: Share, words: readonly ByteString[]): Recipe['parts'][number] {
+function partOf(share: PartitionCommands, words: readonly ByteString[]): Recipe['parts'][number] {
   return { share, position: share.add(words) };
 }
 

@@ -1,4 +1,7 @@
-/** What a grant may run: what its user's ACL rules say; for the built-in read-only token, those of `default_ro`. */
+/**
+ * The commands that a grant may run: by its user's ACL rules, or for the built-in read-only token by those of
+ * `default_ro`.
+ */
 import {
   type CommandSpec,
   ErrorReply,
@@ -9,28 +12,28 @@ import {
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 
-/** Undefined: everything. */
+/** Undefined: every command is permitted. */
 function permissionsFor(grant: KvGrant): Permissions | undefined {
   return grant.permissions ?? (grant.role === 'read-only' ? readOnlyPermissions() : undefined);
 }
 
-/** The error to answer instead, or undefined when the command may run with these words. */
+/** The error for a command that is not permitted with these words; undefined if it is permitted. */
 export function denialOf(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
   return permissionsFor(grant)?.refusal(spec, words);
 }
 
-/** Whatever the command is, and whatever its words? */
+/** Is every command permitted with every key? */
 export function mayRunWhatever(grant: KvGrant): boolean {
   return permissionsFor(grant) === undefined;
 }
 
-/** May the command run at all, on some keys? */
+/** Is the command permitted for at least some keys? */
 export function mayRun(grant: KvGrant, spec: CommandSpec): boolean {
   const denial = denialOf(grant, spec, []);
   return !(denial instanceof PermissionDenied && denial.reason === 'command');
 }
 
-/** @param commandName of a subcommand its container's, as Redis 6 words it */
+/** @param commandName of a subcommand, the name of its container, as in Redis 6 */
 export function noPermission(commandName: string): ErrorReply {
   const [container = ''] = commandName.toLowerCase().split(' ');
   return new ErrorReply(`NOPERM this user has no permissions to run the '${container}' command or its subcommand`);

@@ -1,29 +1,59 @@
 /**
- * The commands of one pipeline on their way to partitions and back, a portion of the answer at a time.
+ * The replies of one pipeline, requested from the partitions in portions.
  *
- * Invariants
- *  POR1 a portion is the replies of the next commands, one at least, and about as much as is asked for. Of what stands
- *       behind it a database of one partition has run nothing, and one of several no more than fits into a portion
- *  POR2 a partition that fails spoils its own commands only; when none answers at first, the failure is the request's
+ *  POR1 a portion has the replies of the next commands: at least one, and about as many bytes as requested. In a
+ *       database of one partition no later command has run; in one of several, later replies take at most one portion
+ *  POR2 a failed partition fails only its own commands; if every partition fails in the first portion, the request
+ *       fails
  */
-import { ErrorReply, type Reply } from '../../domain/kv/index.js';
-import { MillraceError, type PartitionName } from '../../kernel/index.js';
-import type { KvMode, KvResponse } from '../../messages/index.js';
+import { type CommandSpec, ErrorReply, type Reply } from '../../domain/kv/index.js';
+import { type ByteString, MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
-import { refusalOf } from '../error-map.js';
+import type { KvMode, KvRequest, KvResponse, ScriptDenial } from '../../protocol/index.js';
+import { nativeRefusalOf, refusalOf } from '../error-map.js';
 import { COMMANDS_OF_LATER_PORTIONS } from './command-limits.js';
-import { bytesOfCommands, PartitionPlan, type Share } from './partition-plan.js';
-import type { AdmittedCommands, RequestDetails, RoutedReplies } from './partition-routing.js';
+import { bytesOfCommands, type PartitionCommands, PartitionPlan } from './partition-plan.js';
+
+/** Permitted commands, with their rows. */
+export interface AdmittedCommands {
+  readonly specs: readonly CommandSpec[];
+  readonly commands: readonly (readonly ByteString[])[];
+  readonly bytes: number;
+}
+
+export interface RoutedReplies {
+  /** One per command, in order; fewer when the answer reached its limit, in a database of one partition. */
+  readonly replies: readonly Reply[];
+  /** Undefined if no partition was asked. */
+  readonly syncToken: string | undefined;
+  /** A transaction that did not run; see KvResponse. */
+  readonly isAborted?: boolean | undefined;
+  /** See KvResponse; only for databases of one partition. */
+  readonly isFull?: boolean | undefined;
+  /** See KvResponse; only for databases of one partition. */
+  readonly scriptReads?: readonly ByteString[] | undefined;
+  /** See KvResponse. */
+  readonly denials?: readonly ScriptDenial[] | undefined;
+  readonly hasSaid?: boolean | undefined;
+  /** See KvResponse; only for databases of one partition. */
+  readonly slowerThanMicros?: number | undefined;
+}
+
+/** Fields of a request other than its commands. */
+export type RequestDetails = Pick<
+  KvRequest,
+  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'isGone' | 'place' | 'trace'
+>;
 
 export interface Portions {
   /** Every command has its reply. */
   readonly isOver: boolean;
   /**
-   * @param grant the current one of who asks
-   * @throws MillraceError as the gateway does: the commands that are left may have been run or not, as it says
+   * @param grant the client's current grant
+   * @throws MillraceError as the gateway does; its code says whether the remaining commands may have run
    */
   next(grant: KvGrant, details: RequestDetails): Promise<RoutedReplies>;
-  /** @returns the replies of all commands that are left: those that were not run are refused */
+  /** @returns the replies of all remaining commands; those that did not run get the refusal */
   giveUp(refusal: ErrorReply): readonly Reply[];
 }
 
@@ -84,16 +114,18 @@ export class PortionsOfSeveral implements Portions {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     const { maxAnswerBytes: most } = details;
-    // An even part each; who has the large ones is not known before.
+    // An equal share for each: it is not known in advance which partitions have the large replies.
     const own = most === undefined ? details : { ...details, maxAnswerBytes: Math.ceil(most / shares.length) };
     const settled = await Promise.allSettled(shares.map((share, index) => this.#ask(share, index, grant, own)));
     const syncTokens: (string | undefined)[] = [];
+    const isNative = details.client?.face === 'resp';
     let failure: unknown;
     settled.forEach((outcome, index) => {
-      const share = shares[index] as Share;
+      const share = shares[index] as PartitionCommands;
       if (outcome.status === 'rejected') {
         failure = outcome.reason;
-        share.giveUp(new ErrorReply(refusalOf(failure).text)); // POR2
+        const { text } = isNative ? nativeRefusalOf(failure, false) : refusalOf(failure);
+        share.giveUp(new ErrorReply(text)); // POR2 (a failed partition fails only its own commands)
       } else if (outcome.value !== undefined) {
         share.answer(outcome.value.replies);
         syncTokens[index] = outcome.value.syncToken;
@@ -112,7 +144,7 @@ export class PortionsOfSeveral implements Portions {
   }
 
   async #ask(
-    share: Share,
+    share: PartitionCommands,
     index: number,
     { database, partitions }: KvGrant,
     details: RequestDetails,
@@ -126,16 +158,16 @@ export class PortionsOfSeveral implements Portions {
   }
 }
 
-/** Whoever answers nothing would be asked for ever. */
+/** A partition without an answer would be asked for ever. */
 function atLeastOne(response: KvResponse): KvResponse {
   if (response.replies.length === 0) throw new MillraceError('DEFECT', 'a partition has answered no command');
   return response;
 }
 
 /**
- * The opaque token of the last write that an answer of several partitions has seen: each partition's with its index, so
- * that two partitions at the same position give different ones. Reads here are linearizable, so whatever a client sends
- * back is accepted and needs no waiting for; the token only has to move with every write. Undefined when none was asked.
+ * The sync token of an answer from several partitions: each partition's token with its index, so that two partitions
+ * at the same position give different tokens. Reads are linearizable, so a token that a client sends back needs no
+ * wait; the token only has to change with every write. Undefined if no partition was asked.
  * @param tokens in order of partition, undefined for one that was not asked
  */
 export function joinSyncTokens(tokens: readonly (string | undefined)[]): string | undefined {

@@ -1,13 +1,13 @@
-/** Commands that the day, or the second, has no room for. */
+/** Commands above the limit per day or per second. */
 import { ErrorReply } from '../../domain/kv/index.js';
 import type { KvGrant, Quota } from '../../ports/index.js';
 
 export const QUOTA_EXCEEDED = new ErrorReply('ERR max daily request limit exceeded');
 
-/** How many of `wanted` commands the day still has room for, when it has none for all together. */
+/** Takes commands one by one when the quota has no room for all. @returns how many of `wanted` it took */
 export async function takeSingly(quota: Quota, grant: KvGrant, wanted: number): Promise<number> {
   for (let taken = 0; taken < wanted; taken += 1) {
-    // A failed take of one cannot become a success by asking again for the same one.
+    // A failed take of one command would fail again.
     if (wanted === 1 || !(await quota.take(grant, 1))) return taken;
   }
   return wanted;

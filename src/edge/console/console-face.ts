@@ -1,4 +1,4 @@
-/** What the console is made of: the ways to the planes of this process, and what its own routes ask. */
+/** The parts of the console: handlers of this process's data planes, and ports of its own routes. */
 import type { ServerResponse } from 'node:http';
 import { ByteBudget } from '../../kernel/index.js';
 import type {
@@ -17,33 +17,33 @@ import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 
-/** A plane answers as if the request had come in by its own port. */
+/** Answers as if the request had arrived on the plane's port. */
 export type DataPlane = (request: FaceRequest, response: ServerResponse) => void;
 
 export interface ConsoleParts {
   readonly access: ManagementAccess;
   readonly control: ManagementControl;
-  /** Seals with the key file; it is asked for when a session begins or is looked at. */
+  /** Seals with the key file; called when a session begins or is opened. */
   readonly sealing: () => Sealing;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly publicUrls: { readonly search: string };
   readonly planes: { readonly kv: DataPlane; readonly queue: DataPlane; readonly search: DataPlane };
-  /** What a command of a search index changes, by its name. */
+  /** Does a search command of this name change documents? */
   changesDocuments(command: string): boolean;
-  /** A file of the built pages by its path below their folder; undefined: there is none. */
+  /** A file of the built pages by its path in their folder; undefined if missing. */
   readFile(path: string): Promise<Buffer | undefined>;
   readonly sessionMs?: number | undefined;
-  /** Left out: guessing is neither slowed nor counted. */
+  /** Default: failed sign-ins are neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
-  /** Left out: what requests hold has no bound. */
+  /** Default: no limit on the bytes that requests hold. */
   readonly budget?: ByteBudget | undefined;
-  /** Cookies are sent over TLS only. */
+  /** Cookies are sent only over TLS. */
   readonly isSecure: boolean;
   readonly isDraining: () => boolean;
-  /** Is this the account whose people operate the installation? */
+  /** Is this the operators' account? */
   isOperator(grant: ManagementGrant): boolean;
 }
 

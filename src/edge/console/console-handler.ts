@@ -1,18 +1,20 @@
 /**
- * The console, for whoever has the port: `/console` and what is below it. Its pages are files of the build, its sessions
- * those that the whole management API takes, and its data comes from the planes of this process.
+ * The console: `/console` and the paths below it. Its pages are files of the build, its sessions are those of the
+ * management API, and its data comes from the data planes of this process.
  *
- * Order of judgement: other sites (403), session (401), the header of a change (403), role (403), body's size (413), then what is
- * asked of the plane.
+ * Order of checks: cross-site requests (403), session (401), CSRF header of a change (403), role (403), body size
+ * (413), then the checks of the data plane.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Middleware } from 'koa';
 import { managementRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import type { HttpExchange } from '../http/answer.js';
+import { type PipelineContext, takeOver } from '../http/application.js';
 import { answerPage } from '../http/built-pages.js';
 import { BODILESS_METHODS, type FaceRequest, PlainRequest } from '../http/index.js';
-import { type Mounted, mounted } from '../http/mounted.js';
 import { RefusedRequest } from '../http/refused.js';
+import { subHandler } from '../http/sub-handler.js';
 import { refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
 import { mustBeAllowed } from '../team-permissions.js';
 import { ConsoleFace, type ConsoleParts } from './console-face.js';
@@ -31,28 +33,30 @@ const PLANES: Readonly<Record<string, (ask: PlaneAsk) => Promise<Passed>>> = {
   search: passedToSearch,
 };
 
-/** What a page's browser says that is no business of a plane. */
+/** Headers of the page's browser that the data plane does not need. */
 const OF_THE_PAGE = /^(cookie|authorization|origin|referer|millrace-csrf|expect|transfer-encoding|sec-.*)$/;
 
-export function createConsoleHandler(parts: ConsoleParts): Mounted {
+export function createConsoleHandler(parts: ConsoleParts): Middleware {
   const face = new ConsoleFace(parts);
-  return mounted({
+  return subHandler({
     name: 'console',
     root: ROOT,
     log: parts.log,
     isDraining: parts.isDraining,
-    answer: (exchange, path) => answer(face, exchange, path),
+    answer: (context) => answer(face, context),
     wording: managementRefusalOf,
   });
 }
 
-async function answer(face: ConsoleFace, exchange: HttpExchange, path: string): Promise<void> {
-  refuseOtherSites(exchange.request);
-  if (path === SESSION) await answerSession(face, exchange);
-  else if (path.startsWith(API)) await pass(face, exchange, path.slice(API.length));
-  else if (path === ROOT || path.startsWith(`${ROOT}/`))
-    await answerPage(face.built, exchange, path.slice(ROOT.length));
-  else throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
+async function answer(face: ConsoleFace, context: PipelineContext): Promise<void> {
+  const { path } = context;
+  refuseOtherSites(context.req);
+  if (path === SESSION) await answerSession(face, context);
+  else if (path.startsWith(API)) {
+    await pass(face, { request: context.req, response: takeOver(context) }, path.slice(API.length));
+  } else if (path === ROOT || path.startsWith(`${ROOT}/`)) {
+    await answerPage(face.built, context, path.slice(ROOT.length));
+  } else throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
 }
 
 async function pass(face: ConsoleFace, exchange: HttpExchange, asked: string): Promise<void> {
@@ -62,7 +66,7 @@ async function pass(face: ConsoleFace, exchange: HttpExchange, asked: string): P
   const [name = '', ...rest] = asked.split('/');
   const passedTo = Object.hasOwn(PLANES, name) ? PLANES[name] : undefined;
   if (passedTo === undefined || rest.length === 0) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
-  // Who does not see the tokens of data does not see the data either.
+  // A role that may not see the tokens of data may not see the data either.
   mustBeAllowed(grant.role, 'databases');
   const method = request.method as string;
   const body = BODILESS_METHODS.has(method)
@@ -80,10 +84,11 @@ async function pass(face: ConsoleFace, exchange: HttpExchange, asked: string): P
   });
   if (response.destroyed) return;
   const inner = innerRequest(request, passed, parts.sealing().open(passed.token.sealed));
+  // A plane uses only the members of a request that both types have.
   parts.planes[passed.plane](inner as unknown as FaceRequest, response);
 }
 
-/** The same request as the plane's own clients would make it. */
+/** The request as a client of the data plane would send it. */
 function innerRequest(request: IncomingMessage, { url, body }: Passed, token: string): PlainRequest {
   const rawHeaders = ['Authorization', `Bearer ${token}`];
   const headers: Record<string, string> = { authorization: `Bearer ${token}` };

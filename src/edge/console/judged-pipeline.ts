@@ -1,8 +1,8 @@
 /**
- * What a pipeline of the console does: which rights it needs, and what of it the audit log has to name.
+ * Checks a pipeline of the console: the token that it needs, and its changes for the audit log.
  *
- *  JPI1 what needs more than the read-only token and is no change goes on as it was judged, written anew, not as it came: no
- *       reader can find another command in it
+ *  JPI1 a pipeline that needs the standard token without changing data is forwarded in newly serialised form, so that
+ *       the data plane cannot read other commands in it than were checked here
  */
 import { findCommand, readOnlyPermissions } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
@@ -10,14 +10,14 @@ import { MAX_NOTED_COMMANDS } from './console-limits.js';
 
 export interface JudgedPipeline {
   readonly token: 'read-only' | 'standard';
-  /** Undefined: nothing is changed. */
+  /** Undefined: no changes. */
   readonly changes: { readonly commands: string; readonly key: string } | undefined;
   readonly body: Buffer;
 }
 
 type Kind = 'read' | 'look' | 'change';
 
-/** @param body a list of commands. What is none is refused where it goes */
+/** @param body a list of commands. The data plane refuses an invalid one */
 export function judgedPipeline(body: Buffer): JudgedPipeline {
   const commands = commandsIn(body);
   const judged = commands.map((words) => ({ words, kind: kindOf(words) }));
@@ -27,7 +27,7 @@ export function judgedPipeline(body: Buffer): JudgedPipeline {
   return { token: 'standard', changes: undefined, body: Buffer.from(JSON.stringify(commands)) };
 }
 
-/** Names, each once, and the first key. */
+/** The names, without repetitions, and the first key. */
 function noted(changes: readonly (readonly unknown[])[]) {
   const names = [...new Set(changes.map(([name]) => String(name).toUpperCase()))];
   const left = names.length - MAX_NOTED_COMMANDS;
@@ -35,7 +35,7 @@ function noted(changes: readonly (readonly unknown[])[]) {
   return { commands: left > 0 ? `${shown} and ${left} more` : shown, key: String(changes[0]?.[1] ?? '') };
 }
 
-/** What nobody knows is told so, whatever opens it. */
+/** An unknown command counts as a read: the data plane refuses it with any token. */
 function kindOf(words: readonly unknown[]): Kind {
   const texts = words.map((word) => String(word) as ByteString);
   const spec = findCommand(texts);

@@ -1,4 +1,4 @@
-/** The body of a page's request, whole. */
+/** The whole body of a page's request. */
 import { assert, STRANGERS } from '../../kernel/index.js';
 import type { HttpExchange } from '../http/answer.js';
 import { FaceRequest } from '../http/index.js';
@@ -6,8 +6,8 @@ import { bodyRefused } from '../http/refused.js';
 import type { ConsoleFace } from './console-face.js';
 
 /**
- * @param tenant who it is counted for; left out: those who have not signed in
- * @throws Refused 413, 503. Never settles once the client has gone
+ * @param tenant the tenant whose budget holds it. Default: unknown clients
+ * @throws Refused 413, 503. Never settles after the client has disconnected
  */
 export function bodyOf(
   { bodies }: ConsoleFace,

@@ -1,11 +1,11 @@
 /**
- * `/console/api/kv/<database>`, `/console/api/queue/<account>/<path>` and `/console/api/search/<index>/<path>`: what a page
- * asks of the planes, answered by them inside this process, under the rights of the page's session.
+ * `/console/api/kv/<database>`, `/console/api/queue/<account>/<path>` and `/console/api/search/<index>/<path>`:
+ * forwards a page's requests to the data planes inside this process, with the rights of the page's session.
  *
- *  CPL1 no token of a plane ever reaches a page: it is opened here, and goes no further than the plane
- *  CPL2 what the audit log does not name cannot change anything: it goes out with the read-only token, or as it was judged
- *       (JPI1). The line is there before the request is
- *  CPL3 a read-only key, and who may not use databases, change nothing here either
+ *  CPL1 no token of a data plane reaches a page: it is opened here and given only to the data plane
+ *  CPL2 a request without a line in the audit log cannot change data: it has the read-only token or the checked form
+ *       (JPI1: newly serialised). The line is stored before the request is sent
+ *  CPL3 a read-only key, or a role without the right to databases, changes no data here either
  */
 import {
   type AuditAction,
@@ -14,29 +14,29 @@ import {
   type ControlReply,
   type SealedSecret,
 } from '../../domain/control/index.js';
-import { accountIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
 import type { ManagementControl, ManagementGrant } from '../../ports/index.js';
+import { accountIdOfUuid, databaseIdOfUuid } from '../../protocol/index.js';
 import { askControl } from '../control-asking.js';
 import { MANAGEMENT_REFUSALS, notFound, SHARED_REFUSALS } from '../error-map.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { judgedPipeline } from './judged-pipeline.js';
 
-/** Where a request goes, and with what. */
+/** Target and content of a forwarded request. */
 export interface Passed {
   readonly plane: 'kv' | 'queue' | 'search';
-  /** As the plane has it. */
+  /** As the data plane expects it. */
   readonly url: string;
   readonly token: SealedSecret;
   readonly body: Buffer;
 }
 
-/** What a page asks of a plane. */
+/** A page's request to a data plane. */
 export interface PlaneAsk {
   readonly control: ManagementControl;
   readonly grant: ManagementGrant;
   readonly ip: string;
   readonly method: string;
-  /** What follows the plane's name: `<id>/<path>`. */
+  /** The part after the plane's name: `<id>/<path>`. */
   readonly rest: string;
   /** With its question mark, or ''. */
   readonly query: string;
@@ -50,7 +50,7 @@ interface Noted {
   readonly third?: string;
 }
 
-/** Whoever sees them can sign: their read takes the token that changes, of whoever may change. */
+/** Signing keys allow signing, so reading them needs the standard token and the right to change. */
 const SIGNING_KEYS = '/v2/keys';
 const BATCHES: ReadonlySet<string> = new Set(['', '/pipeline', '/multi-exec']);
 
@@ -108,7 +108,7 @@ export async function passedToSearch(ask: PlaneAsk): Promise<Passed> {
 
 type Look = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
-/** @param look what was looked for: it has to be there still, in the entry that holds the line. @throws Refused */
+/** @param look the query for the object: it must still exist in the entry with the log line. @throws Refused */
 async function noteChange(
   { control, grant, ip }: PlaneAsk,
   noted: Noted | undefined,
@@ -136,13 +136,13 @@ function isRead({ method }: PlaneAsk): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** The id, and the path behind it with its slash. */
+/** The id, and the rest of the path with its slash. */
 function splitOf(rest: string): [uuid: string, path: string] {
   const slash = rest.indexOf('/');
   return slash < 0 ? [rest, ''] : [rest.slice(0, slash), rest.slice(slash)];
 }
 
-/** What an older release made, or an operator chose without showing it here. */
+/** Tokens of an older release, or tokens set by an operator without storing their text. */
 function noTokens(what: string): RefusedRequest {
-  return invalid(`the tokens of this ${what} are not kept here: give it new ones to use it in the console`);
+  return invalid(`the tokens of this ${what} are not stored: replace them to use it in the console`);
 }

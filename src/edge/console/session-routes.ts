@@ -1,12 +1,13 @@
 /**
- * `/console/api/session`: signing in, who is signed in, signing out.
+ * `/console/api/session`: sign-in, the current session, sign-out.
  *
- *  CSE1 what a session is worth is in its cookie alone, which no script can read: no body ever holds it
+ *  CSE1 the secret of a session is only in its cookie, which scripts cannot read; no body contains it
  */
-import { uuidOf } from '../../messages/index.js';
+import { uuidOf } from '../../protocol/index.js';
 import { askControl } from '../control-asking.js';
 import { MANAGEMENT_REFUSALS, SHARED_REFUSALS } from '../error-map.js';
-import { type HttpExchange, PRIVATE_HEADERS, write } from '../http/answer.js';
+import { PRIVATE_HEADERS } from '../http/answer.js';
+import { answer as answerJson, type PipelineContext } from '../http/application.js';
 import type { BasicCredentials } from '../http/credentials.js';
 import { parsed } from '../http/json-bounds.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
@@ -17,34 +18,34 @@ import type { ConsoleFace } from './console-face.js';
 import { MAX_SIGN_IN_BYTES } from './console-limits.js';
 import { bodyOf } from './page-body.js';
 
-/** Whoever is not signed in is told that without a failure: every page begins with this question. */
+/** The answer without a session, not a failure: every page starts with this request. */
 const NOBODY = { signed_in: false };
 const MAX_TEXT_CHARACTERS = 1024;
 
 /** @throws Refused; CONTROL_STALE */
-export async function answerSession(face: ConsoleFace, exchange: HttpExchange): Promise<void> {
-  switch (exchange.request.method) {
+export async function answerSession(face: ConsoleFace, context: PipelineContext): Promise<void> {
+  switch (context.method) {
     case 'GET':
     case 'HEAD':
-      answer(face, exchange, shownTo(face, currentSession(face, exchange)));
+      answer(face, context, shownTo(face, currentSession(face, context)));
       return;
     case 'POST':
-      await signIn(face, exchange);
+      await signIn(face, context);
       return;
     case 'DELETE':
-      await signOut(face, exchange);
+      await signOut(face, context);
       return;
     default:
       throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'GET, HEAD, POST, DELETE' });
   }
 }
 
-async function signIn(face: ConsoleFace, exchange: HttpExchange): Promise<void> {
+async function signIn(face: ConsoleFace, context: PipelineContext): Promise<void> {
   const { parts, pages, signIns, addresses } = face;
-  const { request } = exchange;
-  // A page of another site could sign somebody in as somebody else.
+  const { req: request } = context;
+  // A page of another site could sign a user in with other credentials.
   refuseOtherOrigins(request, pages.publicUrls.search);
-  const credentials = credentialsIn(await bodyOf(face, exchange, MAX_SIGN_IN_BYTES));
+  const credentials = credentialsIn(await bodyOf(face, { request, response: context.res }, MAX_SIGN_IN_BYTES));
   const { email, key } = credentials;
   const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
   if (signedIn(signingIn, () => parts.access.grantForKey(email, key)) === undefined) {
@@ -53,22 +54,22 @@ async function signIn(face: ConsoleFace, exchange: HttpExchange): Promise<void> 
   const { sessions } = pages;
   const { text } = sessions.begin(credentials);
   const cookie = sessionCookie(text, Math.floor(sessions.sessionMs / 1000), parts.isSecure);
-  answer(face, exchange, shownTo(face, sessions.opened(text)), { 'Set-Cookie': cookie });
+  answer(face, context, shownTo(face, sessions.opened(text)), { 'Set-Cookie': cookie });
 }
 
-/** The browser forgets it, and its text is worth nothing any more, in every process. */
-async function signOut(face: ConsoleFace, exchange: HttpExchange): Promise<void> {
+/** Removes the cookie and invalidates the session in every process. */
+async function signOut(face: ConsoleFace, context: PipelineContext): Promise<void> {
   const { parts, pages } = face;
-  sessionOf(pages, exchange.request);
-  const session = pages.sessions.named(sessionInCookie(exchange.request.headers.cookie) as string);
+  sessionOf(pages, context.req);
+  const session = pages.sessions.named(sessionInCookie(context.req.headers.cookie) as string);
   if (session !== undefined) {
     const { name, untilMs } = session;
     await askControl(parts.control, { type: 'SignOut', session: name, untilMs }, 'SignedOut');
   }
-  answer(face, exchange, NOBODY, { 'Set-Cookie': sessionCookie('', 0, parts.isSecure) });
+  answer(face, context, NOBODY, { 'Set-Cookie': sessionCookie('', 0, parts.isSecure) });
 }
 
-function currentSession({ pages }: ConsoleFace, { request }: HttpExchange): OpenedSession | undefined {
+function currentSession({ pages }: ConsoleFace, { req: request }: PipelineContext): OpenedSession | undefined {
   const text = sessionInCookie(request.headers.cookie);
   return text === undefined ? undefined : pages.sessions.opened(text);
 }
@@ -99,15 +100,15 @@ function credentialsIn(body: Buffer): BasicCredentials {
 
 function textIn(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_CHARACTERS) return value;
-  throw invalid(`${name}: is a text of 1 to ${MAX_TEXT_CHARACTERS} characters`);
+  throw invalid(`${name}: must be a text of 1 to ${MAX_TEXT_CHARACTERS} characters`);
 }
 
 function answer(
   { parts }: ConsoleFace,
-  { response }: HttpExchange,
+  context: PipelineContext,
   value: object,
   more: Readonly<Record<string, string>> = {},
 ): void {
   const headers = { ...PRIVATE_HEADERS, ...more };
-  write(response, { status: 200, text: JSON.stringify(value), headers, isLast: parts.isDraining() });
+  answerJson(context, { status: 200, text: JSON.stringify(value), headers, isLast: parts.isDraining() });
 }

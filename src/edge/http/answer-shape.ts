@@ -1,18 +1,18 @@
-/** What a route answers, as its declaration says it and the OpenAPI document shows it. */
+/** The form of a route's answer, as its declaration states it and the OpenAPI document shows it. */
 import type { JsonSchema } from './openapi/parts.js';
 import type { ClassOf } from './request-class.js';
 
 export type AnswerShape =
   | { readonly kind: 'object' | 'list'; readonly of: ClassOf<object> }
-  /** `"OK"`, in quotes. */
+  /** The text `"OK"`, with its quotes. */
   | { readonly kind: 'ok' }
   | { readonly kind: 'texts' }
-  /** JSON that no class describes. */
+  /** JSON without a class. */
   | { readonly kind: 'json'; readonly of: JsonSchema; readonly description?: string; readonly example?: unknown }
-  /** Anything but JSON. */
+  /** An answer that is not JSON. */
   | { readonly kind: 'other'; readonly type: string; readonly description: string; readonly events?: EventShapes };
 
-/** The data of server-sent events, by their names. */
+/** JSON schemas of server-sent events, by event name. */
 type EventShapes = Readonly<Record<string, JsonSchema>>;
 
 export function one(type: ClassOf<object>): AnswerShape {
@@ -36,7 +36,7 @@ export function json(of: JsonSchema, description?: string, example?: unknown): A
   };
 }
 
-/** Server-sent events. @param data left out: no JSON */
+/** Server-sent events. @param data default: the events hold no JSON */
 export function events(description: string, data?: EventShapes): AnswerShape {
   return { kind: 'other', type: 'text/event-stream', description, ...(data !== undefined && { events: data }) };
 }

@@ -1,35 +1,15 @@
 /**
- * How an answer whose text is there is written, by every face.
+ * Writing of complete answers, for every endpoint.
  *
- *  AW1 it is written once, head and body together, with its length
- *  AW2 nothing is written to a client that has gone, or that has been answered
- *  AW3 what is left of a refused request's body is thrown away; of a long one that is not read the rest is not taken
+ *  AW1 an answer is written once, with its length
+ *  AW2 no answer is written to a client that has disconnected or already has one
+ *  AW3 the rest of a refused request's body is discarded; the rest of a long body is left unread
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RefusedRequest } from './refused.js';
 import { answerUnread, discardBody } from './request-body.js';
 
-/** Joining costs a copy; beyond this it is more than what is saved. */
-const MAX_PIECE_BYTES = 16 * 1024;
-
-/**
- * Node's `end(body)` writes head and body as one string and then an empty one, which makes a vector of two
- * and costs a tenth of a small request. Behind the head the body leaves with it in a plain write. The head
- * is written as Latin-1, so this is for bodies of one byte a character; and where a version of Node keeps
- * its head elsewhere, the ordinary way is taken. docs/adr/0012-one-piece.md has the figures.
- */
-export function endInOnePiece(response: ServerResponse, body: string, encoding: BufferEncoding, bytes: number): void {
-  const inside = response as unknown as { _header?: unknown };
-  const fits = bytes === body.length && bytes < MAX_PIECE_BYTES && response.req.method !== 'HEAD';
-  if (!fits || typeof inside._header !== 'string') {
-    response.end(body, fits ? 'latin1' : encoding);
-    return;
-  }
-  inside._header += body;
-  response.end();
-}
-
-/** A request and what is answered to it. */
+/** A request and its response. */
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -38,35 +18,43 @@ export interface HttpExchange {
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Left out: JSON; '' for an answer without a body. */
+  /** Default: JSON. '' for an answer without a body. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The connection ends with it. */
+  /** Closes the connection after the answer. */
   readonly isLast: boolean;
-  /** Not a byte more of the request's body is read: the connection's last answer, too. */
+  /** Reads no further byte of the request's body; this also closes the connection. */
   readonly leavesBody?: boolean;
 }
 
-/** Headers of answers that hold secrets, or data of tenants. */
+/** Headers of answers with secrets or tenants' data. */
 export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
-/** @returns bytes of the body; 0 when nothing was written */
+/** @returns the bytes of the body; 0 if the answer was not written */
 export function write(response: ServerResponse, answer: Answer): number {
   if (response.destroyed || response.headersSent) return 0;
   const { status, text, type = 'application/json', headers, isLast, leavesBody = false } = answer;
   const bytes = Buffer.byteLength(text);
-  // A flat list: Node copies an object of headers name by name.
+  // A flat list is faster: Node copies an object of headers one by one.
   const list = ['Content-Length', String(bytes)];
   if (type !== '') list.push('Content-Type', type);
   for (const name in headers) list.push(name, headers[name] as string);
   if (isLast || leavesBody) list.push('Connection', 'close');
   response.writeHead(status, list);
   if (leavesBody) answerUnread(response.req, response, text);
-  else endInOnePiece(response, text, 'utf8', bytes);
+  else response.end(text, encodingFor(text, bytes));
   return bytes;
 }
 
-/** Resolves when the client has read what it was offered, or has gone. */
+/**
+ * Node joins the head and a Latin-1 body into one write. A body of ASCII characters has the same bytes in both
+ * encodings.
+ */
+export function encodingFor(text: string, bytes: number, otherwise: BufferEncoding = 'utf8'): BufferEncoding {
+  return bytes === text.length ? 'latin1' : otherwise;
+}
+
+/** Resolves when the client has read the written bytes, or has disconnected. */
 export function whenDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const goOn = () => {
@@ -78,7 +66,7 @@ export function whenDrained(response: ServerResponse): Promise<void> {
 }
 
 export interface Refusing extends Omit<Answer, 'status' | 'text'> {
-  /** Left out: `{"error": "…"}`. */
+  /** Default: `{"error": "…"}`. */
   readonly text?: string;
 }
 

@@ -1,16 +1,16 @@
-/** Bodies that no class describes, as a route's declaration says them. */
+/** Bodies without a class, as a route declares them. */
 import { JSON_TYPE, type JsonSchema } from './openapi/parts.js';
 
 export interface BodyShape {
   readonly of: JsonSchema;
-  /** Left out: as its area says, else yes. */
+  /** Default: the area's rule, else yes. */
   readonly isNeeded?: boolean;
-  /** Media types; left out: JSON. */
+  /** Media types. Default: JSON. */
   readonly types?: readonly string[];
   readonly description?: string;
 }
 
-/** Bytes that nobody reads, of whatever type: JSON is the usual one. */
+/** Bytes that are stored or forwarded without being parsed; any media type, usually JSON. */
 export function anyBody(description: string): BodyShape {
   return { of: {}, isNeeded: false, types: [JSON_TYPE, '*/*'], description };
 }

@@ -1,12 +1,13 @@
 /**
- * The built pages, as files: each is read when it is first asked for, in the form that its reader takes, and kept.
+ * The files of the built pages. Each is read on its first request, in the encoding that the client accepts, and then
+ * cached.
  *
- *  CSF1 nothing is served but what the build has listed: a path is looked up, never opened
- *  CSF2 a file whose name says what is in it is kept by browsers for ever; the page that names it is asked for each time
+ *  CSF1 only files in the build's manifest are served: a path is looked up there and never opened
+ *  CSF2 browsers cache a file with a content hash in its name for ever, and ask for the page each time
  */
 import { createHash } from 'node:crypto';
 
-/** Made by infra/built-files.mjs: each file's path, and the forms in which it is there beside its own. */
+/** Written by infra/built-files.mjs: each file's path and the compressed forms that exist. */
 interface Manifest {
   readonly files: Readonly<Record<string, readonly ('br' | 'gzip')[]>>;
 }
@@ -58,7 +59,7 @@ export class BuiltFiles {
     return { bytes, type, encoding, etag };
   }
 
-  /** A build without pages serves none. */
+  /** A build without pages has no manifest and serves no file. */
   async #readManifest(): Promise<Manifest> {
     const bytes = await this.read(MANIFEST);
     return bytes === undefined ? { files: {} } : (JSON.parse(bytes.toString('utf8')) as Manifest);

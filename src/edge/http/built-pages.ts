@@ -1,14 +1,13 @@
-/** Answers with a file of the built pages: the page itself for whatever path it shows, and its parts by their names. */
-
+/** Serves the built pages: the page itself for each of its paths, and its assets by name. */
 import { SHARED_REFUSALS } from '../error-map.js';
-import type { HttpExchange } from './answer.js';
+import type { PipelineContext } from './application.js';
 import type { BuiltFiles, ServedFile } from './built-files.js';
 import { RefusedRequest } from './refused.js';
 
 const PAGE = 'index.html';
 const ASSETS = '/assets/';
 
-/** No code, style or frame but what this server serves, and no request to anybody else. */
+/** Scripts, styles and requests are allowed only from this server, frames not at all. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,9 +35,9 @@ export interface BuiltPages {
   readonly isDraining: () => boolean;
 }
 
-/** @param path what follows the folder of the pages; '' or begins with a slash. @throws Refused 404, 405 */
-export async function answerPage(pages: BuiltPages, exchange: HttpExchange, path: string): Promise<void> {
-  const { method, headers } = exchange.request;
+/** @param path the part after the pages' folder: '' or a text that begins with a slash. @throws Refused 404, 405 */
+export async function answerPage(pages: BuiltPages, context: PipelineContext, path: string): Promise<void> {
+  const { method, headers } = context;
   if (method !== 'GET' && method !== 'HEAD') {
     throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'GET, HEAD' });
   }
@@ -46,19 +45,14 @@ export async function answerPage(pages: BuiltPages, exchange: HttpExchange, path
   const name = isAsset ? path.slice(1) : PAGE;
   const file = await pages.files.get(name, String(headers['accept-encoding'] ?? ''));
   if (file === undefined) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
-  serve(exchange, file, isAsset ? FOR_EVER : EACH_TIME, pages.isDraining());
+  serve(context, file, isAsset ? FOR_EVER : EACH_TIME, pages.isDraining());
 }
 
-function serve({ request, response }: HttpExchange, file: ServedFile, caching: string, isLast: boolean): void {
-  if (response.destroyed) return;
-  const isKnown = request.headers['if-none-match'] === file.etag;
-  response.writeHead(isKnown ? 304 : 200, {
-    ...HEADERS,
-    'Cache-Control': caching,
-    ETag: file.etag,
-    ...(isKnown ? {} : { 'Content-Type': file.type, 'Content-Length': file.bytes.length }),
-    ...(file.encoding === undefined ? {} : { 'Content-Encoding': file.encoding }),
-    ...(isLast ? { Connection: 'close' } : {}),
-  });
-  response.end(isKnown || request.method === 'HEAD' ? undefined : file.bytes);
+function serve(context: PipelineContext, file: ServedFile, caching: string, isLast: boolean): void {
+  context.set({ ...HEADERS, 'Cache-Control': caching, ETag: file.etag });
+  if (isLast) context.set('Connection', 'close');
+  if (file.encoding !== undefined) context.set('Content-Encoding', file.encoding);
+  context.set('Content-Type', file.type);
+  context.body = file.bytes;
+  context.status = context.headers['if-none-match'] === file.etag ? 304 : 200;
 }

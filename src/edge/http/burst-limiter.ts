@@ -1,6 +1,6 @@
 /**
- * Calls a second of an account, a key or a search index, as far as this process sees them: a bucket that holds a
- * second's worth and fills evenly. Publishing is not counted here; its bound is the day's.
+ * The rate limit per second of an account, a key or a search index, counted in this process: a token bucket with one
+ * second's worth of tokens that fills evenly. It does not count published messages; their limit is per day.
  */
 import type { Clock } from '../../ports/index.js';
 import { MAX_COUNTED_KEYS } from './http-limits.js';
@@ -16,9 +16,10 @@ export class BurstLimiter {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * @param key whose calls they are. @param perSecond 0: no limit
-   * @param count more than a second's worth passes when the bucket is full, and who comes after waits the longer
-   * @returns may it go on?
+   * @param key the bucket's name. @param perSecond 0: no limit
+   * @param count a request for more than one second's worth passes when the bucket is full; later requests then wait
+   * longer
+   * @returns whether the request may continue
    */
   take(key: string, perSecond: number, count = 1): boolean {
     if (perSecond === 0) return true;
@@ -32,7 +33,7 @@ export class BurstLimiter {
     return true;
   }
 
-  /** Headers that go with a refusal. Reset is when there is room for one again, in Unix seconds. */
+  /** Headers of a refusal. Reset is the time when one token is available, in Unix seconds. */
   headers(perSecond: number): Record<string, string> {
     return {
       'Burst-RateLimit-Limit': String(perSecond),

@@ -1,22 +1,22 @@
-/** JSON bodies against the rules that stand beside the fields of a request class. */
+/** Checks JSON bodies against the rules on the fields of a request class. */
 import { type ValidationError, validateSync } from 'class-validator';
 import { invalid, type RefusedRequest } from './refused.js';
 
-/** @throws Refused 400 that names the first field that is wrong */
+/** @throws Refused 400 with the first invalid field */
 export function checked<Request extends object>(request: Request): Request {
   const [problem] = validateSync(request, { stopAtFirstError: true, forbidUnknownValues: false });
   if (problem !== undefined) throw refusedFor(problem, '');
   return request;
 }
 
-/** The members of a body. @throws Refused 400 when it is no object */
+/** The members of a body. @throws Refused 400 if the body is not an object */
 export function membersOf(body: unknown, what = 'the body'): Map<string, unknown> {
   return new Map(Object.entries(objectIn(body, what)));
 }
 
 /**
- * The same, as it was parsed: for names that are not those of what every object has. @throws Refused 400 when it is no
- * object
+ * The body as it was parsed, for member names that `Object.prototype` does not have. @throws Refused 400 if it is not
+ * an object
  */
 export function objectIn(body: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid(`${what} is not a JSON object`);

@@ -1,17 +1,17 @@
 /**
- * Who a request came from: its peer, or the address that known proxies say they took it from. What anybody else
- * writes into `X-Forwarded-For` is a claim and stays unread.
+ * The client's address: the peer of the connection, or the address that a trusted proxy reports in `X-Forwarded-For`.
+ * The header is ignored for all other peers, because any client can write it.
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** A range of addresses by its leading bits. */
+/** A range of addresses with a common prefix. */
 export interface ProxyRange {
   readonly address: string;
   readonly prefixBits: number;
 }
 
-/** Hops of proxies that are followed back; nobody has more in front. */
+/** The most proxies followed; real chains are shorter. */
 const MAX_HOPS = 16;
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
@@ -25,7 +25,7 @@ export class ClientAddresses {
       this.#trusted.addSubnet(address, prefixBits, familyOf(address));
   }
 
-  /** An IP address; IPv4 in its own form. Empty when the peer is gone already. */
+  /** An IP address, with IPv4 in dotted form. Empty if the peer has already disconnected. */
   of({ socket, headers }: IncomingMessage): string {
     const peer = plain(socket.remoteAddress ?? '');
     const forwarded = headers['x-forwarded-for'];
@@ -33,12 +33,12 @@ export class ClientAddresses {
     return this.#behind(peer, String(forwarded).split(','));
   }
 
-  /** Does a known proxy hand it on, whose word on how it was asked counts? */
+  /** Does the request come from a trusted proxy, so that its forwarding headers count? */
   isHandedOn({ socket }: IncomingMessage): boolean {
     return this.#trusted !== undefined && this.#isTrusted(plain(socket.remoteAddress ?? ''));
   }
 
-  /** From the nearest hop outwards, for as long as the one that says so is trusted. */
+  /** Follows the header from the nearest hop outwards, as long as each reporting hop is trusted. */
   #behind(peer: string, claims: readonly string[]): string {
     let address = peer;
     for (let hop = 1; hop <= Math.min(claims.length, MAX_HOPS) && this.#isTrusted(address); hop += 1) {
@@ -58,7 +58,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-/** IPv4 in its own form. */
+/** An IPv4-mapped IPv6 address becomes dotted IPv4. */
 export function plain(address: string): string {
   if (!address.startsWith('::')) return address;
   return MAPPED_IPV4.exec(address)?.[1] ?? address;

@@ -1,4 +1,4 @@
-/** A rule for a field that class-validator has none for, with what the OpenAPI document says of it. */
+/** A validation rule that class-validator does not have, with its OpenAPI schema. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema/build/decorators.js';
 
@@ -6,7 +6,7 @@ type Schema = Exclude<Parameters<typeof JSONSchema>[0], (...parameters: never[])
 
 const NAMES = new Set<string>();
 
-/** Names of such rules: what the document says of them stands beside them, and follows from nothing else. */
+/** Names of these rules: the document takes their schema from the rule itself. */
 export const DESCRIBED_RULES: ReadonlySet<string> = NAMES;
 
 export function describedRule(

@@ -1,19 +1,23 @@
 /**
- * A face as a server: sockets, their bounds, and an orderly end.
+ * The HTTP server of an endpoint: its sockets, their limits, and an orderly shutdown.
  *
- * Invariants
- *  FSE1 Node's strict parser, or one that takes less and leaves the rest to it (plain-head.ts); a request that it refuses is answered once and its connection closed
- *  FSE2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
- *  FSE3 after `close` began no connection is accepted, and every answer is its connection's last; after `leave`, which
- *       comes before it, too, and connections are still accepted
- *  FSE4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
- *       name none. Refusals of it are in the face's words, and Node's own never go out
- *  FSE5 a request has no more headers than are read: those behind would be lost, its length among them
- *  FSE6 a request that nobody could judge right now waits until somebody can
- *  FSE7 a connection that is in use ends behind an answer, never with a request on its way to it: those without a request
- *       stay open until nothing was asked over any of them for a while
+ *  FSE1 requests are parsed by Node's strict parser, or by plain-head.ts, which accepts fewer requests and passes the
+ *       others on; a request that the parser refuses gets one answer, and its connection closes
+ *  FSE2 a slow or silent client holds a connection for a bounded time, and one address a bounded number of
+ *       connections
+ *  FSE3 after `close` has started, no connection is accepted and every answer closes its connection; after `leave`,
+ *       which comes before it, answers also close their connections, but new ones are accepted
+ *  FSE4 a request names exactly one host (with two, a proxy may have read the other); HTTP/1.0 may name none. The
+ *       endpoint words these refusals, and Node's own are never sent
+ *  FSE5 a request has no more headers than are read: further headers would be lost, and `Content-Length` may be one
+ *       of them
+ *  FSE6 a request that cannot be checked yet, because the grants are not current, waits until they are
+ *  FSE7 a busy connection closes after an answer, never with a request on its way; idle connections stay open until
+ *       no request has arrived on any connection for a while
  */
-import http, { type ServerResponse } from 'node:http';
+
+import type { Server, ServerResponse } from 'node:http';
+import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -26,12 +30,16 @@ import { PlainConnections, type PlainParts } from './plain-connections.js';
 import { FaceRequest } from './request-body.js';
 import { CLIENT_GONE, RequestMetrics } from './request-metrics.js';
 import { endRequest, RequestTraces } from './request-traces.js';
-import { lookForSlowClients } from './slow-clients.js';
+
+/** The longest delay of a timer. */
+const NEVER_MS = 2 ** 31 - 1;
 
 const HOST = 'host';
-/** Node's code for headers that are too large. */
+/** Emitted when a TLS connection can be read. */
+const SECURED = 'secureConnection';
+/** Node's code for too large headers. */
 const HEADERS_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
-/** Node's code for a request that does not come. */
+/** Node's code for a request that does not arrive in time. */
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** PEM texts. */
@@ -40,22 +48,22 @@ export interface TlsTexts {
   readonly key: string | Buffer;
 }
 
-/** What a face does with what its sockets bring. */
+/** The endpoint's part of the server. */
 export interface FaceBehaviour {
-  /** Synchronously: a body's pieces follow in the same tick. */
+  /** Runs synchronously: the body's pieces follow in the same tick. */
   handle(request: FaceRequest, response: ServerResponse): void;
-  /** What a client hears that asks for a tunnel, which no face makes; and the methods that the face takes instead. */
+  /** The answer to CONNECT, which no endpoint supports, and the methods that the endpoint allows. */
   readonly connectRefusal: Refusal;
   readonly allowedMethods: string;
-  /** What a client hears whose bytes are not HTTP, by Node's code for what is wrong with them. */
+  /** The answer to bytes that are not HTTP, by Node's error code. */
   protocolRefusal(code: string | undefined): Refusal;
-  /** A connection could not be accepted: the machine has no room for it. */
+  /** A connection could not be accepted: the system has no resources for it. */
   acceptFailed(error: Error): void;
-  /** From here on every answer is its connection's last. */
+  /** From now on every answer closes its connection. */
   drain(): void;
   /**
-   * Of a face whose `handle` gets by with what plain-exchange.ts has of plain requests, and hands over what it cannot.
-   * Left out: Node's server has them all.
+   * True if `handle` needs only the members of plain-exchange.ts for plain requests and hands the others over.
+   * Default: Node's server handles all requests.
    */
   readonly takesPlain?: boolean;
 }
@@ -64,40 +72,40 @@ export interface FaceServerParts {
   readonly limits: HttpLimits;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Its first word in the log. */
+  /** The first word of its log events. */
   readonly name: string;
   readonly metrics: Metrics;
-  /** Left out: nothing is traced. */
+  /** Default: no traces. */
   readonly tracing?: Tracing | undefined;
   readonly tls?: TlsTexts | undefined;
-  /** Left out: every request is handled at once. */
+  /** Default: every request is handled immediately. */
   readonly freshness?: Freshness | undefined;
 }
 
 export interface FaceServer {
-  /** A request that came in by another face of this process, judged as if by this one. */
+  /** Handles a request that another endpoint of this process received, as if it had arrived here. */
   handle(request: FaceRequest, response: ServerResponse): void;
-  /** @returns the address that is listened on, with the real port. @throws what `listen` reports: EADDRINUSE … */
+  /** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
   listen(port: number, host: string): Promise<AddressInfo>;
-  /** It will be closed soon: clients do well to come back elsewhere. */
+  /** Announces the close: clients should reconnect to another process. */
   leave(): void;
-  /** Resolves when every connection has ended: after what is in flight, or once `deadline` is aborted. */
+  /** Resolves when every connection has closed: after the requests in flight, or when `deadline` is aborted. */
   close(deadline?: AbortSignal): Promise<void>;
 }
 
 export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): FaceServer {
-  const { limits, tls, clock, timers, freshness, name, metrics, tracing } = parts;
-  const told = { requests: new RequestMetrics(name, metrics), traces: tracing && new RequestTraces(name, tracing) };
+  const { limits, tls, clock, timers, freshness, name, metrics } = parts;
+  const observers = observersOf(parts);
   const server = boundedServer(limits, tls);
-  const mostHeaderParts = 2 * limits.maxHeadersCount; // Names and values in turn.
+  const mostHeaderParts = 2 * limits.maxHeadersCount; // Names and values alternate.
   let isLeaving = false;
-  /** When something was asked last, or somebody connected. */
+  /** Time of the last request or connection. */
   let usedAtMs = Number.NEGATIVE_INFINITY;
   const handle = (request: FaceRequest, response: ServerResponse) => {
     usedAtMs = clock.nowMs();
     if (isLeaving) response.shouldKeepAlive = false;
-    tell(request, response, told, clock);
-    const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5
+    observe(request, response, observers, clock);
+    const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5 (a request has no more headers than are read).
     if (isTooLong || !hasOneHost(request)) {
       refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
       return;
@@ -108,23 +116,23 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   const sockets = new SocketRegister(limits.maxConnectionsPerAddress);
   metrics.gauge('millrace_connections', () => sockets.size, name);
   server.on('request', handle);
-  // The first is answered before the body is sent for; the handler asks for it when it wants it. A client may expect other
-  // things: nothing is promised, and what it asks is answered all the same.
+  // The handler asks for the body (100 Continue) when it needs it, so these events are answered like a normal
+  // request. Other expectations are ignored.
   for (const event of ['checkContinue', 'checkExpectation']) server.on(event, handle);
   server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseRaw(socket, face.protocolRefusal(code)));
-  const isPlainToo = face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0;
-  const plain = isPlainToo ? plainConnectionsOf(server, parts, face, told) : undefined;
+  const plain = plainConnectionsOf(server, parts, face, observers);
   lookForSlowClients(server, limits.connectionsCheckingIntervalMs);
   server.on('connection', (socket: Socket) => {
     usedAtMs = clock.nowMs();
     sockets.add(socket);
-    if (!socket.destroyed) plain?.add(socket);
+    if (!socket.destroyed && tls === undefined) plain.add(socket);
   });
+  if (tls !== undefined) server.on(SECURED, (socket: Socket) => plain.add(socket));
 
   const leave = () => {
     isLeaving = true;
-    plain?.leave();
+    plain.leave();
   };
   return {
     handle: face.handle,
@@ -133,33 +141,35 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
     leave,
     close: async (deadline) => {
       const closed = await stopAccepting(server, { timers, cut: () => sockets.endAll(), deadline });
-      // Not before: whoever hears that his connection ends makes another one.
+      // Only now: a client whose connection closes connects again.
       face.drain();
       leave();
-      await untilSilent(() => clock.nowMs() - Math.max(usedAtMs, plain?.usedAtMs ?? usedAtMs), { timers, closed });
+      await untilSilent(() => clock.nowMs() - Math.max(usedAtMs, plain.usedAtMs), { timers, closed });
       sockets.endSilent();
-      plain?.end();
-      // Lets nobody in any more already: this ends the idle ones among Node's own.
+      plain.end();
+      // The listener is already closed; this closes the idle connections of Node's own server.
       server.close();
       await closed.promise;
     },
   };
 }
 
-/** In front of Node's own listener, which gets the connections that are handed over. */
+/** Runs before Node's own listener, which gets the connections that are handed over. */
 function plainConnectionsOf(
   server: http.Server,
-  { limits, clock, freshness }: FaceServerParts,
+  { limits, clock, freshness, tls }: FaceServerParts,
   face: FaceBehaviour,
-  told: Told,
+  observers: RequestObservers,
 ): PlainConnections {
-  const [accept] = server.listeners('connection');
-  server.removeAllListeners('connection');
+  const ready = tls === undefined ? 'connection' : SECURED;
+  const [accept] = server.listeners(ready);
+  server.removeAllListeners(ready);
   return new PlainConnections({
     clock,
     limits,
-    ...told,
-    // What is there of both is all that such a face uses.
+    ...observers,
+    answers: face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0,
+    // Such an endpoint uses only the members that both types have.
     handle: (request, response) =>
       face.handle(request as unknown as FaceRequest, response as unknown as ServerResponse),
     accept: (socket) => accept?.call(server, socket),
@@ -168,11 +178,20 @@ function plainConnectionsOf(
   });
 }
 
-/** Who is told of each request. */
-type Told = Pick<PlainParts, 'requests' | 'traces'>;
+/** The observers of each request. */
+type RequestObservers = Pick<PlainParts, 'requests' | 'traces'>;
 
-/** A client that goes before its answer has a status of its own. */
-function tell(request: FaceRequest, response: ServerResponse, { requests, traces }: Told, clock: Clock): void {
+function observersOf({ name, metrics, tracing }: FaceServerParts): RequestObservers {
+  return { requests: new RequestMetrics(name, metrics), traces: tracing && new RequestTraces(name, tracing) };
+}
+
+/** A client that disconnects before its answer is counted with its own status. */
+function observe(
+  request: FaceRequest,
+  response: ServerResponse,
+  { requests, traces }: RequestObservers,
+  clock: Clock,
+): void {
   if (traces !== undefined) request.trace = traces.begin(request);
   const askedAtMs = clock.monotonicMs();
   response.once('close', () => {
@@ -182,11 +201,14 @@ function tell(request: FaceRequest, response: ServerResponse, { requests, traces
   });
 }
 
-/** FSE6. When it has waited for long enough the request is handled all the same, and hears why it cannot be. */
+/**
+ * Holds the request (FSE6: it waits until the grants are current). After a bounded wait it is handled anyway, and its
+ * answer says why it cannot be checked.
+ */
 async function handleWhenFresh(request: FaceRequest, handle: () => void, freshness: Freshness): Promise<void> {
   request.hold();
   await freshness.untilFresh();
-  // Its client may have gone meanwhile.
+  // The client may have disconnected during the wait.
   if (!request.destroyed) request.goOn(handle);
 }
 
@@ -199,13 +221,13 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.maxHeaderBytes,
     insecureHTTPParser: false,
-    // FSE4.
+    //  FSE4 (a request names exactly one host): checked here.
     requireHostHeader: false,
     noDelay: true,
   };
   const server = tls === undefined ? http.createServer(options) : https.createServer({ ...options, ...tls });
   server.timeout = limits.stalledSocketTimeoutMs;
-  // One more, which shows that there are too many: Node drops what is behind without a word.
+  // One more than the limit, to detect too many: Node drops further headers silently.
   server.maxHeadersCount = limits.maxHeadersCount + 1;
   server.maxConnections = limits.maxConnections;
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
@@ -214,7 +236,7 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
 
 function hasOneHost({ rawHeaders, httpVersionMinor }: FaceRequest): boolean {
   let hosts = 0;
-  // Names and values in turn.
+  // Names and values alternate.
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
@@ -222,7 +244,7 @@ function hasOneHost({ rawHeaders, httpVersionMinor }: FaceRequest): boolean {
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
 }
 
-/** The connection's last answer. */
+/** Closes the connection after the answer. */
 function refuse(response: ServerResponse, refusal: Refusal): void {
   const body = errorToJson(refusal.text);
   const head = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
@@ -230,7 +252,7 @@ function refuse(response: ServerResponse, refusal: Refusal): void {
   response.end(body);
 }
 
-/** Answers on a socket that has no response object, and ends it. */
+/** Answers on a socket that has no response object, and closes it. */
 function refuseRaw(socket: Duplex, refusal: Refusal, ...headers: string[]): void {
   if (!socket.writable) {
     socket.destroy();
@@ -247,7 +269,10 @@ function refuseRaw(socket: Duplex, refusal: Refusal, ...headers: string[]): void
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Who is connected: counts by address (FSE2), and knows which sockets never said anything. */
+/**
+ * The open sockets: counts them by address (FSE2: one address holds a bounded number of connections), and finds those
+ * that never sent a byte.
+ */
 class SocketRegister {
   readonly #sockets = new Set<Socket>();
   readonly #countByAddress = new Map<string, number>();
@@ -282,4 +307,31 @@ class SocketRegister {
     if (count === 0) this.#countByAddress.delete(address);
     else this.#countByAddress.set(address, count);
   }
+}
+
+/**
+ * Runs Node's check for slow requests only while clients are connected. Each server has an interval timer for it, which
+ * would wake up an idle process. @param server not listening yet
+ */
+export function lookForSlowClients(server: Server, everyMs: number): void {
+  // Node starts its check in this listener; calling it again restarts the check with the current interval.
+  const [begin] = server.listeners('listening');
+  if (begin === undefined) return;
+  const lookEvery = (ms: number) => Object.assign(server, { connectionsCheckingInterval: ms });
+  let clients = 0;
+  lookEvery(NEVER_MS);
+  server.prependListener('connection', (socket: Socket) => {
+    clients += 1;
+    if (clients === 1) {
+      lookEvery(everyMs);
+      begin.call(server);
+    }
+    socket.once('close', () => {
+      clients -= 1;
+      // A server that no longer listens ends its check by itself.
+      if (clients > 0 || !server.listening) return;
+      lookEvery(NEVER_MS);
+      begin.call(server);
+    });
+  });
 }

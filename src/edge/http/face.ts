@@ -1,4 +1,4 @@
-/** What every face that has a port of its own is made of: who asks, what is held for it, what failed, and its server. */
+/** The base of every endpoint with a port: client addresses, sign-ins, the byte budget, incidents and the server. */
 import { ByteBudget, describeError } from '../../kernel/index.js';
 import {
   type Clock,
@@ -19,23 +19,23 @@ export interface FaceParts<Limits extends HttpLimits = HttpLimits> {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** Left out: nobody watches. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics | undefined;
-  /** Left out: nothing is traced. */
+  /** Default: no traces. */
   readonly tracing?: Tracing | undefined;
   readonly limits: Limits;
-  /** Whose word counts on who asks; without them the peer is who asks. */
+  /** Proxies whose forwarding headers count. Default: the peer is the client. */
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
-  /** Left out: guessing is neither slowed nor counted. */
+  /** Default: failed sign-ins are neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
-  /** Left out: what requests hold has no bound. */
+  /** Default: no limit on the bytes that requests hold. */
   readonly budget?: ByteBudget | undefined;
 }
 
 export interface SocketParts {
-  /** Without them the face speaks plain HTTP. */
+  /** Default: plain HTTP. */
   readonly tls?: TlsTexts;
-  /** Left out: nobody waits for it. */
+  /** Default: requests do not wait for it. */
   readonly freshness?: Freshness;
 }
 
@@ -44,10 +44,10 @@ export abstract class Face<Parts extends FaceParts> {
   readonly signIns: SignIns;
   readonly budget: ByteBudget;
   readonly incidents: Incidents;
-  /** Set while draining: every answer is its connection's last. */
+  /** Set while draining: every answer closes its connection. */
   isDraining = false;
 
-  /** @param name the first word of its events in the log: `kv` */
+  /** @param name the first word of its log events: `kv` */
   constructor(
     private readonly name: string,
     readonly parts: Parts,
@@ -58,7 +58,7 @@ export abstract class Face<Parts extends FaceParts> {
     this.incidents = new Incidents(name, parts);
   }
 
-  /** @param onDrain ends what would not end by itself */
+  /** @param onDrain ends the requests that would not end on their own */
   serve(
     { tls, freshness }: SocketParts,
     behaviour: Omit<FaceBehaviour, 'acceptFailed' | 'drain'>,

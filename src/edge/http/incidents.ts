@@ -1,4 +1,4 @@
-/** Requests that failed through no fault of their client's: what the log has of them, and what the client is told. */
+/** Requests that failed because of the server: their log events and the answers to their clients. */
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { Clock, Log } from '../../ports/index.js';
 import { isPassing, type Refusal } from '../error-map.js';
@@ -8,8 +8,8 @@ export class Incidents {
   #count = 0;
 
   /**
-   * @param face the first word of its events in the log: `kv`
-   * @param mark tells ids of faces apart
+   * @param face the first word of its log events: `kv`
+   * @param mark distinguishes the incident ids of endpoints
    */
   constructor(
     private readonly face: string,
@@ -18,15 +18,15 @@ export class Incidents {
   ) {}
 
   /**
-   * From whatever was thrown while a call was handled to what its client is told, and what the log.
-   * @param wording of the face
+   * Converts any thrown value into the refusal for the client, and logs it.
+   * @param wording of the endpoint
    */
   refused(failure: unknown, wording: (failure: unknown) => Refusal): RefusedRequest {
     if (failure instanceof RefusedRequest) return failure;
     return new RefusedRequest(this.told(wording(failure), failure), {}, undefined, isPassing(failure));
   }
 
-  /** Defects get an id that a client can quote and an operator can search for. @returns what the client is told */
+  /** A defect gets an id that a client can quote and an operator can search for. @returns the refusal for the client */
   told(refusal: Refusal, failure: unknown): Refusal {
     const { log } = this.ports;
     if (refusal.status < 500) return refusal;

@@ -1,4 +1,4 @@
-export { endInOnePiece } from './answer.js';
+export { encodingFor } from './answer.js';
 export { ClientAddresses, type ProxyRange } from './client-address.js';
 export { createFaceServer, type FaceServer, type TlsTexts } from './face-server.js';
 export { type HttpLimits, MAX_STRANGERS_BODY_BYTES } from './http-limits.js';

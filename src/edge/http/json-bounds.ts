@@ -1,4 +1,4 @@
-/** What JSON from outside may be made of, counted before it is parsed; and the one place that parses it. */
+/** Limits on JSON from outside, counted before it is parsed, and the only place that parses it. */
 import { MAX_BODY_DEPTH } from './http-limits.js';
 import { invalid } from './refused.js';
 
@@ -11,7 +11,7 @@ export const CLOSE_ARRAY = 0x5d;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
-/** Scanned in one step: well below a millisecond. */
+/** Bytes scanned in one slice: well below a millisecond. */
 export const JSON_SLICE_BYTES = 128 * 1024;
 
 /** @throws Refused 400 */
@@ -23,13 +23,13 @@ export function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Between so many values there is one comma less. @returns the commas so far. @throws Refused 400 */
+/** Counts one comma; `maxValues` values have one comma less. @returns the commas so far. @throws Refused 400 */
 export function more(commas: number, what: string, maxValues: number): number {
   if (commas + 1 === maxValues) throw invalid(`${what} has more than ${maxValues} values`);
   return commas + 1;
 }
 
-/** @returns the depth within. @throws Refused 400 */
+/** @returns the depth one level down. @throws Refused 400 */
 export function deeper(depth: number, maxDepth = MAX_BODY_DEPTH): number {
   if (depth === maxDepth) throw invalid(`the body is nested deeper than ${maxDepth} levels`);
   return depth + 1;

@@ -1,8 +1,8 @@
 /**
- * JSON from outside, bounded before it is parsed: depth, the number of values, and the items of a long array one by
- * one, so that neither a hundred megabytes nor a hundred thousand brackets or members hold anybody up.
+ * JSON from outside, limited before it is parsed: depth, number of values, and the items of a long array one by one.
+ * A body of a hundred megabytes, or with a hundred thousand brackets or members, then does not block other requests.
  *
- * The scan knows brackets and strings only. What it lets through, JSON.parse judges, piece by piece.
+ * The scan recognises only brackets and strings. JSON.parse judges the rest, item by item.
  */
 import { MAX_BODY_VALUES } from './http-limits.js';
 import {
@@ -24,30 +24,30 @@ import { invalid, type RefusedRequest } from './refused.js';
 
 export interface Item {
   readonly item: unknown;
-  /** The item's body in UTF-8 when it is long; the item's own is empty then. */
+  /** The item's body in UTF-8 if it is long; the body in `item` is empty then. */
   readonly body?: Buffer | undefined;
 }
 
 export interface ItemBounds {
-  /** What an item is, for the text of a refusal. */
+  /** The noun for an item in the text of a refusal. */
   readonly what: string;
-  /** One item's text may be so long. */
+  /** Limit for the text of one item. */
   readonly maxBytes: number;
   readonly maxValues: number;
-  /** Left out: that of every body. */
+  /** Default: the depth of every body. */
   readonly maxDepth?: number;
   tooLong(): RefusedRequest;
 }
 
-/** A whole body. @throws Refused 400 */
+/** Parses a whole body. @throws Refused 400 */
 export function parseJson(body: Buffer): unknown {
   refuseExcess(body);
   return parsed(body);
 }
 
 /**
- * The items of a body that is an array, each when its text is complete; `undefined` where others may run.
- * @throws Refused 400; what the bounds say for an item that is too long
+ * The items of a body that is an array, each when its text is complete; `undefined` where other requests may run.
+ * @throws Refused 400; `tooLong` for an item above the limit
  */
 export function* itemsOf(body: Buffer, bounds: ItemBounds): Generator<Item | undefined, void> {
   const { what, maxBytes, maxValues, maxDepth } = bounds;
@@ -55,19 +55,19 @@ export function* itemsOf(body: Buffer, bounds: ItemBounds): Generator<Item | und
   if (body[at] !== OPEN_ARRAY) throw invalid('the body is not a JSON array');
   at = skipBlanks(body, at + 1);
   if (body[at] === CLOSE_ARRAY) return mustEnd(body, at + 1);
-  let breatheAt = at + JSON_SLICE_BYTES;
+  let yieldAt = at + JSON_SLICE_BYTES;
   let from = at;
   let depth = 0;
   let commas = 0;
   let isInString = false;
   while (at < body.length) {
     if (at - from > maxBytes) throw bounds.tooLong();
-    if (at >= breatheAt) {
-      breatheAt = at + JSON_SLICE_BYTES;
+    if (at >= yieldAt) {
+      yieldAt = at + JSON_SLICE_BYTES;
       yield undefined;
     }
     if (isInString) {
-      at = endOfText(body, at, breatheAt);
+      at = endOfText(body, at, yieldAt);
       isInString = body[at] !== QUOTE;
       if (!isInString) at += 1;
       continue;

@@ -1,18 +1,18 @@
 /**
- * Texts inside JSON, as bytes: where they end, and what they say, in slices. What a slice says is JSON.parse's to
- * judge; here it is only seen to that no slice ends within a character, an escape, or a pair of surrogates.
+ * Strings inside JSON, as bytes: where they end, and their decoded content in slices. JSON.parse judges each slice;
+ * this file only makes sure that no slice ends inside a character, an escape or a surrogate pair.
  */
 import { BACKSLASH, JSON_SLICE_BYTES, notJson, QUOTE } from './json-bounds.js';
 
 const LETTER_U = 0x75;
-/** `\uXXXX`. */
+/** An escape `\uXXXX`. */
 const LONGEST_ESCAPE_BYTES = 6;
-/** A character in UTF-8 has so many bytes behind its first, at most. */
+/** A UTF-8 character has at most this many continuation bytes. */
 const MOST_CONTINUATIONS = 3;
 
 /**
- * Where the text ends that goes on at `from`: its closing quote; or a place from `to` on where it still goes on, which
- * is no quote. @param from not within an escape
+ * The position of the closing quote of the string that continues at `from`; or, if the string continues past `to`, a
+ * position at or after `to` without a quote. @param from not inside an escape
  */
 export function endOfText(document: Buffer, from: number, to: number): number {
   let at = from;
@@ -25,8 +25,8 @@ export function endOfText(document: Buffer, from: number, to: number): number {
 }
 
 /**
- * The text between two quotes, in UTF-8, in pieces; undefined meanwhile: others may run. Surrogates without a partner
- * become what every encoder makes of them.
+ * The string between two quotes, in UTF-8, in pieces; yields undefined where other requests may run. Unpaired
+ * surrogates become replacement characters, as in every encoder.
  * @throws Refused 400
  */
 export function* decodedText(
@@ -46,12 +46,12 @@ export function* decodedText(
 }
 
 /**
- * The last place up to `to` where a text can be cut in two that say together what it says.
- * @param from where it may be cut, some bytes before `to`
+ * The last position up to `to` where a string can be cut so that both parts decode to the same content as the whole.
+ * @param from a valid cut, some bytes before `to`
  */
 export function cutBefore(document: Buffer, from: number, to: number): number {
   let cut = to;
-  // Four continuations in a row are no character, wherever they are cut.
+  // Four continuation bytes in a row are not valid UTF-8, so the cut does not matter.
   while (to - cut < MOST_CONTINUATIONS && isContinuation(document[cut])) cut -= 1;
   if (isContinuation(document[cut])) cut = to;
   const last = lastEscape(document, from, cut);
@@ -70,14 +70,14 @@ function sliceOf(document: Buffer, from: number, to: number): string {
   }
 }
 
-/** Where the last escape begins that may reach to `before`. */
+/** The start of the last escape that may reach to `before`. */
 function lastEscape(document: Buffer, from: number, before: number): number | undefined {
   const near = Math.max(from, before - LONGEST_ESCAPE_BYTES);
   for (let at = before - 1; at >= near; at -= 1) {
     if (document[at] !== BACKSLASH) continue;
     let first = at;
     while (first > from && document[first - 1] === BACKSLASH) first -= 1;
-    // Every second one is what the one before it stands for.
+    // In a row of backslashes every second one is escaped by its predecessor.
     return (at - first) % 2 === 0 ? at : at - 1;
   }
   return undefined;
@@ -99,14 +99,14 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** @returns the position behind the blanks that begin at `from` */
+/** @returns the position after the blanks that begin at `from` */
 export function skipBlanks(body: Buffer, from: number): number {
   let at = from;
   while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at += 1;
   return at;
 }
 
-/** @throws Refused 400 when more than blanks follow */
+/** @throws Refused 400 if more than blanks follow */
 export function mustEnd(body: Buffer, from: number): void {
   if (skipBlanks(body, from) !== body.length) throw notJson();
 }

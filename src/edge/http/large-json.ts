@@ -1,10 +1,11 @@
 /**
- * JSON of megabytes, read in slices so that others run between. Documents are that long for one text in them: the body
- * of a message, the result of a step. Long texts are taken out; what is left is short, and is parsed at once.
+ * JSON of several megabytes, read in slices so that other requests run in between. Such documents are long because of
+ * one string: the body of a message, the result of a step. Long strings are taken out; the short rest is parsed in
+ * one call.
  *
- *  LJ1 what JSON.parse refuses is refused, and what it reads is read alike, long texts aside
- *  LJ2 of a long text that nobody asks for the beginning is left, which is longer than anything here may be
- *  LJ3 every long text is decoded, asked for or not: one that is no JSON makes the document none
+ *  LJ1 the result is that of JSON.parse, and so are the refusals, apart from the content of long strings
+ *  LJ2 of a long string that was not requested, the beginning remains; it is longer than any valid value here
+ *  LJ3 every long string is decoded, requested or not: an invalid one makes the document invalid
  */
 import {
   CLOSE_ARRAY,
@@ -22,31 +23,34 @@ import {
 } from './json-bounds.js';
 import { cutBefore, decodedText, endOfText } from './json-texts.js';
 
-/** A text of more bytes is long; a shorter document is not worth the trouble. With escapes only, a sixth of it is left. */
+/**
+ * A string with more bytes is long; a shorter document is parsed as a whole. A string of escapes only keeps a sixth
+ * of this length when it is decoded.
+ */
 export const LONG_BYTES = 512 * 1024;
 
-/** Copied in one step. */
+/** Bytes copied in one slice. */
 const JOINED_BYTES = 1024 * 1024;
 
 export interface LargeDocument {
-  /** Parsed; the long text that was asked for is empty here. */
+  /** The parsed document; the requested long string is empty in it. */
   readonly value: unknown;
-  /** That text, in UTF-8; undefined when it is not long, or no text, or not there. */
+  /** The requested string, in UTF-8; undefined if it is missing, not long, or not a string. */
   readonly text: Buffer | undefined;
 }
 
 export interface LargeBounds {
-  /** What the document is, for the text of a refusal. */
+  /** The noun for the document in the text of a refusal. */
   readonly what: string;
   readonly maxValues: number;
   readonly longBytes?: number;
-  /** So much of a text is decoded in one step. */
+  /** Bytes of a string decoded in one slice. */
   readonly sliceBytes?: number;
 }
 
 /**
- * @param name of the member of the outermost object that is asked for
- * @returns at last; undefined meanwhile: others may run. @throws Refused 400
+ * @param name the requested member of the outermost object
+ * @returns the document; yields undefined where other requests may run. @throws Refused 400
  */
 export function* readLarge(
   document: Buffer,
@@ -58,13 +62,13 @@ export function* readLarge(
   let text: readonly Buffer[] | undefined;
   let depth = 0;
   let commas = 0;
-  // The last text of the outermost object, which may be a name; and whether the value asked for comes next.
+  // The last string of the outermost object, which may be a name; and whether the next value is the requested one.
   let last = { from: 0, to: 0 };
   let isAsked = false;
-  let breatheAt = JSON_SLICE_BYTES;
+  let yieldAt = JSON_SLICE_BYTES;
   for (let at = 0; at < document.length; at += 1) {
-    if (at >= breatheAt) {
-      breatheAt = at + JSON_SLICE_BYTES;
+    if (at >= yieldAt) {
+      yieldAt = at + JSON_SLICE_BYTES;
       yield undefined;
     }
     const byte = document[at];
@@ -75,16 +79,16 @@ export function* readLarge(
       if (depth === 1) isAsked = false;
     } else if (byte === COLON && depth === 1) {
       isAsked = name !== undefined && saysName(document, last, name);
-      // When several members have one name, the last one counts.
+      // Of several members with one name, the last one counts.
       if (isAsked) text = undefined;
     } else if (byte === QUOTE) {
       const from = at + 1;
-      at = endOfText(document, from, breatheAt);
+      at = endOfText(document, from, yieldAt);
       while (document[at] !== QUOTE) {
         if (at >= document.length) throw notJson();
         yield undefined;
-        breatheAt = at + JSON_SLICE_BYTES;
-        at = endOfText(document, at, breatheAt);
+        yieldAt = at + JSON_SLICE_BYTES;
+        at = endOfText(document, at, yieldAt);
       }
       if (depth === 1) last = { from, to: at };
       if (at - from <= longBytes) continue;
@@ -99,19 +103,19 @@ export function* readLarge(
   return { value: parsed(Buffer.concat(rest)), text: text && (yield* joined(text)) };
 }
 
-/** Takes the steps one by one, and lets others run between them. */
+/** Runs the generator to its end and lets other work run between its slices. */
 export async function inSlices<Result>(
-  others: { breathe(): Promise<void> },
+  others: { yieldToEventLoop(): Promise<void> },
   steps: Generator<undefined, Result>,
 ): Promise<Result> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    await others.breathe();
+    await others.yieldToEventLoop();
   }
 }
 
-/** Names may be written with escapes. */
+/** Names may contain escapes. */
 function saysName(document: Buffer, { from, to }: { from: number; to: number }, name: string): boolean {
   if (to - from > name.length * 6) return false;
   try {
@@ -126,11 +130,11 @@ function* joined(pieces: readonly Buffer[]): Generator<undefined, Buffer> {
   for (const piece of pieces) bytes += piece.length;
   const whole = Buffer.allocUnsafeSlow(bytes);
   let at = 0;
-  let breatheAt = JOINED_BYTES;
+  let yieldAt = JOINED_BYTES;
   for (const piece of pieces) {
     at += piece.copy(whole, at);
-    if (at < breatheAt) continue;
-    breatheAt = at + JOINED_BYTES;
+    if (at < yieldAt) continue;
+    yieldAt = at + JOINED_BYTES;
     yield undefined;
   }
   return whole;

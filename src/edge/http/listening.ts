@@ -1,10 +1,10 @@
-/** How the server of a face begins to listen, and how it ends. */
+/** Start and end of an endpoint's server. */
 import { type AddressInfo, Server } from 'node:net';
 import type { Timers } from '../../ports/index.js';
 
-/** Clients that are at work ask again within this. */
+/** An active client sends its next request within this time. */
 const SILENCE_MS = 250;
-/** So long is silence waited for: many connections that are used seldom would never be silent. */
+/** The longest wait for silence: many seldom-used connections together are never silent. */
 const MAX_SILENCE_WAIT_MS = 1_000;
 
 export interface Listening {
@@ -12,43 +12,43 @@ export interface Listening {
   readonly host: string;
   /** Connections that wait to be accepted. */
   readonly backlog: number;
-  /** A connection could not be accepted later on: the machine has no room for it. */
+  /** A later connection could not be accepted: the system has no resources for it. */
   acceptFailed(error: Error): void;
 }
 
-/** @returns the address that is listened on, with the real port. @throws what `listen` reports: EADDRINUSE … */
+/** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
 export function listen(server: Server, { port, host, backlog, acceptFailed }: Listening): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, backlog }, () => {
       server.off('error', reject);
-      // Without a listener it would be thrown.
+      // Without a listener the error would be thrown.
       server.on('error', acceptFailed);
       resolve(server.address() as AddressInfo);
     });
   });
 }
 
-/** How a server ends. */
+/** How to end a server. */
 export interface Closing {
   readonly timers: Timers;
   /** Ends all connections. */
   cut(): void;
-  /** When it is aborted they are cut. */
+  /** All connections end when it is aborted. */
   readonly deadline: AbortSignal | undefined;
 }
 
-/** Of a server that lets nobody in: resolves when every connection has ended. */
+/** A server that accepts no connections; the promise resolves when every connection has ended. */
 export interface Closed {
   readonly promise: Promise<void>;
 }
 
-/** Nobody is let in any more, and no connection is ended by this. */
+/** Stops accepting connections without ending the open ones. */
 export async function stopAccepting(server: Server, { timers, cut, deadline }: Closing): Promise<Closed> {
-  // Whoever has connected by now is let in: left to the system, it would read a reset.
-  await timers.breathe();
+  // Accepts the clients that have already connected: the system would reset them.
+  await timers.yieldToEventLoop();
   const promise = new Promise<void>((resolve) => {
-    // A server of Node's for HTTP would end idle connections, with requests on their way to them.
+    // The close of Node's HTTP server would also end idle connections that may have a request on its way.
     Server.prototype.close.call(server, () => {
       deadline?.removeEventListener('abort', cut);
       resolve();
@@ -60,8 +60,9 @@ export async function stopAccepting(server: Server, { timers, cut, deadline }: C
 }
 
 /**
- * Clients that are at work ask again within moments, and each connection ends with its next answer: resolves when none of
- * them has asked for long enough that those that are left may be ended, or when there are none.
+ * Resolves when no request has arrived for `SILENCE_MS`, when the longest wait is over, or when no connection is
+ * left. An active client sends its next request within moments, and each connection ends with its next answer; the
+ * connections that are left are idle and may be ended.
  */
 export async function untilSilent(
   silentForMs: () => number,
@@ -74,6 +75,6 @@ export async function untilSilent(
     if ((await Promise.race([isOver, timers.pause(leftMs)])) === true) return;
     waitedMs += leftMs;
   }
-  // What has arrived by now is read.
-  await timers.breathe();
+  // Reads the requests that have arrived.
+  await timers.yieldToEventLoop();
 }

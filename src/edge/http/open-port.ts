@@ -1,11 +1,11 @@
-/** Opening the port of a face. */
+/** Opens the port of an endpoint. */
 import { listenError } from '../../kernel/index.js';
 
 export interface Listener {
   listen(port: number, host: string): Promise<{ readonly port: number }>;
 }
 
-/** @param variable the setting that the port is from. @returns the real one. @throws BAD_CONFIG */
+/** @param variable the setting with the port. @returns the actual port. @throws BAD_CONFIG */
 export async function listenOn(face: Listener, host: string, port: number, variable: string): Promise<number> {
   try {
     return (await face.listen(port, host)).port;
@@ -14,7 +14,7 @@ export async function listenOn(face: Listener, host: string, port: number, varia
   }
 }
 
-/** Both stand so in a URL. */
+/** Host and port as in a URL. */
 export function hostAndPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

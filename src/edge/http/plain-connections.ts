@@ -1,22 +1,25 @@
 /**
- * Connections whose requests are plain: each is there in one piece, is answered here, and costs 6 µs less than through
- * Node's server (docs/adr/0057). The first request that is not plain goes to that server with everything behind it, and the
- * connection stays there.
+ * Connections with plain requests: each request arrives in one piece, is answered here, and costs 6 µs less than
+ * through Node's server (docs/decisions/http.md). The first request that is not plain goes to Node's server with all later
+ * bytes, and the connection stays there.
  *
- *  PLC1 only what is there as a whole is taken: nothing is waited for, so slow senders are Node's to judge
- *  PLC2 one request at a time; what arrives meanwhile is looked at when it has been answered, in order
- *  PLC3 a connection is handed over between two requests, with all bytes that were not answered
- *  PLC4 bounds of time and size are those of the server
+ *  PLC1 only a complete request is taken; this file never waits for more bytes, so Node's server judges slow senders
+ *  PLC2 one request at a time; later bytes are read after its answer, in order
+ *  PLC3 a connection is handed over between two requests, with all unanswered bytes
+ *  PLC4 the limits of time and size are those of the server
+ *  PLC5 bytes above ASCII in a request's target are percent-encoded before any reader: in every request that is
+ *       answered here, and in the first one after a hand-over
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../ports/index.js';
 import type { HttpLimits } from './http-limits.js';
+import { withEncodedTarget } from './percent-encoding.js';
 import { type PlainAnswers, PlainRequest, PlainResponse } from './plain-exchange.js';
 import { type PlainHead, PlainHeads } from './plain-head.js';
 import type { RequestMetrics } from './request-metrics.js';
 import { endRequest, type RequestTraces } from './request-traces.js';
 
-/** A longer body is counted for its tenant while it arrives, and mostly comes in several pieces. */
+/** A longer body is counted against its tenant while it arrives, and mostly arrives in several pieces. */
 const MAX_PLAIN_BODY_BYTES = 16 * 1024;
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
@@ -25,15 +28,20 @@ export interface PlainParts {
   readonly clock: Clock;
   readonly limits: HttpLimits;
   handle(request: PlainRequest, response: PlainResponse): void;
-  /** Node's server takes over. */
+  /** Gives the connection to Node's server. */
   accept(socket: Socket): void;
-  /** Could a request be judged right now? */
+  /** Are the grants current, so that a request can be checked? */
   isFresh(): boolean;
-  /** Told of each answer when it is over. */
+  /** Counts each finished answer. */
   readonly requests: RequestMetrics;
-  /** Undefined: nothing is traced. */
+  /**
+   * False: Node's server answers all requests, and connections are only prepared for it (PLC5: bytes above ASCII are
+   * percent-encoded).
+   */
+  readonly answers: boolean;
+  /** Undefined: no traces. */
   readonly traces: RequestTraces | undefined;
-  /** Nothing was said for too long. */
+  /** Answers a connection that sent no request in time. */
   refuseSilent(socket: Socket): void;
 }
 
@@ -44,7 +52,7 @@ export class PlainConnections implements PlainAnswers {
   readonly #open = new Set<PlainConnection>();
   #isEnding = false;
   #isLeaving = false;
-  /** When something was answered last: a clock is read for each answer as it is. */
+  /** Time of the last answer, taken from the clock that each answer reads for its `Date`. */
   usedAtMs = Number.NEGATIVE_INFINITY;
   #second = 0;
   #dateText = '';
@@ -69,12 +77,12 @@ export class PlainConnections implements PlainAnswers {
     return this.#isLeaving;
   }
 
-  /** What comes from now on is answered by Node's server, as its connection's last. */
+  /** Node's server answers all later requests and closes their connections. */
   leave(): void {
     this.#isLeaving = true;
   }
 
-  /** Those without a request end now, the others with its answer. */
+  /** Idle connections close now, the others after their answer. */
   end(): void {
     this.#isEnding = true;
     for (const connection of this.#open) connection.endIfIdle();
@@ -99,7 +107,7 @@ interface Handle {
 class PlainConnection {
   readonly #heads: PlainHeads;
   #answering: PlainResponse | undefined;
-  /** What came behind the request that is being answered. */
+  /** Bytes after the request that is being answered. */
   #waiting: Buffer | undefined;
   #hasAsked = false;
   #isReading = true;
@@ -131,18 +139,24 @@ class PlainConnection {
 
   #receive(bytes: Buffer): void {
     if (this.#answering !== undefined || this.#waiting !== undefined) {
-      // PLC2: the system holds the rest.
+      //  PLC2 (one request at a time): the system's buffer holds the rest.
       this.#waiting = this.#waiting === undefined ? bytes : Buffer.concat([this.#waiting, bytes]);
       this.#read(false);
       return;
     }
     const { parts } = this.all;
-    const headEnd = parts.isFresh() && !this.all.isLeaving ? bytes.indexOf(END_OF_HEAD) : -1;
+    const isAnswered = parts.answers && parts.isFresh() && !this.all.isLeaving;
+    const headEnd = isAnswered ? bytes.indexOf(END_OF_HEAD) : -1;
     const head = headEnd < 0 ? undefined : this.#heads.read(bytes.toString('latin1', 0, headEnd));
     const bodyStart = headEnd + END_OF_HEAD.length;
     const end = bodyStart + (head?.bodyBytes ?? 0);
-    if (head === undefined || head.bodyBytes > MAX_PLAIN_BODY_BYTES || end > bytes.length) this.#handOver(bytes);
-    else this.#answer(head, bytes, bodyStart, end);
+    if (head !== undefined && head.bodyBytes <= MAX_PLAIN_BODY_BYTES && end <= bytes.length) {
+      this.#answer(head, bytes, bodyStart, end);
+      return;
+    }
+    const encoded = withEncodedTarget(bytes); // PLC5 (bytes above ASCII are percent-encoded).
+    if (encoded === bytes || !isAnswered) this.#handOver(encoded);
+    else this.#receive(encoded);
   }
 
   #answer(head: PlainHead, bytes: Buffer, bodyStart: number, end: number): void {
@@ -177,7 +191,9 @@ class PlainConnection {
     else this.#read(true);
   }
 
-  /** PLC2 */
+  /**
+   *  PLC2 (later bytes are read after the answer).
+   */
   #goOn(): void {
     const waiting = this.#waiting;
     if (waiting === undefined || this.socket.destroyed) return;
@@ -186,25 +202,28 @@ class PlainConnection {
   }
 
   /**
-   * A paused stream would read on for a while, and a client that does not read its answer would be taken for one that is
-   * alive by what it sends. The stream is left in the belief that it reads, or it would begin again by itself.
+   * Stops reading at the handle, a private field of Node's sockets. A paused stream reads on until its buffer is
+   * full, and each byte restarts the timeout of a client that does not read its answer: one byte a minute would keep
+   * the answer in memory.
    */
   #read(isReading: boolean): void {
-    const { _handle: handle } = this.socket as unknown as { readonly _handle: Handle | null };
+    const { _handle: handle } = this.socket as Socket & { readonly _handle: Handle | null };
     if (this.#isReading === isReading || handle === null) return;
     this.#isReading = isReading;
     if (isReading) handle.readStart();
     else handle.readStop();
   }
 
-  /** PLC3 */
+  /**
+   *  PLC3 (hands the connection over with all unanswered bytes).
+   */
   #handOver(bytes: Buffer): void {
     const { socket } = this;
     socket.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError);
     socket.off('timeout', this.#onTimeout).off('close', this.#onClose);
     socket.setTimeout(0);
     this.onGone();
-    // A stream that flows would read on by itself where Node's server stops reading: behind a long body that is refused.
+    // A flowing stream would read on where Node's server stops reading: after a refused long body.
     socket.pause();
     this.all.parts.accept(socket);
     socket.emit('data', bytes);

@@ -1,20 +1,20 @@
 /**
- * A plain request and the answer to it: as much of Node's objects as the handlers use that take such requests, without
- * their streams. The bytes of an answer are those that Node would write.
+ * A plain request and its response: the members of Node's objects that the handlers of plain requests use, without
+ * streams. The bytes of an answer are the same as Node's.
  */
 import { EventEmitter } from 'node:events';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Span } from '../../messages/index.js';
+import type { Span } from '../../protocol/index.js';
 import type { PlainHead } from './plain-head.js';
 import { CLIENT_GONE, NO_ROUTE } from './request-metrics.js';
 
 export class PlainRequest {
-  /** All of it is there. */
+  /** The whole request has arrived. */
   readonly complete = true;
-  /** What it is counted as: the declared route, once it has been found. */
+  /** The label in metrics: the declared route, after it was found. */
   route = NO_ROUTE;
-  /** Undefined: it is not traced. */
+  /** Undefined: not traced. */
   trace: Span | undefined;
 
   readonly method: PlainHead['method'];
@@ -26,7 +26,7 @@ export class PlainRequest {
     head: PlainHead,
     readonly body: Buffer,
     readonly socket: Socket,
-    /** Gives the request, and all that follows on its connection, to Node's server. Nothing may be answered then. */
+    /** Gives the request, and all later bytes of its connection, to Node's server. It must not have an answer yet. */
     readonly handOver: () => void,
   ) {
     this.method = head.method;
@@ -36,23 +36,23 @@ export class PlainRequest {
   }
 }
 
-/** What an answer depends on beside its request. */
+/** Parts of an answer that do not depend on its request. */
 export interface PlainAnswers {
   /** The value of `Date`. */
   dateText(): string;
-  /** `Connection` and `Keep-Alive` of an answer that is not the connection's last. */
+  /** `Connection` and `Keep-Alive` of an answer after which the connection stays open. */
   readonly keepAlive: string;
-  /** How long a connection without a request is kept, and one whose client does not read. */
+  /** How long an idle connection stays open, and one with a client that does not read. */
   readonly keepAliveMs: number;
   readonly stalledMs: number;
 }
 
-/** `close` is said when it has been read, or nobody is there to read it. */
+/** Emits `close` when the client has read the answer or has disconnected. */
 export class PlainResponse extends EventEmitter {
   headersSent = false;
   statusCode = CLIENT_GONE;
   closed = false;
-  /** Is it the connection's last? */
+  /** Does the connection close after it? */
   isLast = false;
   #ended = false;
   #isChunked = false;
@@ -75,7 +75,7 @@ export class PlainResponse extends EventEmitter {
     return this.#ended;
   }
 
-  /** Cuts the answer off. */
+  /** Closes the connection in the middle of the answer. */
   destroy(): void {
     this.req.socket.destroy();
   }
@@ -84,7 +84,7 @@ export class PlainResponse extends EventEmitter {
     this.#headers.push([name, String(value)]);
   }
 
-  /** @param headers names and values in turn, or an object of them */
+  /** @param headers alternating names and values, or an object */
   writeHead(status: number, headers: readonly string[] | OutgoingHttpHeaders): void {
     this.statusCode = status;
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
@@ -111,7 +111,7 @@ export class PlainResponse extends EventEmitter {
     this.headersSent = true;
   }
 
-  /** @returns has it been taken already? If not, `drain` follows. */
+  /** @returns whether the socket took the piece; if not, `drain` follows */
   write(piece: string, encoding: BufferEncoding): boolean {
     if (this.destroyed || piece === '') return true;
     const isTaken = this.#send(piece, encoding);
@@ -133,7 +133,7 @@ export class PlainResponse extends EventEmitter {
     this.close();
   }
 
-  /** It has been read, or its client has gone. */
+  /** The client has read the answer or has disconnected. */
   close(): void {
     if (this.closed) return;
     this.closed = true;

@@ -1,9 +1,10 @@
 /**
- * The head of a request of the simplest form, which is most requests of most clients. What is read here, Node's strict
- * parser reads the same way; whatever it might judge otherwise, or refuse, is not plain.
+ * Parser for the head of the simplest requests, which are most requests of most clients. It reads them as Node's
+ * strict parser does; a request that Node might read differently or refuse is not plain.
  *
- *  PLH1 a plain head is `GET` without a body, `POST` with one length, or `DELETE`, HTTP/1.1, one host, no header twice,
- *       names of letters, digits and dashes, values of printable ASCII, and nothing that changes how a message is framed
+ *  PLH1 a plain head is `GET` without a body, `POST` with one length, or `DELETE`; HTTP/1.1, one host, no repeated
+ *       header, names of letters, digits and dashes, values of printable ASCII, and no header that changes the
+ *       framing
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpLimits } from './http-limits.js';
@@ -12,7 +13,7 @@ export interface PlainHead {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as they came. The same list for as long as the client sends the same. */
+  /** Alternating names and values as they arrived. The same list as long as the client sends the same headers. */
   readonly rawHeaders: readonly string[];
   readonly bodyBytes: number;
 }
@@ -23,10 +24,10 @@ const URL_TEXT = /^\/[!"$-~]*$/;
 const NAME = /^[A-Za-z0-9-]+$/;
 const VALUE = /^[ -~]*$/;
 const LENGTH = /^\d{1,9}$/;
-/** They say where a message ends, or ask for another protocol or for an answer in between. */
+/** These say where a message ends, or ask for another protocol or an interim answer. */
 const FRAMING = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'http2-settings'];
 
-/** Of one connection, whose requests mostly have the same headers. */
+/** The parser of one connection; its requests mostly repeat the same headers, which are kept. */
 export class PlainHeads {
   #text = '';
   #headers: Readonly<Record<string, string>> = {};
@@ -34,7 +35,7 @@ export class PlainHeads {
 
   constructor(private readonly limits: Pick<HttpLimits, 'maxHeaderBytes' | 'maxHeadersCount'>) {}
 
-  /** @param head without the empty line at its end. @returns undefined when it is not plain */
+  /** @param head without the empty line at its end. @returns undefined if it is not plain */
   read(head: string): PlainHead | undefined {
     const lineEnd = head.indexOf(END_OF_LINE);
     if (lineEnd < 0 || head.length > this.limits.maxHeaderBytes) return undefined;

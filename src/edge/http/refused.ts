@@ -1,8 +1,8 @@
-/** A refusal on its way to whoever answers: thrown where the call turns out to be wrong. */
+/** A refusal as an exception: thrown where the call is found wrong, caught where the answer is written. */
 import { badRequest, queueBodyTooLarge, type Refusal, SHARED_REFUSALS } from '../error-map.js';
 import type { BodyOutcome } from './request-body.js';
 
-/** Which spellings stand in some headers: of the alias, of the neutral words, none or both. */
+/** The spellings that a set of headers uses: the alias, the neutral words, none or both. */
 export interface HeaderWords {
   readonly isAlias: boolean;
   readonly isNeutral: boolean;
@@ -11,11 +11,11 @@ export interface HeaderWords {
 export class RefusedRequest extends Error {
   constructor(
     readonly refusal: Refusal,
-    /** Names and values that go with it. */
+    /** Headers of the answer. */
     readonly headers: Readonly<Record<string, string>> = {},
-    /** Spellings of the headers that it is about, if they are not the request's own; undefined: the request's count. */
+    /** Spellings of the headers that the refusal is about. Undefined: those of the request. */
     readonly words?: HeaderWords | undefined,
-    /** It is ours, and soon over: see `isPassing`. */
+    /** The cause is in the server and temporary: see `isPassing`. */
     readonly isPassing = false,
   ) {
     super(refusal.text);
@@ -23,12 +23,12 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** A 400 whose text says what is wrong with which part of the call. */
+/** A 400 with a text that names the wrong part of the call. */
 export function invalid(text: string): RefusedRequest {
   return new RefusedRequest(badRequest(text));
 }
 
-/** What a client hears whose body was not read to its end. */
+/** The refusal for a body that was not read to its end. */
 export function bodyRefused(
   { kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>,
   limitBytes: number,
@@ -36,7 +36,7 @@ export function bodyRefused(
   return new RefusedRequest(kind === 'overloaded' ? SHARED_REFUSALS.overloaded : queueBodyTooLarge(limitBytes));
 }
 
-/** What is wrong with headers that stand in a body is told in their own spelling, where they have one. */
+/** Refusals about headers inside a body use the spelling of those headers, if they have one. */
 export function inWordsOf<Result>(words: HeaderWords, judged: () => Result): Result {
   try {
     return judged();

@@ -1,38 +1,38 @@
 /**
- * A request's body, whole, counted while it arrives.
+ * The whole body of a request, counted while it arrives.
  *
- * Invariants
- *  RQB1 a body is refused as soon as it is known to be too large: at its Content-Length, or at the byte beyond
- *  RQB2 bodies are counted for their tenant until they are answered, and refused as soon as there is no room for them
- *  RQB3 what is left of a refused body is thrown away up to a bound, so that its client can read the answer,
- *       and beyond that the connection is cut
- *  RQB4 a long body of somebody who is refused for who they are is not read at all
+ *  RQB1 a body is refused as soon as its size is known to be too large: by its Content-Length, or at the first byte
+ *       above the limit
+ *  RQB2 bodies count against their tenant's budget until they are answered, and are refused when the budget is full
+ *  RQB3 the rest of a refused body is read and discarded up to a limit, so that its client can read the answer; above
+ *       it the connection is cut
+ *  RQB4 a long body of a client with invalid credentials is not read at all
  *
- * The parser's pieces are taken where they enter the stream: a body of one piece, which is nearly every one, is
- * then read without waiting for a tick. Measured: a tenth of what a SET costs this process.
+ * The parser's pieces are taken where they enter the stream: a body of one piece, as nearly all are, is then read
+ * without waiting for a tick. Measured: a tenth of the cost of a SET in this process.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { type ByteBudget, GrowingBytes, type Hold } from '../../kernel/index.js';
-import type { Span } from '../../messages/index.js';
+import type { Span } from '../../protocol/index.js';
 import { MAX_DISCARDED_BYTES, MAX_STRANGERS_BODY_BYTES, STRANGERS_LINGER_MS } from './http-limits.js';
 import { PlainRequest } from './plain-exchange.js';
 import { NO_ROUTE } from './request-metrics.js';
 
-/** A request whose body can be had as it comes from the parser; the stream it otherwise is then stays empty. */
+/** A request with direct access to the pieces from the parser; its stream stays empty then. */
 export class FaceRequest extends IncomingMessage {
   #sink: ((chunk: Buffer | null) => void) | undefined;
   #held: (Buffer | null)[] = [];
-  /** What it is counted as: the declared route, once it has been found. */
+  /** The label in metrics: the declared route, after it was found. */
   route = NO_ROUTE;
-  /** Undefined: it is not traced. */
+  /** Undefined: not traced. */
   trace: Span | undefined;
 
-  /** @param sink called with each piece, and with null at the end; undefined: the stream has the rest */
+  /** @param sink called with each piece, and with null at the end; undefined: the rest goes to the stream */
   sendBodyTo(sink: ((chunk: Buffer | null) => void) | undefined): void {
     this.#sink = sink;
   }
 
-  /** Keeps what has been read of the body, and reads no more, until `goOn`. */
+  /** Keeps the pieces read so far, and stops reading until `goOn`. */
   hold(): void {
     const held: (Buffer | null)[] = [];
     this.#held = held;
@@ -40,7 +40,7 @@ export class FaceRequest extends IncomingMessage {
     this.socket.pause();
   }
 
-  /** @param handle may take the body, at once, as it may when a request arrives */
+  /** @param handle may take the body synchronously, as when a request arrives */
   goOn(handle: () => void): void {
     const held = this.#held;
     this.#held = [];
@@ -57,23 +57,23 @@ export class FaceRequest extends IncomingMessage {
   }
 }
 
-/** A body of such a request means nothing. */
+/** The body of such a request has no meaning. */
 export const BODILESS_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const EMPTY = Buffer.alloc(0);
 
 export type BodyOutcome =
   | { readonly kind: 'whole'; readonly body: Buffer }
-  /** `actualBytes`: announced, or received so far. */
+  /** `actualBytes`: the announced length, or the bytes received so far. */
   | { readonly kind: 'too-large'; readonly actualBytes: number }
   | { readonly kind: 'overloaded' }
-  /** The client went away. */
+  /** The client disconnected. */
   | { readonly kind: 'aborted' };
 
-/** A body up to this is not counted: the number of connections bounds such bodies. */
+/** A body up to this size is not counted: the limit on connections bounds them. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
-/** The pieces of a longer body are put together as they come. */
+/** The pieces of a longer body are joined while they arrive. */
 const LARGE_BYTES = 512 * 1024;
 
 const NOTHING: BodyOutcome = { kind: 'whole', body: EMPTY };
@@ -82,9 +82,9 @@ export class RequestBodyReader {
   constructor(private readonly budget: ByteBudget) {}
 
   /**
-   * Calls `done` once; at once when there is no body.
+   * Calls `done` once; synchronously if there is no body.
    *
-   * @param tenant who it is counted for
+   * @param tenant the tenant whose budget holds the body
    */
   read(
     { request, response }: { request: FaceRequest; response: ServerResponse },
@@ -107,7 +107,7 @@ export class RequestBodyReader {
       done({ kind: 'too-large', actualBytes: announced });
       return;
     }
-    // Asked for only now: a client that waits for this has not sent what would be refused anyway.
+    // Sent only now: a client that waits for 100 Continue has not sent a body that would be refused.
     if (request.headers.expect !== undefined) response.writeContinue();
     this.#collect({ request, response, announced }, tenant, limitBytes, done);
   }
@@ -157,13 +157,13 @@ function joined(chunks: readonly Buffer[], bytes: number): Buffer {
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
 }
 
-/** What has been made of a body lives until its request is answered, or its client has gone. */
+/** The parsed body lives until its request is answered or its client has disconnected. */
 function releaseLater(hold: Hold, { kind }: BodyOutcome, response: ServerResponse): void {
   if (kind === 'whole' && !response.closed) response.once('close', () => hold.release());
   else hold.release();
 }
 
-/** Reads on without keeping anything (RQB3). */
+/** Reads the rest of a refused body and discards it up to a limit (RQB3). */
 export function discardBody(request: IncomingMessage): void {
   if (request.complete) return;
   let bytes = 0;
@@ -173,16 +173,16 @@ export function discardBody(request: IncomingMessage): void {
   });
 }
 
-/** Is more of it to come than is read of a stranger's? Its length counts, and one that nobody knows is long. */
+/** Is more of the body to come than is read for an invalid caller? An unknown length counts as long. */
 export function isLongBody(request: IncomingMessage): boolean {
   if (request.complete || announcedBytes(request) === 0) return false;
   return request.headers['transfer-encoding'] !== undefined || announcedBytes(request) > MAX_STRANGERS_BODY_BYTES;
 }
 
 /**
- * The rest of an answer whose head says `Connection: close`, to a client that is sending a long body (RQB4). Nothing more
- * is read: the client's system stops sending. Closing at once would make that system throw the answer away, so the
- * client is the one to close, or time is.
+ * Writes an answer with `Connection: close` to a client that is still sending a long body (RQB4). It reads no more,
+ * so the client's system stops sending. Closing immediately would make that system discard the answer, so the client
+ * or the timeout closes.
  */
 export function answerUnread(request: IncomingMessage, response: ServerResponse, body: string | Buffer): void {
   response.flushHeaders();
@@ -190,7 +190,7 @@ export function answerUnread(request: IncomingMessage, response: ServerResponse,
   request.socket.setTimeout(STRANGERS_LINGER_MS);
 }
 
-/** Infinity never: a chunked body counts as 1 until it is there. */
+/** Never Infinity: a chunked body counts as 1 until it has arrived. */
 function announcedBytes(request: IncomingMessage): number {
   const { headers } = request;
   if (headers['transfer-encoding'] !== undefined) return 1;

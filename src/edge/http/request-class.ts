@@ -1,16 +1,16 @@
 /**
- * Bodies and queries as classes whose fields carry their rules, which judge what came in and
- * describe it in the OpenAPI document alike. Members that no field names are ignored; `null` is as good as left out.
+ * Bodies and queries as classes. The rules on their fields validate a request and describe it in the OpenAPI
+ * document. Members without a field are ignored; `null` counts as missing.
  */
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
 import { invalid, type RefusedRequest } from './refused.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: a class is told by its instances alone; how it is constructed is nobody's business here
+// biome-ignore lint/suspicious/noExplicitAny: only the instances of the class matter here, not its constructor
 export type ClassOf<Fields extends object> = abstract new (...parameters: any[]) => Fields;
 
 const FIELDS = new WeakMap<ClassOf<object>, readonly string[]>();
 
-/** Names of the fields that carry rules. */
+/** Names of the fields with rules. */
 export function fieldsOf(type: ClassOf<object>): readonly string[] {
   let names = FIELDS.get(type);
   if (names === undefined) {
@@ -21,14 +21,17 @@ export function fieldsOf(type: ClassOf<object>): readonly string[] {
   return names;
 }
 
-/** @param members a field's value by its name; `null` and undefined: it was not given. Nothing is judged yet */
+/**
+ * Fills the fields without validating. @param members returns a field's value by its name; `null` and undefined:
+ * missing
+ */
 export function filled<Fields extends object>(type: ClassOf<Fields>, members: (name: string) => unknown): Fields {
   const request = Object.create(type.prototype) as Record<string, unknown>;
   for (const name of fieldsOf(type)) request[name] = members(name) ?? undefined;
   return request as Fields;
 }
 
-/** @param given anything; what is no object has no members. @throws Refused 400 `<field>: …` */
+/** @param given any value; one that is not an object has no members. @throws Refused 400 `<field>: …` */
 export function requestOf<Fields extends object>(type: ClassOf<Fields>, given: unknown): Fields {
   const members = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
   const request = filled(type, (name) => (Object.hasOwn(members, name) ? members[name as never] : undefined));

@@ -1,14 +1,14 @@
 /**
- * What a face tells of its requests to whoever watches: how many, how they ended and how long they took, by the route
- * that is declared for them. A path is never a label: whoever asks chooses it.
+ * Metrics of an endpoint's requests: number, status and duration, by declared route. A path is never a label, because
+ * clients choose it.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Counter, Histogram, Metrics } from '../../ports/index.js';
 
-/** Of requests that were refused before a route was found. */
+/** Label of requests that were refused before a route was found. */
 export const NO_ROUTE = 'none';
 
-/** It stands for the status of a request whose client went before there was one. */
+/** Status of a request whose client disconnected before its answer. */
 export const CLIENT_GONE = 499;
 
 interface RouteMetrics {
@@ -47,7 +47,7 @@ export class RequestMetrics {
   }
 }
 
-/** @param route as it is declared */
+/** @param route as declared */
 export function foundRoute(request: IncomingMessage, route: string): void {
   (request as { route?: string }).route = route;
 }

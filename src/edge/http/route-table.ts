@@ -1,9 +1,9 @@
 /**
- * From a method and a path to the route that is declared for them.
+ * Finds the declared route for a method and a path.
  *
- *  RT1 fixed parts of paths win over parameters, and those over what takes all that follows: the more fixed parts, and
- *      the further to the left, the earlier
- *  RT2 a path that no route has is told apart from one that no route has with this method, and then the methods are said
+ *  RT1 fixed path parts take precedence over parameters, and parameters over a part that takes the rest of the path;
+ *      the more fixed parts, and the further left they are, the earlier a route is tried
+ *  RT2 an unknown path is refused with 404, a known path with another method with 405 and the allowed methods
  */
 import type { IncomingMessage } from 'node:http';
 import { SHARED_REFUSALS } from '../error-map.js';
@@ -12,13 +12,13 @@ import { foundRoute } from './request-metrics.js';
 import type { Described, Method, PathParts } from './route.js';
 
 export interface TableOptions {
-  /** A slash may follow a path that does not take all. */
+  /** Accepts a slash at the end of a path that has no `*` part. */
   readonly allowsLastSlash?: boolean;
-  /** The case of letters makes no difference in a path that does not take all. */
+  /** Ignores the case of letters in a path that has no `*` part. */
   readonly ignoresCase?: boolean;
-  /** Whoever has GET has HEAD. */
+  /** Answers HEAD for a route with GET. */
   readonly answersHead?: boolean;
-  /** When a path fits several declared ones, the first alone counts: `/v2/teams/member` names no team. */
+  /** Counts only the first of several matching paths: `/v2/teams/member` names no team. */
   readonly isFirstAlone?: boolean;
 }
 
@@ -52,7 +52,7 @@ export class RouteTable<R extends Described> {
     this.#entries = entries.sort((a, b) => compareText(rankOf(a.declared), rankOf(b.declared)));
   }
 
-  /** The request is counted as one of the route's from here on. @throws Refused 404, 405 */
+  /** Also sets the request's label in metrics. @throws Refused 404, 405 */
   find(request: IncomingMessage, path: string): FoundRoute<R> {
     const method = request.method as string;
     const { isFirstAlone = false } = this.options;
@@ -94,7 +94,7 @@ function partsOf<R>({ declared, pattern }: Entry<R>, path: string): PathParts {
   return parts;
 }
 
-/** What is no percent-encoding stands for itself. */
+/** Invalid percent-encoding is taken literally. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -103,7 +103,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Sorts parameters behind fixed parts, part by part. */
+/** Sorts parameters after fixed parts, part by part. */
 function rankOf(path: string): string {
   return path
     .split('/')

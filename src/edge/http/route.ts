@@ -1,6 +1,6 @@
 /**
- * What a route of a face is: one declaration, from which follow how it is reached, who may use it, what its body and
- * query must look like, what it answers, and how the OpenAPI document describes it.
+ * The declaration of an endpoint's route: path, permission, body, query and answer. Routing, validation and the
+ * OpenAPI document are derived from it.
  */
 import type { AnswerShape } from './answer-shape.js';
 import type { BodyShape } from './body-shape.js';
@@ -9,40 +9,40 @@ import type { ClassOf } from './request-class.js';
 
 export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Parts of the path by name: `:name` decoded, `*name` as it stands there. */
+/** Path parts by name: `:name` decoded, `*name` raw. */
 export type PathParts = Readonly<Record<string, string>>;
 
-/** The class of a body, or of a query, that a route does not have. */
+/** The class of a missing body or query. */
 export class Nothing {}
 
-/** What a route says of itself, whoever carries it out. */
+/** The description of a route, without its handler. */
 export interface Described {
-  /** The first is the usual one. */
+  /** The first is the main one. */
   readonly methods: readonly [Method, ...Method[]];
   /**
-   * The first is the usual one; in all of them the same names. `:name` is one part, `*name` all that follows, slashes
-   * included; with a `?` behind it there may be nothing.
+   * The first is the main one; all have the same part names. `:name` is one part, `*name` the rest with its slashes;
+   * with a `?` it may be empty.
    */
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
-  /** What the summary has no room for. */
+  /** Details after the summary. */
   readonly description?: string;
-  /** In the words of its face; `open`: of anybody, signed in or not. */
+  /** In the endpoint's terms; `open`: no sign-in needed. */
   readonly permission: string;
   readonly body: ClassOf<object>;
   readonly query: ClassOf<object>;
-  /** What the body must look like where no class says so. */
+  /** The form of the body if it has no class. */
   readonly bodyShape?: BodyShape;
-  /** A body that is right, as JSON. */
+  /** A valid body, as JSON. */
   readonly example?: unknown;
-  /** Which of its face's bounds the body has, where it is not that of most. */
+  /** The endpoint's limit for the body, if not its usual one. */
   readonly bodyBound?: string;
-  /** What bounds how often it is asked, where that is not its face's bound of a second. */
+  /** The rate limit of the route, if not the endpoint's limit per second. */
   readonly boundBy?: string;
-  /** Parameters that the class of the query does not have, and what is to be said of those of the path. */
+  /** Parameters outside the query class, and descriptions of path parameters. */
   readonly parameters: readonly ApiParameter[];
   readonly answer: AnswerShape;
-  /** With which statuses it succeeds; left out: 200. */
+  /** Statuses of success. Default: 200. */
   readonly statuses?: readonly number[];
 }
 
@@ -72,20 +72,20 @@ export type DeclaredRoute<Call, Right extends string, Body extends object, Query
   readonly body?: ClassOf<Body>;
   readonly query?: ClassOf<Query>;
   readonly parameters?: readonly ApiParameter[];
-  /** Methods and paths by which it is reached beside the usual ones. */
+  /** Alternatives to the main method and path. */
   readonly alsoMethods?: readonly Method[];
   readonly alsoPaths?: readonly string[];
 };
 
-/** The word with which a face declares its routes. */
+/** Declares the routes of an endpoint. */
 export function routesOf<Call, Right extends string>() {
   return <Body extends object = Nothing, Query extends object = Nothing>(
     at: At,
     declared: DeclaredRoute<Call, Right, Body, Query>,
-  ) => described(at, declared) as unknown as Route<Call, Right>;
+  ) => described(at, declared) as Route<Call, Right>;
 }
 
-/** Describes a route that a handler in front carries out by itself. */
+/** Describes a route that has its handler elsewhere. */
 export function described<Body extends object = Nothing, Query extends object = Nothing>(
   at: At,
   declared: Omit<DeclaredRoute<never, string, Body, Query>, 'handle'>,
@@ -96,12 +96,12 @@ export function described<Body extends object = Nothing, Query extends object = 
   return { ...rest, methods, paths: [path, ...alsoPaths], body, query, parameters };
 }
 
-/** May it change anything? Its usual method tells. */
+/** Can the route change data? Decided by its main method. */
 export function changesAnything({ methods: [method] }: Pick<Described, 'methods'>): boolean {
   return method !== 'get';
 }
 
-/** Paths of the routes that anybody may use. */
+/** Paths of the routes that need no sign-in. */
 export function openPathsOf(routes: readonly Described[]): ReadonlySet<string> {
   return new Set(routes.filter(({ permission }) => permission === 'open').flatMap(({ paths }) => paths));
 }

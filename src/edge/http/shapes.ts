@@ -1,4 +1,4 @@
-/** Rules for fields of answers that hold other records; and the point that series are made of. */
+/** Rules for answer fields that hold other records, and the point type of time series. */
 import { IsArray, IsNumber, IsObject, IsString } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema/build/decorators.js';
 import type { ClassOf } from './request-class.js';
@@ -21,7 +21,7 @@ export function RecordOf(type: ClassOf<object>): PropertyDecorator {
   };
 }
 
-/** Text of `true` or `false`. */
+/** The text `true` or `false`. */
 export function TextFlag(): PropertyDecorator {
   return (target, key) => {
     IsString()(target, key);
@@ -31,7 +31,7 @@ export function TextFlag(): PropertyDecorator {
 
 const NEEDED = new WeakMap<object, Set<ClassOf<object>>>();
 
-/** Classes of records within records of this class. */
+/** Record classes used in the fields of this class. */
 export function recordsIn(type: ClassOf<object>): ReadonlySet<ClassOf<object>> {
   return NEEDED.get(type.prototype) ?? new Set();
 }
@@ -41,7 +41,7 @@ function needs(target: object, type: ClassOf<object>): void {
   NEEDED.set(target, known.add(type));
 }
 
-/** `x` is a UTC time as Go prints it: `2025-10-23 17:34:00.000 +0000 UTC`. */
+/** `x` is a UTC time in Go's format: `2025-10-23 17:34:00.000 +0000 UTC`. */
 export class Point {
   @IsString() readonly x!: string;
   @IsNumber() readonly y!: number;

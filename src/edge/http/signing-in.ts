@@ -1,11 +1,11 @@
-/** Looking credentials up where guessing is slowed, for faces that throw what they refuse. */
+/** Credential lookup with slowed guessing, for endpoints that throw refusals. */
 import { tooManyFailures } from '../error-map.js';
 import type { SignIns } from '../sign-in-guard.js';
 import { RefusedRequest } from './refused.js';
 
 export interface SigningIn {
   readonly signIns: SignIns;
-  /** The address of the client; it is asked for only where it matters. */
+  /** The client's address, computed only when needed. */
   readonly address: () => string;
   readonly secret: string;
   /** E-mail or user, for the log. */
@@ -13,9 +13,9 @@ export interface SigningIn {
 }
 
 /**
- * @param lookUp what the credentials open; not called while the address has to wait
- * @returns undefined when they open nothing, which is counted
- * @throws Refused 429; what `lookUp` throws
+ * @param lookUp returns the grant of the credentials; not called while the address has to wait
+ * @returns undefined for invalid credentials, which are counted
+ * @throws Refused 429; errors of `lookUp`
  */
 export function signedIn<Grant>(
   { signIns, address, secret, name }: SigningIn,

@@ -1,15 +1,15 @@
 /**
- * What the answer of one request holds for its tenant.
+ * The bytes of one answer that count against its tenant's budget.
  *
- *  KAR1 for a portion room is taken before it is asked for, so that requests that come at once do not each take what is
- *       left; the more there are, the smaller each portion is
- *  KAR2 what is there is counted as it is, until it has been read or its client has gone
+ *  KAR1 room for a portion is reserved before it is requested, so that concurrent requests do not each take the same
+ *       free bytes; the more requests there are, the smaller each portion is
+ *  KAR2 the actual bytes count until the client has read them or has disconnected
  */
 import type { ServerResponse } from 'node:http';
 import type { ByteBudget, Hold } from '../../kernel/index.js';
 import { LEAST_PORTION_BYTES, PORTION_SHARE } from './kv-limits.js';
 
-/** An answer up to this is not counted: the number of connections bounds such answers. */
+/** A smaller answer is not counted: the limit on connections bounds them. */
 const UNCOUNTED_ANSWER_BYTES = 16 * 1024;
 
 export class AnswerHold {
@@ -26,7 +26,10 @@ export class AnswerHold {
     return this.budget.hasRoom(this.tenant);
   }
 
-  /** `count` has to follow, whatever comes of it (KAR1). @returns how many bytes the portion may have */
+  /**
+   * `count` has to follow in every case (KAR1: room is reserved before a portion is requested). @returns the bytes
+   * that the portion may have
+   */
   reserve(mostBytes: number): number {
     const bytes = Math.min(mostBytes, Math.floor(this.budget.leftOf(this.tenant) * PORTION_SHARE));
     if (bytes <= LEAST_PORTION_BYTES) return Math.min(mostBytes, LEAST_PORTION_BYTES);
@@ -34,7 +37,7 @@ export class AnswerHold {
     return this.#hold.resize(bytes) ? bytes : LEAST_PORTION_BYTES;
   }
 
-  /** (KAR2) */
+  /** Counts the actual bytes of an answer (KAR2). */
   count(bytes: number): void {
     if (bytes <= UNCOUNTED_ANSWER_BYTES || this.response.closed) {
       this.free();

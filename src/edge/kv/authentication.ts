@@ -1,5 +1,6 @@
-/** Which token a request carries. What it opens is the business of `Access`. */
+/** Reads the token of a request. `Access` looks up its grant. */
 import type { IncomingMessage } from 'node:http';
+import { type ByteString, textOfHeader } from '../../kernel/index.js';
 import type { Access, KvGrant } from '../../ports/index.js';
 import { closureOf } from '../commands/admission.js';
 import { REFUSALS, type Refusal, tooManyKvFailures } from '../error-map.js';
@@ -8,26 +9,29 @@ import type { KvFace } from './kv-face.js';
 const BEARER = 'bearer ';
 
 /**
- * @param queryToken the value of `_token`, which wins over the header
+ * @param queryToken the value of `_token`, which takes precedence over the header
  * @returns undefined for a missing, unknown or revoked token
  * @throws CONTROL_STALE as Access does
  */
-export function authenticate(
+export function grantOfToken(
   access: Access,
   queryToken: string | undefined,
   authorization: string | undefined,
 ): KvGrant | undefined {
-  const token = queryToken ?? tokenOfHeader(authorization);
+  const token = tokenOf(queryToken, authorization);
   return token === undefined || token === '' ? undefined : access.grantFor(token);
 }
 
-/** Looks up what a request carries; guessing is slowed, and a request without a token is no guess. @returns why not */
+/**
+ * Looks up the request's token. Failures slow the next attempts of the address; a missing token is not a failure.
+ * @returns the grant, or the refusal
+ */
 export function signIn(
   { parts: { access }, signIns, addresses }: KvFace,
   request: IncomingMessage,
   queryToken: string | undefined,
 ): KvGrant | Refusal {
-  const token = queryToken ?? tokenOfHeader(request.headers.authorization);
+  const token = tokenOf(queryToken, request.headers.authorization);
   if (token === undefined || token === '') return REFUSALS.unauthorized;
   if (!signIns.isQuiet) {
     const wait = signIns.waitOf(addresses.of(request), token);
@@ -39,11 +43,21 @@ export function signIn(
   return wait === undefined ? REFUSALS.unauthorized : tooManyKvFailures(wait);
 }
 
-/** What lets a request in, or why nothing does: its token, then whether its database is open to who asks. */
-export function letIn(face: KvFace, request: IncomingMessage, queryToken: string | undefined): KvGrant | Refusal {
+/** Checks the token, then whether the database is open to the client's address. @returns the grant, or the refusal */
+export function authenticate(
+  face: KvFace,
+  request: IncomingMessage,
+  queryToken: string | undefined,
+): KvGrant | Refusal {
   const signedIn = signIn(face, request, queryToken);
   if ('status' in signedIn) return signedIn;
   return closureOf(signedIn, () => face.addresses.of(request)) ?? signedIn;
+}
+
+/** The token as its owner writes it: both sources are byte strings. */
+function tokenOf(queryToken: ByteString | undefined, authorization: string | undefined): string | undefined {
+  const token = queryToken ?? tokenOfHeader(authorization);
+  return token && textOfHeader(token);
 }
 
 /** The bearer scheme in any case, or a bare token without a scheme. */

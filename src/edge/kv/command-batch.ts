@@ -1,6 +1,6 @@
 /**
- * The commands of one request on their way: those that may run, in order, and beside them the answers of
- * those that may not, so that the replies can be put together again.
+ * The commands of one request: those that may run, in order, and the replies of the others, so that all replies can
+ * be merged.
  */
 import {
   type CommandSpec,
@@ -15,8 +15,8 @@ import type { KvGrant, KvUsage } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { admitOverRest, bytesOfWords } from '../commands/admission.js';
 import { bytesOfCommands } from '../commands/partition-plan.js';
-import type { AdmittedCommands } from '../commands/partition-routing.js';
 import { denialOf } from '../commands/permissions.js';
+import type { AdmittedCommands } from '../commands/portions.js';
 import { QUOTA_EXCEEDED } from '../commands/quota.js';
 import type { JsonCommand } from './json-command-reader.js';
 
@@ -30,17 +30,17 @@ export class CommandBatch implements AdmittedCommands {
   specs: CommandSpec[] = [];
   commands: (readonly ByteString[])[] = [];
   bytes = 0;
-  /** How long the strings are in the replies that were merged last. */
+  /** Length of the strings in the last merged replies. */
   replyBytes = 0;
-  /** The first command that may not run, in order. */
+  /** The error of the first command that may not run. */
   firstProblem: ErrorReply | undefined;
-  /** Commands that no partition is asked about. */
+  /** Commands that are answered here, without a partition. */
   readonly ofEdge: EdgeCommand[] = [];
-  /** Answers by position in the request; absent while all commands go to partitions, which is the common case. */
+  /** Replies by position in the request; undefined in the common case, when all commands go to partitions. */
   #settled: (Reply | undefined)[] | undefined;
-  /** Positions in front of it have been merged. */
+  /** The positions before it have been merged. */
   #at = 0;
-  /** Commands in front of it have replies, or have been counted as well. */
+  /** The commands before `#answered` have replies, those before `#counted` have also been counted. */
   #answered = 0;
   #counted = 0;
 
@@ -73,7 +73,10 @@ export class CommandBatch implements AdmittedCommands {
     }
   }
 
-  /** What is to be counted of the commands whose replies were merged last. Put together here: a spread costs a GET a fifth. */
+  /**
+   * The usage of the commands whose replies were merged last. Built field by field: a spread adds a fifth to the cost
+   * of a GET.
+   */
   takeUsage(bytesOut: number, durationMs: number): KvUsage {
     const from = this.#counted;
     const to = this.#answered;
@@ -86,7 +89,7 @@ export class CommandBatch implements AdmittedCommands {
     return { commands: specs.length, writes, bytesIn, bytesOut, durationMs, specs };
   }
 
-  /** Why one of the commands that are left may not run any more, if it may not. */
+  /** The error of the first remaining command that the grant does not permit any more. */
   denialOfRest(grant: KvGrant): ErrorReply | undefined {
     for (let i = this.#answered; i < this.commands.length; i += 1) {
       const denial = denialOf(grant, this.specs[i] as CommandSpec, this.commands[i] as readonly ByteString[]);
@@ -95,7 +98,7 @@ export class CommandBatch implements AdmittedCommands {
     return undefined;
   }
 
-  /** Keeps the first `count` commands; the others have used up the day. */
+  /** Keeps the first `count` commands; the others get the quota error. */
   keepFirst(count: number): void {
     let kept = 0;
     for (let i = 0; i < this.given.length; i += 1) {
@@ -107,7 +110,10 @@ export class CommandBatch implements AdmittedCommands {
     this.specs.length = count;
   }
 
-  /** The next replies of the commands that ran, with the others' answers between them; oversized ones replaced. */
+  /**
+   * The next replies of the commands that ran, with the other commands' replies in between; oversized ones are
+   * replaced by an error.
+   */
   merge(replies: readonly Reply[]): readonly Reply[] {
     const settled = this.#settled;
     const { maxCommandBytes } = this.grant.limits;
@@ -151,7 +157,7 @@ function boundedReply(reply: Reply, limitBytes: number): Reply {
   return bytes > limitBytes ? requestTooLarge(limitBytes, bytes) : reply;
 }
 
-/** A list of more items is counted ahead, in steps of as many. */
+/** A longer list is counted in advance, in slices of this many items. */
 const STEP_ITEMS = 10_000;
 const counted = new WeakMap<object, number>();
 
@@ -159,7 +165,7 @@ export function isCountedAhead(reply: Reply | undefined): reply is readonly Repl
   return Array.isArray(reply) && reply.length > STEP_ITEMS;
 }
 
-/** Before it is merged; others may run between the steps. */
+/** Counts a list before it is merged; yields where other requests may run. */
 export function* countAhead(list: readonly Reply[]): Generator<void, void> {
   let bytes = 0;
   for (let i = 0; i < list.length; i += 1) {
@@ -169,7 +175,7 @@ export function* countAhead(list: readonly Reply[]): Generator<void, void> {
   counted.set(list, bytes);
 }
 
-/** Bytes of the strings in it. */
+/** The bytes of its strings. */
 function bytesOfReply(reply: Reply): number {
   if (typeof reply === 'string') return reply.length;
   if (!Array.isArray(reply)) return 0;

@@ -1,20 +1,20 @@
 /**
- * What browsers need to be told. Their use is intended for the read-only token, from any page; there are
- * no cookies, so an origin gains nothing by being let in.
+ * CORS headers. They allow every origin, because browsers are meant to use the read-only token from any page; there
+ * are no cookies, so an allowed origin gains no access.
  */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { WireSpellings } from '../wire-alias.js';
+import type { HeaderAliases } from '../wire-alias.js';
 
 export const ALLOWED_METHODS = 'HEAD, GET, POST, PUT';
 
-/** Seconds a browser may remember a preflight's answer; Chromium's own bound. */
+/** Seconds for which a browser may cache a preflight's answer; Chromium's maximum. */
 const PREFLIGHT_MAX_AGE_SECONDS = 7200;
 
 export class Cors {
   readonly #allowedHeaders: string;
   readonly #exposedHeaders: string;
 
-  constructor(spellings: WireSpellings) {
+  constructor(spellings: HeaderAliases) {
     this.#allowedHeaders = ['Authorization', 'Content-Type', 'Accept', ...spellings.requestHeaders()].join(', ');
     this.#exposedHeaders = [...spellings.responseHeaders(), 'Retry-After'].join(', ');
   }
@@ -33,7 +33,7 @@ export class Cors {
     };
   }
 
-  /** They go with every answer to a request that has an origin, refusals included. */
+  /** Headers of every answer to a request with an origin, refusals included. */
   answerHeaders(origin: string): OutgoingHttpHeaders {
     return { ...this.#originHeaders(origin), 'Access-Control-Expose-Headers': this.#exposedHeaders };
   }

@@ -1,17 +1,17 @@
 /**
- * What one event stream has to say, in order.
+ * The output of one event stream, in order.
  *
- *  ESO1 what is said leaves when it is the stream's turn (broadcast-queue.ts), a write at a time while its client
- *       reads; what waits are references to bytes that all who listen share
- *  ESO2 what its client has been offered and has not read is counted for its database, and bounded: beyond it, and
- *       where there is no room, the stream is cut off
+ *  ESO1 events are written in the stream's turn (broadcast-queue.ts), one write at a time while the client reads;
+ *       waiting events are references to bytes that all listeners share
+ *  ESO2 bytes that the client has not read count against its database's budget and have a limit; above the limit, or
+ *       if the budget is full, the stream is closed
  */
 import type { ServerResponse } from 'node:http';
 import type { Hold } from '../../kernel/index.js';
 import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../ports/index.js';
-import { type Said, SaidBytes } from '../said-bytes.js';
+import { OutboundBuffer, type OutboundChunk } from '../outbound-buffer.js';
 
-/** What may wait for one reader; a second or two of a busy channel. */
+/** Limit on the bytes that wait for one reader: one or two seconds of a busy channel. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
 export interface EventStreamOutputParts {
@@ -19,12 +19,12 @@ export interface EventStreamOutputParts {
   readonly tenant: string;
   readonly broadcasts: Broadcasts;
   readonly hold: Hold;
-  /** The names that it listens to, which are held as long as it does. */
+  /** Bytes of the names that it listens to, held as long as the stream. */
   readonly nameBytes: number;
 }
 
 export class EventStreamOutput implements BroadcastItem {
-  readonly #waiting = new SaidBytes();
+  readonly #waiting = new OutboundBuffer();
   #turn: BroadcastTurn | undefined;
 
   constructor(private readonly parts: EventStreamOutputParts) {
@@ -32,14 +32,14 @@ export class EventStreamOutput implements BroadcastItem {
   }
 
   /** @param text whole events, or a comment */
-  say(text: Said): void {
+  say(text: OutboundChunk): void {
     this.#waiting.add(text);
     if (this.#turn !== undefined) this.#turn.more(text.length);
     else if (this.#isFull) this.count();
     else this.#due(text.length);
   }
 
-  /** Nothing is on its way. */
+  /** No bytes are waiting or being sent. */
   get isQuiet(): boolean {
     return this.#waiting.bytes === 0 && this.parts.response.writableLength === 0;
   }
@@ -55,7 +55,7 @@ export class EventStreamOutput implements BroadcastItem {
     return 0;
   }
 
-  /** (ESO2) */
+  /** Counts the unread bytes, and closes the stream above the limit (ESO2). */
   count(): void {
     const { response, hold, nameBytes } = this.parts;
     if (response.writableEnded) return;
@@ -63,7 +63,7 @@ export class EventStreamOutput implements BroadcastItem {
     if (bytes > MAX_UNREAD_BYTES || !hold.resize(nameBytes + bytes)) response.destroy();
   }
 
-  /** Says what there is, and nothing more. */
+  /** Writes the waiting bytes and ends the response. */
   end(): void {
     const { response } = this.parts;
     while (this.#waiting.bytes > 0 && !response.destroyed) response.write(this.#waiting.take());

@@ -1,41 +1,40 @@
 /**
- * Subscriptions and monitoring as event streams: one HTTP response that does not end, a `data: ` line for
- * each message.
+ * Subscriptions and MONITOR as server-sent events: one HTTP response that does not end, with a `data: ` line per
+ * message.
  *
- * Invariants
- *  EVS1 a stream's headers leave when its subscription is known: what is published afterwards arrives
- *  EVS2 a stream lives no longer than its client, and at most a second longer than its permission; nothing that is said
- *       after that has gone is told
- *  EVS3 a reader that does not keep up is cut off; nobody else waits for it. So is one that leaves unread what its
- *       database has no room for any more
+ *  EVS1 the headers are sent when the owner knows the subscription: messages published afterwards arrive
+ *  EVS2 a stream ends with its client, and at most a second after its permission; no message after a revocation is
+ *       sent
+ *  EVS3 a reader that is too slow is disconnected, also when its database's budget has no room for its unread bytes;
+ *       other listeners do not wait for it
  */
 import type { ServerResponse } from 'node:http';
 import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrongArity } from '../../domain/kv/index.js';
 import { type ByteString, type Hold, textOfBytes } from '../../kernel/index.js';
-import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
+import type { KvEvent, KvListenKind } from '../../protocol/index.js';
 import { bytesOfWords, closureOf } from '../commands/admission.js';
 import { denialOf, mayRun, noPermission } from '../commands/permissions.js';
 import { QUOTA_EXCEEDED } from '../commands/quota.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { discardBody } from '../http/index.js';
-import { type Said, shareable } from '../said-bytes.js';
-import { authenticate, signIn } from './authentication.js';
+import { type OutboundChunk, sharedChunk } from '../outbound-buffer.js';
+import { grantOfToken, signIn } from './authentication.js';
 import { EventStreamOutput } from './event-stream-output.js';
 import type { KvExchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
 import type { RequestTarget } from './request-target.js';
 
 const EVENT_STREAM = 'text/event-stream';
-/** Permissions are looked at again this often; a revocation is to act within a second. */
+/** Interval at which permissions are checked again: a revocation must take effect within a second. */
 const RECHECK_EVERY_MS = 500;
-/** A comment now and then shows dead connections, and keeps those in between from closing a quiet stream. */
+/** Interval of comments that detect dead connections and keep proxies from closing a quiet stream. */
 const KEEPALIVE_EVERY_MS = 15_000;
 const KEEPALIVE = ': keepalive\n\n';
-/** Channels or patterns of one stream: more than that is a mistake. */
+/** Channels or patterns of one stream; more are a mistake. */
 const MAX_CHANNELS = 1000;
 
-/** What a stream is counted as. */
+/** The command that a stream counts as. */
 const COMMANDS_OF_STREAMS = {
   monitor: { name: 'MONITOR' },
   subscribe: { name: 'SUBSCRIBE' },
@@ -47,18 +46,18 @@ interface Stream {
   readonly response: ServerResponse;
   readonly token: string | undefined;
   readonly authorization: string | undefined;
-  /** Who listens. */
+  /** The client's address. */
   readonly address: string;
-  /** What it was opened with. */
+  /** The grant at its start. */
   readonly grant: KvGrant;
   readonly target: RequestTarget;
   readonly names: readonly ByteString[];
   readonly subscriptions: KvSubscription[];
-  /** Counts what it listens to, and what it has not read. */
+  /** Counts the names, and the unread bytes. */
   readonly hold: Hold;
   readonly output: EventStreamOutput;
   isOpen: boolean;
-  /** The version of the rules that it was last held against. */
+  /** The version of the access rules at the last check. */
   accessVersion: number | undefined;
   keptAliveAtMs: number;
 }
@@ -66,8 +65,8 @@ interface Stream {
 export class EventStreams {
   readonly #streams = new Set<Stream>();
   #isSweeping = false;
-  /** Events in their form on the wire: the same event goes to all who listen to a channel. */
-  readonly #textByEvent = new WeakMap<KvEvent, Said>();
+  /** Encoded events: all listeners of a channel share one event. */
+  readonly #textByEvent = new WeakMap<KvEvent, OutboundChunk>();
 
   constructor(private readonly face: KvFace) {}
 
@@ -97,7 +96,7 @@ export class EventStreams {
     if (closure !== undefined) return exchange.refuseStranger(closure);
     discardBody(exchange.request);
     if (headers.expect !== undefined) exchange.response.writeContinue();
-    // Its answer would have no end, and nothing in it.
+    // A HEAD answer would never end and have no body.
     if (method === 'HEAD') return exchange.refuse(badRequest(notOverRest(target.route).text));
     if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
     const names = namesOf(target);
@@ -162,7 +161,7 @@ export class EventStreams {
       this.#forget(stream);
       throw error;
     }
-    // The client may have left meanwhile.
+    // The client may have disconnected during the wait.
     if (!this.#streams.has(stream)) {
       for (const subscription of stream.subscriptions) subscription.stop();
       return;
@@ -177,7 +176,7 @@ export class EventStreams {
     for (const event of early) this.#tell(stream, event);
   }
 
-  /** Nothing that was said after the rules have changed reaches who may not hear it. */
+  /** Checks the permission before the event if the rules have changed since the last check. */
   #tell(stream: Stream, event: KvEvent): void {
     const { version } = this.face.parts.access;
     if (version === undefined || version !== stream.accessVersion) {
@@ -190,7 +189,7 @@ export class EventStreams {
   #write(stream: Stream, event: KvEvent): void {
     let text = this.#textByEvent.get(event);
     if (text === undefined) {
-      text = shareable(textOfEvent(event));
+      text = sharedChunk(textOfEvent(event));
       this.#textByEvent.set(event, text);
     }
     stream.output.say(text);
@@ -209,7 +208,7 @@ export class EventStreams {
     for (const subscription of stream.subscriptions) subscription.stop();
   }
 
-  /** One look at all streams, for permissions and keepalives; none while there is no stream. */
+  /** One timer for all streams checks permissions and sends keepalives; it stops without streams. */
   #sweepLater(): void {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
@@ -233,11 +232,11 @@ export class EventStreams {
   #isStillPermitted(stream: Stream): boolean {
     const { token, authorization, address, target, names } = stream;
     try {
-      const grant = authenticate(this.face.parts.access, token, authorization);
+      const grant = grantOfToken(this.face.parts.access, token, authorization);
       if (grant === undefined || closureOf(grant, () => address) !== undefined) return false;
       return grant === stream.grant || problemOf(grant, target, names, EVENT_STREAM) === undefined;
     } catch {
-      // Nobody knows right now; the next look will tell.
+      // The grants are not current; the next check decides.
       return true;
     }
   }
@@ -248,7 +247,7 @@ const KINDS = { subscribe: 'channel', psubscribe: 'pattern', monitor: 'monitor' 
   KvListenKind
 >;
 
-/** Channels or patterns, each once; a monitor listens to what has no name. */
+/** Channels or patterns, each once; MONITOR listens to one unnamed channel. */
 function namesOf({ route, words }: RequestTarget): ByteString[] {
   return route === 'monitor' ? [''] : [...new Set(words.slice(1))];
 }
@@ -286,7 +285,7 @@ function textOfEvent(event: KvEvent): string {
   }
 }
 
-/** One event; a line feed inside the text begins another line of the same event. */
+/** One event; a line feed in the text starts another line of the same event. */
 function dataLines(text: string): string {
   return `data: ${/[\r\n]/.test(text) ? text.split(/\r\n|\r|\n/).join('\ndata: ') : text}\n\n`;
 }

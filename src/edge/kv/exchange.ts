@@ -1,22 +1,21 @@
 /**
- * One request and its answer: what has been found out about the request, and the only place that writes.
+ * One request and its answer: the negotiated format, and the only place that writes the answer.
  *
- * Invariants
- *  EX1 an answer is written once, headers and body together, with its length; only what is long leaves in pieces,
- *      each when the client has read what came before
- *  EX2 refusals are plain JSON, whatever format was asked for
+ *  EX1 an answer is written once, headers and body together, with its length; only a long answer is sent in pieces,
+ *      each after the client has read the one before
+ *  EX2 refusals are plain JSON in every requested format
  */
 import type { ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
 import { whenDrained } from '../http/answer.js';
-import { answerUnread, discardBody, endInOnePiece, type FaceRequest, isLongBody } from '../http/index.js';
+import { answerUnread, discardBody, encodingFor, type FaceRequest, isLongBody } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
 import type { Cors } from './cors.js';
 import type { ResponseFormat } from './response-format.js';
 
-/** What every answer of the face depends on. */
+/** The parts of the endpoint that every answer depends on. */
 export interface AnswerContext {
   readonly cors: Cors;
   readonly isDraining: boolean;
@@ -43,7 +42,7 @@ export class KvExchange {
     return bytes;
   }
 
-  /** @param resp replies as a connection of the native protocol would read them */
+  /** @param resp replies as on a RESP connection */
   resp2(status: number, resp: ByteString, syncToken?: string): number {
     this.#write(status, RESP2_TYPE, resp.length, resp, 'latin1', syncToken);
     return resp.length;
@@ -56,7 +55,7 @@ export class KvExchange {
     if (!response.destroyed) response.writeHead(200, this.#headers(contentType, undefined, syncToken));
   }
 
-  /** Waits until the client has read what there was. @returns bytes of the piece */
+  /** Waits until the client has read the piece. @returns bytes of the piece */
   async send(piece: string): Promise<number> {
     const { response } = this;
     if (!response.destroyed && !response.write(piece, this.#encoding)) await whenDrained(response);
@@ -73,24 +72,24 @@ export class KvExchange {
     return this.format === 'resp2' ? 'latin1' : 'utf8';
   }
 
-  /** Headers of an answer that goes on for as long as its client listens. */
+  /** Headers of an answer that lasts as long as its client listens. */
   beginStream(contentType: string): void {
     const { response, context, request } = this;
     const { origin } = request.headers;
     const cors = origin === undefined ? {} : context.cors.answerHeaders(origin);
-    // Proxies that buffer would hold back what is to be heard at once.
+    // Buffering proxies would delay the events.
     response.writeHead(200, {
       ...cors,
       'Content-Type': contentType,
       'Cache-Control': 'no-cache',
       'X-Accel-Buffering': 'no',
     });
-    // Nothing may come for hours; a dead peer is found out by the system's probes and by keepalives.
+    // A stream may be quiet for hours; TCP probes and keepalives detect a dead peer.
     response.socket?.setTimeout(0);
     response.socket?.setKeepAlive(true, KEEPALIVE_PROBE_MS);
   }
 
-  /** Everything that is not a command's own answer (EX2). */
+  /** Answers with an error that is not a command's own (EX2: refusals are plain JSON). */
   refuse(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
@@ -101,13 +100,13 @@ export class KvExchange {
     if (!this.#leavesBody) discardBody(this.request);
   }
 
-  /** Refuses somebody who may not come in: a long body is not read, and then the answer is the connection's last. */
+  /** Refuses a client without valid credentials: a long body is not read, and then the connection closes. */
   refuseStranger(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): void {
     this.#leavesBody = isLongBody(this.request);
     this.refuse(refusal, headers);
   }
 
-  /** What a browser asks before it sends a request. Anybody may ask, so a long body is not read. */
+  /** Answers a browser's preflight. Any client may send one, so a long body is not read. */
   answerPreflight(): void {
     const { request, response, context } = this;
     if (response.destroyed) return;
@@ -134,13 +133,13 @@ export class KvExchange {
     if (response.destroyed) return;
     response.writeHead(status, this.#headers(contentType, bytes, syncToken));
     if (this.#leavesBody) answerUnread(this.request, response, body);
-    else endInOnePiece(response, body, encoding, bytes);
+    else response.end(body, encodingFor(body, bytes, encoding));
   }
 
-  /** @param bytes of the body; undefined: nobody knows yet */
+  /** @param bytes of the body; undefined: not known yet */
   #headers(contentType: string, bytes: number | undefined, syncToken: string | undefined): string[] {
     const { context, spelling } = this;
-    // A flat list: Node copies an object of headers name by name.
+    // A flat list is faster: Node copies an object of headers one by one.
     const headers = ['Content-Type', contentType];
     if (bytes !== undefined) headers.push('Content-Length', String(bytes));
     if (syncToken !== undefined) headers.push(spelling.nameOf('Sync-Token'), syncToken);

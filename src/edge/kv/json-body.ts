@@ -1,13 +1,12 @@
 /**
- * A JSON body as commands.
+ * Parses a JSON body into commands.
  *
- * Invariants
  *  JB1 a number reaches the command as its source text, never through a float
- *  JB2 a null spoils its own command; an array or object inside a command, or text that is not JSON, the whole body
- *  JB3 no work or memory beyond a small multiple of the body: a nested value is refused where it begins
+ *  JB2 a null fails its own command; an array or object inside a command, or invalid JSON, fails the whole body
+ *  JB3 work and memory are at most a small multiple of the body: a nested value is refused where it begins
  *
- * Two readers give the same result. JSON.parse is the fast one, and serves small bodies whose numbers, if
- * there are any, can be written back exactly. Everything else goes through JsonCommandReader.
+ * Two readers give the same result. JSON.parse is the faster one; it reads small bodies whose numbers can be written
+ * back exactly. JsonCommandReader reads all other bodies.
  */
 import { isAscii } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
@@ -15,10 +14,13 @@ import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js
 import { BACKSLASH } from '../http/json-bounds.js';
 import { BODY_ERRORS, type JsonCommand, JsonCommandReader } from './json-command-reader.js';
 
-/** Beyond this JSON.parse could build millions of nested arrays before anybody looks at them (JB3). */
+/**
+ * In a larger body JSON.parse could build millions of nested arrays before they are checked (JB3: work and memory are
+ * bounded).
+ */
 const FAST_BODY_BYTES = 64 * 1024;
 
-/** What may be a number that does not survive `String(Number(…))`; matches inside strings cost time only. */
+/** Finds numbers that `String(Number(…))` may change; a match inside a string only costs time. */
 const DELICATE_NUMBER = /[0-9][.eE]|-0|[0-9]{16}/;
 
 /** The body of `/`: one command. An ErrorReply refuses the request. */
@@ -30,7 +32,7 @@ export function parseCommandBody(body: Buffer): JsonCommand {
   );
 }
 
-/** The body of `/pipeline` and `/multi-exec`. An ErrorReply refuses the request, one inside its own command. */
+/** The body of `/pipeline` and `/multi-exec`. An ErrorReply refuses the request; inside the list, only its command. */
 export function parseBatchBody(body: Buffer): JsonCommand[] | ErrorReply {
   return parse(
     body,
@@ -39,10 +41,10 @@ export function parseBatchBody(body: Buffer): JsonCommand[] | ErrorReply {
   );
 }
 
-/** Bodies above it are read in slices: 20 ms or more in one go. */
+/** Larger bodies are read in slices: parsing them in one call takes 20 ms or more. */
 export const LONG_PIPELINE_BYTES = 1024 * 1024;
 
-/** A long body, in slices. */
+/** Parses a long body in slices. */
 export function* parseInSlices(
   body: Buffer,
   isBatch: boolean,
@@ -84,17 +86,17 @@ function retrySlowly<T>(body: Buffer, slowly: (slow: JsonCommandReader) => T): T
   }
 }
 
-/** Thrown when a number's source text is needed and lost. */
+/** Thrown when a number's source text is needed, which JSON.parse does not keep. */
 const NEEDS_SOURCE = Symbol('needs source');
 
-/** What JSON.parse made of a body, turned into words in one pass. */
+/** The result of JSON.parse, converted to words in one pass. */
 class ParsedBody {
   #numbersAreExact: boolean | undefined;
 
   private constructor(
     readonly value: unknown,
     private readonly text: string,
-    /** Every string in it is ASCII, thus a byte string already. */
+    /** All its strings are ASCII, therefore already byte strings. */
     private readonly isPlain: boolean,
   ) {}
 
@@ -117,7 +119,7 @@ class ParsedBody {
   batch(): JsonCommand[] {
     const { value } = this;
     if (!Array.isArray(value)) throw BODY_ERRORS.notAnArray;
-    // In place: the array and its items are ours, and become the commands.
+    // Converted in place: no other code holds the array.
     for (let i = 0; i < value.length; i += 1) {
       if (!Array.isArray(value[i])) throw BODY_ERRORS.notAnArray;
       value[i] = this.#words(value[i]);

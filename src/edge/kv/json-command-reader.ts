@@ -1,6 +1,6 @@
 /**
- * Reads commands from JSON bytes, strictly (RFC 8259), keeping the source text of numbers. It stops at
- * the first nested value, so its depth is two at most and it needs no recursion.
+ * Reads commands from JSON bytes, strictly (RFC 8259), keeping the source text of numbers. It stops at the first
+ * nested value, so the depth is at most two and it needs no recursion.
  */
 import { isUtf8 } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
@@ -16,7 +16,7 @@ import {
 } from '../http/json-bounds.js';
 import { decodedText, endOfText } from '../http/json-texts.js';
 
-/** A command's words, or why it cannot run. */
+/** A command's words, or the error that it gets. */
 export type JsonCommand = readonly ByteString[] | ErrorReply;
 
 export const BODY_ERRORS = {
@@ -28,7 +28,7 @@ export const BODY_ERRORS = {
   nestedObject: new ErrorReply('ERR unsupported arg type: "{": json.Delim'),
 } as const;
 
-/** Text that goes on behind its first slice. */
+/** Returned for a string that is longer than one slice. */
 const LONG_TEXT = Symbol('a long text');
 
 const MINUS = 0x2d;
@@ -38,7 +38,7 @@ const ZERO = 0x30;
 export class JsonCommandReader {
   readonly #bytes: Buffer;
   #at = 0;
-  /** A slice is read in one step. */
+  /** The end of the current slice. */
   #sliceEnd = JSON_SLICE_BYTES;
 
   /** @param body invalid UTF-8 in it is read as U+FFFD */
@@ -46,17 +46,17 @@ export class JsonCommandReader {
     this.#bytes = isUtf8(body) ? body : Buffer.from(textOfBytes(body.toString('latin1')), 'utf8');
   }
 
-  /** @throws ErrorReply when the whole body is refused */
+  /** @throws ErrorReply if the whole body is refused */
   singleCommand(): JsonCommand {
     return inOneGo(this.singleCommandInSlices());
   }
 
-  /** @throws ErrorReply when the whole body is refused */
+  /** @throws ErrorReply if the whole body is refused */
   batch(): JsonCommand[] {
     return inOneGo(this.batchInSlices());
   }
 
-  /** Reads the command in steps of about a millisecond. */
+  /** Reads the command in slices of about a millisecond. */
   *singleCommandInSlices(): Generator<void, JsonCommand> {
     this.#skipBlanks();
     if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
@@ -83,7 +83,7 @@ export class JsonCommandReader {
     return commands;
   }
 
-  /** From the opening bracket to just after the closing one. */
+  /** Reads from the opening bracket to just after the closing one. */
   *#command(): Generator<void, JsonCommand> {
     const words: ByteString[] = [];
     let problem: ErrorReply | undefined;
@@ -152,7 +152,7 @@ export class JsonCommandReader {
     }
   }
 
-  /** From its opening quote on, in slices. Laying out ten megabytes as a string is one of them. */
+  /** Reads a long string from its opening quote, in slices. Converting ten megabytes to a string is one slice. */
   *#longText(): Generator<void, ByteString> {
     const bytes = this.#bytes;
     const start = this.#at + 1;
@@ -216,7 +216,7 @@ export class JsonCommandReader {
     return word;
   }
 
-  /** After an item: true past a comma, false past the bracket that closes. */
+  /** After an item: true for a comma, false for the closing bracket. */
   #hasMore(): boolean {
     this.#skipBlanks();
     const byte = this.#peek();
@@ -243,7 +243,7 @@ export class JsonCommandReader {
     return this.#bytes[this.#at];
   }
 
-  /** A value of another kind, or no JSON at all. */
+  /** The error tells another JSON value from invalid JSON. */
   #refuseNonArray(): never {
     const byte = this.#peek();
     const beginsValue = byte !== undefined && '"{-0123456789tfn'.includes(String.fromCharCode(byte));

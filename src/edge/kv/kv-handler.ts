@@ -1,10 +1,10 @@
 /**
- * The routes of the key-value face, straight on Node's server: a path, `/`, `/pipeline` and `/multi-exec`, and those of
- * event streams. Measured: a constant answer takes this process some 11 µs when its request is plain (plain-head.ts),
- * some 15 µs when it is not, and some 27 µs through Koa.
+ * The routes of the REST endpoint, directly on Node's server: commands in the path, `/`, `/pipeline`, `/multi-exec`
+ * and event streams. Measured for a constant answer: 11 µs for a plain request (plain-head.ts), 15 µs for others, 27
+ * µs through Koa.
  *
- * Order of judgement: method, token, whether its database is open to who asks, headers, target, body, each command,
- * quota; then the partitions. Nothing is executed before all of it is done.
+ * Order of checks: method, token, address, headers, target, body, each command, quota. No command is executed before
+ * all checks have passed.
  */
 import type { ServerResponse } from 'node:http';
 import { ErrorReply, requestTooLarge } from '../../domain/kv/index.js';
@@ -12,7 +12,7 @@ import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import { type BodyOutcome, type FaceRequest, PlainRequest, RequestBodyReader } from '../http/index.js';
-import { letIn } from './authentication.js';
+import { authenticate } from './authentication.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
 import { KvExchange } from './exchange.js';
@@ -36,7 +36,7 @@ export class KvHandler {
     this.#streams = new EventStreams(face);
   }
 
-  /** Ends what would not end by itself. */
+  /** Ends the streams, which would not end on their own. */
   close(): void {
     this.#streams.close();
   }
@@ -79,9 +79,9 @@ export class KvHandler {
     else this.#receive(exchange, grant, target);
   }
 
-  /** What lets the request in; undefined once it has been refused. */
+  /** The request's grant; undefined after a refusal. */
   #grantOf(exchange: KvExchange, target: RequestTarget): KvGrant | undefined {
-    const judged = letIn(this.face, exchange.request, target.token);
+    const judged = authenticate(this.face, exchange.request, target.token);
     if (!('status' in judged)) return judged;
     exchange.refuseStranger(judged);
     return undefined;
@@ -91,13 +91,13 @@ export class KvHandler {
     const { access, limits } = this.face.parts;
     const { maxBodyBytes } = limits;
     const { version } = access;
-    // The body of a path command is an argument, byte for byte, so the command's bound is the body's.
+    // The body of a path command is an argument, byte for byte, so the command's limit applies.
     const isArgument = target.route === 'command';
     const limitBytes = isArgument ? Math.min(grant.limits.maxCommandBytes, maxBodyBytes) : maxBodyBytes;
     this.#bodies.read(exchange, grant.database, limitBytes, (outcome) => {
       try {
         if (outcome.kind === 'whole') {
-          // A body may take its time; what let the request in may be gone when it is there.
+          // A body may take long to arrive; the grant may have been revoked in that time.
           const current = access.version === version ? grant : this.#grantOf(exchange, target);
           if (current !== undefined) this.#withBody(exchange, current, target, outcome.body);
         } else if (outcome.kind !== 'aborted')
@@ -108,7 +108,7 @@ export class KvHandler {
     });
   }
 
-  /** @param body undefined for methods whose body means nothing */
+  /** @param body undefined for methods whose body has no meaning */
   #withBody(exchange: KvExchange, grant: KvGrant, target: RequestTarget, body: Buffer | undefined): void {
     if (target.route === 'command') {
       this.#runner.start({ exchange, grant, target, mode: 'single' }, [wordsOf(target, body)]);
@@ -125,11 +125,11 @@ export class KvHandler {
     const slices = parseInSlices(body, target.route !== 'whole-command');
     for (let step = slices.next(); ; step = slices.next()) {
       if (step.done === true) return this.#withCommands(exchange, grant, target, step.value);
-      await this.face.parts.timers.breathe();
+      await this.face.parts.timers.yieldToEventLoop();
     }
   }
 
-  /** @param parsed one command or many, as the route has it */
+  /** @param parsed one command or many, depending on the route */
   #withCommands(
     exchange: KvExchange,
     grant: KvGrant,
@@ -163,7 +163,7 @@ export class KvHandler {
   }
 }
 
-/** One command beyond a bound is the documented 400; a batch has no bound of its own there. */
+/** A single command above the limit gets the documented 400; a batch gets another answer. */
 function bodyRefusal(
   outcome: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>,
   limitBytes: number,
@@ -180,7 +180,7 @@ function isStream({ route }: RequestTarget): boolean {
   return route === 'monitor' || route === 'subscribe' || route === 'psubscribe';
 }
 
-/** Path, body, query options, in this order. */
+/** Words of the path, then the body, then query options. */
 function wordsOf(target: RequestTarget, body: Buffer | undefined): readonly ByteString[] {
   const { words, options } = target;
   if (body !== undefined && body.length > 0) words.push(bytesOfBuffer(body));

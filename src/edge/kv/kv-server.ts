@@ -1,4 +1,4 @@
-/** The key-value face as a server: what it is made of, put together. */
+/** Builds the server of the REST endpoint. */
 import { protocolRefusal, REFUSALS } from '../error-map.js';
 import type { SocketParts } from '../http/face.js';
 import type { FaceServer } from '../http/index.js';
@@ -8,7 +8,7 @@ import { KvHandler } from './kv-handler.js';
 import { DEFAULT_KV_FACE_LIMITS, type KvFaceLimits } from './kv-limits.js';
 
 export interface KvServerParts extends Omit<KvFaceParts, 'limits' | 'aliases'>, SocketParts {
-  /** Those not given have their defaults. */
+  /** Missing ones have their defaults. */
   readonly limits?: Partial<KvFaceLimits>;
   readonly aliases?: KvFaceParts['aliases'];
 }

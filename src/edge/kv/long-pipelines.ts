@@ -1,17 +1,15 @@
 /**
- * Pipelines whose answers do not fit into one portion: the rest is asked for a portion at a time. The status and the
- * headers have left with the first one, the sync token of it among them.
+ * Pipelines whose answers do not fit into one portion: the rest is requested portion by portion. Status, headers and
+ * sync token are sent with the first one.
  *
- * Invariants
- *  LP1 a portion is asked for when the client has read the one before, so that nothing is held that is not counted, and
- *      never once it has gone
- *  LP2 nothing runs for who may not come in any more, or may not do what is left
- *  LP3 what goes wrong is the answer of each command it concerns; the list has as many answers as there are commands
+ *  LP1 a portion is requested when the client has read the one before, and not after it has disconnected; so all held
+ *      bytes are counted
+ *  LP2 no command runs after the client's grant is revoked or no longer permits it
+ *  LP3 an error is the reply of each command it concerns; the list has one reply per command
  */
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import type { RequestDetails } from '../commands/partition-routing.js';
-import type { Portions } from '../commands/portions.js';
+import type { Portions, RequestDetails } from '../commands/portions.js';
 import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import type { AnswerHold } from './answer-hold.js';
 import type { CommandBatch } from './command-batch.js';
@@ -21,15 +19,15 @@ import { AnswerInPieces } from './replies-answer.js';
 
 const LOOK_AGAIN_MS = 10;
 
-/** One of them, on its way. */
+/** A pipeline that is being answered. */
 export interface LongPipeline {
   readonly exchange: KvExchange;
   readonly batch: CommandBatch;
   readonly portions: Portions;
   readonly room: AnswerHold;
-  /** One portion has so many, where there is room for it. */
+  /** Bytes of one portion, if the budget has room. */
   readonly portionBytes: number;
-  /** What lets its client in by now, or why nothing does. @throws CONTROL_STALE as Access does */
+  /** The client's grant, checked again, or a refusal. @throws CONTROL_STALE as Access does */
   signIn(): KvGrant | Refusal;
   details(grant: KvGrant, maxAnswerBytes: number): RequestDetails;
 }
@@ -37,7 +35,7 @@ export interface LongPipeline {
 export class LongPipelines {
   constructor(private readonly face: KvFace) {}
 
-  /** @param first the replies of its first portion, merged, whose room is counted */
+  /** @param first the merged replies of its first portion, already counted */
   async answer(
     pipeline: LongPipeline,
     grant: KvGrant,
@@ -66,7 +64,7 @@ export class LongPipelines {
     answer.end();
   }
 
-  /** @returns who it has run for, if it has */
+  /** @returns the replies, and the grant of the commands that ran */
   async #next(
     pipeline: LongPipeline,
     before: KvGrant,
@@ -89,7 +87,7 @@ export class LongPipelines {
     }
   }
 
-  /** @returns false when there was none for too long, or nobody is there any more to use it */
+  /** @returns false if the wait was too long or the client has disconnected */
   async #untilThereIs({ room, exchange }: LongPipeline): Promise<boolean> {
     const { clock, timers, limits } = this.face.parts;
     const untilMs = clock.monotonicMs() + limits.maxRoomWaitMs;
@@ -106,7 +104,7 @@ export class LongPipelines {
   }
 }
 
-/** (LP3) */
+/** Answers each remaining command with the refusal (LP3: an error is the reply of each command it concerns). */
 function refuse(portions: Portions, { text }: Refusal): { readonly replies: readonly Reply[] } {
   return { replies: portions.giveUp(new ErrorReply(text)) };
 }

@@ -1,10 +1,10 @@
-/** Replies as the body of an answer, in the format that was asked for. */
+/** Encodes replies as the body of an answer, in the requested format. */
 import { isLongReply, replyInPieces, replyToBase64Json, replyToJson } from '../../codec/json/index.js';
 import { encodeInPieces, encodeReply } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
-import type { KvMode } from '../../messages/index.js';
 import type { Timers } from '../../ports/index.js';
+import type { KvMode } from '../../protocol/index.js';
 import type { KvExchange } from './exchange.js';
 import type { ResponseFormat } from './response-format.js';
 
@@ -37,13 +37,16 @@ export function answer(
   return exchange.json(200, `${text}]`, syncToken);
 }
 
-/** Others run behind text of so much, about a millisecond; a reply is work even when it is short. */
+/**
+ * Other work runs after this much text, about a millisecond. Each reply counts as some characters, because even a
+ * short one costs time.
+ */
 const STRETCH_CHARACTERS = 64 * 1024;
 const REPLY_CHARACTERS = 64;
-/** Text that is gathered before the answer begins; what is longer leaves as it is made, as fast as it is read. */
+/** Text that is collected before the answer begins; a longer answer is sent as it is encoded, at the client's speed. */
 const GATHERED_CHARACTERS = 1024 * 1024;
 
-/** An answer in pieces: its text is made a millisecond at a time, and more of it when the client has read. */
+/** An answer in pieces: encoded a millisecond at a time, and continued when the client has read. */
 export class AnswerInPieces {
   #text: string;
   #sentBytes = 0;
@@ -59,12 +62,12 @@ export class AnswerInPieces {
     this.#text = this.#isList ? '[' : '';
   }
 
-  /** What has left so far. */
+  /** Bytes sent so far. */
   get sentBytes(): number {
     return this.#sentBytes;
   }
 
-  /** Resolves when all but what is gathered of it has been read, or nobody is there any more to read it. */
+  /** Resolves when the client has read all but the collected text, or has disconnected. */
   async add(replies: readonly Reply[]): Promise<void> {
     const { exchange } = this;
     for (const reply of replies) {
@@ -78,13 +81,13 @@ export class AnswerInPieces {
         this.#charactersOfStretch += piece.length + REPLY_CHARACTERS;
         if (isLong || this.#charactersOfStretch > STRETCH_CHARACTERS) {
           this.#charactersOfStretch = 0;
-          await this.timers.breathe();
+          await this.timers.yieldToEventLoop();
         }
       }
     }
   }
 
-  /** Nothing stays gathered. */
+  /** Sends the collected text. */
   async flush(): Promise<void> {
     if (this.#text.length > 0) await this.#send();
   }
@@ -104,7 +107,7 @@ export class AnswerInPieces {
     this.#sentBytes += await this.exchange.send(text);
   }
 
-  /** A list of JSON; replies of RESP2 stand one behind the other. */
+  /** Replies form a JSON list; in RESP2 they follow each other without separators. */
   get #isList(): boolean {
     return this.mode !== 'single' && this.exchange.format !== 'resp2';
   }
@@ -127,7 +130,9 @@ export async function answerInPieces(
   return answer.end();
 }
 
-/** In RESP2 too the face words its errors as documented for it. */
+/**
+ *  RESP2 answers over REST also have the endpoint's documented error texts.
+ */
 function asRest(reply: Reply): Reply {
   return reply instanceof ErrorReply ? new ErrorReply(reply.restText) : reply;
 }

@@ -1,16 +1,17 @@
 /**
- * Runs the commands of a request, and answers: quota, partitions, and then the answer in one piece, in several, or of a
- * long pipeline a portion at a time.
+ * Runs the commands of a request: takes them from the quota, asks the partitions, and answers in one piece, in
+ * several, or, for a long pipeline, portion by portion.
  */
 import { isLongReply } from '../../codec/json/index.js';
 import { ErrorReply } from '../../domain/kv/index.js';
-import type { KvMode } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { PartitionRouter, type RequestDetails, type RoutedReplies } from '../commands/partition-routing.js';
+import type { KvMode } from '../../protocol/index.js';
+import { PartitionRouter } from '../commands/partition-routing.js';
+import type { RequestDetails, RoutedReplies } from '../commands/portions.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { AnswerHold } from './answer-hold.js';
-import { letIn } from './authentication.js';
+import { authenticate } from './authentication.js';
 import { CommandBatch, countAhead, isCountedAhead } from './command-batch.js';
 import type { KvExchange } from './exchange.js';
 import type { JsonCommand } from './json-command-reader.js';
@@ -19,7 +20,7 @@ import { LongPipelines } from './long-pipelines.js';
 import { answer, answerInPieces } from './replies-answer.js';
 import type { RequestTarget } from './request-target.js';
 
-/** Who asks, and how. */
+/** A request with its grant and mode. */
 export interface KvCall {
   readonly exchange: KvExchange;
   readonly grant: KvGrant;
@@ -27,7 +28,7 @@ export interface KvCall {
   readonly mode: KvMode;
 }
 
-/** Text of so much is made, and written, in pieces. */
+/** Longer answers are encoded and written in pieces. */
 const LONG_ANSWER_BYTES = 256 * 1024;
 const NOTHING_ASKED: RoutedReplies = { replies: [], syncToken: undefined };
 const NOT_IN_TRANSACTION = new ErrorReply('ERR ACL commands are not allowed in a transaction');
@@ -35,9 +36,9 @@ const NOT_IN_TRANSACTION = new ErrorReply('ERR ACL commands are not allowed in a
 export class RequestRunner {
   readonly #router: PartitionRouter;
   readonly #longPipelines: LongPipelines;
-  /** What the answer of one transaction may hold. */
+  /** Limit of the answer of one transaction. */
   readonly #maxAnswerBytes: number;
-  /** What is asked for at a time of a pipeline, where there is room for it. */
+  /** Bytes of a pipeline's portion, if the budget has room. */
   readonly #portionBytes: number;
 
   constructor(private readonly face: KvFace) {
@@ -52,7 +53,7 @@ export class RequestRunner {
   start(asked: KvCall, commands: readonly JsonCommand[]): void {
     const { face } = this;
     const { exchange, grant } = asked;
-    // Answers that are not read yet are the tenant's.
+    // Unread answers count against the tenant's budget.
     if (!face.budget.hasRoom(grant.database)) {
       exchange.refuse(REFUSALS.overloaded);
       return;
@@ -81,10 +82,10 @@ export class RequestRunner {
       routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange, maxAnswerBytes));
     }
     const { replies, syncToken, denials, hasSaid } = routed;
-    // Whoever says something waits while much of what was said is still to be handed on.
+    // A publishing client waits while too many messages are still being written to listeners.
     if (hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
     for (const denial of denials ?? []) users?.noteDenied(grant.database, denial, '', 'lua');
-    if (isCountedAhead(replies[0])) for (const _ of countAhead(replies[0])) await timers.breathe();
+    if (isCountedAhead(replies[0])) for (const _ of countAhead(replies[0])) await timers.yieldToEventLoop();
     const merged = batch.merge(replies);
     room.count(batch.replyBytes);
     if (portions?.isOver === false) {
@@ -100,7 +101,7 @@ export class RequestRunner {
     meter.recordKv(grant.database, batch.takeUsage(bytesOut, durationMs));
   }
 
-  /** Takes the commands from the quota. @returns false when the request has been refused */
+  /** Takes the commands from the quota. @returns false if the request was refused */
   #mayRun(asked: KvCall, batch: CommandBatch): boolean | Promise<boolean> {
     if (asked.mode === 'transaction') return this.#mayRunWhole(asked, batch);
     if (batch.ofEdge.length > 0) return this.#runOfEdge(asked, batch);
@@ -128,7 +129,10 @@ export class RequestRunner {
     return (await this.face.parts.quota.take(grant, batch.commands.length, batch.bytes)) ? undefined : QUOTA_EXCEEDED;
   }
 
-  /** One after the other, ahead of those for partitions: neither sees what the other changes. */
+  /**
+   * Runs ACL commands one after the other, before the commands for partitions; the two kinds do not see each other's
+   * changes.
+   */
   async #runOfEdge(asked: KvCall, batch: CommandBatch): Promise<boolean> {
     const { grant } = asked;
     for (const { position, spec, words } of batch.ofEdge) {
@@ -141,7 +145,7 @@ export class RequestRunner {
     return this.#takeWhatIsLeft(asked, batch, taken);
   }
 
-  /** What a long pipeline asks of the face between its portions. */
+  /** Functions that a long pipeline calls between its portions. */
   #laterOn({ exchange, grant, target }: KvCall) {
     const { face } = this;
     const { access } = face.parts;
@@ -150,7 +154,7 @@ export class RequestRunner {
     return {
       signIn: () => {
         if (version !== undefined && access.version === version) return current;
-        const judged = letIn(face, exchange.request, target.token);
+        const judged = authenticate(face, exchange.request, target.token);
         if ('status' in judged) return judged;
         current = judged;
         version = access.version;
@@ -163,7 +167,7 @@ export class RequestRunner {
 
 const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } as const;
 
-/** Scripts ask for each of their commands what the user may do: the owner has to know. */
+/** Rules are included because the owner checks each command of a script against them. */
 function detailsOf(
   { user, rules }: KvGrant,
   { request: { trace }, response }: KvExchange,

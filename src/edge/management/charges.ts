@@ -1,4 +1,4 @@
-/** What use is charged with: the price list of the account, and the plan of what is used. */
+/** The prices for calculating costs: the account's price list and the plan. */
 import {
   ACCOUNT_PLAN_TERMS,
   type Account,
@@ -15,7 +15,7 @@ import { RefusedRequest } from '../http/refused.js';
 import type { Charges } from './answers/database-statistics.js';
 import type { ManagementCall } from './management-call.js';
 
-/** The price of the plan is all that a fixed one costs; a budget is where others stop. */
+/** A plan with a fixed price costs only that; for other plans the budget is the maximum. */
 export function chargesOfDatabase(call: ManagementCall, { account, settings }: Database): Charges {
   const { plan, budgetDollars } = settings ?? DEFAULT_DATABASE_SETTINGS;
   return {
@@ -31,7 +31,7 @@ export function chargesOfQueue(call: ManagementCall, { id, plan = DEFAULT_ACCOUN
   };
 }
 
-/** What all search indexes of the account cost; those that cost nothing are not asked about. */
+/** Prices of all search indexes of the account; free ones are not counted. */
 export function chargesOfSearch(call: ManagementCall): Charges {
   return { prices: call.face.parts.pricesOf(call.account), capDollars: undefined };
 }
@@ -44,7 +44,7 @@ export function isCharged({ type }: SearchIndex): boolean {
   return type !== 'free';
 }
 
-/** @throws Refused 503 when this server keeps none */
+/** @throws Refused 503 if this server keeps no statistics */
 export function statisticsOf({ face }: ManagementCall) {
   const { statistics } = face.parts;
   if (statistics === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noStatistics);

@@ -1,7 +1,7 @@
-/** Ids in paths and bodies, and what they stand for. What is no id of the right kind is as unknown as any other. */
+/** Parses ids in paths and bodies. An invalid id is refused like an unknown one. */
 import type { Account, TeamRole } from '../../domain/control/index.js';
 import { type AccountId, assert, type BackupId, type DatabaseId } from '../../kernel/index.js';
-import { accountIdOfUuid, backupIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
+import { accountIdOfUuid, backupIdOfUuid, databaseIdOfUuid } from '../../protocol/index.js';
 import { notFound } from '../error-map.js';
 import { RefusedRequest } from '../http/refused.js';
 import type { ManagementCall } from './management-call.js';
@@ -32,8 +32,8 @@ export interface TeamOfCaller {
 }
 
 /**
- * A team of which the caller is a member, whatever the key acts for: what is moved goes there.
- * @param text the id, or `team:` and the id, as older clients name a team. @throws Refused 404
+ * A team that the caller is a member of, for moving objects to it; the key's account does not matter.
+ * @param text the id, or `team:` and the id, as older clients send it. @throws Refused 404
  */
 export async function teamOfCaller(call: ManagementCall, text: string): Promise<TeamOfCaller> {
   const id = known(accountIdOfUuid(text.startsWith('team:') ? text.slice('team:'.length) : text), 'team');
@@ -48,7 +48,10 @@ export async function teamOfCaller(call: ManagementCall, text: string): Promise<
   return { team, role };
 }
 
-/** A team that the key may act for: its own, or with a key of one's own account any of one's teams. @throws Refused 404 */
+/**
+ * A team that the key may manage: with a team's key only this team, with a personal key any team of the caller.
+ * @throws Refused 404
+ */
 export async function teamInScope(call: ManagementCall, text: string): Promise<TeamOfCaller> {
   const found = await teamOfCaller(call, text);
   if (call.grant.isTeam && found.team.id !== call.account) throw new RefusedRequest(notFound('team'));

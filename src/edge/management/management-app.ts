@@ -1,52 +1,131 @@
-/** The routes as an application, made from their declarations: routing, rights, and values turned into answers. */
-import { MANAGEMENT_REFUSALS, managementRefusalOf } from '../error-map.js';
-import { PRIVATE_HEADERS, write, writeRefusal } from '../http/answer.js';
-import { type Application, createApplication } from '../http/application.js';
+/**
+ * The management API as a Koa application: refusals, other endpoints on the port, field spelling, credentials and
+ * rate, body, routes.
+ *
+ * Order of checks: cross-site requests (403), credentials (401), rate (429), body size (413), accepted answer (406),
+ * route (404, 405), rights (403), query and body (400), named objects (404). A read-only key is refused before any
+ * object is looked up.
+ */
+import type { IncomingMessage } from 'node:http';
+import { STRANGERS } from '../../kernel/index.js';
+import type { ManagementGrant } from '../../ports/index.js';
+import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
+import { PRIVATE_HEADERS } from '../http/answer.js';
+import { answer, answersRefusals, createApplication, readsBody, routed, type Stage } from '../http/application.js';
+import { basicCredentials } from '../http/credentials.js';
+import { isLongBody, MAX_STRANGERS_BODY_BYTES, RequestBodyReader } from '../http/index.js';
 import { parsed } from '../http/json-bounds.js';
 import { RefusedRequest } from '../http/refused.js';
 import { requestOf } from '../http/request-class.js';
-import { changesAnything, Nothing } from '../http/route.js';
-import { RouteTable } from '../http/route-table.js';
+import { changesAnything, Nothing, openPathsOf } from '../http/route.js';
+import { signedIn } from '../http/signing-in.js';
 import { staleHeader } from '../http/stale-header.js';
+import { isOfPage, refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
 import { mustBeAllowed } from '../team-permissions.js';
-import type { ManagementRoute } from './management-call.js';
+import type { FieldSpelling } from '../wire-alias.js';
+import { ManagementCall, type ManagementRoute } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
-import type { Arrived } from './management-handler.js';
 
 const TYPE = 'application/json; charset=utf-8';
-const ROUTING = {
-  allowsLastSlash: true,
-  answersHead: true,
-  isFirstAlone: true,
-};
+const ROUTING = { allowsLastSlash: true, answersHead: true, isFirstAlone: true };
+const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
 
-export function createManagementApp(face: ManagementFace, routes: readonly ManagementRoute[]): Application<Arrived> {
-  const table = new RouteTable(routes, ROUTING);
-  return createApplication<Arrived>({
-    name: 'management',
-    log: face.parts.log,
-    run: async (arrived, context) => {
-      const { call, fields, request, response } = arrived;
-      if (context.accepts('json') === false) throw new RefusedRequest(MANAGEMENT_REFUSALS.jsonOnly);
-      const { route, path } = table.find(request, arrived.path);
-      if (route.permission !== 'open') {
-        if (changesAnything(route) && call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
-        mustBeAllowed(call.grant.role, route.permission);
-      }
-      const query = requestOf(route.query, context.query);
-      const body = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(arrived.body)));
-      const text = JSON.stringify(fields.spelled(await route.handle(call, { path, query, body })));
-      const headers = { ...PRIVATE_HEADERS, ...staleHeader(call) };
-      write(response, { status: 200, text, type: TYPE, headers, isLast: face.isDraining });
-    },
-    refuse: (arrived, failure) => {
-      const refused = face.incidents.refused(failure, managementRefusalOf);
-      const text = JSON.stringify({ error: arrived.fields.text(refused.refusal.text) });
-      writeRefusal(arrived, refused, { text, type: TYPE, headers: PRIVATE_HEADERS, isLast: face.isDraining });
-    },
-  });
+interface State {
+  /** The spelling of the fields in request and answer. */
+  fields: FieldSpelling;
+  call: ManagementCall;
+  /** Undefined for a path that needs no credentials. */
+  grant: ManagementGrant | undefined;
 }
 
-function jsonOf(body: Buffer): unknown {
-  return body.length === 0 ? undefined : parsed(body);
+export function createManagementApp(face: ManagementFace, routes: readonly ManagementRoute[]) {
+  const { log, mount, limits } = face.parts;
+  const refusals: Stage<State> = answersRefusals({
+    refusedOf: (failure) => face.incidents.refused(failure, managementRefusalOf),
+    textOf: ({ refusal }, { fields }) => JSON.stringify({ error: fields?.text(refusal.text) ?? refusal.text }),
+    type: TYPE,
+    headers: PRIVATE_HEADERS,
+    isDraining: () => face.isDraining,
+  });
+  const body: Stage<State> = readsBody({
+    bodies: new RequestBodyReader(face.budget),
+    tenantOf: ({ state }) => state.grant?.account ?? STRANGERS,
+    limitBytesOf: () => limits.maxBodyBytes,
+  });
+  const router = routed<ManagementRoute, State>(routes, ROUTING, async (context, route, path) => {
+    const { call, fields, body: bytes } = context.state;
+    if (route.permission !== 'open') {
+      if (changesAnything(route) && call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
+      mustBeAllowed(call.grant.role, route.permission);
+    }
+    const query = requestOf(route.query, context.query);
+    const input = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(bytes)));
+    const text = JSON.stringify(fields.spelled(await route.handle(call, { path, query, body: input })));
+    const headers = { ...PRIVATE_HEADERS, ...staleHeader(call) };
+    answer(context, { status: 200, text, type: TYPE, headers, isLast: face.isDraining });
+  });
+  return createApplication('management', log, [
+    ...mount,
+    refusals,
+    judges(face, openPathsOf(routes)),
+    body,
+    acceptsJson,
+    router,
+  ]);
+}
+
+/** Checks the caller before the body is read. @throws Refused 401, 403, 404, 413, 429; CONTROL_STALE */
+function judges(face: ManagementFace, openPaths: ReadonlySet<string>): Stage<State> {
+  return (context, next) => {
+    const { req: request, state } = context;
+    // An absolute target is a proxy request, and may be no valid URL.
+    const isPath = context.url.startsWith('/');
+    const { path, fields } = face.spellings.of(isPath ? context.path : '', request.headers);
+    state.fields = fields;
+    refuseOtherSites(request);
+    state.grant = openPaths.has(path) ? undefined : grantFor(face, request);
+    if (!isPath) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
+    if (state.grant === undefined && isLongBody(request)) {
+      throw new RefusedRequest(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
+    }
+    state.call = new ManagementCall(face, state.grant, face.addresses.of(request));
+    context.path = path;
+    return next();
+  };
+}
+
+const acceptsJson: Stage<State> = (context, next) => {
+  if (context.accepts('json') === false) throw new RefusedRequest(MANAGEMENT_REFUSALS.jsonOnly);
+  return next();
+};
+
+/** @throws Refused 401, 403, 429; CONTROL_STALE */
+function grantFor(face: ManagementFace, request: IncomingMessage): ManagementGrant {
+  const { authorization } = request.headers;
+  const isPage = authorization === undefined && isOfPage(request);
+  const grant = isPage ? sessionOf(face.pages, request).grant : grantForKey(face, request, authorization);
+  const caller = `${grant.email} ${grant.account} ${grant.keyName}`;
+  if (!face.bursts.take(caller, face.parts.limits.maxCallsPerSecond)) {
+    throw new RefusedRequest(MANAGEMENT_REFUSALS.tooManyCalls);
+  }
+  return grant;
+}
+
+/** @throws Refused 401, 429; CONTROL_STALE */
+function grantForKey(
+  { signIns, addresses, parts }: ManagementFace,
+  request: IncomingMessage,
+  authorization: string | undefined,
+): ManagementGrant {
+  const credentials = basicCredentials(authorization);
+  if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+  const { email, key } = credentials;
+  const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
+  const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
+  if (grant === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+  return grant;
+}
+
+function jsonOf(body: Buffer | undefined): unknown {
+  return body === undefined || body.length === 0 ? undefined : parsed(body);
 }

@@ -1,4 +1,4 @@
-/** One call of the management API: who makes it, and its ways to the control actor. */
+/** One call of the management API: its caller, and commands to the control actor. */
 import {
   type AuditAction,
   type AuditNote,
@@ -7,41 +7,44 @@ import {
   type ControlReply,
 } from '../../domain/control/index.js';
 import { type AccountId, assert } from '../../kernel/index.js';
-import { uuidOf } from '../../messages/index.js';
 import type { Behind, ManagementGrant, MaybeBehind } from '../../ports/index.js';
+import { uuidOf } from '../../protocol/index.js';
 import { askControl, type ControlReplyOf } from '../control-asking.js';
 import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
 import { mayDo, type Permission } from '../team-permissions.js';
 import type { ManagementFace } from './management-face.js';
 
-/** What the audit log says about a change, beside who made it. */
+/** The audit log's entry about a change, without its caller. */
 export interface About {
   readonly action: AuditAction;
-  /** Name of what is changed. */
+  /** Name of the changed object. */
   readonly entity: string;
   readonly secondary?: string | undefined;
   readonly third?: string | undefined;
   readonly reason?: string | undefined;
-  /** In whose log it is; undefined: in that of the account for which the key acts. */
+  /** The account with the log entry; undefined: the key's account. */
   readonly account?: AccountId | undefined;
 }
 
 /** A command that changes the control state. */
 export type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
+/** Replaces a secret, so that clients find the field with its expected type. */
+export const MASKED_SECRET = '********';
+
 export class ManagementCall {
   constructor(
     readonly face: ManagementFace,
-    /** Undefined for calls that anybody may make. */
+    /** Undefined for open routes. */
     private readonly granted: ManagementGrant | undefined,
     private readonly ip: string,
   ) {}
 
-  /** The oldest of what its answer was made of, where that came from a read model. */
+  /** The largest lag of the read models behind the answer's data. */
   behind: Behind | undefined;
 
-  /** What an answer is made of: how far it is behind is said with the answer. */
+  /** Passes data of the answer through and notes its lag, which a header reports. */
   shows<Shown extends MaybeBehind>(shown: Shown): Shown {
     this.behind = furthest(this.behind, shown.behind);
     return shown;
@@ -52,12 +55,12 @@ export class ManagementCall {
     return this.granted;
   }
 
-  /** The key acts for this account. */
+  /** The account of the key. */
   get account(): AccountId {
     return this.grant.account;
   }
 
-  /** Records name an owner so: a person by e-mail, a team by its id. */
+  /** An owner's name in records: a person's e-mail, or a team's id. */
   get customerId(): string {
     return this.grant.isTeam ? uuidOf(this.account) : this.grant.email;
   }
@@ -66,19 +69,25 @@ export class ManagementCall {
     return this.face.parts.clock.nowMs();
   }
 
-  /** Whoever may not change what a secret opens does not see it either. */
+  /** A role without the right to change databases sees no secrets, not even masked. */
   get maySeeSecrets(): boolean {
     return mayDo(this.grant.role, 'databases');
   }
 
-  /** @throws Refused when the control actor refuses; what the way to it throws */
+  /** A secret with write access: masked for a read-only key, unless a setting allows it. */
+  writingSecret(secret: string): string {
+    const isShown = !this.grant.isReadOnly || this.face.parts.readOnlyKeysSeeSecrets;
+    return isShown || secret === '' ? secret : MASKED_SECRET;
+  }
+
+  /** @throws Refused if the control actor refuses; errors of the connection to it */
   ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ControlReplyOf<Type>> {
     return askControl(this.face.parts.control, command, type);
   }
 
   /**
-   * This does what `ask` does, with a line of the audit log in the same entry, also where all was so already or the
-   * data alone changes: somebody has asked for it, and was not refused.
+   * The same as `ask`, with a line of the audit log in the same entry. The line is written even if the settings did
+   * not change, because the command was accepted.
    */
   change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ControlReplyOf<Type>> {
     const { account = this.account } = about;
@@ -100,6 +109,6 @@ export class ManagementCall {
   }
 }
 
-/** The permission is the caller's, in the account of the key. */
+/** The caller needs the permission in the key's account. */
 export type ManagementRoute = Route<ManagementCall, Permission>;
 export const managementRoute = routesOf<ManagementCall, Permission>();

@@ -1,4 +1,5 @@
-/** What the management face is made of: ports from outside, and the few things its parts share. */
+/** The parts of the management endpoint: ports from outside, and objects that its files share. */
+import type { Middleware } from 'koa';
 import type { Prices } from '../../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type {
@@ -10,50 +11,78 @@ import type {
   Sealing,
   Statistics,
 } from '../../ports/index.js';
+import { uuidOf } from '../../protocol/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { Face, type FaceParts } from '../http/face.js';
-import type { Mounted } from '../http/mounted.js';
 import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type AliasWords, ManagementSpellings } from '../wire-alias.js';
 import type { ManagementFaceLimits } from './management-limits.js';
 import { ManagementSecrets } from './management-secrets.js';
-import { PublicAddresses, type PublicUrls } from './public-addresses.js';
+
+/** Base URLs, with or without a scheme. `search` is the part before `/search/<id>`. */
+export interface PublicUrls {
+  readonly kv: string;
+  readonly queue: string;
+  readonly search: string;
+}
+
+/** Reads the URLs on each call: this endpoint's port may be known only after it listens. */
+class PublicAddresses {
+  constructor(private readonly urls: PublicUrls) {}
+
+  /** All databases have one address: the token names the database. */
+  ofDatabases(): string {
+    return withoutScheme(this.urls.kv);
+  }
+
+  ofSearchIndex(index: DatabaseId): string {
+    return `${withoutScheme(this.urls.search)}/search/${uuidOf(index)}`;
+  }
+}
+
+/** Addresses of the data planes, as records show them: a host with its port and path, without a scheme. */
+function withoutScheme(url: string): string {
+  return url.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/\/+$/, '');
+}
 
 export interface ManagementFaceParts extends FaceParts<ManagementFaceLimits> {
   readonly control: ManagementControl;
   readonly access: ManagementAccess;
-  /** Seals with the key file; it is asked for when a secret is needed. */
+  /** Seals with the key file; called when a secret is needed. */
   readonly sealing: () => Sealing;
-  /** Undefined: what needs them is answered with 503. */
+  /** Undefined: calls for statistics or backups get 503. */
   readonly statistics?: Statistics | undefined;
   readonly backups?: Backups | undefined;
-  /** Undefined: what was deleted stays where it was, and nobody can open it. */
+  /** Undefined: data of deleted databases stays, without access. */
   readonly removal?: DataRemoval | undefined;
   /** The price list of an account. */
   pricesOf(account: AccountId): Prices;
-  /** Documents of a search index that were stored and that no query finds yet. */
+  /** Stored documents of a search index that queries do not find yet. */
   pendingDocuments(index: DatabaseId): Promise<number>;
   readonly random: Random;
-  /** How long a session of the console lasts at most. Left out: a working day. */
+  /** The longest session of the console. Default: a working day. */
   readonly sessionMs?: number | undefined;
   readonly aliases: readonly AliasWords[];
   readonly publicUrls: PublicUrls;
-  /** The port at which clients reach the native protocol. */
+  /** The port at which clients reach RESP. */
   readonly respPort: number;
-  /** From which deliveries leave, as CIDR blocks. */
+  /** Addresses from which messages are delivered, as CIDR blocks. */
   readonly deliveryAddresses: readonly string[];
-  /** Search indexes of the type `fixed` may be made. */
+  /** Read-only keys see passwords and tokens with write access, as in earlier releases. */
+  readonly readOnlyKeysSeeSecrets: boolean;
+  /** Search indexes of the type `fixed` may be created. */
   readonly offersFixedSearch: boolean;
-  /** What a script may work for, whatever its database says, in milliseconds. */
+  /** The longest run of a script, in milliseconds; a database cannot raise it. */
   readonly maxScriptMs: number;
-  /** What a process has room for of one database, whatever its plan says. Left out: nobody knows. */
+  /** The most bytes that a process can hold of one database; a plan cannot raise it. Default: unknown. */
   readonly maxHeldBytes?: number | undefined;
-  /** Partitions of a database of which nobody said how many. */
+  /** Default number of partitions of a new database. */
   readonly defaultPartitions: number;
-  /** The release of this server, which the OpenAPI document names. */
+  /** The release of this server, for the OpenAPI document. */
   readonly version: string;
-  readonly mount: { readonly search?: Mounted | undefined; readonly others?: readonly Mounted[] | undefined };
+  /** Other endpoints on the port. Each passes on other paths. */
+  readonly mount: readonly Middleware[];
 }
 
 export class ManagementFace extends Face<ManagementFaceParts> {

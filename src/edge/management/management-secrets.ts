@@ -1,4 +1,7 @@
-/** Secrets that the management API makes and shows again: sealed before they leave this process, opened for answers alone. */
+/**
+ * Secrets that the management API generates and shows later: sealed before they leave this process, opened only for
+ * answers.
+ */
 import type {
   ApiKey,
   DatabaseSecrets,
@@ -8,8 +11,8 @@ import type {
   SearchTokens,
 } from '../../domain/control/index.js';
 import type { ApiKeyId, BackupId, Random } from '../../kernel/index.js';
-import { hashSecret, newId, newQueueToken, newSecretText, type SecretPrefix } from '../../messages/index.js';
 import type { Sealing } from '../../ports/index.js';
+import { hashSecret, newId, newQueueToken, newSecretText, type SecretPrefix } from '../../protocol/index.js';
 
 export class ManagementSecrets {
   constructor(
@@ -17,7 +20,7 @@ export class ManagementSecrets {
     private readonly sealing: () => Sealing,
   ) {}
 
-  /** @throws BAD_CONFIG when it was sealed with another key file */
+  /** @throws BAD_CONFIG if it was sealed with another key file */
   open({ sealed }: SealedSecret): string {
     return this.sealing().open(sealed);
   }
@@ -38,7 +41,7 @@ export class ManagementSecrets {
     return { queueToken: this.#sealed(newQueueToken(this.random)), readOnlyToken: this.#made('mrq_') };
   }
 
-  /** Secrets of an account that nobody has signed in to yet: a team, or the queue in the place of a moved one. */
+  /** Secrets of an account without a sign-in: a team, or the queue that replaces a moved one. */
   ofAccount(): Pick<NewAccount, 'secrets' | 'readOnlyToken'> {
     const { queueToken, readOnlyToken } = this.ofQueue();
     const signingKeyCurrent = this.#made('sig_');
@@ -46,7 +49,7 @@ export class ManagementSecrets {
     return { secrets: { queueToken, mgmtKey: this.#made('mrk_'), signingKeyCurrent, signingKeyNext }, readOnlyToken };
   }
 
-  /** The clear text is shown once, and kept by nobody here. */
+  /** The clear text is shown once and not stored. */
   ofApiKey(): { readonly clear: string } & Pick<ApiKey, 'id' | 'sha256'> {
     const clear = newSecretText(this.random, 'mrk_');
     return { clear, id: newId('key_', this.random) as ApiKeyId, sha256: hashSecret(clear) };

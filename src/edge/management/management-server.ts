@@ -1,13 +1,11 @@
-/** The management face as a server: what it is made of, put together. */
+/** Builds the server of the management endpoint. */
 import { NO_PRICES } from '../../domain/statistics/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
 import type { SocketParts } from '../http/face.js';
 import type { FaceServer } from '../http/index.js';
 import type { ApiArea } from '../http/openapi/area.js';
-import { openPathsOf } from '../http/route.js';
 import { createManagementApp } from './management-app.js';
 import { ManagementFace, type ManagementFaceParts } from './management-face.js';
-import { ManagementHandler } from './management-handler.js';
 import { DEFAULT_MANAGEMENT_FACE_LIMITS, type ManagementFaceLimits } from './management-limits.js';
 import { openApiRoute } from './openapi-route.js';
 import { MANAGEMENT_ROUTES } from './routes/index.js';
@@ -27,9 +25,9 @@ export interface ManagementServerParts
   extends Omit<ManagementFaceParts, Defaulted>,
     Partial<Omit<Pick<ManagementFaceParts, Defaulted>, 'limits'>>,
     SocketParts {
-  /** Those not given have their defaults. */
+  /** Missing ones have their defaults. */
   readonly limits?: Partial<ManagementFaceLimits>;
-  /** What the OpenAPI document describes beside the management API. Left out: nothing. */
+  /** Further areas of the OpenAPI document. Default: none. */
   readonly areas?: readonly ApiArea[];
 }
 
@@ -43,14 +41,13 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
     offersFixedSearch: false,
     defaultPartitions: 1,
     maxScriptMs: 250,
-    mount: {},
+    mount: [],
     ...parts,
     limits,
   });
   const routes = [...MANAGEMENT_ROUTES, openApiRoute(MANAGEMENT_ROUTES, parts.areas ?? [])];
-  const handler = new ManagementHandler(face, openPathsOf(routes), createManagementApp(face, routes));
   return face.serve(parts, {
-    handle: handler.handle.bind(handler),
+    handle: createManagementApp(face, routes),
     connectRefusal: SHARED_REFUSALS.methodNotAllowed,
     allowedMethods: 'GET, HEAD, POST, PATCH, DELETE',
     protocolRefusal: queueProtocolRefusal,

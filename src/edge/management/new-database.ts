@@ -1,4 +1,4 @@
-/** From what a request says of a new database to what is asked of the control actor. */
+/** Converts a request for a new database into the command to the control actor. */
 import {
   type DatabasePlan,
   type DatabaseSettings,
@@ -7,7 +7,7 @@ import {
   databasePlanLimits,
   type NewDatabase,
 } from '../../domain/control/index.js';
-import { newDatabaseId } from '../../messages/index.js';
+import { newDatabaseId } from '../../protocol/index.js';
 import { invalid } from '../http/refused.js';
 import type { ManagementCall } from './management-call.js';
 import { GLOBAL, isRegion } from './regions.js';
@@ -53,7 +53,7 @@ export function refuseRegionTwice(primary: string, readRegions: readonly string[
 
 type Regions = Pick<DatabaseSettings, 'region' | 'primaryRegion' | 'readRegions'>;
 
-/** `global` with a primary region; or, from older clients, a plain region, which is the primary one where no other is said. */
+/** `global` with a primary region; or, from older clients, a plain region, which is the primary region by default. */
 function regionsOf({ region = GLOBAL, primary_region, platform, read_regions = [] }: CreateDatabaseRequest): Regions {
   if (region !== GLOBAL && !isRegion(region, platform)) {
     throw invalid('region: must be global, or the name of a region');

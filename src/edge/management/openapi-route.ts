@@ -1,4 +1,4 @@
-/** `/openapi.json`: what this server can be asked, for tools. Anybody may read it; it says nothing about anyone. */
+/** `/openapi.json`: the API's description for tools. It is open, because it contains no data of accounts. */
 
 import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
 import { one } from '../http/answer-shape.js';
@@ -8,10 +8,10 @@ import { changesAnything, type Described, Nothing } from '../http/route.js';
 import { MANAGEMENT_KEY, SESSION_COOKIE } from '../sessions/session-schemes.js';
 import { type ManagementRoute, managementRoute } from './management-call.js';
 
-/** An object in the language of OpenAPI, which describes itself. */
+/** An OpenAPI document, which describes itself. */
 class OpenApi {}
 
-/** @param routes of the management API. @param others that the document describes beside them */
+/** @param routes of the management API. @param others further areas of the document */
 export function openApiRoute(routes: readonly ManagementRoute[], others: readonly ApiArea[]): ManagementRoute {
   let document: OpenApiDocument | undefined;
   const self = managementRoute('GET /openapi.json', {
@@ -20,7 +20,7 @@ export function openApiRoute(routes: readonly ManagementRoute[], others: readonl
     answer: one(OpenApi),
     async handle({ face }) {
       const { publicUrls, version } = face.parts;
-      // Loaded with a library that makes schemas, when somebody asks.
+      // Loaded on the first request, with its schema library.
       const { openApiDocument } = await import('../http/openapi/document.js');
       document ??= openApiDocument([...others, managementArea([...routes, self])], publicUrls, version);
       return document;
@@ -29,7 +29,7 @@ export function openApiRoute(routes: readonly ManagementRoute[], others: readonl
   return self;
 }
 
-/** What the document says of the management API as a whole. */
+/** The management API's area of the document. */
 export function managementArea(routes: readonly ManagementRoute[]): ApiArea {
   return {
     name: 'management',
@@ -51,7 +51,7 @@ function refusals(route: Described, path: string): Refusals {
       403: { about: 'The key or the role may not do this.', text: MANAGEMENT_REFUSALS.readOnly.text },
     }),
     ...((path.includes('{') || changesAnything(route)) && {
-      404: { about: 'There is no such thing in this account.', text: notFound('database').text },
+      404: { about: 'Not found in this account.', text: notFound('database').text },
     }),
     ...(changesAnything(route) && {
       413: { about: 'The body is too long.', text: 'body is too large, current limit: 65536 bytes' },

@@ -1,5 +1,6 @@
 /**
- * What the account of a caller owns, by the ids in paths and bodies; and changes of it, each with its line in the audit log.
+ * Objects of the caller's account, by the ids in paths and bodies; and changes to them, each with a line in the audit
+ * log.
  */
 import {
   type Account,
@@ -21,7 +22,7 @@ export async function databaseIn(call: ManagementCall, uuid: string | undefined)
   return (await call.ask(command, 'OneDatabase')).database;
 }
 
-/** @param changeOf given the settings that it has. @param secondary as the audit log has it. @throws Refused */
+/** @param changeOf gets the current settings. @param secondary for the audit log. @throws Refused */
 export async function changedDatabase(
   call: ManagementCall,
   uuid: string | undefined,
@@ -58,7 +59,7 @@ export async function changedQueue(
   return (await call.change(commandOf(queue), 'OneAccount', { action, entity: queue.name, secondary })).account;
 }
 
-/** A queue's limits follow from its plan and its budget. */
+/** Plan and budget determine a queue's limits. */
 export function planChange(plan: Extract<Change, { readonly type: 'ChangeAccountPlan' }>['plan']) {
   return ({ id }: Account) => ({ type: 'ChangeAccountPlan', account: id, plan, limits: {} }) as const;
 }

@@ -1,4 +1,4 @@
-/** Regions that databases may name. They are kept and shown; where the data is, is where this server runs. */
+/** Names of regions for databases. They are stored and shown; the data stays where this server runs. */
 const AWS_REGIONS = [
   'us-east-1',
   'us-east-2',
@@ -19,9 +19,9 @@ const GCP_REGIONS = ['us-central1', 'us-east4', 'europe-west1', 'asia-northeast1
 export const PLATFORMS = ['aws', 'gcp'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** Where replicas for reading may be. */
+/** Regions of read replicas. */
 export const READ_REGIONS: readonly string[] = AWS_REGIONS.filter((region) => region !== 'af-south-1');
-/** What a database says for its region when its primary region and its read regions are named. */
+/** The region of a database that has a primary region and read regions. */
 export const GLOBAL = 'global';
 
 const BY_PLATFORM: Readonly<Record<Platform, readonly string[]>> = { aws: AWS_REGIONS, gcp: GCP_REGIONS };

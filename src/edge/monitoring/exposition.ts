@@ -1,4 +1,4 @@
-/** The text format that scrapers read: families of samples, a line each. */
+/** The text format of metrics scrapers: families of samples, one line each. */
 
 type MetricType = 'counter' | 'gauge';
 
@@ -16,13 +16,13 @@ export interface Family {
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Families of one thing, and the labels that tell it from others. */
+/** Families of one object, and the labels that distinguish it. */
 export interface Labelled {
   readonly families: readonly Family[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** One family for each name, with the samples of all things: the format wants them together. */
+/** One family per name, with the samples of all objects, as the format requires. */
 export function merged(things: readonly Labelled[]): Family[] {
   const byName = new Map<string, Family & { readonly samples: Sample[] }>();
   for (const { families, labels } of things) {
@@ -37,7 +37,7 @@ export function merged(things: readonly Labelled[]): Family[] {
   return [...byName.values()];
 }
 
-/** Families without samples are left out. */
+/** Omits families without samples. */
 export function expositionOf(families: readonly Family[]): string {
   let text = '';
   for (const { name, help, type, samples } of families) {

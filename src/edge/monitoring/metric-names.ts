@@ -1,7 +1,7 @@
 /**
- * Which metrics a scrape asks for: `match[]`, any number of times, each a name or `{__name__="name"}`, or the beginning of
- * names, `{__name__=~"millrace_kv_.*"}`. Whoever asks for none has all. Labels are not looked at: a token shows one
- * database, or one account, anyway.
+ * Selects the metrics of a scrape: `match[]`, repeated, each a name, `{__name__="name"}`, or a prefix,
+ * `{__name__=~"millrace_kv_.*"}`. Default: all. Label selectors are not supported, because a token shows only one
+ * database or account.
  */
 import { invalid } from '../http/refused.js';
 
@@ -13,7 +13,7 @@ const MAX_MATCHES = 100;
 /** @throws Refused 400 */
 export function wantedNames(matches: readonly string[]): (name: string) => boolean {
   if (matches.length === 0) return () => true;
-  if (matches.length > MAX_MATCHES) throw invalid(`match[]: is given ${MAX_MATCHES} times at most`);
+  if (matches.length > MAX_MATCHES) throw invalid(`match[]: may be given at most ${MAX_MATCHES} times`);
   const all = matches.map(wanted);
   return (name) => all.some((isWanted) => isWanted(name));
 }
@@ -23,7 +23,7 @@ function wanted(match: string): (name: string) => boolean {
   if (NAME.test(text)) return (name) => name === text;
   const [, operator, stem = '', rest] = SELECTOR.exec(text) ?? [];
   if (operator === undefined || (operator === '=' && rest !== undefined)) {
-    throw invalid('match[]: is the name of a metric, or {__name__="name"}, or {__name__=~"beginning.*"}');
+    throw invalid('match[]: must be the name of a metric, or {__name__="name"}, or {__name__=~"beginning.*"}');
   }
   if (rest === undefined) return (name) => name === stem;
   return (name) => name.startsWith(stem) && (rest === '.*' || name.length > stem.length);

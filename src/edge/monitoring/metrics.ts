@@ -1,6 +1,6 @@
 /**
- * What a database, or the queue of an account, was used for, as metrics: totals since the beginning of the month (UTC),
- * which begin again at 0 as counters may, the newest minute that is over, and how things are now.
+ * Usage of a database or a queue account as metrics: totals since the beginning of the month (UTC), which then
+ * restart at 0 like any counter, the last complete minute, and current values.
  */
 import { DAY_MS, firstDayOfMonth } from '../../domain/statistics/index.js';
 import {
@@ -12,11 +12,11 @@ import {
 } from '../../ports/index.js';
 import type { Family, Sample } from './exposition.js';
 
-/** Makes metrics from series: names, totals of the month, and values of one step. */
+/** Builds metrics from series: month totals and values of one step. */
 class Families<Day extends { readonly day: number }> {
   readonly #month: readonly Day[];
 
-  /** @param minute the step that `minutely` shows. @param nowMs in the month that `total` counts */
+  /** @param minute the step for `minutely`. @param nowMs an instant in the month for `total` */
   constructor(
     private readonly prefix: string,
     days: readonly Day[],
@@ -41,16 +41,16 @@ class Families<Day extends { readonly day: number }> {
     return { name: this.prefix + name, help, type, samples };
   }
 
-  /** The value of the minute that is shown. */
+  /** The value of the selected minute. */
   at(values: readonly number[]): number {
     return values[this.minute] ?? 0;
   }
 }
 
-/** @param nowMs the series' last step is the minute that it lies in */
+/** @param nowMs in the minute of the series' last step */
 export function databaseMetrics(series: DatabaseSeries, nowMs: number): Family[] {
   const { current, commandCounts } = series;
-  // The last step is not over.
+  // The last step is incomplete.
   const families = new Families('millrace_kv_', series.days, series.times.count - 2, nowMs);
   const latencies = (requests: string, { mean, p99 }: LatencySeries): Sample[] => [
     { labels: { requests, stat: 'mean' }, value: families.at(mean) / 1000 },
@@ -86,7 +86,7 @@ export function databaseMetrics(series: DatabaseSeries, nowMs: number): Family[]
   ];
 }
 
-/** @param nowMs the series' last step is the minute that it lies in */
+/** @param nowMs in the minute of the series' last step */
 export function queueMetrics(series: AccountSeries, nowMs: number): Family[] {
   const families = new Families('millrace_queue_', series.days, series.times.count - 2, nowMs);
   return [
@@ -97,13 +97,13 @@ export function queueMetrics(series: AccountSeries, nowMs: number): Family[] {
     families.of(
       'gauge',
       'minute_messages',
-      'Messages by what became of them in the last whole minute.',
+      'Messages by outcome in the last whole minute.',
       ...MESSAGE_METRICS.map((state) => ({ labels: { state }, value: families.at(series.messages[state]) })),
     ),
     families.of(
       'gauge',
       'minute_workflows',
-      'Runs of workflows by what became of them in the last whole minute.',
+      'Runs of workflows by outcome in the last whole minute.',
       ...WORKFLOW_METRICS.map((state) => ({ labels: { state }, value: families.at(series.workflows[state]) })),
     ),
     families.minutely('bandwidth_bytes', 'Bytes of bodies', series.bandwidthBytes),

@@ -1,30 +1,30 @@
-/** Whose numbers a monitoring token shows, looked up in this process's copy of the control state. Nothing is kept here. */
+/** Finds the database or account of a monitoring token in this process's copy of the control state. */
 import { type Account, type ControlState, type Database, queueOwnerOf } from '../../domain/control/index.js';
 import { type AccountId, MillraceError } from '../../kernel/index.js';
-import { hashSecret } from '../../messages/index.js';
+import { hashSecret } from '../../protocol/index.js';
 
-/** What a token shows: a database, or a queue with the databases of its owner. */
+/** The scope of a token: a database, or a queue with the databases of its owner. */
 export interface ScrapeScope {
   readonly queue: Pick<Account, 'id' | 'name'> | undefined;
   readonly databases: readonly Pick<Database, 'id' | 'name'>[];
 }
 
-/** No account of the API has more databases than that. Each of them is a question to the statistics. */
+/** The maximum of databases that the API allows per account. Each needs a request to the statistics. */
 const MAX_SCRAPED_DATABASES = 100;
 
 export interface ScrapeView {
   readonly state: Pick<ControlState, 'scrapeTokens' | 'queueScrapeTokens' | 'live' | 'accounts' | 'databases'>;
-  /** Has it heard from the control stream lately enough to know? */
+  /** Has the copy received the control stream recently? */
   readonly isFresh: boolean;
 }
 
-/** Longer ones are nobody's; a token is looked up by its hash, which costs by length. */
+/** No valid token is longer; the lookup hashes it, and the cost grows with its length. */
 const MAX_TOKEN_CHARACTERS = 512;
 
 export class ScrapeGrants {
   constructor(private readonly view: ScrapeView) {}
 
-  /** Undefined for an unknown token, and for one that was switched off. @throws CONTROL_STALE */
+  /** Undefined for an unknown or disabled token. @throws CONTROL_STALE */
   scopeOf(token: string): ScrapeScope | undefined {
     const { state, isFresh } = this.view;
     if (!isFresh) throw new MillraceError('CONTROL_STALE', 'no word from the control stream');

@@ -1,6 +1,7 @@
-/** What the scrape endpoint answers: the metrics of what a monitoring token shows. */
-import { uuidOf } from '../../messages/index.js';
+/** The answer of the scrape endpoint: metrics in the scope of a monitoring token. */
+
 import type { Behind, Clock, MaybeBehind, Statistics } from '../../ports/index.js';
+import { uuidOf } from '../../protocol/index.js';
 import { tooManyFailures } from '../error-map.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { queryParameter } from '../http/openapi/parts.js';
@@ -22,7 +23,10 @@ export interface Scraped extends MaybeBehind {
   readonly text: string;
 }
 
-/** The meter's counts are written out once a second and folded a moment later: a minute is whole so long after its end. */
+/**
+ * A minute is complete this long after its end: the meter writes its counts once per second, and they are folded soon
+ * after.
+ */
 const COUNTED_AFTER_MS = 5_000;
 
 const route = routesOf<ScrapeCall, 'read'>();
@@ -38,7 +42,7 @@ export const SCRAPE_ROUTES: readonly Route<ScrapeCall, 'read'>[] = [
   }),
 ];
 
-/** @throws Refused 400; what the statistics throw */
+/** @throws Refused 400; errors of the statistics */
 async function scraped({ scope, query, statistics, clock }: ScrapeCall): Promise<Scraped> {
   const isWanted = wantedNames(query.getAll('match[]'));
   const countedMs = clock.nowMs() - COUNTED_AFTER_MS;
@@ -60,12 +64,14 @@ async function scraped({ scope, query, statistics, clock }: ScrapeCall): Promise
   return { text: expositionOf(merged(things).filter(({ name }) => isWanted(name))), behind };
 }
 
-/** What the OpenAPI document says of the scrape endpoint. */
+/** The scrape endpoint's area of the OpenAPI document. */
 export const MONITORING_AREA: ApiArea = {
   name: 'monitoring',
-  description: 'Metrics for scrapers, with a token of their own.',
+  description: 'Metrics for scrapers, which have separate tokens.',
   routes: SCRAPE_ROUTES,
-  security: { monitoringToken: { type: 'http', scheme: 'bearer', description: 'What enable-prometheus has shown.' } },
+  security: {
+    monitoringToken: { type: 'http', scheme: 'bearer', description: 'The token that enable-prometheus returned.' },
+  },
   refusals: () => ({
     400: { about: 'A selector is wrong.', text: 'match[]: is not a selector' },
     401: { about: 'The token is missing or wrong.', text: 'unable to authenticate: invalid token' },

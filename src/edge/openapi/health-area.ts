@@ -1,4 +1,7 @@
-/** What supervisors and scrapers ask on the port of MILLRACE_METRICS_PORT, for the document. Source: docs/operations/alarms.md. */
+/**
+ * The OpenAPI area of health checks and metrics on the port of MILLRACE_METRICS_PORT. Source:
+ * docs/operations/alarms.md.
+ */
 import { type AnswerShape, json } from '../http/answer-shape.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { FLAG, record, schemaNamed, TEXT, wordOf } from '../http/openapi/parts.js';
@@ -12,7 +15,7 @@ const READINESS: AnswerShape = json(schemaNamed('Readiness'), 'Ready; 503: not r
 
 export const HEALTH_AREA: ApiArea = {
   name: 'health',
-  description: 'Is the process well, and its metrics: on a port of its own, which need not be open to clients.',
+  description: 'Health and metrics of the process, on a separate port that need not be open to clients.',
   servers: [
     {
       url: 'http://{host}:{port}',
@@ -46,7 +49,7 @@ export const HEALTH_AREA: ApiArea = {
       statuses: [200, 503],
     }),
     described('GET /readyz/edge', {
-      summary: 'The same, of what clients need of this process.',
+      summary: 'Readiness of this process for client requests.',
       permission: 'open',
       answer: READINESS,
       statuses: [200, 503],

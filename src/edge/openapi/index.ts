@@ -1,4 +1,4 @@
-/** Every area that the OpenAPI document describes beside the management API, which serves it. */
+/** All areas of the OpenAPI document other than the management API, which serves it. */
 
 import { OPERATORS_AREA } from '../admin/routes/index.js';
 import type { ApiArea } from '../http/openapi/area.js';

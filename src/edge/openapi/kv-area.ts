@@ -1,6 +1,6 @@
 /**
- * What the key-value face is asked, for the document; its handler finds the way of a command by itself. Source:
- * docs/commands.md and docs/guide/data.md.
+ * The OpenAPI area of the REST endpoint, which has its own routing of commands. Source: docs/commands.md and
+ * docs/guide/data.md.
  */
 import { type AnswerShape, events, json } from '../http/answer-shape.js';
 import type { BodyShape } from '../http/body-shape.js';
@@ -8,7 +8,7 @@ import type { ApiArea } from '../http/openapi/area.js';
 import { ERROR_SCHEMA, type JsonSchema, pathParameter } from '../http/openapi/parts.js';
 import { described } from '../http/route.js';
 
-/** Results nest as replies of commands do; 3.1 has no shorter word for any JSON value. */
+/** Results nest like replies; OpenAPI 3.1 has no shorter form for any JSON value. */
 const RESULT: JsonSchema = {
   type: 'object',
   properties: { result: { type: ['null', 'integer', 'number', 'string', 'array', 'object', 'boolean'] } },
@@ -35,7 +35,7 @@ const LAST_ARGUMENT: BodyShape = {
   description: 'The last argument, byte for byte.',
 };
 const COMMAND_NAME = pathParameter('command', 'Its name, in any case.');
-const OPTIONS = 'Names and values of the query are further arguments, behind a body.';
+const OPTIONS = 'Names and values of the query are further arguments, after the body.';
 const answered = json(RESULT, 'Its result.', { result: 'hello' });
 const stream: AnswerShape = events('Events, as they happen.');
 
@@ -105,7 +105,7 @@ export const KV_AREA: ApiArea = {
     }),
     described('POST /:command', {
       alsoMethods: ['put'],
-      summary: 'Runs a command whose argument is the body.',
+      summary: 'Runs a command with the body as an argument.',
       description: OPTIONS,
       permission,
       parameters: [COMMAND_NAME],
@@ -167,8 +167,5 @@ export const KV_AREA: ApiArea = {
 };
 
 function argumentsIn() {
-  return pathParameter(
-    'arguments',
-    'One argument, percent-encoded; further ones follow, each behind a slash of its own.',
-  );
+  return pathParameter('arguments', 'One argument, percent-encoded; further ones follow, each after a slash.');
 }

@@ -1,4 +1,7 @@
-/** What the queue's face answers, by the names that the OpenAPI document has for it. Records stand beside what makes them. */
+/**
+ * Schemas of the queue endpoint's answers, by their names in the OpenAPI document. Schemas of records are next to the
+ * functions that build them.
+ */
 import { PENDING_STATES } from '../../domain/queue/index.js';
 import { type AnswerShape, json } from '../http/answer-shape.js';
 import { FLAG, INSTANT, listOf, record, schemaNamed, TEXT, WHOLE } from '../http/openapi/parts.js';
@@ -12,7 +15,7 @@ const CURSOR = { cursor: { ...TEXT, description: 'Where the next page begins; le
 const RUN_NAME = { workflowRunId: TEXT, workflowCreatedAt: INSTANT };
 
 const ANSWERS = {
-  /** A success that has nothing to say. */
+  /** A success without a value. */
   Done: record({}),
   Published: record({ messageId: TEXT, url: TEXT }, { deduplicated: FLAG, ...RUN_NAME }),
   Started: record({}, { ...RUN_NAME, deduplicated: FLAG }),
@@ -29,7 +32,7 @@ const ANSWERS = {
     },
     CURSOR,
   ),
-  // The list of events has both names, since clients look for either.
+  // Both names have the list of events, because clients read either.
   EventPage: record(
     { events: listOf(schemaNamed('LogEvent')), logs: listOf(schemaNamed('LogEvent')) },
     { messages: listOf(schemaNamed('LoggedMessage')), ...CURSOR },
@@ -66,13 +69,13 @@ type Name = keyof typeof QUEUE_SCHEMAS;
 
 export const DONE_ANSWER = shows('Done');
 
-/** @param names it is one of these, where there are several */
+/** @param names alternatives, if there are several */
 export function shows(...names: readonly [Name, ...Name[]]): AnswerShape {
   const [first, ...others] = names;
   return json(others.length === 0 ? schemaNamed(first) : { anyOf: names.map(schemaNamed) });
 }
 
-/** A list, and nothing around it. */
+/** A plain list without a surrounding object. */
 export function lists(name: Name): AnswerShape {
   return json(listOf(schemaNamed(name)));
 }

@@ -1,4 +1,4 @@
-/** What the bodies of calls that take JSON look like, for the OpenAPI document; the classes in requests/ judge them. */
+/** Schemas of JSON bodies for the OpenAPI document; the classes in requests/ validate them. */
 import { MAX_BATCH_ITEMS, MAX_QUEUE_NAME_CHARACTERS, MAX_URL_BYTES } from '../../domain/queue/index.js';
 import type { BodyShape } from '../http/body-shape.js';
 import {
@@ -18,7 +18,7 @@ const URL_TEXT: JsonSchema = { ...TEXT, maxLength: MAX_URL_BYTES };
 const COUNT: JsonSchema = { ...WHOLE, minimum: 1 };
 const STEP = record({ stepId: WHOLE, stepName: TEXT, stepType: TEXT }, { targetStep: WHOLE, concurrent: COUNT });
 
-/** Bodies that the document has by their names. */
+/** Named schemas of the document. */
 export const BODY_SCHEMAS = {
   MessageToPublish: record(
     { destination: { ...URL_TEXT, description: 'A URL, or the name of a URL group.' } },
@@ -48,7 +48,7 @@ export const SET_QUEUE: BodyShape = {
 };
 export const GROUP_DEFAULTS: BodyShape = { of: record({ headers: HEADER_MEMBERS }) };
 export const NEW_ENDPOINTS: BodyShape = { of: endpoints(record({ url: URL_TEXT }, { name: NAME })) };
-/** Each by its URL or its name. */
+/** Each endpoint has a URL or a name. */
 export const OLD_ENDPOINTS: BodyShape = { of: endpoints(record({}, { url: URL_TEXT, name: NAME })) };
 export const MESSAGES: BodyShape = {
   of: { ...listOf(schemaNamed('MessageToPublish')), minItems: 1, maxItems: MAX_BATCH_ITEMS },

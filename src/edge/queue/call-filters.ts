@@ -1,10 +1,9 @@
 /**
- * Filters of lists and bulk calls, from the query and, where a call has one, from its JSON body.
+ * Filters of lists and bulk calls, from the query and, if the call has one, from its JSON body.
  *
- * Invariants
- *  CFI1 a parameter that is not known is refused: a typing error must not act on everything
- *  CFI2 an empty value or an empty list is refused too, for the same reason
- *  CFI3 with a list of ids all other filters are left out of account
+ *  CFI1 an unknown parameter is refused: a typing error must not apply the call to everything
+ *  CFI2 an empty value or list is refused for the same reason
+ *  CFI3 with a list of ids all other filters are ignored
  */
 import { type MessageFilter, nameProblem, parseWholeNumber } from '../../domain/queue/index.js';
 import { calledUrl } from '../../kernel/index.js';
@@ -18,13 +17,13 @@ import { MAX_CALL_FILTER_VALUES } from './queue-limits.js';
 /** Texts by parameter, in order. */
 export type Parameters = ReadonlyMap<string, readonly string[]>;
 
-/** Once a filter, and still sent by clients. */
+/** A former filter that clients still send. */
 const LEFT_OUT = 'api';
 
-/** What pages end with. */
+/** The format of a page's cursor. */
 export const CURSOR = /^\d{1,16}-\d{1,16}$/;
 
-/** Parameter → where it goes, for filters that take several texts. */
+/** The filter member for each parameter that takes several texts. */
 const TEXT_FILTERS = {
   messageId: 'messageId',
   messageIds: 'messageId',
@@ -40,7 +39,7 @@ const TEXT_FILTERS = {
   callerIP: 'callerIp',
 } as const satisfies Record<string, keyof MessageFilter>;
 
-/** A URL may have commas: a list of URLs is split where the next one begins. */
+/** URLs may contain commas: a list of URLs is split only where the next URL begins. */
 export const URL_SEPARATOR = /,(?=https?:\/\/)/i;
 const SEPARATORS: Readonly<Record<string, RegExp>> = {
   url: URL_SEPARATOR,
@@ -48,15 +47,15 @@ const SEPARATORS: Readonly<Record<string, RegExp>> = {
   path: /,(?=\/)/,
 };
 
-/** @throws Refused 400: CFI1, CFI2 */
+/** @throws Refused 400: CFI1 (unknown parameters), CFI2 (empty values) */
 export function queryParameters(query: string, known: ReadonlySet<string>): Parameters {
   return grouped(new URLSearchParams(query), known);
 }
 
 /**
- * The parameters of a call about many things: those of its query, and the members of its body, which may be texts,
- * numbers, flags or lists of them.
- * @param one what a longer path names one of
+ * The parameters of a bulk call: those of its query, and the members of its body, which may be texts, numbers, flags
+ * or lists.
+ * @param one the noun for the id in a longer path
  * @throws Refused 400
  */
 export function bulkParameters(
@@ -79,7 +78,7 @@ export function bulkParameters(
   return grouped(pairs, known);
 }
 
-/** A call about one thing whose id a client has lost would be about all of them. @throws Refused 400 */
+/** Refuses a path with an empty id, which would otherwise apply to all. @throws Refused 400 */
 export function refuseLostId(path: string, one: string): void {
   if (path.endsWith('/')) throw invalid(`the ${one} id is missing`);
 }
@@ -114,12 +113,12 @@ export function periodOf(parameters: Parameters): { fromMs: number | undefined; 
   return { fromMs: instantOf(parameters, 'fromDate'), toMs: instantOf(parameters, 'toDate') };
 }
 
-/** @returns undefined when it was not given. @throws Refused 400 */
+/** @returns undefined if it is missing. @throws Refused 400 */
 export function textsOf(parameters: Parameters, name: string): string[] | undefined {
   return unlessNone(valuesOf(parameters, name, MAX_CALL_FILTER_VALUES));
 }
 
-/** @returns undefined when it was not given. @throws Refused 400 */
+/** @returns undefined if it is missing. @throws Refused 400 */
 export function numbersOf(parameters: Parameters, name: string): number[] | undefined {
   return textsOf(parameters, name)?.map((text) => wholeNumber(name, text));
 }
@@ -128,19 +127,19 @@ export function unlessNone<T>(values: T[]): T[] | undefined {
   return values.length === 0 ? undefined : values;
 }
 
-/** A filter without those members that were not given. */
+/** The filter without its undefined members. */
 export function given<Filter extends object>(asked: { readonly [Name in keyof Filter]: Filter[Name] | undefined }) {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Filter;
 }
 
-/** URLs as they were given, which is how earlier releases kept them, and as they are called, which records show. */
+/** URLs as given, as earlier releases stored them, and in the normalised form that records show. */
 export function urlsWanted(given: readonly string[]): string[] {
   return [...new Set([...given, ...given.map(calledUrl)])];
 }
 
 /**
- * States by the words for them, in any case of letters.
- * @returns none when it was not given. @throws Refused 400 for a word that no state has
+ * States by their names, in any case of letters.
+ * @returns an empty list if missing. @throws Refused 400 for an unknown name
  */
 export function statesIn<State>(parameters: Parameters, statesByWord: ReadonlyMap<string, readonly State[]>): State[] {
   const states = valuesOf(parameters, 'state', MAX_CALL_FILTER_VALUES).flatMap((word) => {
@@ -151,7 +150,7 @@ export function statesIn<State>(parameters: Parameters, statesByWord: ReadonlyMa
   return [...new Set(states)];
 }
 
-/** The words for states: the states themselves, and words that clients use for one or several of them. */
+/** Names of states: the states themselves, and clients' names for one or several of them. */
 export function wordsForStates<State extends string>(
   states: readonly State[],
 ): ReadonlyMap<string, readonly (State | MessageState)[]> {
@@ -162,7 +161,7 @@ export function wordsForStates<State extends string>(
   ]);
 }
 
-/** Several parameters of a name, values with commas in them, or both. @throws Refused 400 */
+/** The values of a parameter, which may be repeated, comma-separated, or both. @throws Refused 400 */
 export function valuesOf(parameters: Parameters, name: string, most: number): string[] {
   const separator = SEPARATORS[name] ?? ',';
   const values = (parameters.get(name) ?? []).flatMap((text) => text.split(separator).map((part) => part.trim()));
@@ -171,7 +170,7 @@ export function valuesOf(parameters: Parameters, name: string, most: number): st
   return values;
 }
 
-/** @returns undefined when it was not given. @throws Refused 400 */
+/** @returns undefined if it is missing. @throws Refused 400 */
 export function countOf(parameters: Parameters, most: number): number | undefined {
   const text = single(parameters, 'count');
   if (text === undefined) return undefined;
@@ -190,48 +189,49 @@ export function orderOf(
   return text;
 }
 
-/** Where a page of a list goes on: the end of the one before. @throws Refused 400 */
+/** The cursor from the end of the previous page. @throws Refused 400 */
 export function cursorOf(parameters: Parameters): string | undefined {
   const cursor = single(parameters, 'cursor');
-  if (cursor !== undefined && !CURSOR.test(cursor)) throw invalid('cursor is not one of ours');
+  if (cursor !== undefined && !CURSOR.test(cursor))
+    throw invalid('cursor is invalid: give the cursor of an earlier response');
   return cursor;
 }
 
-/** @throws Refused 400 when it came more than once */
+/** @throws Refused 400 if it is repeated */
 export function single(parameters: Parameters, name: string): string | undefined {
   const values = parameters.get(name);
   if (values !== undefined && values.length > 1) throw invalid(`${name} was given more than once`);
   return values?.[0];
 }
 
-/** Is the list to be grouped? There is one way to group each. @throws Refused 400 for another */
+/** Is the list grouped? Each list has one grouping. @throws Refused 400 for another */
 export function isGrouped(parameters: Parameters, by: string): boolean {
   const groupBy = single(parameters, 'groupBy');
   if (groupBy !== undefined && groupBy !== by) throw invalid(`groupBy must be ${by}`);
   return groupBy !== undefined;
 }
 
-/** Bytes of each body that are shown; -1: none; undefined: all. @throws Refused 400 */
+/** Bytes of each body to show; -1: none; undefined: all. @throws Refused 400 */
 export function trimOf(parameters: Parameters): number | undefined {
   const text = single(parameters, 'trimBody');
   if (text === undefined || text === '-1') return text === undefined ? undefined : -1;
   return wholeNumber('trimBody', text);
 }
 
-/** @returns false when it was not given. @throws Refused 400 */
+/** @returns false if it is missing. @throws Refused 400 */
 export function flagOf(parameters: Parameters, name: string): boolean {
   const text = single(parameters, name)?.toLowerCase() ?? 'false';
   if (text !== 'true' && text !== 'false') throw invalid(`${name} must be true or false`);
   return text === 'true';
 }
 
-/** @returns undefined when it was not given. @throws Refused 400 */
+/** @returns undefined if it is missing. @throws Refused 400 */
 export function instantOf(parameters: Parameters, name: string): number | undefined {
   const text = single(parameters, name);
   return text === undefined ? undefined : wholeNumber(name, text);
 }
 
-/** A name in the path. @param what it is the name of. @throws Refused 400 */
+/** A name in the path. @param what the noun for the refusal. @throws Refused 400 */
 export function checkedName(what: string, name = ''): string {
   const problem = nameProblem(what, name);
   if (problem !== undefined) throw invalid(problem);

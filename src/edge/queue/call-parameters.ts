@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the parameters of lists and bulk calls, by their names; call-filters judges them. */
+/** OpenAPI descriptions of the parameters of lists and bulk calls, by name; call-filters.ts validates them. */
 import { FAILURE_FUNCTION_STATES } from '../../domain/queue/runs/index.js';
 import type { BodyShape } from '../http/body-shape.js';
 import {
@@ -25,10 +25,10 @@ const one = (about: string): Known => ({ schema: TEXT, about });
 
 const KNOWN: Readonly<Record<string, Known>> = {
   messageId: texts(),
-  messageIds: texts('These, whatever the other parameters say.'),
-  dlqIds: texts('These, whatever the other parameters say.'),
-  workflowRunIds: texts('These, whatever the other parameters say.'),
-  workflowRuns: texts('id@createdAt: these, whatever the other parameters say.'),
+  messageIds: texts('Exactly these; other filters have no effect.'),
+  dlqIds: texts('Exactly these; other filters have no effect.'),
+  workflowRunIds: texts('Exactly these; other filters have no effect.'),
+  workflowRuns: texts('id@createdAt; other filters have no effect.'),
   url: texts('Whole URLs; several are or-ed.'),
   host: texts(),
   path: texts(),
@@ -41,23 +41,26 @@ const KNOWN: Readonly<Record<string, Known>> = {
   callerIP: texts('As callerIp.'),
   workflowUrl: texts('Whole URLs; several are or-ed.'),
   workflowRunId: texts(),
-  workflowUrlExactMatch: { schema: FLAG, about: 'False: what begins with the URL, too.' },
+  workflowUrlExactMatch: { schema: FLAG, about: 'False: also URLs that begin with this one.' },
   workflowCreatedAt: { schema: INSTANT_OF, about: 'Milliseconds since 1970.' },
   state: texts('In any case of letters; several are or-ed.'),
-  responseStatus: { schema: listOf(WHOLE), about: 'Of the last answer; 0: there was none. Several are or-ed.' },
+  responseStatus: {
+    schema: listOf(WHOLE),
+    about: 'The status of the last response; 0: no response. Several are or-ed.',
+  },
   failureFunctionState: { schema: listOf(wordOf(FAILURE_FUNCTION_STATES)), about: SEVERAL },
   failureCallbackState: { schema: listOf(wordOf(FAILURE_FUNCTION_STATES)), about: 'As failureFunctionState.' },
-  fromDate: { schema: INSTANT_OF, about: 'From this instant on, which belongs to it. Milliseconds since 1970.' },
-  toDate: { schema: INSTANT_OF, about: 'Up to this instant, which belongs to it. Milliseconds since 1970.' },
-  source: { schema: wordOf(['workflow']), about: 'Failed runs in place of messages.' },
+  fromDate: { schema: INSTANT_OF, about: 'The earliest instant, inclusive. Milliseconds since 1970.' },
+  toDate: { schema: INSTANT_OF, about: 'The latest instant, inclusive. Milliseconds since 1970.' },
+  source: { schema: wordOf(['workflow']), about: 'Failed runs instead of messages.' },
   groupBy: one('By message or by run: messageId, or workflowRunId.'),
   trimBody: { schema: { ...WHOLE, minimum: -1 }, about: 'Bytes of each body that are shown; -1: none. Left out: all.' },
   order: { schema: wordOf(['earliestFirst', 'latestFirst']) },
-  count: { schema: { ...WHOLE, minimum: 1 }, about: 'At most so many.' },
-  cursor: one('Where the page before ended.'),
+  count: { schema: { ...WHOLE, minimum: 1 }, about: 'The highest number of results.' },
+  cursor: one('The cursor of the page before.'),
   search: one('A part of the key.'),
   cron: one('Five fields, or a word such as @daily.'),
-  cancel: { schema: FLAG, about: 'False: the run ends well, and the body is what it came to.' },
+  cancel: { schema: FLAG, about: 'False: the run succeeds, with the body as its result.' },
 };
 
 export function filterParameters(names: Iterable<string>): readonly ApiParameter[] {
@@ -67,17 +70,17 @@ export function filterParameters(names: Iterable<string>): readonly ApiParameter
   });
 }
 
-/** The same as members of a body, which bulk calls take, too. */
+/** The same parameters as members of a body, which bulk calls also accept. */
 export function filterBody(names: Iterable<string>): BodyShape {
   const members = [...names].map((name): [string, JsonSchema] => [name, memberOf(knownParameter(name).schema)]);
   return {
     of: record({}, Object.fromEntries(members)),
     isNeeded: false,
-    description: 'The parameters of the query may stand here in its place.',
+    description: 'The parameters of the query may be given here instead.',
   };
 }
 
-/** One value stands for a list of one. */
+/** A single value means a list with one value. */
 function memberOf(schema: JsonSchema): JsonSchema {
   return schema.type === 'array' ? { oneOf: [schema.items as JsonSchema, schema] } : schema;
 }

@@ -1,25 +1,27 @@
 /**
- * What a request's headers and query say, in neutral words: its token, its configuration, and what is left of
- * the query. One pass over each; publishes go through here.
+ * The headers and query of a request in neutral spelling: its token, its configuration, and the rest of the query.
+ * One pass over each, because every publish goes through here.
  *
- * Invariants
- *  CWO1 the token is in nothing but `token`: not in what is left of the query, nor among the headers
- *  CWO2 what is left of the query is as it came, byte for byte, without the pairs that were taken out
+ *  CWO1 the token appears only in `token`: neither in the rest of the query nor among the headers. With a token in
+ *       the query, an `Authorization` header for another server is an ordinary header
+ *  CWO2 the rest of the query is unchanged, byte for byte, except for the removed pairs
  */
 import { type HeaderList, OPTION_NAMES, type RawSettings } from '../../domain/queue/index.js';
-import type { WireSpellings } from '../wire-alias.js';
+import { type ByteString, textOfHeader } from '../../kernel/index.js';
+import { formDecoded } from '../http/percent-encoding.js';
+import type { HeaderAliases } from '../wire-alias.js';
 
 export interface CallWords {
   readonly token: string | undefined;
-  /** `svc-…` headers and Content-Type, lower case. */
+  /** `svc-…` headers, Content-Type and Content-Encoding, lower case. */
   readonly configuration: HeaderList;
-  /** All other headers, lower case, but for Authorization. */
+  /** All other headers, in lower case, without this server's credentials. */
   readonly others: HeaderList;
   /** Configuration from the query. */
   readonly query: HeaderList;
-  /** The query without the above. */
+  /** The query without token and configuration. */
   readonly rest: string;
-  /** A word of the alias, or of the neutral spelling, stands somewhere in the request. */
+  /** The request contains alias words, or neutral words. */
   readonly isAlias: boolean;
   readonly isNeutral: boolean;
 }
@@ -28,15 +30,26 @@ type Pair = readonly [name: string, value: string];
 
 const BEARER = 'bearer ';
 const NONE: HeaderList = [];
+/** They describe the message's body, and are sent with it. */
+const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
+const AUTHORIZATION = 'authorization';
 const HEADER_FORWARD = 'svc-header-forward';
 
-/** @param rawHeaders names and values in turn, as Node gives them. @param query without its question mark */
-export function readWords(spellings: WireSpellings, rawHeaders: readonly string[], query: string): CallWords {
+/**
+ * @param rawHeaders alternating names and values, as from Node. @param query without its question mark
+ * @param isOurs whether a token belongs to a queue account of this installation
+ */
+export function readWords(
+  spellings: HeaderAliases,
+  rawHeaders: readonly string[],
+  query: string,
+  isOurs: (token: string) => boolean,
+): CallWords {
   const configuration: Pair[] = [];
   const others: Pair[] = [];
   let fromAlias: Set<Pair> | undefined;
   let isNeutral = false;
-  let authorization: string | undefined;
+  let authorizations: string[] | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();
     const value = rawHeaders[at + 1] as string;
@@ -50,13 +63,20 @@ export function readWords(spellings: WireSpellings, rawHeaders: readonly string[
     } else if (spelling === 'neutral') {
       isNeutral = true;
       configuration.push([name, value]);
-    } else if (name === 'content-type') configuration.push([name, value]);
-    else if (name === 'authorization') authorization ??= value;
-    else others.push([name, value]);
+    } else if (OF_THE_BODY.has(name)) configuration.push([name, value]);
+    else if (name === AUTHORIZATION) {
+      authorizations ??= [];
+      authorizations.push(value);
+    } else others.push([name, value]);
   }
   const asked = query === '' ? undefined : readQuery(spellings, query);
+  const token = asked?.token ?? tokenOfHeader(authorizations?.[0]);
+  if (asked?.token !== undefined && authorizations !== undefined) {
+    for (const value of authorizations)
+      if (!isCredential(value, asked.token, isOurs)) others.push([AUTHORIZATION, value]);
+  }
   return {
-    token: asked?.token ?? tokenOfHeader(authorization),
+    token,
     configuration: fromAlias !== undefined && isNeutral ? neutralFirst(configuration, fromAlias) : configuration,
     others,
     query: asked?.configuration ?? NONE,
@@ -67,8 +87,8 @@ export function readWords(spellings: WireSpellings, rawHeaders: readonly string[
 }
 
 /**
- * The configuration of a call. Headers beyond it come along where they may be forwarded.
- * @param mayForward somebody else may ask for it, as a group's defaults do
+ * The configuration of a call, with other headers if they may be forwarded.
+ * @param mayForward forwarding may be enabled elsewhere, such as in a group's defaults
  */
 export function rawSettingsOf({ configuration, others, query }: CallWords, mayForward: boolean): RawSettings {
   const forwards = mayForward || hasName(configuration, HEADER_FORWARD) || hasName(query, HEADER_FORWARD);
@@ -80,16 +100,22 @@ function hasName(list: HeaderList, wanted: string): boolean {
   return false;
 }
 
-/** Where a header came in both spellings, the neutral one counts. */
+/** If a header came in both spellings, the neutral one counts. */
 function neutralFirst(configuration: readonly Pair[], fromAlias: ReadonlySet<Pair>): readonly Pair[] {
   const neutral = new Set(configuration.filter((pair) => !fromAlias.has(pair)).map(([name]) => name));
   return configuration.filter((pair) => !fromAlias.has(pair) || !neutral.has(pair[0]));
 }
 
-/** The bearer scheme in any case. */
+/** Accepts the bearer scheme in any case. */
 function tokenOfHeader(authorization: string | undefined): string | undefined {
   if (authorization?.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined;
-  return authorization.slice(BEARER.length).trim();
+  return textOfHeader(authorization.slice(BEARER.length)).trim();
+}
+
+/** Is it a token of this server? Then it is not forwarded. */
+function isCredential(authorization: string, token: string, isOurs: (token: string) => boolean): boolean {
+  const given = tokenOfHeader(authorization);
+  return given !== undefined && (given === token || isOurs(given));
 }
 
 interface QueryWords {
@@ -100,19 +126,19 @@ interface QueryWords {
   readonly isNeutral: boolean;
 }
 
-function readQuery(spellings: WireSpellings, query: string): QueryWords {
+function readQuery(spellings: HeaderAliases, query: string): QueryWords {
   const configuration: Pair[] = [];
   const kept: string[] = [];
   const spelled = new Set<'neutral' | 'alias'>();
   let token: string | undefined;
   for (const pair of query.split('&')) {
     const equals = pair.indexOf('=');
-    const key = formText(equals < 0 ? pair : pair.slice(0, equals));
-    const value = () => (equals < 0 ? '' : formText(pair.slice(equals + 1)));
+    const key = formBytes(equals < 0 ? pair : pair.slice(0, equals));
+    const value = () => (equals < 0 ? '' : formBytes(pair.slice(equals + 1)));
     const tokenSpelling = spellings.tokenKey(key);
     const spelling = tokenSpelling ?? spellings.spellingOfName(key);
     const neutral = spelling === undefined ? key : spellings.neutralName(key);
-    if (tokenSpelling !== undefined) token ??= value();
+    if (tokenSpelling !== undefined) token ??= textOfHeader(value());
     else if (spelling !== undefined && isConfigurationKey(neutral))
       configuration.push([neutral, spellings.neutralValue(neutral, value())]);
     else {
@@ -125,22 +151,22 @@ function readQuery(spellings: WireSpellings, query: string): QueryWords {
   return { token, configuration, rest, isAlias: spelled.has('alias'), isNeutral: spelled.has('neutral') };
 }
 
-/** A form's text; what cannot be decoded stays as it is. */
-function formText(text: string): string {
-  if (!text.includes('%') && !text.includes('+')) return text;
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
+/** One character per byte, as in headers; invalid encoding stays as it is. */
+function formBytes(text: string): ByteString {
+  return formDecoded(text) ?? text;
 }
 
 /** Query keys that configure a message; all others of a publish belong to its destination. */
 const KEYS: ReadonlySet<string> = new Set(OPTION_NAMES.map((option) => `svc-${option}`));
 
-const PREFIXES = ['svc-forward-', 'svc-callback-', 'svc-failure-callback-', 'svc-telemetry-'];
+const PREFIXES = ['svc-forward-', 'svc-callback-', 'svc-failure-callback-'];
+const TELEMETRY = 'svc-telemetry-';
 
-/** @param key neutral; lower case, as the interface has it */
+/** Is it an option of the delivery of a message or its callback? @param name neutral, in lower case */
+export function isSetting(name: string): boolean {
+  return KEYS.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix) && name.length > prefix.length);
+}
+
 function isConfigurationKey(key: string): boolean {
-  return KEYS.has(key) || PREFIXES.some((prefix) => key.startsWith(prefix) && key.length > prefix.length);
+  return isSetting(key) || (key.startsWith(TELEMETRY) && key.length > TELEMETRY.length);
 }

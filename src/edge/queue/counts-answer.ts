@@ -1,8 +1,8 @@
-/** Counts of a read model as they are shown: in all, and by what tells them apart. */
+/** Counts from a read model: the total, and the counts by group. */
 import type { Counts } from '../../ports/index.js';
 import type { QueueCall } from './queue-call.js';
 
-/** `isWhole` false: there are at least so many. */
+/** `isWhole` false: the counts are lower bounds. */
 export async function answerCounts(call: QueueCall, page: Counts): Promise<void> {
   const { counts, isWhole } = page;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 /**
- * Where a call wants its messages to go, read from the raw request target: a URL stays as it was written, `//` and
- * all; one that was percent-encoded as a whole is understood too.
+ * The destination in the raw request target. A URL stays as it was written, including `//`; a percent-encoded URL is
+ * accepted, too.
  */
 import { nameProblem, parseDestinationUrl } from '../../domain/queue/index.js';
 import { invalid } from '../http/refused.js';
@@ -18,7 +18,7 @@ export interface SplitTarget {
   readonly query: string;
 }
 
-/** @param target as it stands in the request line: origin form, or absolute form as proxies send it */
+/** @param target of the request line: origin form, or absolute form as proxies send it */
 export function splitTarget(target: string): SplitTarget {
   const start = target.charCodeAt(0) === 0x2f ? 0 : startOfPath(target);
   const question = target.indexOf('?', start);
@@ -28,7 +28,7 @@ export function splitTarget(target: string): SplitTarget {
 
 /**
  * @param remainder of the raw path
- * @param query what is the destination's own of the call's
+ * @param query the part that belongs to the destination
  * @throws Refused 400
  */
 export function destinationInPath(remainder: string, query: string): MessageDestination {
@@ -36,7 +36,7 @@ export function destinationInPath(remainder: string, query: string): MessageDest
   return destinationOf(ABSOLUTE.test(text) ? withQuery(text, query) : text);
 }
 
-/** @param text as a batch names it. @throws Refused 400 */
+/** @param text as in a batch. @throws Refused 400 */
 export function destinationOf(text: string): MessageDestination {
   if (text === LANGUAGE_MODEL) throw invalid('destination api/llm is not available on this server');
   if (!ABSOLUTE.test(text) && nameProblem('name', text) === undefined) return { kind: 'group', name: text };
@@ -45,7 +45,7 @@ export function destinationOf(text: string): MessageDestination {
   return { kind: 'url', url: outcome.url };
 }
 
-/** A segment of the path. @throws Refused 400 */
+/** Decodes a path segment. @throws Refused 400 */
 export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -54,7 +54,7 @@ export function decoded(segment: string): string {
   }
 }
 
-/** A name that clients put into the path as it is: what is no percent-encoding stands for itself. */
+/** Decodes a name that clients may not have encoded: invalid percent-encoding is taken literally. */
 export function decodedName(segment: string): string {
   try {
     return decodeURIComponent(segment);

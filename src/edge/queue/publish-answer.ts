@@ -1,12 +1,12 @@
 /**
- * What a publish answers: an object for a URL, a bare array for a group, whichever call asked; and what its account is
- * told of its day, on a refusal or above its soft limit.
+ * Answers of a publish: an object for a URL, a bare list for a group; and headers about the account's daily limit, on
+ * a refusal or above the soft limit.
  */
 import type { DailyUse, Published, QueueReplyOf } from '../../domain/queue/index.js';
 
 type Result = QueueReplyOf<'Published'>['results'][number];
 
-/** 202 tells that nothing new was accepted. */
+/** 202: every message is a duplicate. */
 export function publishedStatus(result: Result): number {
   return isList(result)
     ? result.length > 0 && result.every(isDuplicate)
@@ -34,7 +34,7 @@ function isList(result: Result): result is readonly Published[] {
   return Array.isArray(result);
 }
 
-/** Reset is in Unix seconds. None for an account without a daily limit: its budget refuses it. */
+/** Reset is in Unix seconds. No headers without a daily limit: then the account's budget refused. */
 export function dailyHeaders({ limit, remaining, resetAtMs }: DailyUse): Record<string, string> {
   if (limit === 0) return {};
   return {
@@ -44,7 +44,7 @@ export function dailyHeaders({ limit, remaining, resetAtMs }: DailyUse): Record<
   };
 }
 
-/** Headers of a publish that was taken. */
+/** Headers of an accepted publish. */
 export function warningHeaders(daily: DailyUse | undefined): Record<string, string> | undefined {
   return daily?.isAboveSoft === true ? dailyHeaders(daily) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Messages as a call asks for them: its destination and configuration, validated for their form and made into items
- * for the account's owner, ids fixed. Nothing of a call is published before all of it is in order.
+ * Converts the messages of a call into items for the account's owner: validates destination and configuration, and
+ * assigns ids. All messages are validated before the first is published.
  */
 import {
   type CallbackSetting,
@@ -19,24 +19,26 @@ import type { MessageDestination } from './destination.js';
 import { withTrace } from './message-trace.js';
 import type { QueueCall } from './queue-call.js';
 
-export interface AskedMessage {
+export interface RequestedMessage {
   readonly destination: MessageDestination;
   readonly raw: RawSettings;
   readonly of: SettingsContext['of'];
   readonly queueName: string | undefined;
   readonly body: Uint8Array;
   readonly isAlias: boolean;
-  /** Spellings of its headers, where these stand in the call's body. */
+  /** Spellings of its headers, if they are in the call's body. */
   readonly words?: HeaderWords;
-  /** The body, read already; undefined: whoever needs it reads it. */
+  /** The parsed body, if it was read early. */
   readonly record?: LargeDocument;
 }
 
 /** @throws Refused 400 */
-export function publishItem(call: QueueCall, asked: AskedMessage): PublishItem {
+export function publishItem(call: QueueCall, asked: RequestedMessage): PublishItem {
   const { destination, queueName, body, isAlias } = asked;
   const raw = withTrace(asked.raw, call.request.trace);
-  const parsed = settingsOf(call, raw, asked.of);
+  // For a group, its defaults may configure the callback, so options are refused here.
+  const refuses = destination.kind === 'group' ? 'options' : 'callbacks';
+  const parsed = settingsOf(call, raw, asked.of, { refuses });
   return {
     id: call.newMessageId(),
     destination: checkedDestination(call, destination, parsed.settings, raw),
@@ -49,22 +51,23 @@ export function publishItem(call: QueueCall, asked: AskedMessage): PublishItem {
   };
 }
 
-/** @throws Refused 400; for a message of a run 412 beyond the account's bounds */
+/** @throws Refused 400; 412 for a message of a run above the account's limits */
 export function settingsOf(
   call: QueueCall,
   raw: RawSettings,
   of: SettingsContext['of'],
-  isOfRun = false,
+  how: Pick<SettingsContext, 'isOfRun' | 'refuses'>,
 ): ParsedSettings {
   const { limits } = call.grant.terms;
-  const outcome = parseSettings(raw, { limits, nowMs: call.face.parts.clock.nowMs(), of, isOfRun });
+  const { isOfRun = false } = how;
+  const outcome = parseSettings(raw, { limits, nowMs: call.face.parts.clock.nowMs(), of, ...how });
   if (!outcome.isOk && outcome.isQuota && isOfRun) throw new RefusedRequest(beyondQuota(outcome.message));
   if (!outcome.isOk) throw invalid(outcome.message);
   refuseCallbacks(call, outcome.parsed.settings);
   return outcome.parsed;
 }
 
-/** A group's settings are judged again where its defaults are known. @throws Refused 400 */
+/** A group's settings are validated again with its defaults. @throws Refused 400 */
 export function checkedDestination(
   call: QueueCall,
   destination: MessageDestination,
@@ -87,7 +90,7 @@ function refuseCallback(call: QueueCall, what: string, { url, settings }: Callba
   refuseCallbacks(call, settings);
 }
 
-/** @throws Refused 400 for addresses that are not called from here */
+/** @throws Refused 400 for a forbidden address */
 export function refuseForbidden(call: QueueCall, what: string, url: string): void {
   const reason = call.face.parts.destinations.refusalOf(url);
   if (reason !== undefined) throw invalid(`invalid ${what} url: ${reason}`);

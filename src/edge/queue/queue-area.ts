@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the queue and of workflows as a whole. */
+/** The OpenAPI descriptions of the queue and of workflows. */
 import { QUEUE_REFUSALS } from '../error-map.js';
 import { anyBody } from '../http/body-shape.js';
 import type { ApiArea, Refusals } from '../http/openapi/area.js';
@@ -8,15 +8,15 @@ import { DONE_ANSWER, QUEUE_SCHEMAS } from './answer-schemas.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 import { PUBLISH_ROUTES } from './routes/publish.js';
 
-/** The handler in front takes it by any method, without a token: the path has the account. */
+/** Handled before routing, with any method and without a token: the path names the account. */
 const HOOK_ROUTES: readonly Described[] = [
   described('POST /v2/workflows/hooks/:user/:run/*event', {
     summary: 'Takes the call of a third party to a webhook that a run waits for.',
-    description: 'By any method; the run is told method, headers, query and body.',
+    description: 'By any method; the run receives method, headers, query and body.',
     permission: 'open',
-    bodyShape: anyBody('What the run is told of.'),
+    bodyShape: anyBody('The event of the run.'),
     example: { paid: true },
-    parameters: [pathParameter('user', 'Whose run it is: part of the URL that the run has made.')],
+    parameters: [pathParameter('user', 'The user in the webhook URL that the run created.')],
     answer: DONE_ANSWER,
   }),
 ];
@@ -43,10 +43,12 @@ function refusals(route: Described, path: string): Refusals {
   const isAsked = route.parameters.length > 0 || route.bodyShape !== undefined;
   return {
     ...(route.permission === 'open' ? OF_HOOKS : ofTokens(route, path)),
-    ...(isAsked && { 400: { about: 'Something is wrong; the text names it.', text: 'unknown parameter colour' } }),
+    ...(isAsked && {
+      400: { about: 'The request is not valid; the text says why.', text: 'unknown parameter colour' },
+    }),
     ...(route.permission === 'publish' && {
       412: {
-        about: 'A bound of the account is reached. To an endpoint in the middle of a run: what is a 400 else.',
+        about: 'A limit of the account is reached. To the endpoint of a run, also every error that is a 400 elsewhere.',
         text: 'too many endpoints',
       },
     }),
@@ -54,7 +56,8 @@ function refusals(route: Described, path: string): Refusals {
       413: { about: 'The body is too long.', text: 'body is too large, current limit: 1048576 bytes' },
     }),
     429: {
-      about: 'A bound of a second or a day is reached; `RateLimit-*` says more of the day. Or failed sign-ins.',
+      about:
+        'A limit per second or per day is reached (`RateLimit-*` shows the limit per day), or too many failed sign-ins.',
       text: QUEUE_REFUSALS.burst.text,
     },
     503: {
@@ -68,8 +71,8 @@ function ofTokens({ permission }: Described, path: string): Refusals {
   return {
     401: { about: 'The token is missing or wrong.', text: QUEUE_REFUSALS.unauthorized.text },
     ...(permission !== 'read' && {
-      403: { about: 'The token may only look, or the account is suspended.', text: QUEUE_REFUSALS.readOnly.text },
+      403: { about: 'The token is read-only, or the account is suspended.', text: QUEUE_REFUSALS.readOnly.text },
     }),
-    ...(path.includes('{') && { 404: { about: 'There is no such thing.', text: 'message msg_1 not found' } }),
+    ...(path.includes('{') && { 404: { about: 'Not found.', text: 'message msg_1 not found' } }),
   };
 }

@@ -1,16 +1,16 @@
 /**
- * One request of an account and its answer: what has been found out about the request, the ways to the account's
- * queue, and the only place that writes.
+ * One request of an account and its answer: parsed words, access to the account's queue, and the only place that
+ * writes the answer.
  *
- * Invariants
- *  QC1 an answer is written once, head and body together, with its length; a long list alone goes out in pieces
- *  QC2 every refusal is `{"error": "…"}`, spelled as the request is, or as the headers in its body that it is about
+ *  QC1 an answer is written once, head and body together, with its length; only a long list is sent in pieces
+ *  QC2 every refusal is `{"error": "…"}`, in the spelling of the request, or of the headers in its body that it is
+ *      about
  */
 import type { ServerResponse } from 'node:http';
 import { newMessageId, type QueueCommand, type QueueReply, type QueueReplyOf } from '../../domain/queue/index.js';
 import { assert, type MessageId } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
-import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
+import { QUEUE_REFUSALS, queueRefusalOf, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { whenDrained, write, writeRefusal } from '../http/answer.js';
 import type { FaceRequest } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
@@ -21,8 +21,12 @@ import type { CallWords } from './call-words.js';
 import { splitTarget } from './destination.js';
 import { dailyHeaders } from './publish-answer.js';
 import type { QueueFace } from './queue-face.js';
+import { isRunId } from './run-names.js';
 
-/** Text of a list that is gathered before the answer begins; a longer one goes out as it is made. */
+/** A malformed or too large step, or one above a limit: a retry would get the same refusal. */
+const FINAL_FOR_STEPS: ReadonlySet<number> = new Set([400, 412, 413]);
+
+/** Text of a list that is collected before the answer begins; a longer list is sent while it is encoded. */
 const GATHERED_CHARACTERS = 64 * 1024;
 
 export class QueueCall {
@@ -38,16 +42,19 @@ export class QueueCall {
     return splitTarget(this.request.url as string).path;
   }
 
-  /** The body as it came; empty for methods whose body means nothing. */
+  /** The body as it arrived; empty for methods whose body has no meaning. */
   body: Buffer = Buffer.alloc(0);
 
-  /** Asked by an endpoint in the middle of a workflow's run: refusals are told so that it understands them. */
+  /** Sent by an endpoint in the middle of a run: refusals have the form that endpoints understand. */
   isOfRun = false;
 
-  /** Asked by one, whatever it asks. When that cannot be answered for a while, its client has to ask again by itself. */
+  /** Sent by an endpoint, with any purpose. A temporary failure closes the connection, so that the client retries. */
   isByEndpoint = false;
 
-  /** How records are spelled: as the request, else as they were made. */
+  /** The run of a step; it fails when the step can never be accepted. Undefined for other calls. */
+  runOfStep: string | undefined;
+
+  /** The spelling of records: as in the request, otherwise as they were created. */
   spellingFor(wasAlias: boolean): Spelling {
     const { isAlias, isNeutral } = this.words;
     return this.face.spellings.spellingFor(isAlias || (!isNeutral && wasAlias));
@@ -67,13 +74,13 @@ export class QueueCall {
     if (this.grant.role === 'read-only') throw new RefusedRequest(QUEUE_REFUSALS.readOnly);
   }
 
-  /** The owner judges it too; but what is told while nobody owns the account has no other judge. @throws Refused */
+  /** The owner checks this, too, but not for messages that go to the intake. @throws Refused */
   mustBeAllowedToPublish(): void {
     this.mustBeAllowedToChange();
     if (this.grant.terms.state === 'passive') throw new RefusedRequest(QUEUE_REFUSALS.suspended);
   }
 
-  /** @throws Refused when the owner refuses; what the gateway throws */
+  /** @throws Refused if the owner refuses; errors of the gateway */
   async ask<Type extends QueueReply['type']>(command: QueueCommand, type: Type): Promise<QueueReplyOf<Type>> {
     return expected(await this.face.parts.gateway.ask(this.grant.account, command, this.request.trace), type);
   }
@@ -87,8 +94,8 @@ export class QueueCall {
   }
 
   /**
-   * An answer that is made piece by piece: a short one goes out in one, before which any failure is still a refusal.
-   * A failure after that cuts the answer off.
+   * An answer made in pieces. A short one is written in one, and a failure before that is still a refusal; a later
+   * failure closes the connection.
    */
   async pieces(texts: AsyncIterable<string> | Iterable<string>, page: MaybeBehind = {}): Promise<void> {
     const headers = staleHeader(page);
@@ -106,9 +113,31 @@ export class QueueCall {
     else this.json(200, text, headers);
   }
 
-  /** A success that has nothing to say. */
+  /** A success without a value. */
   done(): void {
     this.json(200, '{}');
+  }
+
+  /**
+   * Answers a failure. For a step that can never be accepted it first fails the run, because the endpoint would send
+   * the same step again.
+   */
+  fail(failure: unknown): void {
+    const refused = this.face.incidents.refused(failure, queueRefusalOf);
+    const { runOfStep: runId } = this;
+    const { status, isRunOver = false, text } = refused.refusal;
+    // The size limit applies before the route checks the token's rights.
+    const mayEndRuns = this.grant.role !== 'read-only';
+    if (!mayEndRuns || runId === undefined || !isRunId(runId) || isRunOver || !FINAL_FOR_STEPS.has(status)) {
+      this.refuse(refused);
+      return;
+    }
+    const command = { type: 'RefuseStep', runId, error: `the step was refused: ${text}` } as const;
+    // Without an owner the run continues, and its next attempt gets here again.
+    this.face.parts.gateway
+      .ask(this.grant.account, command, this.request.trace)
+      .catch(() => undefined)
+      .then(() => this.refuse(refused));
   }
 
   refuse({ refusal: plain, headers, words, isPassing }: RefusedRequest): void {
@@ -117,7 +146,7 @@ export class QueueCall {
       return;
     }
     if (this.response.headersSent) {
-      // In the middle of a list: whoever reads it must not take it for whole.
+      // In the middle of a list: the client must not take it as complete.
       if (!this.response.writableEnded) this.response.destroy();
       return;
     }
@@ -127,15 +156,15 @@ export class QueueCall {
     writeRefusal(this, { refusal, headers }, { text, isLast: this.face.isDraining });
   }
 
-  /** Up to which entry of its journal the queue has come: read models are asked for all of that. */
+  /** The position of the account's journal, up to which read models are asked to be current. */
   async position(): Promise<number> {
     return (await this.ask({ type: 'GetPosition' }, 'Position')).position;
   }
 
   /**
-   * A list of records, made one after the other so that nothing waits for all of them.
-   * @param frame what stands before the list and after it; with more between, the list is there again each time
-   * @param page that they are of, where it came from a read model
+   * A list of records, encoded one after the other so that they are not all in memory.
+   * @param frame the texts before and after the list; with more texts the list is repeated between them
+   * @param page of a read model that the records come from
    */
   list<Item>(
     frame: readonly string[],
@@ -153,18 +182,18 @@ export class QueueCall {
     this.response.writeHead(200, list);
   }
 
-  /** @returns false once the client is gone */
+  /** @returns false after the client has disconnected */
   async #write(text: string): Promise<boolean> {
     const { response } = this;
     if (response.destroyed) return false;
-    // A socket that takes all at once drains without letting anybody run.
+    // A fast socket drains synchronously, so other requests would not run.
     if (!response.write(text, 'utf8')) await whenDrained(response);
-    await this.face.breathe();
+    await this.face.yieldToEventLoop();
     return !response.destroyed;
   }
 }
 
-/** The reply that a command has when it is not refused. @throws Refused */
+/** The reply of a command that was not refused. @throws Refused */
 export function expected<Type extends QueueReply['type']>(reply: QueueReply, type: Type): QueueReplyOf<Type> {
   if (reply.type === 'Rejected') {
     const headers = reply.daily === undefined ? {} : dailyHeaders(reply.daily);
@@ -191,20 +220,20 @@ function* framed<Item>(
   yield frame.at(-1) as string;
 }
 
-/** What stands behind the records of a page. The last page has no cursor: an empty one would promise another page. */
+/** The end of a page. The last page has no cursor: an empty one would promise another page. */
 export function endOfPage(cursor: string | undefined): string {
   return cursor === undefined || cursor === '' ? ']}' : `],"cursor":${JSON.stringify(cursor)}}`;
 }
 
-/** The one thing that was asked for: a reply has it in a list. */
+/** The only item of a reply's list. */
 export function only<Item>([found]: readonly Item[]): Item {
   assert(found !== undefined, 'something that was found is missing');
   return found;
 }
 
 /**
- * An endpoint takes every answer for the end of what it asked: a 503 makes it fail the delivery that it is working on,
- * which costs its run a retry for what was ours. A connection that ends without an answer its client tries again.
+ * Closes the connection without an answer. An endpoint's client retries after that, but it takes any answer, such as
+ * a 503, as the result: it would fail its delivery and cost the run a retry for a fault of the server.
  */
 export function cutOff(request: FaceRequest): void {
   request.socket.destroy();
@@ -214,9 +243,9 @@ export function cutOff(request: FaceRequest): void {
 type QueueRight = 'read' | 'change' | 'publish';
 
 /**
- * A route of the queue or of workflows, which answers by its call. `bodyBound`: the body is as long as a `message` or a
- * `batch` may be; else as JSON may be. `boundBy`: the `day` bounds all that publishes; nothing bounds what a `run` asks,
- * since a run that has begun would fail, after some attempts, for what others ask.
+ * A route of the queue or of workflows. `bodyBound`: the size limit is that of a `message` or a `batch`; default:
+ * that of JSON. `boundBy`: publishing counts against the `day`; requests of a `run` have no limit, because a started
+ * run would fail after some attempts because of other callers' requests.
  */
 export type QueueRoute = Route<QueueCall, QueueRight>;
 export const queueRoute = routesOf<QueueCall, QueueRight>();

@@ -1,31 +1,31 @@
 /**
- * What comes first, straight on Node's server, or without it where a request is plain (plain-head.ts): the token, the
- * account's bounds, the body; and the calls that are many, publish, enqueue and batch, to their end. Everything else goes
- * on to the application with its body read.
+ * The first handler of every request, on Node's server or, for plain requests (plain-head.ts), without it: checks the
+ * token and the account's limits, and reads the body. It answers the frequent calls (publish, enqueue, batch) itself;
+ * other calls go to the application.
  *
- * Order of judgement: token, method, rights, burst limit, configuration, body. Webhooks of workflows are the one call
- * without a token: whoever knows the URL may make it.
+ * Order of checks: token, method, rights, rate limit, configuration, body. Only webhooks of workflows need no token:
+ * their URL is the secret.
  */
 import type { ServerResponse } from 'node:http';
 import { nameProblem } from '../../domain/queue/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueBodyTooLarge, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
-import type { Application } from '../http/application.js';
 import { BODILESS_METHODS, discardBody, type FaceRequest, isLongBody, RequestBodyReader } from '../http/index.js';
 import { bodyRefused, invalid, RefusedRequest } from '../http/refused.js';
 import { foundRoute } from '../http/request-metrics.js';
 import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
-import { decoded, destinationInPath, splitTarget } from './destination.js';
+import { decoded, decodedName, destinationInPath, splitTarget } from './destination.js';
 import { publishedJson, publishedStatus, warningHeaders } from './publish-answer.js';
-import type { AskedMessage } from './publish-items.js';
+import type { RequestedMessage } from './publish-items.js';
 import { cutOff, expected, QueueCall, type QueueRoute } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
 import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from './queue-limits.js';
 import { publishBatch } from './routes/batch.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
-import { beginsWithStep, isSentByRun, runHeadersOf } from './run-headers.js';
+import { beginsWithStep, headerValue, isSentByRun, runHeadersOf, runInBeginning } from './run-headers.js';
+import { RUN_ID } from './run-names.js';
 import { hasLargeRecord, withRecord } from './run-records.js';
 import { grantForHook, HOOKS, hookIn, mustBeOpen, notifyOfHook } from './workflow-hooks.js';
 import { askedItem } from './workflow-items.js';
@@ -34,30 +34,39 @@ const PUBLISH = '/v2/publish/';
 const ENQUEUE = '/v2/enqueue/';
 const BATCH = '/v2/batch';
 const LANGUAGE_MODELS = '/llm/';
+const RUNS = '/v2/workflows/runs/';
+const WAIT = '/v2/wait/';
+/** The endpoint reports the result of its run. */
+const FINISHES = /(^|&)cancel=false(&|$)/;
 
-/** Calls that endpoints make in the middle of a run. */
+/** Calls of endpoints in the middle of a run. */
 const BY_RUNS = startsOf(({ boundBy }) => boundBy === 'run');
 const BY_DAY = startsOf(({ boundBy }) => boundBy === 'day');
-/** Whose body is a message, or becomes one. */
+/** Calls with a body that is or becomes a message. */
 const MESSAGES = startsOf(({ bodyBound }) => bodyBound === 'message');
 const BATCHES = startsOf(({ bodyBound }) => bodyBound === 'batch');
+
+/** Answers a call after its body was read. */
+export type QueueApplication = (call: QueueCall) => void;
 
 export class QueueHandler {
   readonly #bodies: RequestBodyReader;
 
   constructor(
     private readonly face: QueueFace,
-    private readonly application: Application<QueueCall>,
+    private readonly application: QueueApplication,
   ) {
     this.#bodies = new RequestBodyReader(face.budget);
   }
+
+  readonly #isOurs = (token: string) => this.face.parts.access.grantForQueueToken(token) !== undefined;
 
   handle(request: FaceRequest, response: ServerResponse): void {
     let call: QueueCall | undefined;
     let mayBeOfRun = false;
     try {
       const { path, query } = splitTarget(request.url as string);
-      const words = readWords(this.face.spellings, request.rawHeaders, query);
+      const words = readWords(this.face.spellings, request.rawHeaders, query, this.#isOurs);
       mayBeOfRun = isByRun(path) || isAt(BATCH, path) || isSentByRun(words.configuration);
       if (path.startsWith(HOOKS)) {
         const hook = hookIn(path);
@@ -96,6 +105,7 @@ export class QueueHandler {
     const asked = { destination, raw, of, queueName, isAlias: words.isAlias } as const;
     const run = runHeadersOf(words.configuration);
     if (run !== undefined) call.isOfRun = !run.isTrigger || run.isInvoke;
+    call.runOfStep = run === undefined || run.isTrigger ? undefined : run.runId;
     const { maxMessageBytes } = grant.terms.limits;
     const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES : maxMessageBytes;
     const limit = Math.min(most, this.face.parts.limits.maxBodyBytes);
@@ -109,7 +119,7 @@ export class QueueHandler {
     });
   }
 
-  #publishOne(call: QueueCall, asked: AskedMessage): void {
+  #publishOne(call: QueueCall, asked: RequestedMessage): void {
     const item = askedItem(call, asked);
     this.face.parts.gateway.publish(call.grant.account, [item], call.request.trace).then(
       (reply) => {
@@ -136,12 +146,15 @@ export class QueueHandler {
     });
   }
 
-  /** Whose it is decides how a refusal is told, and is looked for when there is one. */
+  /** The form of a refusal depends on the sender, which is determined only when there is one. */
   #batch(call: QueueCall): void {
     this.#receive(call, this.face.parts.limits.maxBatchBytes, (body) => {
       call.body = body;
       publishBatch(call).catch((failure) => {
-        call.isOfRun ||= beginsWithStep(body);
+        if (beginsWithStep(body)) {
+          call.isOfRun = true;
+          call.runOfStep ??= runInBeginning(body);
+        }
         this.#fail(call, failure);
       });
     });
@@ -152,6 +165,10 @@ export class QueueHandler {
     if (path.startsWith(LANGUAGE_MODELS)) throw new RefusedRequest(QUEUE_REFUSALS.noLanguageModels);
     call.isByEndpoint = isByRun(path);
     call.isOfRun = call.isByEndpoint && request.method !== 'GET';
+    if (path.startsWith(WAIT)) call.runOfStep = headerValue(call.words.configuration, RUN_ID);
+    else if (request.method === 'DELETE' && path.startsWith(RUNS) && FINISHES.test(call.words.rest)) {
+      call.runOfStep = decodedName(path.slice(RUNS.length));
+    }
     if (!call.isByEndpoint && !isIn(BY_DAY, path)) this.#limitBursts(call);
     if (BODILESS_METHODS.has(request.method)) {
       discardBody(request);
@@ -188,7 +205,7 @@ export class QueueHandler {
     });
   }
 
-  /** How it is told depends on whose batch it is: on its first bytes, which are on their way. */
+  /** The form of the refusal depends on the batch's sender, which its first bytes show; they are on their way. */
   #refuseLarge(call: QueueCall, limitBytes: number): void {
     const { request } = call;
     const refused = new RefusedRequest(queueBodyTooLarge(limitBytes));
@@ -196,7 +213,10 @@ export class QueueHandler {
     const refuse = (beginning?: Buffer) => {
       request.off('data', refuse);
       request.off('end', refuse);
-      if (beginning !== undefined) call.isOfRun = beginsWithStep(beginning);
+      if (beginning !== undefined && beginsWithStep(beginning)) {
+        call.isOfRun = true;
+        call.runOfStep = runInBeginning(beginning);
+      }
       this.#fail(call, refused);
     };
     request.on('data', refuse);
@@ -204,10 +224,10 @@ export class QueueHandler {
   }
 
   #fail(call: QueueCall, failure: unknown): void {
-    call.refuse(this.face.incidents.refused(failure, queueRefusalOf));
+    call.fail(failure);
   }
 
-  /** A call without a token is no guess. @throws Refused 401, 429; CONTROL_STALE */
+  /** A missing token does not count as a failed sign-in. @throws Refused 401, 429; CONTROL_STALE */
   #signIn(request: FaceRequest, token: string | undefined): QueueGrant {
     if (token === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
     const { signIns, addresses, parts } = this.face;
@@ -217,7 +237,7 @@ export class QueueHandler {
     return grant;
   }
 
-  /** Before anybody knows whose call it is. */
+  /** Refuses a call whose account is not known yet. */
   #failEarly(request: FaceRequest, response: ServerResponse, failure: unknown, mayBeOfRun: boolean): void {
     const refused = this.face.incidents.refused(failure, queueRefusalOf);
     if (refused.isPassing && mayBeOfRun) cutOff(request);
@@ -226,12 +246,12 @@ export class QueueHandler {
   }
 }
 
-/** A call that an endpoint makes in the middle of a run. */
+/** A call of an endpoint in the middle of a run. */
 function isByRun(path: string): boolean {
   return BY_RUNS.some((start) => path.startsWith(start) && path.length > start.length);
 }
 
-/** What paths of such routes begin with, or are. */
+/** The fixed beginnings of these routes' paths. */
 function startsOf(isOne: (route: QueueRoute) => boolean): readonly string[] {
   const paths = QUEUE_FACE_ROUTES.filter(isOne).map(({ paths: [path] }) => path.replace(/[:*].*$/, ''));
   return [...new Set(paths)];

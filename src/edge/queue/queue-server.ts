@@ -1,17 +1,18 @@
-/** The queue's face as a server: what it is made of, put together. */
-import { queueProtocolRefusal, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
-import { type Application, createApplication } from '../http/application.js';
+/** Builds the server of the queue endpoint. */
+import Koa from 'koa';
+import { describeError } from '../../kernel/index.js';
+import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
 import type { SocketParts } from '../http/face.js';
 import { type FaceServer, PlainRequest } from '../http/index.js';
 import { RouteTable } from '../http/route-table.js';
 import type { QueueCall } from './queue-call.js';
 import { QueueFace, type QueueFaceParts } from './queue-face.js';
-import { QueueHandler } from './queue-handler.js';
+import { type QueueApplication, QueueHandler } from './queue-handler.js';
 import { DEFAULT_QUEUE_FACE_LIMITS, type QueueFaceLimits } from './queue-limits.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 
 export interface QueueServerParts extends Omit<QueueFaceParts, 'limits' | 'aliases'>, SocketParts {
-  /** Those not given have their defaults. */
+  /** Missing ones have their defaults. */
   readonly limits?: Partial<QueueFaceLimits>;
   readonly aliases?: QueueFaceParts['aliases'];
 }
@@ -32,21 +33,37 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
 }
 
 /**
- * The rarer calls as an application: their routes, and who may use them. Routes write through their call, so that a plain
- * one does without Koa, which stands on Node's objects.
+ * Answers the less frequent calls. The handler has checked the token and read the body. A call has its own response
+ * writer, so a plain request runs without Koa, which needs Node's objects.
  */
-function createQueueApp(face: QueueFace): Application<QueueCall> {
+function createQueueApp(face: QueueFace): QueueApplication {
   const table = new RouteTable(QUEUE_FACE_ROUTES, { allowsLastSlash: true, ignoresCase: true, answersHead: true });
   const run = async (call: QueueCall) => {
-    const { route, path } = table.find(call.request, call.path);
-    if (route.permission === 'change') call.mustBeAllowedToChange();
-    else if (route.permission === 'publish') call.mustBeAllowedToPublish();
-    await route.handle(call, { path, query: {}, body: {} });
+    try {
+      const { route, path } = table.find(call.request, call.path);
+      if (route.permission === 'change') call.mustBeAllowedToChange();
+      else if (route.permission === 'publish') call.mustBeAllowedToPublish();
+      await route.handle(call, { path, query: {}, body: {} });
+    } catch (failure) {
+      call.fail(failure);
+    }
   };
-  const refuse = (call: QueueCall, failure: unknown) => call.refuse(face.incidents.refused(failure, queueRefusalOf));
-  const application = createApplication({ name: 'queue', log: face.parts.log, run, refuse });
+  const calls = new WeakMap<object, QueueCall>();
+  const app = new Koa();
+  // `run` answers and logs errors; Koa would print them.
+  app.silent = true;
+  app.on('error', (error) => face.parts.log.error('queue.request.failed', { error: describeError(error) }));
+  app.use(async (context) => {
+    context.respond = false;
+    await run(calls.get(context.req) as QueueCall);
+  });
+  const callback = app.callback();
   return (call) => {
-    if (call.request instanceof PlainRequest) run(call).catch((failure) => refuse(call, failure));
-    else application(call);
+    if (call.request instanceof PlainRequest) {
+      void run(call);
+      return;
+    }
+    calls.set(call.request, call);
+    void callback(call.request, call.response);
   };
 }

@@ -1,24 +1,24 @@
 /**
- * What the headers of a message say of the run that it belongs to. They configure no delivery and are forwarded to
- * nobody; whoever wants one of them forwarded says so by a forward header of its own.
+ * Headers of a message that describe its workflow run. They configure no delivery and are not forwarded; a forward
+ * header can still send one of them on.
  */
 import type { HeaderList } from '../../domain/queue/index.js';
 import type { WorkflowMark } from '../../domain/queue/runs/index.js';
-import { obtain, Remembered } from '../../kernel/index.js';
+import { BoundedCache, getOrCreate, textOfHeader } from '../../kernel/index.js';
 import { RUN_ID } from './run-names.js';
 
 export interface RunHeaders {
-  /** The id as it came; nobody has judged it yet. */
+  /** The id as it arrived, not validated. */
   readonly runId: string;
-  /** Starts the run; else belongs to one that is there. */
+  /** Starts the run; otherwise the message belongs to an existing one. */
   readonly isTrigger: boolean;
-  /** A trigger by a step of another run, which waits for this one. */
+  /** A trigger by a step of another run, which waits for the result. */
   readonly isInvoke: boolean;
-  /** A trigger by the endpoint that the run has reached already. */
+  /** A trigger by the endpoint that already runs it. */
   readonly isByEndpoint: boolean;
-  /** A request of a third party, whose answer the endpoint waits for. */
+  /** A request to a third party, with a result that the endpoint waits for. */
   readonly isCall: boolean;
-  /** A call's mark says with whose settings its result is delivered: that is its one delivery to the endpoint. */
+  /** For a call, the mark of its callback: the callback is its delivery to the endpoint. */
   readonly mark: WorkflowMark;
 }
 
@@ -27,15 +27,15 @@ const FEATURES_OF_RESULT = 'svc-callback-feature-set';
 
 const INIT = 'svc-workflow-init';
 const INVOKE = 'svc-workflow-invoke';
-/** A client says the same of all its messages; longer texts are read each time, so that the memory of them stays small. */
-const marks = new Remembered<string, WorkflowMark>(100);
+/** A client sends the same mark with all messages; longer texts are parsed each time to limit the cache's size. */
+const marks = new BoundedCache<string, WorkflowMark>(100);
 const MAX_KNOWN_CHARACTERS = 256;
 
 const STEP_IN_BATCH = /-workflow-init"\s*:\s*"false"/i;
-/** A destination and the headers of one message. */
+/** The length of a destination and the headers of one message. */
 const BEGINNING_BYTES = 48 * 1024;
 
-/** @param headers lower-case neutral names @returns undefined for a message of no run */
+/** @param headers neutral names in lower case @returns undefined for a message outside of runs */
 export function runHeadersOf(headers: HeaderList): RunHeaders | undefined {
   const runId = headerValue(headers, RUN_ID);
   if (runId === undefined || runId === '') return undefined;
@@ -52,22 +52,35 @@ export function runHeadersOf(headers: HeaderList): RunHeaders | undefined {
   };
 }
 
-/** Does an endpoint send it in the middle of a run? An endpoint reads refusals in its own way. */
+/** Is it sent by an endpoint in the middle of a run? Then refusals need the endpoints' form. */
 export function isSentByRun(headers: HeaderList): boolean {
   return Boolean(headerValue(headers, RUN_ID)) && (!flag(headers, INIT) || flag(headers, INVOKE));
 }
 
 /**
- * The same of a batch that is not, or not yet, read: by how its text begins. Clients put headers before bodies, and a
- * body cannot look like that: inside of it quotes are escaped.
+ * The same for an unparsed batch, by its first bytes. Clients put headers before bodies, and a body cannot match,
+ * because its quotes are escaped.
  */
 export function beginsWithStep(batch: Buffer): boolean {
   return STEP_IN_BATCH.test(batch.toString('latin1', 0, BEGINNING_BYTES));
 }
 
+const RUN_IN_BATCH = /-workflow-runid"\s*:\s*"([^"\\]{1,256})"/i;
+
+/** The run of a batch of steps, from its first bytes. */
+export function runInBeginning(batch: Buffer): string | undefined {
+  return RUN_IN_BATCH.exec(batch.toString('latin1', 0, BEGINNING_BYTES))?.[1];
+}
+
+/** The run that gets a step. @returns undefined for triggers: an invoking step names its run in the body */
+export function runOfStepIn(headers: HeaderList): string | undefined {
+  const run = runHeadersOf(headers);
+  return run === undefined || run.isTrigger ? undefined : run.runId;
+}
+
 export function markOf(headers: HeaderList, header = FEATURES): WorkflowMark {
   const text = headerValue(headers, header) ?? '';
-  return text.length > MAX_KNOWN_CHARACTERS ? markIn(text) : obtain(marks, text, () => markIn(text));
+  return text.length > MAX_KNOWN_CHARACTERS ? markIn(text) : getOrCreate(marks, text, () => markIn(text));
 }
 
 function markIn(text: string): WorkflowMark {
@@ -80,9 +93,9 @@ function markIn(text: string): WorkflowMark {
   };
 }
 
-/** Trimmed. */
+/** The value as trimmed text. */
 export function headerValue(headers: HeaderList, wanted: string): string | undefined {
-  for (const [name, value] of headers) if (name === wanted) return value.trim();
+  for (const [name, value] of headers) if (name === wanted) return textOfHeader(value).trim();
   return undefined;
 }
 

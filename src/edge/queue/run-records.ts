@@ -1,26 +1,29 @@
 /**
- * What endpoints say of a run in the body of a message: the record of a step, or the envelope of an invoke. Large ones
- * are read before the rest of the call is judged, which is judged at a stretch.
+ * JSON bodies from endpoints: the record of a step, or the envelope of an invoke. Large ones are parsed in slices
+ * before the synchronous checks of the call.
  */
 
 import { MAX_BODY_VALUES } from '../http/http-limits.js';
 import { inSlices, LONG_BYTES, readLarge } from '../http/large-json.js';
-import { bytes } from '../records/shown.js';
-import type { AskedMessage } from './publish-items.js';
+import { bytes } from '../records/record-parts.js';
+import type { RequestedMessage } from './publish-items.js';
 import type { QueueFace } from './queue-face.js';
 import { runHeadersOf } from './run-headers.js';
 
-/** Must it be read ahead? By its size and its headers. */
-export function hasLargeRecord({ body, raw }: AskedMessage): boolean {
+/** Must the body be parsed in slices? Decided by its size and headers. */
+export function hasLargeRecord({ body, raw }: RequestedMessage): boolean {
   if (body.byteLength <= LONG_BYTES) return false;
   const run = runHeadersOf(raw.headers);
   return run !== undefined && !run.isCall && (!run.isTrigger || run.isInvoke);
 }
 
-/** @returns the message with its body read. @throws Refused 400 */
-export async function withRecord(face: Pick<QueueFace, 'breathe'>, asked: AskedMessage): Promise<AskedMessage> {
+/** @returns the message with its parsed body. @throws Refused 400 */
+export async function withRecord(
+  face: Pick<QueueFace, 'yieldToEventLoop'>,
+  asked: RequestedMessage,
+): Promise<RequestedMessage> {
   const isInvoke = runHeadersOf(asked.raw.headers)?.isInvoke === true;
-  // The payload of an invoke is bytes afterwards; the result of a step stays where it is.
+  // The payload of an invoke is taken out as bytes; the result of a step stays in the body.
   const name = isInvoke ? 'body' : undefined;
   const bounds = { what: 'the body', maxValues: MAX_BODY_VALUES };
   return { ...asked, record: await inSlices(face, readLarge(bytes(asked.body), name, bounds)) };

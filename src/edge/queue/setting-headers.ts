@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the headers that set how a message is delivered. Source: docs/guide/message-settings.md. */
+/** OpenAPI descriptions of the headers that configure a delivery. Source: docs/guide/message-settings.md. */
 import { HTTP_METHODS, OPTION_NAMES } from '../../domain/queue/index.js';
 import {
   type ApiParameter,
@@ -18,22 +18,22 @@ const DURATION: JsonSchema = { ...TEXT, examples: ['50s', '1d10h30m'] };
 const OPTIONS: Readonly<Record<OptionName, readonly [about: string, schema: JsonSchema]>> = {
   method: ['Of the call to the destination; left out: POST.', wordOf(HTTP_METHODS)],
   delay: ['A duration before the first attempt.', DURATION],
-  'not-before': ['Seconds since 1970; a delay beside it is not looked at.', WHOLE],
-  retries: ['Attempts after the first one; left out: 3, or what the account allows.', WHOLE],
+  'not-before': ['Seconds since 1970; takes precedence over a delay.', WHOLE],
+  retries: ['Attempts after the first one; by default 3, or the limit of the account.', WHOLE],
   'retry-delay': ['An expression, in milliseconds.', { ...TEXT, examples: ['pow(2, retried) * 1000'] }],
   timeout: ['A duration that an attempt may take.', DURATION],
   'header-forward': ['All headers of the call are sent to the destination.', FLAG],
-  callback: ['Who is told what a delivery came to: a URL.', TEXT],
-  'failure-callback': ['Who is told when the last attempt has failed: a URL.', TEXT],
-  'deduplication-id': ['What came with this id lately is not accepted again.', TEXT],
+  callback: ['The URL that gets the result of a delivery.', TEXT],
+  'failure-callback': ['The URL that gets the failure of the last attempt.', TEXT],
+  'deduplication-id': ['A further message with this id is not accepted for ten minutes.', TEXT],
   'content-based-deduplication': ['Destination, body and forwarded headers make such an id.', FLAG],
-  'flow-control-key': ['What shares it shares rate and parallelism.', TEXT],
+  'flow-control-key': ['Messages with the same key share rate and parallelism.', TEXT],
   'flow-control-value': [
-    'How many at once, and how many in a period.',
+    'The limits of parallel calls and of calls per period.',
     { ...TEXT, examples: ['parallelism=10, rate=5, period=1m'] },
   ],
   label: ['Words by which logs are filtered, separated by commas.', TEXT],
-  'redact-fields': ['What logs do not show: body, header, header[Name].', TEXT],
+  'redact-fields': ['The fields that logs hide: body, header, header[Name].', TEXT],
   'queue-name': ['The queue that messages of a schedule go through.', TEXT],
   cron: ['When a schedule ticks: five fields, or a word such as @daily.', { ...TEXT, examples: ['*/5 * * * *'] }],
   'schedule-id': ['Of the schedule that is made or changed; left out: a new one.', TEXT],
@@ -41,16 +41,16 @@ const OPTIONS: Readonly<Record<OptionName, readonly [about: string, schema: Json
 
 const OF_SCHEDULES: readonly OptionName[] = ['cron', 'schedule-id', 'queue-name'];
 
-/** Names that a list of parameters cannot hold. */
+/** Header names with a variable part, which a list of parameters cannot express. */
 export const OTHER_HEADERS =
   '`Svc-Forward-<Name>` is sent to the destination as `<Name>`; `Svc-Callback-<Option>` and `Svc-Failure-Callback-<Option>` set how the callbacks are delivered. Each option may stand in the query, too.';
 
 export const MESSAGE_HEADERS = headersFor(OPTION_NAMES.filter((name) => !OF_SCHEDULES.includes(name)));
 export const SCHEDULE_HEADERS = headersFor(OPTION_NAMES);
-/** Headers of a message in a body of many. */
+/** Headers of a message inside a batch. */
 export const HEADER_MEMBERS: JsonSchema = {
   ...HEADERS_GIVEN,
-  description: 'As the headers of a publish: settings, and what is forwarded.',
+  description: 'Headers as in a publish: settings, and headers to forward.',
 };
 
 function headersFor(names: readonly OptionName[]): readonly ApiParameter[] {

@@ -1,4 +1,4 @@
-/** What is read of a step where it comes in: of its record, or of the headers that stand for one. */
+/** Reads the mark of a step from its record, or from the headers of a call. */
 import type { HeaderList } from '../../domain/queue/index.js';
 import { MAX_STEP_NAME_BYTES, type StepMark } from '../../domain/queue/runs/index.js';
 import { objectIn } from '../http/checked.js';
@@ -8,19 +8,19 @@ import { headerValue } from './run-headers.js';
 
 const OF_CALL = 'svc-callback-forward-svc-workflow-';
 
-/** The step that an entry's body is the record of. @throws Refused 400 */
+/** The step recorded in an entry's body. @throws Refused 400 */
 export function stepOfRecord(body: Buffer): StepMark {
   if (body.length === 0) throw invalid('the step has no record');
   return stepOfObject(parseJson(body));
 }
 
-/** The same, of a record that has been parsed, whole or without its result. @throws Refused 400 */
+/** The same for a parsed record, with or without its result. @throws Refused 400 */
 export function stepOfObject(record: unknown): StepMark {
   const { stepId, targetStep, concurrent, stepName, stepType } = objectIn(record, 'the step');
   return checkedStep({ stepId, targetStep: targetStep ?? 0, concurrent: concurrent ?? 1, stepName, stepType });
 }
 
-/** The step that calls a third party: the call's callback will carry it. @throws Refused 400 */
+/** The step that calls a third party; the call's callback will carry it. @throws Refused 400 */
 export function stepOfCall(headers: HeaderList): StepMark {
   return checkedStep({
     stepId: numberIn(headers, 'stepid'),
@@ -36,7 +36,7 @@ function checkedStep({ stepId, targetStep, concurrent, stepName, stepType }: Rec
   // An entry is a step's result, or announces one.
   if (stepId === 0 && targetStep === 0) throw invalid('the step has neither a stepId nor a targetStep');
   if (!isCount(concurrent) || concurrent === 0)
-    throw invalid('concurrent of the step must be a whole number from 1 on');
+    throw invalid('concurrent of the step must be a whole number of at least 1');
   return { stepId, targetStep, concurrent, stepName: word('stepName', stepName), stepType: word('stepType', stepType) };
 }
 

@@ -1,10 +1,10 @@
 /**
- * Webhooks of workflows: third parties call a URL that a run has given them, by any method and without a token, and
- * the run is notified of the call. The URL names the account by the user of its token, the run, and the event.
+ * Webhooks of workflows: third parties call a URL that a run gave them, with any method and without a token, and the
+ * run is notified. The URL names the account (by the user of its token), the run, and the event.
  */
 import type { TLSSocket } from 'node:tls';
 import { canonicalHeaderName } from '../../domain/queue/index.js';
-import { type RunId, readUrl } from '../../kernel/index.js';
+import { type RunId, readUrl, textOfHeader } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, SHARED_REFUSALS } from '../error-map.js';
 import type { FaceRequest } from '../http/index.js';
@@ -23,7 +23,7 @@ export interface Hook {
   readonly eventId: string;
 }
 
-/** Methods that nobody makes a request of again. */
+/** Methods that cannot be used for a repeated request. */
 const UNREPEATABLE: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
@@ -50,7 +50,7 @@ export function mustBeOpen({ grant, request }: QueueCall): void {
   }
 }
 
-/** Early calls are kept for the run. @throws Refused 404 when it is over, or never was */
+/** Calls that arrive early are kept for the run. @throws Refused 404 for an ended or unknown run */
 export async function notifyOfHook(call: QueueCall, { runId, eventId }: Hook): Promise<void> {
   const firstId = call.newMessageId();
   const content = await eventOf(call);
@@ -58,13 +58,13 @@ export async function notifyOfHook(call: QueueCall, { runId, eventId }: Hook): P
   call.done();
 }
 
-/** The request as JSON, for the run to make it again; a large body in slices, others running between. */
+/** The request as JSON, for the run to repeat; a large body is encoded in slices. */
 async function eventOf({ face, request, body }: QueueCall): Promise<Buffer> {
   const header: Record<string, string[]> = Object.create(null);
   const { rawHeaders } = request;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = canonicalHeaderName(rawHeaders[at] as string);
-    const value = rawHeaders[at + 1] as string;
+    const value = textOfHeader(rawHeaders[at + 1] as string);
     const values = header[name];
     if (values === undefined) header[name] = [value];
     else values.push(value);
@@ -74,14 +74,14 @@ async function eventOf({ face, request, body }: QueueCall): Promise<Buffer> {
   if (body.length === 0) return Buffer.from(JSON.stringify({ method, header, ...url }));
   const pieces = [Buffer.from(`${JSON.stringify({ method, header }).slice(0, -1)},"body":"`)];
   for (let from = 0; from < body.length; from += BASE64_SLICE_BYTES) {
-    if (from > 0) await face.breathe();
+    if (from > 0) await face.yieldToEventLoop();
     pieces.push(Buffer.from(body.toString('base64', from, from + BASE64_SLICE_BYTES), 'latin1'));
   }
   pieces.push(Buffer.from(`",${JSON.stringify(url).slice(1)}`));
   return Buffer.concat(pieces);
 }
 
-/** In parts, which put together are the URL that was called. @throws Refused 400 when they are none */
+/** The called URL in parts. @throws Refused 400 if they do not form a URL */
 function calledUrl({ addresses, parts }: QueueFace, request: FaceRequest) {
   const target = pathAndQuery(request.url as string);
   if (parts.publicUrl !== undefined) {
@@ -90,8 +90,9 @@ function calledUrl({ addresses, parts }: QueueFace, request: FaceRequest) {
   }
   const isHandedOn = addresses.isHandedOn(request);
   const proto = (isHandedOn && protocolIn(first(request.headers['x-forwarded-proto']))) || ownProtocol(request.socket);
-  const host = (isHandedOn && first(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost';
-  // The run could not make anything of it, and would fail for a stranger's sake.
+  const called = (isHandedOn && first(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost';
+  const host = textOfHeader(called);
+  // An invalid host would fail the run because of a third party.
   if (/[/?#@\\]/.test(host) || readUrl(`${proto}://${host}${target}`) === undefined)
     throw invalid('the host is not valid');
   return { proto, host, url: target };
@@ -106,7 +107,7 @@ function protocolIn(text: string | undefined): string | undefined {
   return protocol === 'http' || protocol === 'https' ? protocol : undefined;
 }
 
-/** What the outermost of several proxies was asked. */
+/** The value of the outermost proxy. */
 function first(value: string | string[] | undefined): string | undefined {
   return String(value ?? '')
     .split(',', 1)[0]

@@ -1,62 +1,109 @@
 /**
- * Messages of workflow runs as a call asks for them. Which they are is in their headers; what they are to their run is
- * read here, so that the run's owner parses nothing.
+ * Converts messages of workflow runs into items. Their headers give their kind; steps are parsed here, so that the
+ * run's owner parses no JSON.
  *
- * Headers that cannot be forwarded are left out, not refused.
+ * Headers that cannot be forwarded are omitted, not refused.
  */
-import { type PublishItem, parseDestinationUrl } from '../../domain/queue/index.js';
+
+import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
+import { MAX_URL_BYTES, type PublishItem, parseDestinationUrl } from '../../domain/queue/index.js';
 import {
-  type AskedDelivery,
-  type AskedInvoker,
+  type InvokingStep,
   MAX_STEP_TEXT_BYTES,
+  type RequestedDelivery,
   type WorkflowItem,
 } from '../../domain/queue/runs/index.js';
 import { queueBodyTooLarge } from '../error-map.js';
+import { checked, membersOf } from '../http/checked.js';
 import { parseJson } from '../http/json-items.js';
 import { invalid, inWordsOf, RefusedRequest } from '../http/refused.js';
-import { bytes } from '../records/shown.js';
+import { filled } from '../http/request-class.js';
+import { bytes } from '../records/record-parts.js';
 import { withTrace } from './message-trace.js';
-import { type AskedMessage, checkedDestination, publishItem, refuseForbidden, settingsOf } from './publish-items.js';
+import {
+  checkedDestination,
+  publishItem,
+  type RequestedMessage,
+  refuseForbidden,
+  settingsOf,
+} from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
 import { headersOf } from './requests/header-members.js';
-import { InvokeRequest } from './requests/invoke.js';
 import { headerValue, markOf, type RunHeaders, runHeadersOf } from './run-headers.js';
-import { checkedRunId } from './run-names.js';
+import { checkedRunId, newRunId } from './run-names.js';
 import { stepOfCall, stepOfObject, stepOfRecord } from './step-marks.js';
 
+/** The body of an invoke: the payload of a child run, and how its result is delivered to the waiting step. */
+class InvokeRequest {
+  /** The child's payload; undefined: empty. */
+  @IsOptional()
+  @IsString()
+  readonly body: string | undefined;
+
+  /** The waiting run; the members below are also about it. */
+  @IsString()
+  readonly workflowRunId!: string;
+
+  @MaxLength(MAX_URL_BYTES)
+  @IsString()
+  readonly workflowUrl!: string;
+
+  /** Each name has a text or a list of texts; validated with the settings. */
+  @IsObject()
+  readonly headers!: object;
+
+  @IsObject()
+  readonly step!: object;
+
+  /** @throws Refused 400 */
+  static from(body: unknown): InvokeRequest {
+    const members = membersOf(body);
+    return checked(filled(InvokeRequest, (name) => members.get(name) ?? (name === 'headers' ? {} : undefined)));
+  }
+}
+
 /**
- * Handed on by endpoints with whatever else they were called with. Nobody here undoes a coding, and a failure that is
- * told in one could not be read.
+ * Endpoints pass these on with their own request's headers. No code here decodes a coding, so a failure with one
+ * could not be read.
  */
 const CODINGS = ['svc-forward-accept-encoding', 'svc-failure-callback-forward-accept-encoding'];
 const INVOKE_COUNT = 'svc-forward-svc-workflow-invoke-count';
 
-/** A plain message, or one of a run: its headers tell. @throws Refused 400, 412, 413 */
-export function askedItem(call: QueueCall, asked: AskedMessage): PublishItem {
+/** A plain message or one of a run, depending on its headers. @throws Refused 400, 412, 413 */
+export function askedItem(call: QueueCall, asked: RequestedMessage): PublishItem {
   const run = runHeadersOf(asked.raw.headers);
   return run === undefined ? publishItem(call, asked) : runItem(call, asked, run);
 }
 
-/** @param more of a trigger that the server makes for a client. @throws as `askedItem` */
+/** @param more of a trigger that the server creates. @throws as `askedItem` */
 export function runItem(
   call: QueueCall,
-  asked: AskedMessage,
+  asked: RequestedMessage,
   run: RunHeaders,
   more: { readonly needsRecentClient: boolean } = { needsRecentClient: false },
 ): PublishItem {
   const { destination, body, isAlias, record } = asked;
   const raw = withTrace(asked.raw, call.request.trace, !run.isTrigger || run.isInvoke);
-  if (destination.kind === 'group') throw invalid('a workflow is at a url, not in a group');
+  if (destination.kind === 'group') throw invalid('the destination of a workflow must be a url, not a url group');
+  // The payload is delivered in a list with the results of steps, so it cannot have a content coding.
+  if (!run.isCall && raw.headers.some(isEncoded)) {
+    throw invalid('content-encoding is not allowed for a message of a workflow: send its body uncompressed');
+  }
   const headers =
     run.isCall || !raw.headers.some(isCoding) ? raw.headers : raw.headers.filter((pair) => !isCoding(pair));
-  const parsed = settingsOf(call, { headers, query: raw.query }, asked.of, true);
   const invoke = run.isInvoke
     ? InvokeRequest.from(record === undefined ? parseJson(bytes(body)) : record.value)
     : undefined;
+  if (invoke !== undefined) call.runOfStep = invoke.workflowRunId;
+  const parsed = settingsOf(call, { headers, query: raw.query }, asked.of, {
+    isOfRun: true,
+    // An endpoint in the middle of a run passes on its own request's headers.
+    refuses: run.isTrigger && !run.isInvoke ? 'options' : undefined,
+  });
   return {
     id: call.newMessageId(),
     destination: checkedDestination(call, destination, parsed.settings, raw),
-    // Its own order is the order of the run's entries.
+    // The run's entries have their own order.
     queueName: undefined,
     body: invoke === undefined ? body : payloadOf(call, asked, invoke),
     notBeforeMs: parsed.notBeforeMs,
@@ -68,18 +115,18 @@ export function runItem(
 }
 
 /**
- * How a record that the server makes is to be delivered.
- * @param headers lower-case neutral names. @throws Refused 400
+ * The delivery of a record that the server creates.
+ * @param headers neutral names in lower case. @throws Refused 400
  */
-export function askedDelivery(call: QueueCall, url: string, headers: AskedDelivery['headers']): AskedDelivery {
+export function askedDelivery(call: QueueCall, url: string, headers: RequestedDelivery['headers']): RequestedDelivery {
   const outcome = parseDestinationUrl(url, 'workflow');
   if (!outcome.isOk) throw invalid(outcome.message);
   refuseForbidden(call, 'workflow', outcome.url);
-  const { settings } = settingsOf(call, { headers, query: [] }, 'publish', true);
+  const { settings } = settingsOf(call, { headers, query: [] }, 'publish', { isOfRun: true });
   return { url: outcome.url, settings, mark: markOf(headers), headers: withoutRepeats(headers) };
 }
 
-/** A step as the client has put it, to be completed and sent back. @throws Refused 400 */
+/** The client's step, to be completed and sent back. @throws Refused 400 */
 export function stepTextOf(step: object): string {
   const text = JSON.stringify(step);
   if (Buffer.byteLength(text) <= MAX_STEP_TEXT_BYTES) return text;
@@ -88,13 +135,13 @@ export function stepTextOf(step: object): string {
 
 function workflowOf(
   call: QueueCall,
-  asked: AskedMessage,
+  asked: RequestedMessage,
   run: RunHeaders,
   invoke: InvokeRequest | undefined,
   needsRecentClient: boolean,
 ): WorkflowItem {
   const { raw } = asked;
-  const runId = checkedRunId(run.runId);
+  const runId = run.isTrigger ? newRunId(run.runId) : checkedRunId(run.runId);
   const { mark, isByEndpoint } = run;
   if (run.isCall) return { kind: 'call', runId, mark, step: stepOfCall(raw.headers) };
   if (!run.isTrigger) return { kind: 'entry', runId, mark, step: stepOf(asked) };
@@ -103,8 +150,8 @@ function workflowOf(
   return { kind: 'trigger', runId, mark: { ...mark, needsRecentClient }, isByEndpoint, invoker, depth };
 }
 
-function invokerOf(call: QueueCall, { workflowRunId, workflowUrl, headers, step }: InvokeRequest): AskedInvoker {
-  const members = headersOf(call.face.spellings, headers, 'headers');
+function invokerOf(call: QueueCall, { workflowRunId, workflowUrl, headers, step }: InvokeRequest): InvokingStep {
+  const members = headersOf(call.face.spellings, headers, 'headers', true);
   return {
     runId: checkedRunId(workflowRunId),
     step: stepOfObject(step),
@@ -113,32 +160,36 @@ function invokerOf(call: QueueCall, { workflowRunId, workflowUrl, headers, step 
   };
 }
 
-function stepOf({ body, record }: AskedMessage) {
+function stepOf({ body, record }: RequestedMessage) {
   return record === undefined ? stepOfRecord(bytes(body)) : stepOfObject(record.value);
 }
 
-function payloadOf(call: QueueCall, { record }: AskedMessage, { body = '' }: InvokeRequest): Buffer {
+function payloadOf(call: QueueCall, { record }: RequestedMessage, { body = '' }: InvokeRequest): Buffer {
   const payload = record?.text ?? Buffer.from(body, 'utf8');
   const { maxMessageBytes } = call.grant.terms.limits;
   if (payload.length > maxMessageBytes) throw new RefusedRequest(queueBodyTooLarge(maxMessageBytes));
   return payload;
 }
 
-function isCoding([name]: AskedDelivery['headers'][number]): boolean {
+function isEncoded([name, value]: RequestedDelivery['headers'][number]): boolean {
+  return name === 'content-encoding' && !['', 'identity'].includes(value.trim().toLowerCase());
+}
+
+function isCoding([name]: RequestedDelivery['headers'][number]): boolean {
   return CODINGS.includes(name);
 }
 
-/** Whoever does not count is the first. */
-function depthIn(headers: AskedDelivery['headers']): number {
+/** Without a count it is the first. */
+function depthIn(headers: RequestedDelivery['headers']): number {
   const text = headerValue(headers, INVOKE_COUNT);
   if (text === undefined) return 1;
   const depth = Number(text);
-  if (!Number.isSafeInteger(depth) || depth < 1) throw invalid('the invoke count must be a whole number from 1 on');
+  if (!Number.isSafeInteger(depth) || depth < 1) throw invalid('the invoke count must be a whole number of at least 1');
   return depth;
 }
 
-/** Clients send some in two cases of letters. */
-function withoutRepeats(headers: AskedDelivery['headers']): AskedDelivery['headers'] {
+/** Clients send some headers twice, in different case. */
+function withoutRepeats(headers: RequestedDelivery['headers']): RequestedDelivery['headers'] {
   const seen = new Set<string>();
   return headers.filter(([name, value]) => {
     const pair = `${name}\n${value}`;

@@ -1,4 +1,7 @@
-/** Entries of the logs, and messages with theirs. Bodies are base64, unlike those of messages; some members have two names. */
+/**
+ * Entries of the logs, and messages with their entries. Bodies are base64, unlike those of messages; some members
+ * have two names.
+ */
 import { redactedBody } from '../../domain/queue/index.js';
 import type { LogEvent } from '../../ports/index.js';
 import type { Spelling } from '../wire-alias.js';
@@ -8,9 +11,10 @@ import {
   callerMembers,
   headerObject,
   messageHeader,
+  responseTruncated,
   settingsMembers,
   unlessEmpty,
-} from './shown.js';
+} from './record-parts.js';
 
 export function eventRecord(event: LogEvent, spelling: Spelling) {
   return { ...happened(event, spelling), ...ofMessage(event, spelling) };
@@ -34,12 +38,13 @@ function happened({ atMs, messageId, state, error, nextDeliveryAtMs, response }:
     nextDeliveryTime: nextDeliveryAtMs,
     responseStatus: response?.status,
     responseBody: response === undefined || response.body.byteLength === 0 ? undefined : base64(response.body),
+    responseBodyTruncated: response && responseTruncated(response),
     responseHeaders,
     responseHeader: responseHeaders,
   };
 }
 
-function ofMessage({ messageId, envelope, body }: LogEvent, spelling: Spelling) {
+function ofMessage({ messageId, envelope, body, isBodyCut }: LogEvent, spelling: Spelling) {
   const { settings } = envelope;
   const { ofCallback, ofFailureCallback } = callbackHeaders(settings, spelling);
   return {
@@ -47,6 +52,7 @@ function ofMessage({ messageId, envelope, body }: LogEvent, spelling: Spelling) 
     url: envelope.url,
     header: unlessEmpty(messageHeader(settings, spelling)),
     body: body.byteLength === 0 ? undefined : (redactedBody(body, settings.redact) ?? base64(body)),
+    bodyTruncated: isBodyCut || undefined,
     topicName: envelope.topicName,
     endpointName: envelope.endpointName,
     scheduleId: envelope.scheduleId,

@@ -1,4 +1,4 @@
-/** A message, and a message in the DLQ, as their readers see them. Members without a value are left out. */
+/** A message, and a message in the DLQ, as the API shows them. Members without a value are omitted. */
 import { isUtf8 } from 'node:buffer';
 import type { Envelope, HeaderList, PendingView } from '../../domain/queue/index.js';
 import type { DlqId, MessageId } from '../../kernel/index.js';
@@ -6,24 +6,29 @@ import type { Spelling } from '../wire-alias.js';
 import {
   base64,
   bytes,
+  type Cut,
   callbackHeaders,
   callerMembers,
   headerObject,
   messageBody,
   messageHeader,
+  responseTruncated,
   settingsMembers,
-} from './shown.js';
+} from './record-parts.js';
 
-export interface ShownMessage {
+export interface MessageRecordInput {
   readonly id: MessageId;
   readonly envelope: Envelope;
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   /** Undefined: empty. */
   readonly content: Uint8Array | undefined;
+  /** Only a part of it is shown. */
+  readonly isBodyCut?: Cut;
 }
 
-export function messageRecord({ id, envelope, createdAtMs, notBeforeMs, content }: ShownMessage, spelling: Spelling) {
+export function messageRecord(message: MessageRecordInput, spelling: Spelling) {
+  const { id, envelope, createdAtMs, notBeforeMs, content, isBodyCut } = message;
   const { settings } = envelope;
   const { ofCallback, ofFailureCallback } = callbackHeaders(settings, spelling);
   return {
@@ -32,6 +37,7 @@ export function messageRecord({ id, envelope, createdAtMs, notBeforeMs, content 
     method: settings.method,
     header: messageHeader(settings, spelling),
     ...messageBody(content, settings),
+    bodyTruncated: isBodyCut || undefined,
     maxRetries: settings.maxRetries,
     notBefore: notBeforeMs,
     createdAt: createdAtMs,
@@ -46,7 +52,7 @@ export function messageRecord({ id, envelope, createdAtMs, notBeforeMs, content 
   };
 }
 
-/** A message among others: without its body, whose size it tells. */
+/** A message in a list: the size of its body instead of the body. */
 export function pendingRecord(view: PendingView, spelling: Spelling) {
   return {
     state: view.state,
@@ -57,28 +63,33 @@ export function pendingRecord(view: PendingView, spelling: Spelling) {
   };
 }
 
-export interface ShownDeadLetter {
+export interface DeadLetterRecordInput {
   readonly dlqId: DlqId;
-  readonly message: ShownMessage;
-  /** Status 0: there was none. */
+  readonly message: MessageRecordInput;
+  /** Status 0: no answer. */
   readonly status: number;
   readonly header: HeaderList;
   readonly response: Uint8Array | undefined;
+  /** Only a part of the stored answer is shown. */
+  readonly isCut?: Cut;
   readonly error: string;
 }
 
-export function dlqRecord(entry: ShownDeadLetter, spelling: Spelling) {
+export function dlqRecord(entry: DeadLetterRecordInput, spelling: Spelling) {
   return {
     dlqId: entry.dlqId,
     ...messageRecord(entry.message, spelling),
-    ...responseMembers({ status: entry.status, header: entry.header, body: entry.response }, spelling),
+    ...responseMembers(
+      { status: entry.status, header: entry.header, body: entry.response, isCut: entry.isCut },
+      spelling,
+    ),
     error: entry.error === '' ? undefined : entry.error,
   };
 }
 
-/** What came back. @param response its body left out, or empty: there was none */
+/** Members of an answer. @param response a missing or empty body is omitted */
 export function responseMembers(
-  { status, header, body }: { status: number; header: HeaderList; body: Uint8Array | undefined },
+  { status, header, body, isCut }: { status: number; header: HeaderList; body: Uint8Array | undefined; isCut?: Cut },
   spelling: Spelling,
 ) {
   const isEmpty = body === undefined || body.byteLength === 0;
@@ -90,5 +101,6 @@ export function responseMembers(
       : isUtf8(body)
         ? { responseBody: bytes(body).toString('utf8') }
         : { responseBodyBase64: base64(body) }),
+    responseBodyTruncated: responseTruncated({ header, body, isCut }),
   };
 }

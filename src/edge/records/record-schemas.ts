@@ -1,15 +1,18 @@
-/** What the records of this folder look like, by the names that the OpenAPI document has for them. */
+/** Schemas of the records of this folder, by their names in the OpenAPI document. */
 import { HTTP_METHODS, PENDING_STATES } from '../../domain/queue/index.js';
 import { MESSAGE_STATES } from '../../ports/index.js';
 import { HEADERS, INSTANT, type JsonSchema, listOf, schemaNamed, TEXT, WHOLE, wordOf } from '../http/openapi/parts.js';
-import { shownRecord } from '../http/openapi/shown-record.js';
+import { recordSchema } from '../http/openapi/record-schema.js';
 import type { eventRecord, groupRecord } from './event-record.js';
 import type { dlqRecord, messageRecord, pendingRecord } from './message-record.js';
 
 export const METHOD = wordOf(HTTP_METHODS);
 const BASE64: JsonSchema = { ...TEXT, description: 'Base64.' };
 
-/** Of messages, events and schedules alike: `settingsMembers`, `callerMembers`. */
+/** Only for a body that is shown in part. */
+export const TRUNCATED: JsonSchema = { const: true, description: 'There is more of the body than is shown.' };
+
+/** Shared by messages, events and schedules: `settingsMembers`, `callerMembers`. */
 export const SETTINGS_MEMBERS = {
   callback: TEXT,
   failureCallback: TEXT,
@@ -25,6 +28,7 @@ export const CALLER_MEMBERS = { callerIP: { ...TEXT, description: 'As callerIp.'
 export const BODY_MEMBERS = {
   body: { ...TEXT, description: 'Left out when it is empty, or no UTF-8.' },
   bodyBase64: { ...BASE64, description: 'The body where it is no UTF-8.' },
+  bodyTruncated: TRUNCATED,
 };
 
 const MESSAGE = {
@@ -55,6 +59,7 @@ export const RESPONSE = {
 export const RESPONSE_EXTRAS = {
   responseBody: { ...TEXT, description: 'Left out when it is empty, or no UTF-8.' },
   responseBodyBase64: { ...BASE64, description: 'The body of the answer where it is no UTF-8.' },
+  responseBodyTruncated: TRUNCATED,
 };
 export const DEAD_LETTER = { ...MESSAGE, dlqId: TEXT, ...RESPONSE };
 export const DEAD_LETTER_EXTRAS = {
@@ -69,13 +74,15 @@ const EVENT_EXTRAS = {
   nextDeliveryTime: INSTANT,
   responseStatus: WHOLE,
   responseBody: BASE64,
+  responseBodyTruncated: TRUNCATED,
   responseHeaders: HEADERS,
   responseHeader: { ...HEADERS, description: 'As responseHeaders.' },
 };
 const LOGGED = { messageId: TEXT, url: TEXT, method: METHOD, maxRetries: WHOLE };
 const LOGGED_EXTRAS = {
   header: HEADERS,
-  body: { ...BASE64, description: 'Base64; what is redacted is a plain text.' },
+  body: { ...BASE64, description: 'Base64; a redacted value is plain text.' },
+  bodyTruncated: TRUNCATED,
   topicName: { ...TEXT, description: 'The URL group.' },
   endpointName: TEXT,
   scheduleId: TEXT,
@@ -91,8 +98,8 @@ const LOGGED_EXTRAS = {
 type Happened = ReturnType<typeof groupRecord>['events'][number];
 
 export const RECORD_SCHEMAS = {
-  Message: shownRecord<ReturnType<typeof messageRecord>>(MESSAGE, MESSAGE_EXTRAS),
-  PendingMessage: shownRecord<ReturnType<typeof pendingRecord>>(
+  Message: recordSchema<ReturnType<typeof messageRecord>>(MESSAGE, MESSAGE_EXTRAS),
+  PendingMessage: recordSchema<ReturnType<typeof pendingRecord>>(
     {
       state: wordOf(PENDING_STATES),
       ...MESSAGE,
@@ -102,10 +109,13 @@ export const RECORD_SCHEMAS = {
     },
     MESSAGE_EXTRAS,
   ),
-  DeadLetter: shownRecord<ReturnType<typeof dlqRecord>>(DEAD_LETTER, DEAD_LETTER_EXTRAS),
-  LogEvent: shownRecord<ReturnType<typeof eventRecord>>({ ...EVENT, ...LOGGED }, { ...EVENT_EXTRAS, ...LOGGED_EXTRAS }),
-  MessageEvent: shownRecord<Happened>(EVENT, EVENT_EXTRAS),
-  LoggedMessage: shownRecord<ReturnType<typeof groupRecord>>(
+  DeadLetter: recordSchema<ReturnType<typeof dlqRecord>>(DEAD_LETTER, DEAD_LETTER_EXTRAS),
+  LogEvent: recordSchema<ReturnType<typeof eventRecord>>(
+    { ...EVENT, ...LOGGED },
+    { ...EVENT_EXTRAS, ...LOGGED_EXTRAS },
+  ),
+  MessageEvent: recordSchema<Happened>(EVENT, EVENT_EXTRAS),
+  LoggedMessage: recordSchema<ReturnType<typeof groupRecord>>(
     { ...LOGGED, events: listOf(schemaNamed('MessageEvent')) },
     LOGGED_EXTRAS,
   ),

@@ -1,14 +1,14 @@
-/** About the bytes of answers, as they are metered: those of strings; what else is in lists is counted by the piece. */
+/** Sizes of answers for metering: the bytes of strings, and a fixed size for every other item. */
 import { OK, type Reply, VerbatimReply } from '../../domain/kv/index.js';
 
-/** A piece of an answer that is no string is counted as so much. */
+/** Bytes counted for an item that is not a string. */
 const PIECE_BYTES = 8;
-/** Items that are counted in one step: a fraction of a millisecond. */
+/** Items counted in one slice: a fraction of a millisecond. */
 const STEP_ITEMS = 10_000;
 
 type Compound = Exclude<Reply, string | number | bigint | null>;
 
-/** NaN when there are so many that they are to be counted in steps. */
+/** NaN if there are so many items that they have to be counted in slices. */
 export function bytesOfReplies(replies: readonly Reply[]): number {
   let bytes = 0;
   for (const reply of replies) {
@@ -18,7 +18,7 @@ export function bytesOfReplies(replies: readonly Reply[]): number {
   return bytes;
 }
 
-/** The same, however many there are. */
+/** The same for any number of items, in slices. */
 export function* bytesInSteps(replies: readonly Reply[]): Generator<void, number> {
   let bytes = 0;
   for (const reply of replies) {

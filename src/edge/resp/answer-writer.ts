@@ -1,22 +1,22 @@
 /**
- * Writes the answers of one connection, one after the other, as fast as its client reads them.
+ * Writes the answers of one connection in order, at the speed of its client.
  *
- *  RAW1 long answers wait until there is room for them: others of the same database may not have read theirs
- *  RAW2 what is made ahead of the client is a piece, or a stretch of short answers; then others run
- *  RAW3 of what nobody is there to read nothing more is made
+ *  RAW1 a long answer waits until the budget has room, because other clients of the database may hold unread answers
+ *  RAW2 at most one piece, or one slice of short answers, is encoded ahead of the client; then other connections run
+ *  RAW3 no answer is encoded for a client that has disconnected
  */
 import { encodeInPieces, encodeReplyAs, isSmallReply } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
-import { WRITE_BYTES } from '../said-bytes.js';
+import { WRITE_BYTES } from '../outbound-buffer.js';
 import { InPieces } from './commands/index.js';
 import { type HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import type { RespClient } from './resp-client.js';
 import type { RespOutput } from './resp-output.js';
 
-/** Bytes encoded before others get to run. */
+/** Bytes encoded in one slice. */
 const BYTES_A_STRETCH = 256 * 1024;
-/** What follows the pieces of an answer that stands alone. */
+/** No answers follow the pieces. */
 const NOTHING_ELSE: readonly Reply[] = [];
 
 export class AnswerWriter {
@@ -24,11 +24,11 @@ export class AnswerWriter {
     private readonly client: RespClient,
     private readonly output: RespOutput,
     private readonly held: HeldBytes,
-    /** All that was to be written is on its way; not told when the client has gone. */
+    /** Called when the last byte was handed to the socket; not called after the client has disconnected. */
     private readonly onWritten: () => void,
   ) {}
 
-  /** @param bytes about so many are in them */
+  /** @param bytes approximate size of the answers */
   begin(answers: readonly Reply[] | InPieces, bytes: number): void {
     const { client, held } = this;
     if (bytes <= UNCOUNTED_BYTES || held.fits(bytes)) {
@@ -42,14 +42,14 @@ export class AnswerWriter {
       () => client.isClosed,
     );
     wait.then(() => {
-      // What is there has to be said, at the latest now.
+      // The wait is over: the answer is sent with or without room.
       held.answerBytes = bytes;
       held.count();
       this.#write(answers);
     });
   }
 
-  /** Goes on when others have run and the client has read what there is. */
+  /** Continues after other connections have run and the client has read. */
   whenRead(goOn: () => void): void {
     this.output.whenRead(goOn);
     this.held.count();
@@ -61,13 +61,13 @@ export class AnswerWriter {
     else this.#writeAnswers(answers, 0);
   }
 
-  /** @param from the first that is not written */
+  /** @param from the first unwritten answer */
   #writeAnswers(answers: readonly Reply[], from: number): void {
     const { client, output } = this;
     if (client.isClosed) return;
     const { protocol } = client;
     const endBytes = output.bytesAnswered + BYTES_A_STRETCH;
-    // Handed on together: most answers are a few bytes.
+    // Joined into one write: most answers have a few bytes.
     let text: ByteString = '';
     for (let at = from; at < answers.length; at += 1) {
       const answer = answers[at] as Reply;
@@ -89,7 +89,7 @@ export class AnswerWriter {
     this.onWritten();
   }
 
-  /** @param from the first of the answers that follow */
+  /** @param from the first answer after the pieces */
   #writePieces(pieces: Iterator<ByteString>, answers: readonly Reply[], from: number): void {
     if (this.client.isClosed) return;
     const step = pieces.next();

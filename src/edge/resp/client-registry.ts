@@ -1,18 +1,15 @@
-/**
- * Who is connected to this process over the native protocol, by number. A client sees those of its own database
- * alone.
- */
+/** The RESP clients of this process, by number. A client sees only those of its own database. */
 import type { DatabaseId } from '../../kernel/index.js';
-import type { RespClient } from './resp-client.js';
+import type { ClientState } from './client-state.js';
 
 export class ClientRegistry {
-  readonly #clients = new Map<number, RespClient>();
-  /** Signed in; databases without any are left out. */
+  readonly #clients = new Map<number, ClientState>();
+  /** Signed-in clients; databases without clients have no entry. */
   readonly #countByDatabase = new Map<DatabaseId, number>();
   #lastId = 0;
 
   constructor(
-    /** Told of each client that comes to a database, and that leaves one. */
+    /** Called when a client joins or leaves a database. */
     private readonly counted: (database: DatabaseId, change: 1 | -1) => void = () => {},
   ) {}
 
@@ -21,11 +18,11 @@ export class ClientRegistry {
     return this.#lastId;
   }
 
-  add(client: RespClient): void {
+  add(client: ClientState): void {
     this.#clients.set(client.id, client);
   }
 
-  remove(client: RespClient): void {
+  remove(client: ClientState): void {
     this.#clients.delete(client.id);
   }
 
@@ -34,7 +31,7 @@ export class ClientRegistry {
     return this.#countByDatabase.get(database) ?? 0;
   }
 
-  /** A client has gone from one database to another, or to none. */
+  /** A client has changed its database, or signed in or out. */
   moved(from: DatabaseId | undefined, to: DatabaseId | undefined): void {
     if (from === to) return;
     if (from !== undefined) this.#count(from, -1);
@@ -48,18 +45,22 @@ export class ClientRegistry {
     this.counted(database, change);
   }
 
-  /** Undefined for one of another database too. */
-  find(id: number, database: DatabaseId | undefined): RespClient | undefined {
+  /** Undefined for a client of another database, or one that has ended while its socket is still closing. */
+  find(id: number, database: DatabaseId | undefined): ClientState | undefined {
     const client = this.#clients.get(id);
-    return client?.grant?.database === database ? client : undefined;
+    return client !== undefined && isOf(client, database) ? client : undefined;
   }
 
-  /** In order of arrival. */
-  ofDatabase(database: DatabaseId): RespClient[] {
-    return [...this.#clients.values()].filter((client) => client.grant?.database === database);
+  /** In order of connection. */
+  ofDatabase(database: DatabaseId): ClientState[] {
+    return [...this.#clients.values()].filter((client) => isOf(client, database));
   }
 
-  all(): IterableIterator<RespClient> {
+  all(): IterableIterator<ClientState> {
     return this.#clients.values();
   }
+}
+
+function isOf(client: ClientState, database: DatabaseId | undefined): boolean {
+  return !client.isClosed && client.grant?.database === database;
 }

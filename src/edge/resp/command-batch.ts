@@ -1,14 +1,14 @@
 /**
- * Consecutive commands of one connection that a partition is asked for together, and the answers that stand
- * between them, in order.
+ * Consecutive commands of one connection that are sent to a partition in one request, and the answers that are
+ * already known between them.
  */
 import { type CommandSpec, type ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import { bytesOfCommands } from '../commands/partition-plan.js';
-import type { AdmittedCommands } from '../commands/partition-routing.js';
+import type { AdmittedCommands } from '../commands/portions.js';
 import type { PlaceInOrder } from './request-order.js';
 
-/** What is known of a command, beside its bytes. */
+/** Memory of a command in addition to its bytes. */
 const COMMAND_BYTES = 96;
 
 export class RespBatch implements AdmittedCommands {
@@ -16,29 +16,29 @@ export class RespBatch implements AdmittedCommands {
   readonly commands: (readonly ByteString[])[] = [];
   bytes = 0;
   writes = 0;
-  /** A key that is read in it is to be tracked. */
+  /** Reads a key that is tracked. */
   isTracked = false;
-  /** Keys that its scripts may read, and none of its other commands does: those left unread are forgotten again. */
+  /** Keys that only scripts of the batch may read: keys that they did not read are removed from tracking. */
   readonly scriptKeys = new Set<ByteString>();
-  /** Its last commands have not been run yet, or none of them: what was answered before them was enough for once. */
+  /** The last commands, or all, have not run yet: the replies before them filled the portion. */
   hasRest = false;
-  /** Among the requests of its connection, once it is one. */
+  /** Its place among the connection's requests, once sent. */
   place: PlaceInOrder | undefined;
-  /** It was asked for before those in front of it were answered. */
+  /** Sent before the requests before it were answered. */
   isBehind = false;
-  /** It has been answered, up to its rest. */
+  /** Answered, except for its rest. */
   isAnswered = false;
-  /** Answers that are there and not written, and about how many bytes are in them. */
+  /** Answers that have arrived and are not written, and their approximate bytes. */
   settled: readonly Reply[] | undefined;
   answerBytes = 0;
   /**
-   * By position in the answer: what is known beforehand, or undefined for the partition's next reply. Left out while the
-   * answers are the partition's, and nothing else.
+   * By position in the answer: a known reply, or undefined for the partition's next reply. Unset while all answers
+   * are the partition's.
    */
   #known: (Reply | undefined)[] | undefined;
-  /** Positions in front of this one have been answered. */
+  /** The positions before it have been answered. */
   #at = 0;
-  /** Positions whose answers are not sent. */
+  /** Positions with answers that are not sent. */
   #silent: Set<number> | undefined;
 
   add(spec: CommandSpec, words: readonly ByteString[], bytes: number): void {
@@ -53,23 +53,23 @@ export class RespBatch implements AdmittedCommands {
     this.#byPosition().push(reply);
   }
 
-  /** The answer of what was added last is not sent. */
+  /** Suppresses the answer of the command added last. */
   silenceLast(): void {
     this.#silent ??= new Set();
     this.#silent.add(this.#byPosition().length - 1);
   }
 
-  /** Nothing was added to it. */
+  /** Has no commands or answers. */
   get isUnused(): boolean {
     return this.#known === undefined && this.isEmpty;
   }
 
-  /** In memory, of what is still to be run. */
+  /** Memory of the commands that have not run. */
   get heldBytes(): number {
     return this.bytes + this.commands.length * COMMAND_BYTES;
   }
 
-  /** Its answers, known or not. */
+  /** The number of answers, known or not. */
   get size(): number {
     return this.#known === undefined ? this.commands.length : this.#known.length - this.#at;
   }
@@ -92,7 +92,7 @@ export class RespBatch implements AdmittedCommands {
     this.writes = this.specs.filter(isWrite).length;
   }
 
-  /** Lets go of the commands in front: they have been run. */
+  /** Removes the first commands, which have run. */
   takeFirst(count: number): AdmittedCommands & { readonly writes: number } {
     const specs = this.specs.splice(0, count);
     const commands = this.commands.splice(0, count);
@@ -103,7 +103,7 @@ export class RespBatch implements AdmittedCommands {
     return { specs, commands, bytes, writes };
   }
 
-  /** The answers in order, given the partition's, or the next of them. */
+  /** The answers in order, or the next of them, from the partition's replies. */
   answers(replies: readonly Reply[]): readonly Reply[] {
     const known = this.#known;
     if (known === undefined) return replies;

@@ -1,13 +1,12 @@
 /**
- * Judges one client's commands, in Redis's order: known, of right arity, signed in, permitted, allowed where the
- * connection is; and runs those that may run, at the connection, at an edge or at a partition.
+ * Checks one client's commands in Redis's order (known, number of words, signed in, permitted, allowed in this state
+ * of the connection), and runs them at the connection, in this process or at a partition.
  *
- * Invariants
- *  RCR1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
- *       what it does not allow is ended before anything more is told
- *  RCR2 a client that waits at an owner is given up there when it goes
- *  RCR3 of commands of one row that are taken one after the other without a pause only the first is judged: all that is
- *       asked of client and row is the same for the others, and nothing but a command of another row changes it
+ *  RCR1 no command runs under an outdated grant, or while the database is closed to the client's address; a client
+ *       that listens to something it may no longer hear is disconnected before its next message
+ *  RCR2 a disconnected client is removed from the waiters at its owner
+ *  RCR3 of several commands with the same row in one slice, only the first is checked: client and row give the same
+ *       result for the others, and only a command of another row can change it
  */
 import {
   admit,
@@ -20,16 +19,18 @@ import {
   requestTooLarge,
   SimpleString,
 } from '../../domain/kv/index.js';
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, MillraceError } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { bytesOfWords, closureOf, sizeProblem } from '../commands/admission.js';
 import { denialOf, mayRunWhatever } from '../commands/permissions.js';
+import { saysLoading } from '../error-map.js';
+import type { QueuedTransaction } from './client-state.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { CONNECTION_COMMANDS, type CommandAnswer, InPieces, Several } from './commands/index.js';
 import { hearsForbidden } from './listening-rights.js';
 import { NO_MEMORY } from './memory-refusals.js';
-import type { QueuedTransaction, RespClient } from './resp-client.js';
+import type { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 import { MAX_RESP_KEY_BYTES } from './resp-limits.js';
 import { trackReads } from './tracked-reads.js';
@@ -41,18 +42,18 @@ export type SettledOutcome =
 
 export type Outcome =
   | SettledOutcome
-  /** Waits in the batch. */
+  /** Added to the batch. */
   | { readonly kind: 'batched' }
-  /** It has to be taken again when all in front of it has been answered. */
+  /** Has to be taken again after all commands before it are answered. */
   | { readonly kind: 'cut' }
-  /** Answers, or the bytes of them, or of one. */
+  /** The answers, their bytes, or the bytes of one answer. */
   | { readonly kind: 'later'; readonly answers: Promise<readonly Reply[] | ByteString | InPieces> };
 
 const BATCHED: Outcome = { kind: 'batched' };
 const CUT: Outcome = { kind: 'cut' };
 const SILENT: SettledOutcome = { kind: 'silent' };
 
-/** What a queued command, and each of its words, costs beside its bytes. */
+/** Memory of a queued command and of each of its words, in addition to its bytes. */
 const QUEUED_COMMAND_BYTES = 96;
 const QUEUED_WORD_BYTES = 32;
 
@@ -62,9 +63,11 @@ const NOT_IN_TRANSACTION = new ErrorReply('ERR Command not allowed inside a tran
 const TRANSACTION_TOO_LARGE = new ErrorReply('ERR transaction exceeds the maximum number of commands or bytes');
 
 export class ClientCommandRunner {
-  /** Whether the grant is current cannot be told. */
+  /** The error while it is unknown whether the grant is current. */
   #doubt: ErrorReply | undefined;
-  /** The row of the command before, where all of that row go the same way whatever their words. (RCR3) */
+  /**
+   * The row of the previous command, if further commands of this row need no check (RCR3: only the first is checked).
+   */
   #alike: CommandSpec | undefined;
 
   constructor(
@@ -72,20 +75,23 @@ export class ClientCommandRunner {
     private readonly client: RespClient,
   ) {}
 
-  /** Nobody knows right now what the client may do. */
+  /** It is unknown whether the client's grant is current. */
   get isInDoubt(): boolean {
     return this.#doubt !== undefined;
   }
 
-  /** Ends the connection of one who may do nothing any more, or not hear what it listens to. (RCR1) */
+  /**
+   * Disconnects a client without a valid grant, or one that listens to something it may no longer hear (RCR1: no
+   * command runs under an outdated grant).
+   */
   checkGrant(): void {
     const { client } = this;
     const { access } = this.face.parts;
     this.#doubt = undefined;
     this.#alike = undefined;
     if (client.grant === undefined) {
-      // Nobody can sign in right now; in a moment somebody can.
-      if (this.face.parts.freshness?.isFresh === false) this.#doubt = NOT_SIGNED_IN;
+      // Sign-in is not possible now, but soon.
+      if (this.face.parts.freshness?.isFresh === false) this.#doubt = this.#signInDoubt();
       return;
     }
     try {
@@ -98,6 +104,12 @@ export class ClientCommandRunner {
     }
   }
 
+  /** NOAUTH would tell the client of a starting process that it made a mistake. */
+  #signInDoubt(): ErrorReply {
+    if (!this.face.isStarting) return NOT_SIGNED_IN;
+    return new ErrorReply(this.face.failureText(new MillraceError('CONTROL_STALE', 'the process is starting')));
+  }
+
   #renew(grant: KvGrant): void {
     const { client } = this;
     const before = client.grant as KvGrant;
@@ -107,30 +119,40 @@ export class ClientCommandRunner {
     if (closure !== undefined) client.closure = new ErrorReply(closure.text);
   }
 
-  /** @param isBehind have commands in front of the batch not been answered? */
+  /** @param isBehind whether commands before the batch are unanswered */
   take(words: readonly ByteString[], batch: RespBatch, isBehind: boolean): Outcome {
     const { client } = this;
     const spec = admit(words);
     if (spec === this.#alike && this.#addAlike(spec, words, batch)) return BATCHED;
     this.#alike = undefined;
-    if (spec instanceof ErrorReply) return this.#refuse(isExec(words) ? this.#abort(spec) : spec);
+    if (spec instanceof ErrorReply) {
+      if (isHttp(words)) return this.#endHttp();
+      return this.#refuse(isExec(words) ? this.#abort(spec) : spec);
+    }
+    client.lastCommand = spec.name;
     const problem = this.#problemOf(spec, words);
-    if (problem !== undefined) return this.#refuse(problem);
+    if (problem !== undefined) {
+      if (spec.asksReadiness === true) client.isRefusedWhileLoading = saysLoading(problem.text);
+      return this.#refuse(problem);
+    }
     const own = CONNECTION_COMMANDS.get(spec.name);
     const { transaction } = client;
     if (transaction !== undefined && own?.isDoneInTransaction !== true) return this.#queue(transaction, spec, words);
     if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch, isBehind);
     if (!own.isIndependent && (isBehind || !batch.isUnused)) return CUT;
-    client.lastCommand = spec.name;
     const isSilent = own.leavesSilence !== true && this.#takesSilence() && own.isAlwaysHeard !== true;
-    return this.#outcomeOf(own.run(client, words), isSilent);
+    const answer = this.face.slowNotes.timed(client, words, () => own.run(client, words));
+    return this.#outcomeOf(answer, isSilent);
   }
 
   oversized(bytes: number): SettledOutcome {
     return this.#refuse(requestTooLarge(this.client.grant?.limits.maxCommandBytes ?? 0, bytes));
   }
 
-  /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (RCR1) */
+  /**
+   * Runs the rest of a partly answered batch, or refuses it if the client may not continue (RCR1: no command runs
+   * under an outdated grant).
+   */
   runRest(batch: RespBatch): Promise<readonly Reply[]> {
     const { client } = this;
     this.checkGrant();
@@ -140,12 +162,12 @@ export class ClientCommandRunner {
     return Promise.resolve(batch.answers(batch.commands.map(() => problem)));
   }
 
-  /** Why it may not run at all; undefined if it may. */
+  /** The error for a command that may not run; undefined if it may. */
   #problemOf(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
     const { client } = this;
     const { grant } = client;
     if (spec.isBeforeAuth === true) return undefined;
-    if (grant === undefined) return NOT_SIGNED_IN;
+    if (grant === undefined) return this.#doubt ?? NOT_SIGNED_IN;
     if (this.#doubt !== undefined) return this.#doubt;
     if (client.closure !== undefined) return client.closure;
     if (client.astray !== undefined && spec.family !== 'connection') return client.astray;
@@ -183,12 +205,15 @@ export class ClientCommandRunner {
     if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
       return this.#refuse(TRANSACTION_TOO_LARGE);
     }
-    // A transaction that will not run keeps nothing, as in Redis.
+    // A failed transaction keeps no further commands, as in Redis.
     if (!transaction.isBroken && !this.#keep(transaction, spec, words, bytes)) return this.#refuse(NO_MEMORY);
     return this.#takesSilence() ? SILENT : { kind: 'reply', reply: QUEUED };
   }
 
-  /** @returns is there room for it? If not, what was queued before is let go: it will not run. */
+  /**
+   * @returns whether the budget has room; if not, the queued commands are dropped, because the transaction will not
+   * run
+   */
   #keep(transaction: QueuedTransaction, spec: CommandSpec, words: readonly ByteString[], bytes: number): boolean {
     const heldBytes = bytes + QUEUED_COMMAND_BYTES + words.length * QUEUED_WORD_BYTES;
     if (!this.client.link.mayHold(heldBytes)) {
@@ -214,7 +239,6 @@ export class ClientCommandRunner {
     const bytes = bytesOfWords(words);
     const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
-    client.lastCommand = spec.name;
     if (spec.isBlocking === true) {
       if (isBehind || !batch.isUnused) return CUT;
       const isSilent = this.#takesSilence();
@@ -223,7 +247,7 @@ export class ClientCommandRunner {
     const { acl } = this.face.parts;
     if (acl !== undefined && spec.family === 'acl') {
       if (isBehind || !batch.isUnused) return CUT;
-      const answer = acl.run(grant, spec, words, client);
+      const answer = this.face.slowNotes.timed(client, words, () => acl.run(grant, spec, words, client));
       if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence());
     }
     batch.add(spec, words, bytes);
@@ -234,7 +258,9 @@ export class ClientCommandRunner {
     return BATCHED;
   }
 
-  /** RCR3. False: it is to be judged by itself. */
+  /**
+   * Adds a command without checking it again (RCR3: only the first of a row is checked). False: it has to be checked.
+   */
   #addAlike(spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): boolean {
     const bytes = bytesOfWords(words);
     if (bytes > MAX_RESP_KEY_BYTES || bytes > (this.client.grant as KvGrant).limits.maxCommandBytes) return false;
@@ -276,20 +302,33 @@ export class ClientCommandRunner {
     return this.#takesSilence() ? SILENT : { kind: 'reply', reply };
   }
 
-  /** An EXEC that is itself wrong ends what it was to run. */
+  /** Closes the connection without answers: a web page may have made a browser send this. */
+  #endHttp(): SettledOutcome {
+    const { client } = this;
+    this.face.cuts.noteHttp(client.id, client.address);
+    client.link.endUnanswered();
+    return SILENT;
+  }
+
+  /** An invalid EXEC ends its transaction. */
   #abort(problem: ErrorReply): ErrorReply {
     this.client.transaction = undefined;
     this.client.unwatch();
     return new ErrorReply(`EXECABORT Transaction discarded because of: ${problem.text.replace(/^ERR /, '')}`);
   }
 
-  /** Is this command's answer not to be sent? Uses up CLIENT REPLY SKIP. */
+  /** Should this command's answer be suppressed? Consumes CLIENT REPLY SKIP. */
   #takesSilence(): boolean {
     const { client } = this;
     if (client.replies === 'on') return false;
     if (client.replies === 'skip-next') client.replies = 'on';
     return true;
   }
+}
+
+/** Words that begin a line of HTTP and are not commands. Redis closes the connection for the same two. */
+function isHttp([name = '']: readonly ByteString[]): boolean {
+  return /^(post|host:)$/i.test(name);
 }
 
 function isExec([name = '']: readonly ByteString[]): boolean {

@@ -1,16 +1,18 @@
 /**
- * What one connection holds, in bytes, counted for the database it has signed in to, and before that for strangers.
+ * The bytes that one connection holds, counted against the budget of its database, or before sign-in against a common
+ * budget of unknown clients.
  *
- *  HB1 the sum is made anew from what is there: nothing has to be given back by whoever took it
- *  HB2 so little is not counted that the number of connections bounds it; most hold no more between two requests
- *  HB3 what is there already is counted whether there is room or not, what is about to come is asked for
+ *  HB1 the sum is computed from the current state, so bytes are never released twice or forgotten
+ *  HB2 a small amount is not counted, because the limit on connections bounds it; most connections hold no more
+ *      between two requests
+ *  HB3 existing bytes are counted even without room; room for new bytes is requested first
  */
 import { type ByteBudget, type Hold, STRANGERS } from '../../kernel/index.js';
 import type { RespClient } from './resp-client.js';
 
 export const UNCOUNTED_BYTES = 16 * 1024;
 
-/** Where a connection keeps what it holds. */
+/** The places where a connection holds bytes. */
 export interface HoldingParts {
   readonly parser: { readonly heldBytes: number };
   readonly output: { readonly heldBytes: number };
@@ -20,15 +22,15 @@ export interface HoldingParts {
 export class HeldBytes {
   #hold: Hold | undefined;
   #isClosed = false;
-  /** Words of commands that are asked for, and not answered yet. */
+  /** Words of commands that were sent and not answered yet. */
   requestBytes = 0;
-  /** Answers that are there, and not written yet. */
+  /** Answers that have arrived and are not written yet. */
   answerBytes = 0;
 
   constructor(
     private readonly budget: ByteBudget,
     private readonly parts: HoldingParts,
-    /** Told when it begins to be counted, and when it ends. */
+    /** Called when counting starts and ends. */
     private readonly onCounted: (isCounted: boolean) => void = () => {},
   ) {}
 
@@ -37,25 +39,25 @@ export class HeldBytes {
     return parser.heldBytes + this.requestBytes + this.answerBytes + client.lastingBytes + output.heldBytes;
   }
 
-  /** @returns is there room for what there is, and for so many bytes more? If not, nothing has changed */
+  /** @returns whether the budget has room for the current bytes and `moreBytes`; if not, the count is unchanged */
   fits(moreBytes = 0): boolean {
     const bytes = this.bytes + moreBytes;
     return bytes > UNCOUNTED_BYTES ? this.#counted().resize(bytes) : this.#uncounted();
   }
 
-  /** Nobody else of the same tenant holds anything. */
+  /** No other connection of the tenant holds counted bytes. */
   get isAlone(): boolean {
     return this.budget.bytesOf(this.#tenant) === (this.#hold?.bytes ?? 0);
   }
 
-  /** Counts what there is. */
+  /** Counts the current bytes. */
   count(): void {
     const { bytes } = this;
     if (bytes > UNCOUNTED_BYTES) this.#counted().force(bytes);
     else this.#uncounted();
   }
 
-  /** It stays closed for good. */
+  /** Counts no bytes afterwards. */
   close(): void {
     this.#uncounted();
     this.#isClosed = true;

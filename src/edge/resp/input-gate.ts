@@ -1,10 +1,11 @@
 /**
- * Whether a connection reads on.
+ * Decides whether a connection reads more.
  *
- *  IG1 while something is in the way only so much is read as may wait behind it
- *  IG2 for the rest of a command that is being received there has to be room: its beginning cannot be given back. Who
- *      finds none for too long is refused; so is at once whom nobody knows
- *  IG3 who sends more than a stretch at a time lets others run behind it: the system has up to two megabytes read at once
+ *  IG1 while commands cannot be taken, input is read only up to a limit
+ *  IG2 the rest of a partly received command needs room in the budget, because its beginning cannot be returned. A
+ *      client is refused after a bounded wait, or immediately if it is not signed in
+ *  IG3 a client that sends more than a slice at a time lets other connections run in between: the system buffers up
+ *      to two megabytes
  */
 import type { Socket } from 'node:net';
 import type { ErrorReply } from '../../domain/kv/index.js';
@@ -12,9 +13,9 @@ import { type HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import { NO_MEMORY, NO_MEMORY_FOR_STRANGERS } from './memory-refusals.js';
 import type { RespClient } from './resp-client.js';
 
-/** What Node.js reads at a time: behind as much there is more. */
+/** The size of Node's reads: after a full one, more bytes are waiting. */
 const WHOLE_READ_BYTES = 64 * 1024;
-/** A millisecond or so of short words for each of them. */
+/** About a millisecond of short words per read. */
 const STRETCH_READS = 3;
 
 export interface InputGateParts {
@@ -23,33 +24,33 @@ export interface InputGateParts {
   readonly parser: { readonly heldBytes: number };
   readonly held: HeldBytes;
   readonly isEnding: () => boolean;
-  /** There is room again. */
+  /** The budget has room again. */
   readonly onRoom: () => void;
   readonly onRefused: (why: ErrorReply) => void;
 }
 
 export class InputGate {
   #isAwaitingRoom = false;
-  #isBreathing = false;
+  #isYielding = false;
   #wholeReads = 0;
 
   constructor(private readonly parts: InputGateParts) {}
 
-  /** So much was read. (IG3) */
+  /** Called after each read (IG3: large input is read in slices). */
   note(bytes: number): void {
     this.#wholeReads = bytes < WHOLE_READ_BYTES ? 0 : this.#wholeReads + 1;
     if (this.#wholeReads < STRETCH_READS) return;
     const { socket, client, isEnding, onRoom } = this.parts;
     this.#wholeReads = 0;
-    this.#isBreathing = true;
+    this.#isYielding = true;
     socket.pause();
     client.face.parts.timers.soon(() => {
-      this.#isBreathing = false;
+      this.#isYielding = false;
       if (!isEnding()) onRoom();
     });
   }
 
-  /** Something is in the way. (IG1) */
+  /** Commands cannot be taken now (IG1: input is read up to a limit). */
   narrow(): void {
     const { parser, held, client, socket } = this.parts;
     const { heldBytes } = parser;
@@ -59,7 +60,7 @@ export class InputGate {
     socket.pause();
   }
 
-  /** Nothing is in the way, and commands that are whole have been taken. */
+  /** Commands can be taken, and complete ones have been. */
   open(): void {
     const { parser, held, socket } = this.parts;
     if (parser.heldBytes > UNCOUNTED_BYTES && !held.fits()) {
@@ -67,10 +68,10 @@ export class InputGate {
       return;
     }
     held.count();
-    if (socket.isPaused() && !this.#isAwaitingRoom && !this.#isBreathing) socket.resume();
+    if (socket.isPaused() && !this.#isAwaitingRoom && !this.#isYielding) socket.resume();
   }
 
-  /** (IG2) */
+  /** Waits for room for the rest of a partly received command (IG2). */
   #awaitRoom(): void {
     const { socket, client, held, isEnding, onRoom, onRefused } = this.parts;
     held.count();

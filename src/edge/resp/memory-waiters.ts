@@ -1,16 +1,16 @@
 /**
- * Connections that wait until there is room for what they are about to hold. There is no word when bytes are given
- * back: those who wait look again, in their order, some of each tenant at a time.
+ * Connections that wait for room in the budget. The budget does not notify them, so they check again at intervals: in
+ * order, and a few of each tenant at a time.
  *
- *  LIN1 nobody waits longer than `maxWaitMs`: then somebody of the same tenant who does not read is in the way, and is
- *       cut, or there is none, and it is told that there is no room
+ *  LIN1 no wait is longer than `maxWaitMs`: then the slowest reader of the same tenant is cut, or, if there is none,
+ *       the wait ends without room
  */
 import type { Clock, Timers } from '../../ports/index.js';
 import type { SlowReaders } from './slow-readers.js';
 
 const LOOK_AGAIN_MS = 10;
-/** So many of one tenant go on at each look: what they take shows only when they have been answered. */
-const LET_IN_AT_ONCE = 4;
+/** Waiters of one tenant that continue at each check: their use shows only after their answers. */
+const ADMITTED_AT_ONCE = 4;
 
 interface Waiting {
   readonly tenant: string;
@@ -30,7 +30,7 @@ export class MemoryWaiters {
     private readonly slowReaders: SlowReaders,
   ) {}
 
-  /** @returns false when there was no room for too long, or nobody is there any more to use it */
+  /** @returns false if there was no room for too long, or the client has disconnected */
   wait(tenant: string, fits: () => boolean, isGone: () => boolean): Promise<boolean> {
     return new Promise((settle) => {
       if (this.#waiting.size === 0) this.#lookLater();
@@ -45,15 +45,15 @@ export class MemoryWaiters {
 
   #look(): void {
     const nowMs = this.clock.monotonicMs();
-    const letIn = new Map<string, number>();
+    const admitted = new Map<string, number>();
     for (const waiting of this.#waiting) {
       const { tenant, fits, isGone, untilMs, settle } = waiting;
-      const count = letIn.get(tenant) ?? 0;
+      const count = admitted.get(tenant) ?? 0;
       const isOver = nowMs >= untilMs;
-      let hasRoom = !isGone() && (isOver || count < LET_IN_AT_ONCE) && fits();
+      let hasRoom = !isGone() && (isOver || count < ADMITTED_AT_ONCE) && fits();
       if (!hasRoom && !isOver && !isGone()) continue;
       if (!hasRoom && !isGone() && this.slowReaders.cutSlowest(tenant)) hasRoom = !isGone() && fits();
-      if (hasRoom) letIn.set(tenant, count + 1);
+      if (hasRoom) admitted.set(tenant, count + 1);
       this.#waiting.delete(waiting);
       settle(hasRoom);
     }

@@ -1,4 +1,4 @@
-/** What one client asks of partitions: batches, commands that wait, watches and transactions; metered. */
+/** One client's requests to partitions: batches, blocking commands, watches and transactions, with metering. */
 import {
   type CommandSpec,
   ErrorReply,
@@ -8,23 +8,20 @@ import {
   type Reply,
 } from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
-import type { KvWatch, RequestPlace, Span } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import {
-  type AdmittedCommands,
-  countOfSeveral,
-  type RequestDetails,
-  type RoutedReplies,
-} from '../commands/partition-routing.js';
+import type { KvWatch, RequestPlace, Span } from '../../protocol/index.js';
+import { countOfSeveral } from '../commands/partition-routing.js';
+import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../commands/portions.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
+import { saysLoading } from '../error-map.js';
 import { bytesInSteps, bytesOfReplies } from './answer-bytes.js';
+import type { ClientState } from './client-state.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { NO_MEMORY, NO_MEMORY_TO_EXECUTE } from './memory-refusals.js';
-import type { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 
-/** A command that has waited this long was known to its owner; one whose owner has gone may wait again. */
+/** A command that has waited this long was registered with its owner, and may wait again if the owner changed. */
 const REGISTERED_AFTER_MS = 1_000;
 
 const NOTHING_MORE = {};
@@ -40,12 +37,12 @@ export class PartitionCalls {
 
   constructor(
     private readonly face: RespFace,
-    private readonly client: RespClient,
+    private readonly client: ClientState,
   ) {}
 
   /**
-   * The answers of the batch, in order. Most of the time nothing is in the way, and the request leaves at once,
-   * without a promise more than it takes. It never rejects for what the world did: that is an answer.
+   * The answers of the batch, in order. Normally the request is sent immediately, with no extra promise. It does not
+   * reject for failures outside the program; they become answers.
    */
   runBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     if (this.#isFree(grant)) return this.#takeBatch(grant, batch);
@@ -54,14 +51,14 @@ export class PartitionCalls {
     );
   }
 
-  /** What has not been run yet of one that was answered in part. It was taken from the quota as a whole. */
+  /** Runs the rest of a partly answered batch. The quota was taken for the whole batch. */
   async runRest(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
     batch.hasRest = false;
     const isFree = this.#isFree(grant) || (await this.#whenFree(grant, batch));
     return isFree ? this.#askBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_MEMORY));
   }
 
-  /** About the bytes of the answer that came last. Asked once: it is told 0 from then on. */
+  /** Approximate bytes of the last answer; 0 after the first call. */
   takeAnswerBytes(): number {
     const bytes = this.#answerBytes;
     this.#answerBytes = 0;
@@ -74,17 +71,19 @@ export class PartitionCalls {
   }
 
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
+    this.face.slowNotes.flush(grant.database);
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
     const startedAtMs = this.face.parts.clock.monotonicMs();
     const { isTracked, place } = batch;
     const portionBytes = mode === 'single' ? undefined : this.#portionOf(grant, batch);
     const trace = this.#traceOf(batch);
     const details = this.#details(isTracked, portionBytes, undefined, { place, trace });
-    // `#metered` does the same with one promise more; nearly every command goes this way.
+    // The same as `#metered` with one promise less; nearly every command takes this path.
     return this.face.router.run(grant, mode, batch, details).then(
       (routed) => {
         const { replies } = routed;
         trace?.end();
+        this.client.isRefusedWhileLoading = false;
         batch.hasRest = replies.length < batch.commands.length;
         const recorded = this.#recordBatch(grant, batch, routed, startedAtMs);
         if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
@@ -92,14 +91,21 @@ export class PartitionCalls {
         return recorded?.then(() => answers) ?? answers;
       },
       (failure: unknown) => {
-        const refusal = new ErrorReply(this.face.failureText(failure));
+        const refusal = this.#refusalOf(failure, batch);
         trace?.end('failed');
         return batch.answers(batch.commands.map(() => refusal));
       },
     );
   }
 
-  /** Nobody brings a trace over the native protocol: each batch of commands is a request of its own. */
+  #refusalOf(failure: unknown, { specs }: RespBatch): ErrorReply {
+    const refusal = new ErrorReply(this.face.failureText(failure));
+    if (saysLoading(refusal.text) && specs.some(({ asksReadiness }) => asksReadiness === true))
+      this.client.isRefusedWhileLoading = true;
+    return refusal;
+  }
+
+  /** RESP clients send no trace id, so each batch starts its own trace. */
   #traceOf({ specs: [first], commands: { length } }: RespBatch): Span | undefined {
     const { tracing } = this.face.parts;
     if (tracing === undefined || first === undefined) return undefined;
@@ -109,7 +115,7 @@ export class PartitionCalls {
     });
   }
 
-  /** One of which nothing was run is asked again. */
+  /** A batch of which no command ran is not recorded; it is sent again. */
   #recordBatch(
     grant: KvGrant,
     batch: RespBatch,
@@ -124,7 +130,7 @@ export class PartitionCalls {
     });
   }
 
-  /** Answers of several partitions are put together whole, so they are asked for at once. */
+  /** Answers of several partitions are merged as a whole, so they are requested in full. */
   #portionOf({ partitions }: KvGrant, { isBehind }: RespBatch): number {
     const { budget, parts } = this.face;
     const most = budget.maxAnswerBytes;
@@ -133,31 +139,31 @@ export class PartitionCalls {
     return Math.min(isBehind ? answerPortionBehindBytes : answerPortionBytes, most);
   }
 
-  /** The day may not have room for all of them. */
+  /** The quota may not have room for all commands. */
   async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<readonly Reply[]> {
     try {
       if (await taken) return this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
       batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length), QUOTA_EXCEEDED);
     } catch (failure) {
-      // Nothing was asked of a partition: every command of the batch hears why, and the connection goes on.
-      batch.keepFirst(0, new ErrorReply(this.face.failureText(failure)));
+      // No partition was asked: every command of the batch gets the error, and the connection continues.
+      batch.keepFirst(0, this.#refusalOf(failure, batch));
     }
     return batch.isEmpty || this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
   }
 
-  /** A command that may wait at its owner until there is something to answer. */
+  /** A command that may wait at its owner. */
   async runBlocking(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): Promise<Reply> {
     const { client, face } = this;
     const { clock, quota } = face.parts;
     const admitted = { specs: [spec], commands: [words], bytes };
     this.#waiters += 1;
     const waiter = `${client.identity.id}:${this.#waiters}`;
-    // From the start: the connection lets go of what it holds for answers.
+    // Set first: while it is set, the connection does not hold back its output.
     client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter, spec, words };
     try {
       if (!(await this.#whenFree(grant, admitted))) return NO_MEMORY;
       if (!(await quota.take(grant, 1, bytes))) return QUOTA_EXCEEDED;
-      // Gone before its owner has heard of it: there would be nobody to give it up.
+      // The client disconnected before the owner registered the command; no later call would remove it there.
       if (client.isClosed) return null;
       for (;;) {
         const askedAtMs = clock.monotonicMs();
@@ -177,15 +183,15 @@ export class PartitionCalls {
     }
   }
 
-  /** The client has gone, or goes: the owner may forget the command that waits there. */
+  /** Tells the owner to drop the command of a client that has disconnected or is about to. */
   giveUpWaiting(): void {
     const { blocked } = this.client;
     if (blocked === undefined) return;
-    // Nobody is left to be told how it went.
+    // The result has no reader.
     unblock(this.face, blocked, 'GONE').catch(() => undefined);
   }
 
-  /** @param admitted all of one slot, that of `partition` */
+  /** @param admitted all in one slot, that of `partition` */
   async runTransaction(
     grant: KvGrant,
     partition: PartitionName,
@@ -240,12 +246,12 @@ export class PartitionCalls {
     });
   }
 
-  /** Whoever says something waits while much of what was said in its database is still to be handed on. */
+  /** A publishing client waits while too many messages of its database are still being written to listeners. */
   #whenHandedOn({ database }: KvGrant, { hasSaid }: RoutedReplies): Promise<void> | undefined {
     return hasSaid === true ? this.face.broadcasts.whenCaughtUp(database) : undefined;
   }
 
-  /** @returns what the answers have to wait for; undefined: nothing */
+  /** @returns a promise that the answers have to wait for, or undefined */
   #record(
     grant: KvGrant,
     admitted: AdmittedCommands & { readonly writes?: number },
@@ -258,6 +264,7 @@ export class PartitionCalls {
     const { database } = grant;
     for (const denial of routed.denials ?? []) acl?.noteDenied(database, denial, clientLine(this.client), 'lua');
     this.face.fullDatabases.note(database, routed.isFull === true);
+    this.face.slowNotes.learn(database, routed.slowerThanMicros);
     const bytes = bytesOfReplies(routed.replies);
     if (Number.isNaN(bytes)) return this.#recordLong(grant, admitted, routed, durationMs, note);
     note(bytes);
@@ -279,7 +286,7 @@ export class PartitionCalls {
         this.#meter(grant.database, admitted, step.value, durationMs);
         return this.#whenHandedOn(grant, routed);
       }
-      await this.face.parts.timers.breathe();
+      await this.face.parts.timers.yieldToEventLoop();
     }
   }
 
@@ -290,7 +297,7 @@ export class PartitionCalls {
     durationMs: number,
   ): void {
     this.face.answered.add(admitted.commands.length);
-    // What waits for others says nothing about this installation.
+    // The duration of a blocking command depends on other clients.
     if (admitted.specs[0]?.isBlocking !== true) this.face.batchSeconds.observe(durationMs / 1000);
     this.face.parts.meter.recordKv(database, {
       commands: admitted.commands.length,
@@ -302,12 +309,12 @@ export class PartitionCalls {
     });
   }
 
-  /** The usual case. */
+  /** True in the usual case. */
   #isFree({ database }: KvGrant): boolean {
     return this.face.pauses.areNone && this.face.budget.hasRoom(database);
   }
 
-  /** @returns false when there was no room for too long, or the client has gone */
+  /** @returns false if there was no room for too long, or the client has disconnected */
   async #whenFree(grant: KvGrant, admitted: AdmittedCommands): Promise<boolean> {
     const { budget, pauses, room } = this.face;
     if (!pauses.areNone) await this.#whileHeldUp(grant, admitted);
@@ -355,16 +362,16 @@ export class PartitionCalls {
       });
       return replies[0] === 1;
     } catch {
-      // It is held up like one that nobody knows.
+      // Held like an unknown script.
       return false;
     }
   }
 }
 
-/** Sends a waiting command of a client away. @returns was it waiting? */
+/** Wakes a waiting command of a client. @returns whether it was waiting */
 export async function unblock(
   face: RespFace,
-  { grant, partition, waiter }: NonNullable<RespClient['blocked']>,
+  { grant, partition, waiter }: NonNullable<ClientState['blocked']>,
   how: 'TIMEOUT' | 'ERROR' | 'GONE',
 ): Promise<boolean> {
   const { database } = grant;

@@ -1,24 +1,24 @@
 /**
- * CLIENT PAUSE: databases whose clients at this process are held up, all of their commands or those that may write.
+ * CLIENT PAUSE: databases whose clients at this process wait, with all commands or only with those that may write.
  *
- *  PAU1 a pause is never shortened, and never holds less, by a later one
- *  PAU2 while one lasts owners neither expire nor evict anything of its database: they are told of it as of a listener,
- *       and of each client that is held up
+ *  PAU1 a later pause never shortens an earlier one and never holds fewer commands
+ *  PAU2 during a pause owners neither expire nor evict keys of the database: the pause and each held client are
+ *       registered with them
  */
 import type { DatabaseId } from '../../kernel/index.js';
 import type { Clock, KvEvents, KvGrant, KvSubscription, Timer, Timers } from '../../ports/index.js';
-import { type RespClient, stopOnceThere } from './resp-client.js';
+import { type ClientState, stopOnceThere } from './client-state.js';
 
 interface Pause {
   readonly untilMs: number;
-  /** Commands that change nothing may run. */
+  /** Only writes are held. */
   readonly isForWrites: boolean;
   readonly waiting: Set<() => void>;
   readonly told: Promise<KvSubscription>;
   timer: Timer;
 }
 
-/** The name under which owners are told of a client that is held up; '' stands for the pause itself. */
+/** The name under which held clients are registered with owners; '' is the pause itself. */
 const HELD = 'held';
 
 export class Pauses {
@@ -30,12 +30,15 @@ export class Pauses {
     private readonly events: KvEvents,
   ) {}
 
-  /** The usual case. */
+  /** True in the usual case. */
   get areNone(): boolean {
     return this.#pauses.size === 0;
   }
 
-  /** Resolves when the owners have been told, or could not be: clients of this process are held up at once. (PAU1) */
+  /**
+   * Holds the clients of this process immediately; resolves when the owners were told or could not be reached (PAU1:
+   * a later pause never shortens an earlier one).
+   */
   async begin(grant: KvGrant, durationMs: number, isForWrites: boolean): Promise<void> {
     const { database } = grant;
     const old = this.#pauses.get(database);
@@ -67,8 +70,8 @@ export class Pauses {
     return pause.isForWrites ? 'writes' : 'everything';
   }
 
-  /** Resolves when the pause that there is has ended, or the client has gone. */
-  async hold(client: RespClient, grant: KvGrant): Promise<void> {
+  /** Resolves when the current pause has ended or the client has disconnected. */
+  async hold(client: ClientState, grant: KvGrant): Promise<void> {
     const pause = this.#pauses.get(grant.database);
     if (pause === undefined || client.isClosed) return;
     const told = this.#tell(grant, HELD);
@@ -85,7 +88,7 @@ export class Pauses {
     for (const database of [...this.#pauses.keys()]) this.end(database);
   }
 
-  /** Timers do not reach as far as a pause may. */
+  /** A pause may be longer than the longest timer. */
   #timer(database: DatabaseId, untilMs: number): Timer {
     return this.timers.after(untilMs - this.clock.monotonicMs(), () => {
       const pause = this.#pauses.get(database);

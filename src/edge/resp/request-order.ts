@@ -1,19 +1,19 @@
 /**
- * The order of one connection's requests, of which several may be with their owner at once.
+ * The order of one connection's requests, several of which may be at their owner at the same time.
  *
- *  ROR1 one that was asked for behind others runs only if each of them has run to its end: else it comes back not run,
- *       and is asked for again when it is the first
- *  ROR2 the first may always run; it alone is tried again by itself when it has surely not been executed
- *  ROR3 once one of them did not go its way nothing more is asked for behind it, until all have been answered
+ *  ROR1 a request that was sent before earlier ones were answered runs only if each of them has run completely;
+ *       otherwise it returns without having run and is sent again when it is the first
+ *  ROR2 the first request may always run, and only it is retried automatically when it surely did not run
+ *  ROR3 after a request failed to run completely, no further one is sent until all have been answered
  */
-import type { RequestPlace } from '../../messages/index.js';
+import type { RequestPlace } from '../../protocol/index.js';
 
 export class RequestOrder {
-  /** Numbers of the last that was asked for, that has run to its end, that was answered to its end. */
+  /** Numbers of the last request that was sent, that ran completely, that was answered completely. */
   asked = 0;
   ran = 0;
   answered = 0;
-  /** (ROR3) */
+  /** No further request is sent, because one failed to run completely (ROR3). */
   isBroken = false;
 
   next(): PlaceInOrder {
@@ -23,7 +23,7 @@ export class RequestOrder {
 }
 
 export class PlaceInOrder implements RequestPlace {
-  /** Its owner has it: what comes behind it may be asked for. */
+  /** The owner has it: the next request may be sent. */
   isHandedOn = false;
 
   constructor(
@@ -49,7 +49,7 @@ export class PlaceInOrder implements RequestPlace {
     return this.number === this.order.answered + 1;
   }
 
-  /** It was answered to its end. */
+  /** It was answered completely. */
   close(): void {
     const { order, number } = this;
     order.answered = number;

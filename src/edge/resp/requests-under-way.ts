@@ -1,6 +1,6 @@
 /**
- * The requests of one connection that are asked for and not answered to their end, in order. Answers leave in that order;
- * what a request holds is bounded by how many there are, and what they answer by how little is asked for behind others.
+ * The unanswered requests of one connection, in order. Their answers are written in that order. Their memory is
+ * bounded by their number and by the small portions of those that are sent early.
  */
 
 import type { RespBatch } from './command-batch.js';
@@ -22,8 +22,8 @@ export class RequestsUnderWay {
   }
 
   /**
-   * May one more be asked for behind them? Not where answers depend on more than their order: who listens is told between
-   * answers, and a database of several partitions has several owners.
+   * May another request be sent early? Not for a client with subscriptions, which gets messages between answers, nor
+   * for a database of several partitions, which has several owners.
    */
   get mayGrow(): boolean {
     const { client } = this;
@@ -42,7 +42,7 @@ export class RequestsUnderWay {
     return commands < maxBatchCommands && bytes < maxBatchBytes && answerBytes < pauseOutputBytes;
   }
 
-  /** In memory: of what may still have to be run, and of answers that wait for those in front of them. */
+  /** Memory of commands that may still run, and of answers that wait for earlier ones. */
   get heldBytes(): number {
     let bytes = 0;
     for (const request of this.#requests) {
@@ -59,7 +59,7 @@ export class RequestsUnderWay {
     this.#requests.push(request);
   }
 
-  /** One that was answered in part holds up those behind it. */
+  /** A partly answered request holds up the later ones. */
   noteAnswer(request: RespBatch): void {
     request.isAnswered = true;
     if (request.hasRest) request.place?.hasFailed();
@@ -69,7 +69,7 @@ export class RequestsUnderWay {
     this.#requests.shift()?.place?.close();
   }
 
-  /** Nobody is answered any more. */
+  /** Drops all requests without answers. */
   clear(): void {
     this.#requests.length = 0;
     this.#order.isBroken = true;

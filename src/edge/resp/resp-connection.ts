@@ -1,21 +1,19 @@
 /**
- * One connection: bytes in, commands one after the other, answers out in their order.
+ * One connection: reads bytes, takes commands one after the other, and writes answers in their order.
  *
- * Invariants
- *  RCO1 ordinary commands are handed on in order without waiting for what is under way, a bounded number of requests
- *       (requests-under-way.ts); everything else waits until all in front of it has been answered. What may not be
- *       handed on waits as bytes, bounded, and beyond the bound nothing more is read
- *  RCO2 consecutive ordinary commands that have arrived together are one request, and one write
- *  RCO3 nothing is run while the client leaves much unread
- *  RCO4 parsing lets others run about every millisecond; so does what is written (answer-writer.ts)
- *  RCO5 what it holds is counted (held-bytes.ts); without room for more it reads no more (input-gate.ts)
- *  RCO6 what has ended answers nothing more, and leaves nothing behind: no waiter, no subscription
+ *  RCO1 ordinary commands are sent in order without waiting for earlier answers, up to a limited number of requests
+ *       (requests-under-way.ts); every other command waits until all earlier ones are answered. Commands that must
+ *       wait stay as bytes, up to a limit above which the connection stops reading
+ *  RCO2 consecutive ordinary commands that arrive together are one request, and one write
+ *  RCO3 no command runs while the client leaves much output unread
+ *  RCO4 parsing yields to other connections about every millisecond; so does writing (answer-writer.ts)
+ *  RCO5 held bytes are counted (held-bytes.ts); without room the connection stops reading (input-gate.ts)
+ *  RCO6 a closed connection answers no command and leaves no waiter or subscription
  */
 import type { Socket } from 'node:net';
 import {
   encodeReplyAs,
   type OversizedCommand,
-  ownCopy,
   ProtocolError,
   RequestParser,
   type RequestParserLimits,
@@ -25,24 +23,24 @@ import { type ByteString, STRANGERS } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { bytesOfWords, noteBytesOfWords } from '../commands/admission.js';
 import { AnswerWriter } from './answer-writer.js';
+import type { ClientLink } from './client-state.js';
 import { RespBatch } from './command-batch.js';
 import { ClientCommandRunner, type SettledOutcome } from './command-runner.js';
 import type { InPieces } from './commands/index.js';
 import { HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import { InputGate } from './input-gate.js';
 import { RequestsUnderWay } from './requests-under-way.js';
-import type { ClientLink } from './resp-client.js';
 import { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 import { RespOutput } from './resp-output.js';
 
-/** Commands taken before others get to run. */
+/** Commands taken in one slice. */
 const COMMANDS_A_STRETCH = 1_000;
 const LOOK_AGAIN_MS = 10;
-/** Whose connection ends may send what it was about to send for so long, and read what it was told last. */
+/** Time for a closing connection to receive the client's last bytes, and for the client to read its last answer. */
 const LINGER_MS = 1_000;
 
-/** A command may have so much before anybody has signed in: it is enough for AUTH. */
+/** Size limit of a command before sign-in; enough for AUTH. */
 const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
 
 export class RespConnection implements ClientLink {
@@ -57,9 +55,9 @@ export class RespConnection implements ClientLink {
   readonly #writer: AnswerWriter;
   #batch = new RespBatch();
   readonly #underWay: RequestsUnderWay;
-  /** Parsed, and waiting until all in front of it has been answered. */
+  /** A parsed command that waits until all earlier ones are answered. */
   #postponed: readonly ByteString[] | undefined;
-  /** Something is under way that nothing is taken behind. */
+  /** A command is running that blocks all later ones. */
   #isWaiting = false;
   #isFlushSoon = false;
   #isPumping = false;
@@ -69,9 +67,9 @@ export class RespConnection implements ClientLink {
   #isLookingAgain = false;
   #isAwaitingReader = false;
   #hasInputEnded = false;
-  /** The version of the rules by which it was last told something. */
+  /** The version of the access rules at its last message. */
   #heardVersion: number | undefined;
-  /** Called once it has ended. */
+  /** Called after it has ended. */
   onEnd: () => void = () => {};
 
   constructor(
@@ -122,7 +120,7 @@ export class RespConnection implements ClientLink {
       this.#pump();
     });
     socket.on('end', () => this.#inputEnded());
-    // Told by `close` as well; without a listener it would be thrown.
+    // `close` follows; without a listener the error would be thrown.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#closed());
   }
@@ -159,7 +157,7 @@ export class RespConnection implements ClientLink {
     return this.#isWaiting || !this.#underWay.isEmpty;
   }
 
-  /** May a command be taken now? (RCO1) */
+  /** May a command be taken now (RCO1: ordinary commands do not wait for earlier answers)? */
   get #mayTake(): boolean {
     if (this.#isWaiting) return false;
     return this.#underWay.isEmpty || (this.#postponed === undefined && this.#underWay.mayGrow);
@@ -187,15 +185,20 @@ export class RespConnection implements ClientLink {
     if (!this.isWaiting && !this.#isPumping) this.#end();
   }
 
+  endUnanswered(): void {
+    this.#output.discard();
+    this.endAfterReplies();
+  }
+
   cut(reason: string): void {
-    if (this.client.isClosed) return;
+    if (this.socket.destroyed) return;
     this.#isEnding = true;
     this.face.cuts.note(reason, this.client.id);
     this.socket.destroy();
     this.#held.close();
   }
 
-  /** Ends with its next answer. */
+  /** Closes after its next answer. */
   drain(): void {
     if (this.client.blocked === undefined) {
       this.#endsWithAnswer = true;
@@ -211,26 +214,17 @@ export class RespConnection implements ClientLink {
     this.#parser.feed(chunk);
     this.client.lastAtMs = this.face.parts.clock.monotonicMs();
     this.#pump();
-    if (!this.#mayTake) this.#input.narrow(); // RCO1
+    if (!this.#mayTake) this.#input.narrow(); // RCO1 (input that must wait is bounded)
     this.#input.note(chunk.length);
   }
 
-  /** As `receive`, of bytes that others overwrite later. */
-  receiveLent(bytes: Buffer): void {
-    if (!this.#parser.isGathering && (!this.#mayTake || this.#parser.bufferedBytes > 0)) {
-      this.receive(ownCopy(bytes));
-      return;
-    }
-    this.receive(bytes);
-    this.#parser.giveBack(bytes);
-  }
-
-  /** Looked at now and then: may it stay? */
+  /** Called at intervals: checks whether the connection may stay open. */
   sweep(): void {
     const { limits, clock } = this.face.parts;
     const { client } = this;
     this.#held.count();
     if (this.#output.isStuck()) this.cut('slow-reader');
+    else if (this.#isStuckAtLoading(clock.monotonicMs())) this.endAfterReplies();
     else if (client.grant !== undefined) {
       this.#runner.checkGrant();
       if (client.closure !== undefined) this.cut('closed-to-client');
@@ -238,8 +232,17 @@ export class RespConnection implements ClientLink {
   }
 
   /**
-   * While nobody knows what the client may do its commands wait a moment: after a long command of somebody else
-   * the news is on its way already.
+   * Some clients ask INFO whether the server is ready and, after an error, keep the connection without using it. When
+   * it is closed they connect again.
+   */
+  #isStuckAtLoading(nowMs: number): boolean {
+    const { isRefusedWhileLoading, lastAtMs } = this.client;
+    return isRefusedWhileLoading && !this.isWaiting && nowMs - lastAtMs >= this.face.parts.limits.loadingSilenceMs;
+  }
+
+  /**
+   * Commands wait a moment while it is unknown whether the grant is current: after a long command of another client
+   * the update is already on its way.
    */
   #isHeld(): boolean {
     if (!this.#runner.isInDoubt) {
@@ -262,7 +265,7 @@ export class RespConnection implements ClientLink {
     if (!this.#mayTake || this.#isPumping || this.client.isClosed) return;
     if (this.#output.bytes > this.face.parts.limits.pauseOutputBytes) {
       this.#output.flush();
-      // RCO3. Unless everything fits after all.
+      //  RCO3 (no command runs while much output is unread), unless the output has been sent.
       if (this.#output.isBehind) {
         this.#pumpWhenRead();
         this.#input.narrow();
@@ -286,7 +289,7 @@ export class RespConnection implements ClientLink {
     }
     if (this.isWaiting) {
       if (this.#output.hasAnswers) this.#flushSoon();
-      // What was full before may have room again.
+      // The budget may have room again.
       if (this.socket.isPaused() && this.#mayTake) this.#input.open();
       return;
     }
@@ -305,7 +308,7 @@ export class RespConnection implements ClientLink {
     });
   }
 
-  /** Asked behind every answer: most clients then have nothing more to say yet. */
+  /** Checked after every answer: most clients then have no further command. */
   get #hasMoreToTake(): boolean {
     return this.#parser.mayHaveMore || this.#postponed !== undefined || !this.#batch.isUnused;
   }
@@ -320,7 +323,7 @@ export class RespConnection implements ClientLink {
     this.#held.count();
   }
 
-  /** Most of what is said unasked leaves at once: what does not is held by those who do not read. */
+  /** Messages are mostly sent immediately; bytes that accumulate belong to slow readers. */
   #outputGrown(): void {
     if (this.#held.fits()) return;
     this.#held.count();
@@ -332,7 +335,7 @@ export class RespConnection implements ClientLink {
     const { limits } = this.face.parts;
     for (let taken = 0; !this.#isEnding && this.#mayTake; taken += 1) {
       if (taken >= COMMANDS_A_STRETCH && this.#batch.isUnused) {
-        this.#breathe(); // RCO4
+        this.#yieldToEventLoop(); // RCO4 (parsing yields about every millisecond)
         return;
       }
       const words = this.#postponed ?? this.#next();
@@ -364,7 +367,7 @@ export class RespConnection implements ClientLink {
     try {
       return this.#parser.next();
     } catch (problem) {
-      // What came before it is answered first; asked again, the parser says the same.
+      // Earlier commands are answered first; the parser reports the same problem again.
       if (this.#batch.isUnused && this.#underWay.isEmpty) throw problem;
       return undefined;
     }
@@ -376,7 +379,7 @@ export class RespConnection implements ClientLink {
       case 'batched':
         return;
       case 'cut':
-        // Runs behind what is in front of it.
+        // Runs after the earlier commands.
         this.#postponed = words;
         if (!this.#batch.isUnused) this.#sendBatch();
         return;
@@ -388,7 +391,7 @@ export class RespConnection implements ClientLink {
     }
   }
 
-  /** An answer that is there, behind those that are not. */
+  /** Writes an answer that is known, after earlier ones that are not. */
   #settle(outcome: SettledOutcome): void {
     if (outcome.kind === 'silent') return;
     if (outcome.kind === 'bytes') this.#output.answer(outcome.bytes);
@@ -402,7 +405,7 @@ export class RespConnection implements ClientLink {
     this.#batch = new RespBatch();
     this.#output.isHeld = true;
     this.#underWay.add(batch);
-    // Nothing but answers that are there, behind others that are not.
+    // Only known answers, after others that are not known.
     if (batch.isEmpty) batch.settled = batch.answers([]);
     else this.#await(batch, this.client.calls.runBatch(this.client.grant as KvGrant, batch));
   }
@@ -419,17 +422,17 @@ export class RespConnection implements ClientLink {
     );
   }
 
-  /** So much of what was parsed stays until it is answered. */
+  /** Bytes of parsed words that stay until they are answered. */
   #request(bytes: number): void {
     this.#held.requestBytes = bytes;
     if (bytes > UNCOUNTED_BYTES) this.#held.count();
   }
 
-  /** This serves a command whose answer comes later: at its owner, or behind a promise of another kind. */
+  /** Waits for a command with a later answer: from its owner, or from another promise. */
   #wait(words: readonly ByteString[], answers: Promise<readonly Reply[] | ByteString | InPieces>): void {
     this.#isWaiting = true;
     this.#request(bytesOfWords(words));
-    // A blocked client goes on hearing what it subscribed to.
+    // A blocked client continues to get messages.
     this.#output.isHeld = this.client.blocked === undefined;
     this.#output.flush();
     answers.then(
@@ -443,7 +446,7 @@ export class RespConnection implements ClientLink {
     );
   }
 
-  /** Of a command that nothing is taken behind. */
+  /** Answers of a command that blocks later ones. */
   #answered(answers: readonly Reply[] | InPieces): void {
     this.#held.requestBytes = 0;
     this.#writer.begin(answers, this.client.calls.takeAnswerBytes());
@@ -475,7 +478,7 @@ export class RespConnection implements ClientLink {
     this.#await(batch, this.#runner.runRest(batch));
   }
 
-  #breathe(): void {
+  #yieldToEventLoop(): void {
     this.#isWaiting = true;
     this.#output.flush();
     this.face.parts.timers.soon(() => this.#finished());
@@ -488,13 +491,13 @@ export class RespConnection implements ClientLink {
       this.#output.flush();
       this.#end();
     } else {
-      // What is under way may take long, and these are due.
+      // The running requests may take long, and these answers are due.
       if (!this.#underWay.isEmpty) this.#flushSoon();
       this.#pump();
     }
   }
 
-  /** Answers that come from one entry leave in one write. */
+  /** Answers of one entry are written together. */
   #flushSoon(): void {
     if (this.#isFlushSoon) return;
     this.#isFlushSoon = true;
@@ -526,12 +529,14 @@ export class RespConnection implements ClientLink {
     else this.#pump();
   }
 
-  /** Reads on for a while: closed with something unread, the client would read a reset, and might lose its last answer. */
+  /** Reads on for a while: closing with unread bytes would send a reset, and the client might lose its last answer. */
   #end(): void {
     const { socket } = this;
     if (socket.destroyed || socket.writableEnded) return;
     this.#isEnding = true;
     this.#output.flushAll();
+    // Other clients no longer see it from now on; the socket may stay open for a second, for example after QUIT.
+    this.client.close();
     socket.end();
     socket.resume();
     const lingering = this.face.parts.timers.after(LINGER_MS, () => socket.destroy());

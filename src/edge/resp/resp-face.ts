@@ -1,6 +1,5 @@
-/** What the native protocol's face is made of: ports from outside, and the few things its connections share. */
-
-import { ByteBudget } from '../../kernel/index.js';
+/** The parts of the RESP endpoint: ports from outside, and objects that its connections share. */
+import { ByteBudget, type DatabaseId } from '../../kernel/index.js';
 import {
   type Broadcasts,
   type Clock,
@@ -9,6 +8,7 @@ import {
   type Histogram,
   type KvEvents,
   type KvGateway,
+  type KvGrant,
   type KvMeter,
   type Log,
   type Metrics,
@@ -21,43 +21,69 @@ import {
 import type { AclCommands } from '../acl/index.js';
 import { BroadcastQueue } from '../broadcast-queue.js';
 import { PartitionRouter } from '../commands/partition-routing.js';
-import { refusalOf } from '../error-map.js';
+import { nativeRefusalOf } from '../error-map.js';
 import { Incidents } from '../http/incidents.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientRegistry } from './client-registry.js';
 import { CutLog } from './cut-log.js';
-import { FullDatabases } from './full-databases.js';
 import { MemoryWaiters } from './memory-waiters.js';
 import { Pauses } from './pauses.js';
 import type { RespFaceLimits } from './resp-limits.js';
+import { SlowNotes } from './slow-notes.js';
 import { SlowReaders } from './slow-readers.js';
 import { TrackingTables } from './tracking-tables.js';
+
+/** An older answer is ignored: space may have been freed. */
+const REMEMBERED_MS = 1_000;
+
+/**
+ * Databases whose owners recently answered that they are full. Commands that would grow them are refused when they
+ * are queued, as in Redis. This is an estimate that needs no request to the owner; EXEC asks the owner.
+ */
+class FullDatabases {
+  readonly #untilMs = new Map<DatabaseId, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  note(database: DatabaseId, isFull: boolean): void {
+    if (isFull) this.#untilMs.set(database, this.clock.monotonicMs() + REMEMBERED_MS);
+    else if (this.#untilMs.size > 0) this.#untilMs.delete(database);
+  }
+
+  has(database: DatabaseId): boolean {
+    if (this.#untilMs.size === 0) return false;
+    const untilMs = this.#untilMs.get(database);
+    return untilMs !== undefined && untilMs > this.clock.monotonicMs();
+  }
+}
 
 export interface RespFaceParts {
   readonly gateway: KvGateway;
   readonly access: RespAccess;
-  /** Left out: who may do what is always known. */
+  /** Default: grants are always current. */
   readonly freshness?: Pick<Freshness, 'isFresh'> | undefined;
+  /** The process has not been ready yet. Default: it has. */
+  readonly isStarting?: (() => boolean) | undefined;
   readonly events: KvEvents;
   readonly quota: Quota;
   readonly meter: KvMeter;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Shared with other faces of the process; left out: one of its own. */
+  /** Shared with other endpoints of the process. Default: its own queue. */
   readonly broadcasts?: Broadcasts | undefined;
   readonly log: Log;
-  /** Left out: nobody watches. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics | undefined;
-  /** Left out: nothing is traced. */
+  /** Default: no traces. */
   readonly tracing?: Tracing | undefined;
-  /** Left out: guessing is neither slowed nor counted. */
+  /** Default: failed sign-ins are neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly limits: RespFaceLimits;
-  /** Left out: what connections hold has no bound but those of each. */
+  /** Default: only the limits of each connection. */
   readonly budget?: ByteBudget | undefined;
-  /** Answers about users; left out: partitions are asked. */
+  /** Answers ACL commands. Default: partitions are asked. */
   readonly acl?: AclCommands | undefined;
-  /** HELLO tells it, and clients decide by it which features there are. */
+  /** Reported by HELLO; clients choose features by it. */
   readonly redisVersion: string;
 }
 
@@ -67,16 +93,17 @@ export class RespFace {
   readonly pauses: Pauses;
   readonly tracking: TrackingTables;
   readonly fullDatabases: FullDatabases;
+  readonly slowNotes: SlowNotes;
   readonly budget: ByteBudget;
   readonly broadcasts: Broadcasts;
   readonly room: MemoryWaiters;
   readonly slowReaders = new SlowReaders();
   readonly cuts: CutLog;
-  /** Set while draining: nothing new begins. */
+  /** Set while draining: no new command starts. */
   isDraining = false;
   readonly incidents: Incidents;
   readonly signIns: SignIns;
-  /** Commands that partitions answered, those that were refused before, and how long answers took. */
+  /** Answered commands, refused commands, and durations of batches. */
   readonly answered: Counter;
   readonly refused: Counter;
   readonly batchSeconds: Histogram;
@@ -95,6 +122,7 @@ export class RespFace {
     this.broadcasts = parts.broadcasts ?? new BroadcastQueue(parts.clock, parts.timers);
     this.room = new MemoryWaiters(parts.clock, parts.timers, parts.limits.maxRoomWaitMs, this.slowReaders);
     this.cuts = new CutLog(parts);
+    this.slowNotes = new SlowNotes(parts.gateway, parts.clock, parts.timers);
     this.fullDatabases = new FullDatabases(parts.clock);
     this.clients = new ClientRegistry((database, change) => parts.meter.connected(database, change));
     this.pauses = new Pauses(parts.clock, parts.timers, parts.events);
@@ -102,9 +130,19 @@ export class RespFace {
     this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, maxTrackedKeys, this.budget);
   }
 
-  /** What a client hears of a failure, which the log has; defects get an id that can be searched for. */
+  get isStarting(): boolean {
+    return this.parts.isStarting?.() === true;
+  }
+
+  /** Is the database loading in a process that has not been ready yet? In a ready process, commands wait for a move. */
+  isLoading({ partitions }: KvGrant): boolean {
+    const { gateway } = this.parts;
+    return this.isStarting && partitions.some((partition) => gateway.isLoading?.(partition) === true);
+  }
+
+  /** The client's error for a failure, which is logged; defects get an id for the log. */
   failureText(failure: unknown): string {
     this.#failed.add();
-    return this.incidents.told(refusalOf(failure), failure).text;
+    return this.incidents.told(nativeRefusalOf(failure, this.isStarting), failure).text;
   }
 }

@@ -1,86 +1,85 @@
-/** Every bound of the native protocol's face, with its reason. What a database's plan bounds is in its grant. */
+/** The limits of the RESP endpoint, with their reasons. The limits of a database's plan are in its grant. */
 const MIB = 1024 * 1024;
 
 /**
- * The longest key over the native protocol. Redis takes 512 MB; a key is part of every entry, answer and notice about
- * it. REST takes 32 KiB, as documented for it, so what is longer is to be had over this face alone.
+ * The longest key over RESP. Redis allows 512 MB; here a key is part of every entry, answer and message about it.
+ * REST allows 32 KiB, as documented, so longer keys are reachable only over RESP.
  */
 export const MAX_RESP_KEY_BYTES = MIB;
 
-/** Each with what it bounds, and why it is so much. */
+/** Each default with its meaning and reason. */
 export const DEFAULT_RESP_FACE_LIMITS = {
-  /**
-   * Words of one command. Redis's bound before it had none to speak of; a list of a million words takes a client
-   * seconds to make.
-   */
+  /** Words of one command. Redis's earlier limit; a client needs seconds to build a list of a million words. */
   maxWords: 1024 * 1024,
   /**
-   * One word. Redis's proto-max-bulk-len. What a database takes is less, and answered with an error instead of a
-   * hang-up.
+   * One word. Redis's proto-max-bulk-len. A database's limit is lower, and answered with an error instead of a
+   * disconnect.
    */
   maxWordBytes: 512 * MIB,
-  /** Bytes that wait behind a command that is being run; beyond it nothing more is read. */
+  /** Bytes that wait while a command runs; above it the connection stops reading. */
   maxPendingBytes: MIB,
-  /** Commands that are asked for in one request of a partition. About two milliseconds of parsing and encoding. */
+  /** Commands in one request to a partition: about two milliseconds of parsing and encoding. */
   maxBatchCommands: 1_000,
-  /** Bytes of the words of one request of a partition; a single command may be larger. */
+  /** Bytes of the words of one request to a partition; a single command may be larger. */
   maxBatchBytes: 4 * MIB,
   /**
-   * Requests of one connection that are asked for and not answered; nothing more is asked for once they hold as much as
-   * one may. While an entry is being stored a few reads from the socket arrive, and more would only fill the mailbox.
+   * Unanswered requests of one connection; together they hold at most the bytes of one. A few reads from the socket
+   * arrive while an entry is stored; more requests would only fill the mailbox.
    */
   maxRequestsUnderWay: 8,
   /** Commands of one transaction, and the bytes of their words. */
   maxQueuedCommands: 100_000,
   maxQueuedBytes: 64 * MIB,
-  /** Keys that one connection watches. */
+  /** Watched keys of one connection. */
   maxWatchedKeys: 100_000,
-  /** Channels and patterns that one connection listens to. */
+  /** Channels and patterns of one connection. */
   maxSubscriptions: 100_000,
-  /**
-   * Keys that clients of one database may have cached; beyond it the oldest are invalidated. Redis's
-   * tracking-table-max-keys.
-   */
+  /** Tracked keys of one database's clients; above it the oldest are invalidated. Redis's tracking-table-max-keys. */
   maxTrackedKeys: 1_000_000,
   /**
-   * Output that a client has not read; beyond it the connection is cut. Redis's bounds for subscribers. Answers never
-   * come near: a command waits until the one before has been read.
+   * Unread output; above it the connection is cut. Redis's limits for subscribers. Answers stay far below: a command
+   * waits until the answer before it was read.
    */
   maxOutputBytes: 32 * MIB,
-  /** Output that a client may leave unread only for a time. */
+  /** Unread output that is allowed only for a time. */
   softOutputBytes: 8 * MIB,
   softOutputMs: 60_000,
-  /** While more output waits, no further command is run. */
+  /** Above this unread output no further command runs. */
   pauseOutputBytes: MIB,
   /**
-   * What a partition answers to several commands before what is there is written, and the rest is asked for. Few
-   * round trips for what is large, and little that waits for one who reads slowly.
+   * Bytes of a partition's replies to several commands before they are written and the rest is requested: few round
+   * trips for a large answer, few bytes for a slow reader.
    */
   answerPortionBytes: 4 * MIB,
-  /** The same of what is asked for behind others that are not answered: all of them together about double the portion. */
+  /** The same for a request that is sent early: all of them together take about two portions. */
   answerPortionBehindBytes: MIB / 2,
-  /** What the answer of a transaction holds; reads behind it answer with an error. As much as one may be queued with. */
+  /** Bytes in the answer of a transaction; later reads get an error. As much as a transaction may queue. */
   maxTransactionAnswerBytes: 64 * MIB,
-  /** Who has no room for what it is about to hold waits so long for some. As long as any request is held. */
+  /** The longest wait for room in the budget. As long as any request may wait. */
   maxRoomWaitMs: 5_000,
-  /** A connection nobody has signed in on is kept this long. */
+  /** Time for a connection to sign in. */
   signInTimeoutMs: 60_000,
   /**
-   * Commands wait so long for news of what their client may do; then they are refused. As long as any request is
-   * held.
+   * The longest wait while it is unknown whether a grant is current; then commands are refused. As long as any
+   * request may wait.
    */
   maxDoubtMs: 5_000,
   /**
-   * How often connections are looked at: for what they may still do, and for readers that do not read. Revoked
-   * passwords have to act within a second.
+   * Silence after which a connection whose INFO was answered with LOADING closes. Clients that retry do so within a
+   * second.
+   */
+  loadingSilenceMs: 1_000,
+  /**
+   * Interval at which connections are checked for permissions and unread output. A revoked password must take effect
+   * within a second.
    */
   sweepEveryMs: 500,
-  /** TCP asks after a silent peer. */
+  /** Silence before TCP probes the peer. */
   keepaliveMs: 300_000,
   listenBacklog: 4_096,
   /** Redis's maxclients. */
   maxConnections: 10_000,
-  /** Subscribers of one service arrive from one address. */
+  /** Subscribers of one service share an address. */
   maxConnectionsPerAddress: 10_000,
 };
 

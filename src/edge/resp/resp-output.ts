@@ -1,19 +1,19 @@
 /**
- * What a connection has to say, in order: answers as they come, and what it says unasked between them.
+ * The output of a connection in order: answers, and messages (pushes) between them.
  *
- * Invariants
- *  RO1 what is said unasked never stands inside an answer, nor in front of the answer of a command that was
- *      being run when it arrived: a client hears of a change behind the value that has changed
- *  RO2 output that is not read is bounded: beyond `maxOutputBytes` the connection is cut, and beyond
- *      `softOutputBytes` after `softOutputMs`
- *  RO3 what is said unasked leaves when it is this connection's turn (broadcast-queue.ts), a write at a time while the
- *      client reads; what waits are references, and answers behind them wait as well
- *  RO4 what waits for its turn is not held by the client: it counts from when the client does not take it
+ *  RO1 a message never stands inside an answer, nor before the answer of a command that was running when it arrived:
+ *      a client gets a changed value before the message about its change
+ *  RO2 unread output is bounded: the connection is cut above `maxOutputBytes`, or after `softOutputMs` above
+ *      `softOutputBytes`
+ *  RO3 messages are written in this connection's turn (broadcast-queue.ts), one write at a time while the client
+ *      reads; waiting messages are references, and later answers wait as well
+ *  RO4 output that waits for its turn does not count as held by the client; it counts when the client does not read
+ *      it
  */
 import type { Socket } from 'node:net';
 import type { ByteString } from '../../kernel/index.js';
 import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../../ports/index.js';
-import { SaidBytes, WRITE_BYTES } from '../said-bytes.js';
+import { OutboundBuffer, WRITE_BYTES } from '../outbound-buffer.js';
 import type { RespFaceLimits } from './resp-limits.js';
 
 export interface RespOutputParts {
@@ -22,32 +22,33 @@ export interface RespOutputParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly broadcasts: Broadcasts;
-  /** In whose turns it says something unasked. */
+  /** The tenant whose turn a message uses. */
   readonly tenant: () => string;
   readonly onTooMuch: () => void;
-  /** There may be more that was said unasked, and has not left. */
+  /** More messages may be waiting. */
   readonly onGrown: () => void;
 }
 
 export class RespOutput implements BroadcastItem {
-  /** Answers stand behind what waits. */
+  /** Written after the waiting messages. */
   #answers: ByteString = '';
-  /** In front of the answers. */
-  readonly #waiting = new SaidBytes();
-  /** What is said unasked stands behind the answers. */
+  /** Messages before the answers. */
+  readonly #waiting = new OutboundBuffer();
+  /** Messages after the answers. */
   #pushed: ByteString[] = [];
   #pushedBytes = 0;
   #turn: BroadcastTurn | undefined;
   #onRead: (() => void)[] = [];
   #softSinceMs: number | undefined;
-  /** Answers are being put together: what is said unasked waits. */
+  /** Answers are being assembled: messages wait. */
   isHeld = false;
+  #isDiscarded = false;
   /** Bytes of all answers so far. */
   bytesAnswered = 0;
 
   constructor(private readonly parts: RespOutputParts) {}
 
-  /** Waits in the process, for `flush`, for its turn or for the client. */
+  /** Bytes that wait in the process: for `flush`, their turn or the client. */
   get bytes(): number {
     return this.parts.socket.writableLength + this.#answers.length + this.#waiting.bytes + this.#pushedBytes;
   }
@@ -57,12 +58,19 @@ export class RespOutput implements BroadcastItem {
     return this.#answers !== '';
   }
 
-  /** How much of these the client has been offered, or has asked for. (RO4) */
+  /** The part of `bytes` that was offered to the client or that it requested (RO4). */
   get heldBytes(): number {
     return this.#turn !== undefined ? this.parts.socket.writableLength + this.#answers.length : this.bytes;
   }
 
+  /** Drops all output that was not written. */
+  discard(): void {
+    this.#isDiscarded = true;
+    this.#answers = '';
+  }
+
   answer(bytes: ByteString): void {
+    if (this.#isDiscarded) return;
     if (!this.isHeld) this.#takePushed();
     this.#answers += bytes;
     this.bytesAnswered += bytes.length;
@@ -70,6 +78,7 @@ export class RespOutput implements BroadcastItem {
   }
 
   push(bytes: ByteString): void {
+    if (this.#isDiscarded) return;
     this.#pushed.push(bytes);
     this.#pushedBytes += bytes.length;
     const { limits, onTooMuch, onGrown } = this.parts;
@@ -79,14 +88,14 @@ export class RespOutput implements BroadcastItem {
     else this.#due(bytes.length);
   }
 
-  /** Everything that may leave, leaves, or is due. */
+  /** Writes or schedules all output that may leave. */
   flush(): void {
     if (!this.isHeld) this.#takePushed();
     if (this.#answers !== '') this.#write();
     if (this.#waiting.bytes > 0 && !this.#isFull && this.#turn === undefined) this.#due(this.#waiting.bytes);
   }
 
-  /** Whatever there is goes to the system: nothing will come behind it. */
+  /** Writes all output to the socket: it is the last. */
   flushAll(): void {
     this.#takePushed();
     const { socket } = this.parts;
@@ -94,18 +103,18 @@ export class RespOutput implements BroadcastItem {
     if (this.#answers !== '') this.#write();
   }
 
-  /** The client has read something. */
+  /** The client has read. */
   drained(): void {
     const bytes = this.#waiting.bytes + (this.isHeld ? 0 : this.#pushedBytes);
     if (bytes > 0 && this.#turn === undefined) this.#due(bytes);
   }
 
-  /** The client has not read what it was offered, or something in front of it is still due. */
+  /** The client has not read its output, or earlier messages are still due. */
   get isBehind(): boolean {
     return this.#waiting.bytes > 0 || this.parts.socket.writableNeedDrain;
   }
 
-  /** Goes on when others have run and the client has read what there is. */
+  /** Continues after other connections have run and the client has read. */
   whenRead(goOn: () => void): void {
     this.flush();
     const { socket, timers } = this.parts;
@@ -114,7 +123,7 @@ export class RespOutput implements BroadcastItem {
     else timers.soon(goOn);
   }
 
-  /** (RO3) */
+  /** Writes messages in this connection's turn (RO3). */
   handOn(mayGoOn: () => boolean): number {
     const { socket, onGrown } = this.parts;
     if (!this.isHeld) this.#takePushed();
@@ -129,7 +138,7 @@ export class RespOutput implements BroadcastItem {
     return 0;
   }
 
-  /** Has the client left so much unread for so long that it is given up? */
+  /** Has the client left too much unread for too long? */
   isStuck(): boolean {
     const { limits, clock } = this.parts;
     if (this.bytes <= limits.softOutputBytes) {
@@ -141,7 +150,7 @@ export class RespOutput implements BroadcastItem {
     return nowMs - this.#softSinceMs > limits.softOutputMs;
   }
 
-  /** The client has not taken what it was offered; `drain` says when it has. */
+  /** The socket's buffer is full; `drain` follows. */
   get #isFull(): boolean {
     const { socket } = this.parts;
     return socket.writableNeedDrain && socket.writableLength > 0;

@@ -1,11 +1,10 @@
 /**
- * The native protocol's face as a server: sockets, their bounds, and an orderly end.
+ * The server of the RESP endpoint: its sockets, their limits, and an orderly shutdown.
  *
- * Invariants
- *  RSE1 one address has a bounded share of a bounded number of connections; who is one too many is told so
- *  RSE2 nobody stays who has not signed in, whose password or user is gone, or who does not read
- *  RSE3 after `close` began no connection is accepted, and what is under way is answered as its connection's last; one
- *       that is in use ends with its next answer, where its client has nothing under way that would be lost
+ *  RSE1 connections are limited in total and per address; a client above the limit gets an error
+ *  RSE2 a connection closes if it does not sign in, if its password or user is removed, or if it does not read
+ *  RSE3 after `close` has started, no connection is accepted and running commands get their answers; an active
+ *       connection closes with its next answer, when no other command of its client would be lost
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
@@ -13,28 +12,27 @@ import { type DatabaseId, describeError } from '../../kernel/index.js';
 import type { ConnectedClient, RespCounts, Timer } from '../../ports/index.js';
 import { listen, stopAccepting, untilSilent } from '../http/listening.js';
 import { clientFields } from './commands/client-line.js';
-import { readInPlace } from './read-in-place.js';
 import { RespConnection } from './resp-connection.js';
 import { RespFace, type RespFaceParts } from './resp-face.js';
 import { DEFAULT_RESP_FACE_LIMITS, type RespFaceLimits } from './resp-limits.js';
 
 export interface RespServerParts extends Omit<RespFaceParts, 'limits'> {
-  /** Those not given have their defaults. */
+  /** Missing ones have their defaults. */
   readonly limits?: Partial<RespFaceLimits>;
-  /** PEM texts; without them the face speaks in the clear. */
+  /** PEM texts. Default: no TLS. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
 }
 
 export interface RespServer {
-  /** @returns the address that is listened on, with the real port. @throws what `listen` reports: EADDRINUSE … */
+  /** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
   listen(port: number, host: string): Promise<AddressInfo>;
-  /** Resolves when every connection has ended: after what is under way, or once `deadline` is aborted. */
+  /** Resolves when every connection has ended: after the running commands, or when `deadline` is aborted. */
   close(deadline?: AbortSignal): Promise<void>;
   /** Open connections. */
   readonly connections: number;
-  /** INFO shows them: this looks at every connection. */
+  /** Totals for INFO; reads every connection. */
   counts(): RespCounts;
-  /** In order of arrival. */
+  /** In order of connection. */
   clientsOf(database: DatabaseId): Iterable<ConnectedClient>;
 }
 
@@ -48,9 +46,9 @@ export function createRespServer(parts: RespServerParts): RespServer {
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.keepaliveMs };
   const server =
     parts.tls === undefined
-      ? net.createServer({ ...options, pauseOnConnect: true }, (socket) => connections.accept(socket, true))
-      : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket, false));
-  // A TLS handshake has failed: its socket is gone already.
+      ? net.createServer(options, (socket) => connections.accept(socket))
+      : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket));
+  // A failed TLS handshake; its socket is closed already.
   server.on('tlsClientError', () => undefined);
 
   return {
@@ -79,6 +77,8 @@ export function createRespServer(parts: RespServerParts): RespServer {
   };
 }
 
+const NONE_DENIED = { auth: 0, command: 0, key: 0, channel: 0 };
+
 class ConnectionRegister {
   readonly #connections = new Set<RespConnection>();
   readonly #countByAddress = new Map<string, number>();
@@ -91,7 +91,7 @@ class ConnectionRegister {
   #accepted = 0;
   #rejected = 0;
   #sweeping: Timer | undefined;
-  /** Bytes of connections that have ended. */
+  /** Bytes of ended connections. */
   #inputBytes = 0;
   #outputBytes = 0;
 
@@ -99,22 +99,20 @@ class ConnectionRegister {
     return this.#connections.size;
   }
 
-  /** @param isUnread it has not begun to read */
-  accept(accepted: Socket, isUnread: boolean): void {
+  accept(socket: Socket): void {
     const { face, limits } = this;
-    const address = accepted.remoteAddress ?? '';
+    const address = socket.remoteAddress ?? '';
     const count = this.#countByAddress.get(address) ?? 0;
     if (this.#connections.size >= limits.maxConnections || count >= limits.maxConnectionsPerAddress) {
       this.#rejected += 1;
-      accepted.on('error', () => undefined);
-      accepted.end(TOO_MANY, () => accepted.destroy());
-      // Closed with something unread, the client would read a reset.
-      accepted.resume();
+      socket.on('error', () => undefined);
+      socket.end(TOO_MANY, () => socket.destroy());
+      // Closing a socket with unread bytes sends a reset, and the client may lose the error.
+      socket.resume();
       return;
     }
-    const socket = isUnread ? readInPlace(accepted, (bytes) => connection.receiveLent(bytes)) : accepted;
     const connection = new RespConnection(face, socket, face.clients.nextId());
-    if (!isUnread) socket.on('data', (chunk: Buffer) => connection.receive(chunk));
+    socket.on('data', (chunk: Buffer) => connection.receive(chunk));
     this.#countByAddress.set(address, count + 1);
     this.#connections.add(connection);
     this.#accepted += 1;
@@ -129,6 +127,9 @@ class ConnectionRegister {
     let subscribers = 0;
     let watchingClients = 0;
     let watchedKeys = 0;
+    let largestInputBytes = 0;
+    let largestOutputBytes = 0;
+    let heldBytes = 0;
     for (const connection of this.#connections) {
       const { client } = connection;
       inputBytes += connection.bytesRead;
@@ -136,7 +137,11 @@ class ConnectionRegister {
       if (client.isSubscriber) subscribers += 1;
       if (client.watches.length > 0) watchingClients += 1;
       for (const { keys } of client.watches) watchedKeys += keys.length;
+      largestInputBytes = Math.max(largestInputBytes, connection.inputBytes);
+      largestOutputBytes = Math.max(largestOutputBytes, connection.outputBytes);
+      heldBytes += connection.heldBytes;
     }
+    const { cuts, parts } = this.face;
     return {
       connections: this.size,
       accepted: this.#accepted,
@@ -147,10 +152,19 @@ class ConnectionRegister {
       ...this.face.tracking.counts(),
       watchingClients,
       watchedKeys,
+      largestInputBytes,
+      largestOutputBytes,
+      heldBytes,
+      cutForInput: cuts.totalOf('no-room-for-input'),
+      cutForOutput: cuts.totalOf('slow-reader'),
+      denied: parts.acl?.log.totals ?? NONE_DENIED,
     };
   }
 
-  /** RSE2. Where nobody is connected, and nobody was lately of whom something is to be told, nothing wakes up the process. */
+  /**
+   * Checks connections at intervals (RSE2: a connection closes if it may not stay). The timer stops without
+   * connections and without cut connections to log.
+   */
   #sweepLater(): void {
     if (this.#connections.size === 0 && this.face.cuts.isEmpty) return;
     this.#sweeping ??= this.face.parts.timers.roughlyAfter(this.limits.sweepEveryMs, () => {
@@ -161,12 +175,12 @@ class ConnectionRegister {
     });
   }
 
-  /** Nobody is connected any more. */
+  /** Stops the timer. */
   stop(): void {
     this.#sweeping?.cancel();
   }
 
-  /** When any of them was used last. */
+  /** Time of the last use of any connection. */
   usedAtMs(): number {
     let usedAtMs = Number.NEGATIVE_INFINITY;
     for (const { client } of this.#connections) usedAtMs = Math.max(usedAtMs, client.lastAtMs);

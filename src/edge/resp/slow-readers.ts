@@ -1,10 +1,7 @@
-/**
- * Connections that hold so much that it is counted, and which of them is cut when there is no room for what somebody
- * has to be told.
- */
-import type { ClientLink, RespClient } from './resp-client.js';
+/** Connections with counted bytes, from which the slowest reader is cut when there is no room for a message. */
+import type { ClientLink, ClientState } from './client-state.js';
 
-type Holder = Pick<RespClient, 'grant'> & { readonly link: Pick<ClientLink, 'unreadBytes' | 'cut'> };
+type Holder = Pick<ClientState, 'grant'> & { readonly link: Pick<ClientLink, 'unreadBytes' | 'cut'> };
 
 const NO_MEMORY_FOR_OUTPUT = 'no-room-for-output';
 
@@ -16,7 +13,7 @@ export class SlowReaders {
     else this.#holders.delete(holder);
   }
 
-  /** Cuts the one of the same database that has left most unread. @returns was there one? */
+  /** Cuts the connection of the database with the most unread bytes. @returns whether there was one */
   cutSlowest(database: string): boolean {
     let slowest: Holder | undefined;
     let mostBytes = 0;

@@ -1,13 +1,13 @@
-/** Which reads of a client are tracked. */
+/** Records the reads of a client that tracks keys. */
 import { type CommandSpec, keysOf } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import type { RespClient } from './resp-client.js';
 
 /**
- * Notes the keys that the command reads, if they are to be tracked. What CLIENT CACHING said holds for one
- * command, or for one transaction, whose end forgets it.
- * @returns those that were not noted before; undefined: none are to be tracked
+ * Tracks the keys that the command reads, if they should be tracked. CLIENT CACHING applies to one command or one
+ * transaction.
+ * @returns the keys that were not tracked before; undefined: the command tracks none
  */
 export function trackReads(
   client: RespClient,
@@ -22,7 +22,7 @@ export function trackReads(
   if (where === 'alone') tracking.caching = undefined;
   if (mode === 'opt-in' && caching !== 'yes') return undefined;
   if (mode === 'opt-out' && caching === 'no') return undefined;
-  // What a script reads is not known before it has run: until then all of its keys are taken for read.
+  // A script's reads are known after it has run; until then all its keys count as read.
   if (!spec.flags.includes('readonly') && !spec.flags.includes('script')) return undefined;
   return client.face.tracking.note(client, grant, keysOf(spec, words));
 }

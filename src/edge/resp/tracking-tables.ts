@@ -1,47 +1,46 @@
 /**
- * Which clients of this process may have cached which keys, by database; and those who want to hear of every
- * change. Owners say which keys have changed; here it is found out whom to tell.
+ * By database: which clients of this process may cache which keys, and which clients want every change. Owners report
+ * changed keys; this file finds the clients to tell.
  *
- * Invariants
- *  TT1 a key is noted before it is asked for, so no change of it is missed
- *  TT2 a client is told of a key once, until it reads it again
- *  TT3 what changes together is told together to those who hear of every change: one message for each prefix
- *  TT4 beyond `maxKeys`, or `TRACKED_SHARE` of what requests may hold, or when there is no room for more, the key that
- *      was noted first is invalidated, changed or not
+ *  TT1 a key is recorded before it is read, so no change is missed
+ *  TT2 a client is told of a key once, until it reads the key again
+ *  TT3 broadcast clients get keys that change together in one message per prefix
+ *  TT4 above `maxKeys`, above `TRACKED_SHARE` of the budget, or without room, the oldest key is invalidated even if
+ *      it has not changed
  */
 import { encodePush } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
 import { type ByteBudget, type ByteString, type DatabaseId, type Hold, OldestFirst } from '../../kernel/index.js';
-import type { KvEvent } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
+import type { KvEvent } from '../../protocol/index.js';
 import type { ClientRegistry } from './client-registry.js';
-import { type RespClient, stopOnceThere } from './resp-client.js';
+import { type ClientState, stopOnceThere } from './client-state.js';
 
-/** Where clients of RESP2 hear of changed keys. */
+/** The channel of invalidation messages for RESP2 clients. */
 const RESP2_CHANNEL = '__redis__:invalidate';
 const EVERY_CHANGE = '*';
 
-/** Keys of one tenant may take this share of all tenants' bytes: a quarter of its own, so that requests have room. */
+/** Share of the budget for one tenant's keys: a quarter of the tenant's own share, so that requests have room. */
 const TRACKED_SHARE = 0.125;
-/** What a noted key costs beside its bytes, and each client that it is noted for. */
+/** Memory of a key in addition to its bytes, and of each client that reads it. */
 const KEY_BYTES = 192;
 const CLIENT_BYTES = 48;
-/** Counted at each such step: keys are noted one by one. */
+/** The budget is updated in steps of this size, because keys are added one by one. */
 const STEP_BYTES = 16 * 1024;
 
 interface Table {
-  readonly clients: Set<RespClient>;
-  readonly broadcast: Set<RespClient>;
-  readonly clientsByKey: Map<ByteString, Set<RespClient>>;
+  readonly clients: Set<ClientState>;
+  readonly broadcast: Set<ClientState>;
+  readonly clientsByKey: Map<ByteString, Set<ClientState>>;
   readonly oldestKeys: OldestFirst<ByteString>;
-  /** How many clients all these sets have together. */
+  /** Total size of all these sets. */
   noted: number;
-  /** How long all keys are together. */
+  /** Total length of all keys. */
   keyBytes: number;
   readonly hold: Hold;
-  /** Changed keys that those who hear of every change have not been told of yet, by prefix. */
-  readonly untold: Map<RespClient, Map<ByteString, Set<ByteString>>>;
-  /** Both say the same to every listener, so one of them listens. */
+  /** Changed keys that broadcast clients have not been told of, by prefix. */
+  readonly untold: Map<ClientState, Map<ByteString, Set<ByteString>>>;
+  /** Both subscriptions report the same changes, so only one has a listener. */
   listening: Promise<KvSubscription> | undefined;
   listeningToAll: Promise<KvSubscription> | undefined;
 }
@@ -57,8 +56,8 @@ export class TrackingTables {
     private readonly budget: ByteBudget,
   ) {}
 
-  /** Resolves once nothing is missed any more. @throws MillraceError as `KvEvents` does */
-  async join(client: RespClient, grant: KvGrant, isBroadcast: boolean): Promise<void> {
+  /** Resolves when every later change will be reported. @throws MillraceError as `KvEvents` does */
+  async join(client: ClientState, grant: KvGrant, isBroadcast: boolean): Promise<void> {
     const table = this.#tableOf(grant.database);
     table.clients.add(client);
     if (isBroadcast) table.broadcast.add(client);
@@ -73,7 +72,7 @@ export class TrackingTables {
     }
   }
 
-  leave(client: RespClient, { database }: KvGrant): void {
+  leave(client: ClientState, { database }: KvGrant): void {
     const table = this.#tables.get(database);
     if (table === undefined) return;
     table.clients.delete(client);
@@ -82,7 +81,7 @@ export class TrackingTables {
       stopOnceThere(table.listeningToAll);
       table.listeningToAll = undefined;
     }
-    // What it had read stays until it changes: whoever is told then is looked up by its tracking.
+    // Keys of the client stay until they change; the client's tracking is checked then.
     if (table.clients.size > 0) return;
     stopOnceThere(table.listening);
     table.hold.release();
@@ -110,8 +109,8 @@ export class TrackingTables {
     return { trackingClients, trackedKeys, trackedItems, trackedPrefixes };
   }
 
-  /** The client is about to read these. @returns those that were not noted for it */
-  note(client: RespClient, { database }: KvGrant, keys: readonly ByteString[]): ByteString[] {
+  /** Records keys before the client reads them. @returns those that were not recorded for it */
+  note(client: ClientState, { database }: KvGrant, keys: readonly ByteString[]): ByteString[] {
     const fresh: ByteString[] = [];
     const table = this.#tables.get(database);
     if (table === undefined) return fresh;
@@ -133,7 +132,7 @@ export class TrackingTables {
     return fresh;
   }
 
-  /** (TT4) */
+  /** Invalidates the oldest keys above the limits (TT4). */
   #makeRoom(table: Table): void {
     const maxBytes = this.budget.limitBytes * TRACKED_SHARE;
     while (bytesOf(table) > maxBytes || !holdsAll(table)) this.#invalidateFirst(table);
@@ -143,8 +142,8 @@ export class TrackingTables {
     this.#invalidate(table, table.oldestKeys.next() as ByteString, undefined);
   }
 
-  /** The client has not read these after all. */
-  forget(client: RespClient, { database }: KvGrant, keys: Iterable<ByteString>): void {
+  /** Removes keys that the client did not read after all. */
+  forget(client: ClientState, { database }: KvGrant, keys: Iterable<ByteString>): void {
     const table = this.#tables.get(database);
     for (const key of keys) {
       const clients = table?.clientsByKey.get(key);
@@ -159,7 +158,7 @@ export class TrackingTables {
   #tableOf(database: DatabaseId): Table {
     let table = this.#tables.get(database);
     if (table === undefined) {
-      const clientsByKey = new Map<ByteString, Set<RespClient>>();
+      const clientsByKey = new Map<ByteString, Set<ClientState>>();
       table = {
         clients: new Set(),
         broadcast: new Set(),
@@ -193,15 +192,14 @@ export class TrackingTables {
     for (const client of table.broadcast) {
       const { tracking } = client;
       if (tracking === undefined || (tracking.isNoLoop && client.identity.id === by)) continue;
-      const prefixes = tracking.prefixes.length === 0 ? [''] : tracking.prefixes;
       for (const key of keys) {
-        for (const prefix of prefixes) if (key.startsWith(prefix)) this.#tellSoon(table, client, prefix, key);
+        for (const prefix of tracking.prefixes) if (key.startsWith(prefix)) this.#tellSoon(table, client, prefix, key);
       }
     }
   }
 
-  /** (TT3) */
-  #tellSoon(table: Table, client: RespClient, prefix: ByteString, key: ByteString): void {
+  /** Collects keys that change together (TT3: one message per prefix). */
+  #tellSoon(table: Table, client: ClientState, prefix: ByteString, key: ByteString): void {
     const { untold } = table;
     if (untold.size === 0) {
       this.timers.soon(() => {
@@ -234,12 +232,12 @@ export class TrackingTables {
     }
   }
 
-  /** @param keys null: whatever there is */
-  #tell(client: RespClient, keys: readonly ByteString[] | null): void {
+  /** @param keys null: all keys */
+  #tell(client: ClientState, keys: readonly ByteString[] | null): void {
     const { tracking } = client;
     if (tracking === undefined || !client.link.mayHear()) return;
     if (tracking.redirect === undefined) {
-      // In RESP2 nothing can be said unasked, but to a subscriber, and that has to be another connection.
+      //  RESP2 has no pushes except to a subscriber, which has to be another connection.
       if (client.protocol === 3) push(client, ['invalidate', keys]);
       return;
     }
@@ -252,7 +250,7 @@ export class TrackingTables {
   }
 }
 
-/** @returns is there room for what is noted? None is needed for the first step. */
+/** @returns whether the budget has room; the first step is not counted */
 function holdsAll(table: Table): boolean {
   return table.hold.resize(Math.floor(bytesOf(table) / STEP_BYTES) * STEP_BYTES);
 }
@@ -261,7 +259,7 @@ function bytesOf({ clientsByKey, keyBytes, noted }: Table): number {
   return keyBytes + clientsByKey.size * KEY_BYTES + noted * CLIENT_BYTES;
 }
 
-function push(client: RespClient, items: readonly Reply[]): void {
+function push(client: ClientState, items: readonly Reply[]): void {
   if (!client.link.mayHear()) return;
   client.link.push(encodePush(items, client.protocol));
 }

@@ -1,14 +1,14 @@
 /**
- * What browsers are told, because the read-only token is made for pages of any origin. There are no cookies, so an
- * origin gains nothing by being let in.
+ * CORS headers. They allow every origin, because the read-only token is made for pages; there are no cookies, so an
+ * allowed origin gains no access.
  */
 import type { IncomingMessage } from 'node:http';
 
 const SEARCH_METHODS = 'GET, POST, DELETE';
 
-/** Seconds a browser may remember a preflight's answer; Chromium's own bound. */
+/** Seconds for which a browser may cache a preflight's answer; Chromium's maximum. */
 const PREFLIGHT_MAX_AGE_SECONDS = '7200';
-/** Client packages send headers about themselves, under names of their own. */
+/** Client libraries send headers about themselves, with names of their choice. */
 const HEADER_NAMES = /^[\w\-, ]{1,1024}$/;
 
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
@@ -26,7 +26,7 @@ export function preflightHeaders({ headers }: IncomingMessage): Readonly<Record<
   };
 }
 
-/** Headers of every answer, refusals included; there are none for a request without an origin. */
+/** Headers of every answer, refusals included; none for a request without an origin. */
 export function answerHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   if (headers.origin === undefined) return {};
   return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };

@@ -1,12 +1,12 @@
 /**
- * The documents of one search database, in the kv partition that is theirs: what each command of the data plane does
- * there. For writes it asks the owner, which decides by the rules of domain/search and does each in one step; reads are
- * plain commands, page by page.
+ * The documents of one search database, in its kv partition, and the work of each command of the data plane. Writes
+ * are sent to the owner, which decides by the rules of domain/search and executes each in one step; reads are plain
+ * commands, page by page.
  *
- *  DST1 a write is carried out whole or not at all, but for removals by prefix and by filter, which go in steps of
- *       `STEP_DOCUMENTS`, each whole; what a step has removed stays removed
+ *  DST1 a write is executed whole or not at all, except removals by prefix and by filter: these run in steps of
+ *       `STEP_DOCUMENTS`, each whole, and a completed step stays
  *  DST2 no step and no answer of the owner grows with the database
- *  DST3 what is removed by a filter had a text that the filter fits in the moment it is removed
+ *  DST3 a document removed by a filter matches the filter at the moment of its removal
  */
 import type { Reply } from '../../domain/kv/index.js';
 import {
@@ -29,9 +29,9 @@ import type { KvGateway } from '../../ports/index.js';
 import { MAX_DOCUMENT_PAGE_BYTES, READ_DOCUMENTS } from './face-limits.js';
 import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
 
-/** A document that is replaced every time a filter was asked about it is left alone after so many times. */
+/** A document that changes between the filter's check and the removal is skipped after this many tries. */
 const MAX_TRIES = 5;
-/** Names whose lengths are asked for in one request. */
+/** Index names per request for their sizes. */
 const COUNTED_NAMES = 500;
 
 export interface FoundDocument extends StoredDocument {
@@ -40,7 +40,7 @@ export interface FoundDocument extends StoredDocument {
 
 interface DocumentPage {
   readonly documents: readonly FoundDocument[];
-  /** The last id that was looked at; undefined when there is none behind it. */
+  /** The last id read; undefined at the end. */
   readonly last: string | undefined;
 }
 
@@ -51,15 +51,15 @@ export interface NameCount {
 }
 
 export interface UpsertOutcome extends StoredTotals {
-  /** If it was not done, of what there would be too much; then nothing is written. */
+  /** 'done', or the limit that would be exceeded; then the write was not executed. */
   readonly kind: 'done' | 'documents' | 'names' | 'bytes';
-  /** How many documents are new, or would be. */
+  /** New documents, or the number that would be new. */
   readonly added: number;
 }
 
 export interface Removal extends StoredTotals {
   readonly removed: number;
-  /** It was told to stop before the end. */
+  /** It was stopped before the end. */
   readonly isCutShort: boolean;
 }
 
@@ -70,7 +70,7 @@ export class DocumentStore {
     this.#partition = new SearchPartition(gateway, index);
   }
 
-  /** @param texts by id, as `encodeDocument` makes them */
+  /** @param texts by id, as made by `encodeDocument` */
   async upsert(name: string, texts: ReadonlyMap<string, ByteString>, maxDocuments: number): Promise<UpsertOutcome> {
     const words = [bytesOfText(name), String(maxDocuments)];
     for (const [id, text] of texts) words.push(bytesOfText(id), text);
@@ -78,7 +78,7 @@ export class DocumentStore {
     return { kind: what as UpsertOutcome['kind'], added: Number(added), ...totalsOf(totals) };
   }
 
-  /** In the order of `ids`; undefined for those that are not there. */
+  /** In the order of `ids`; undefined for missing documents. */
   async fetch(name: string, ids: readonly string[]): Promise<readonly (FoundDocument | undefined)[]> {
     const found: (FoundDocument | undefined)[] = [];
     for (let from = 0; from < ids.length; from += READ_DOCUMENTS) {
@@ -90,8 +90,8 @@ export class DocumentStore {
   }
 
   /**
-   * Documents in the order of their ids' bytes, from the one behind `after` on.
-   * @param count at most so many; fewer when they are long, or removed while they are read
+   * Documents in the byte order of their ids, after `after`.
+   * @param count the most; fewer if they are long, or removed during the read
    */
   async page(name: string, prefix: string, after: string | undefined, count: number): Promise<DocumentPage> {
     const range = rangeAfter(bytesOfText(prefix), after === undefined ? undefined : bytesOfText(after));
@@ -120,7 +120,7 @@ export class DocumentStore {
     return { removed: Number(removed), isCutShort: false, ...totalsOf(totals) };
   }
 
-  /** DST1. @param mayGoOn asked before each step but the first */
+  /** Runs in steps, each whole (DST1). @param mayGoOn called before each step but the first */
   async removePrefix(name: string, prefix: string, mayGoOn: () => boolean): Promise<Removal> {
     let removed = 0;
     let after = '';
@@ -130,12 +130,15 @@ export class DocumentStore {
       removed += Number(count);
       const isCutShort = last !== '' && !mayGoOn();
       if (last === '' || isCutShort) return { removed, isCutShort, ...totalsOf(totals) };
-      // Each step begins behind the last one, so that whoever goes on writing there does not keep it going.
+      // Each step continues after the previous one, so that concurrent writes do not prolong it for ever.
       after = last as ByteString;
     }
   }
 
-  /** DST1, DST3. @param mayGoOn asked before each step but the first */
+  /**
+   * Runs in steps, each whole (DST1), and removes only documents that match at that moment (DST3). @param mayGoOn
+   * called before each step but the first
+   */
   async removeFitting(name: string, fits: FilterPredicate, mayGoOn: () => boolean): Promise<Removal> {
     let removed = 0;
     let range = rangeOf('');
@@ -154,7 +157,7 @@ export class DocumentStore {
     }
   }
 
-  /** @returns undefined when none of them fits */
+  /** @returns undefined if none matches */
   async #removeFittingOf(
     name: string,
     ids: readonly ByteString[],
@@ -179,7 +182,7 @@ export class DocumentStore {
     return totalsOf(await this.#partition.write(DOCUMENT_WRITES.resetAll));
   }
 
-  /** @returns undefined when there is none of that name */
+  /** @returns undefined if the name is unknown */
   async deleteName(name: string): Promise<StoredTotals | undefined> {
     const [deleted, ...totals] = await this.#partition.write(DOCUMENT_WRITES.deleteName, bytesOfText(name));
     return deleted === 1 ? totalsOf(totals) : undefined;
@@ -201,7 +204,7 @@ export class DocumentStore {
     return numbered.sort((a, b) => a.number - b.number).map(({ name }) => name);
   }
 
-  /** What every index holds. */
+  /** The size of every index. */
   async counts(): Promise<readonly NameCount[]> {
     const names = await this.names();
     const counts: NameCount[] = [];
@@ -229,7 +232,7 @@ export class DocumentStore {
     return [...listOf(await this.#partition.one(words))] as ByteString[];
   }
 
-  /** In the order of `ids`; undefined for those that are not there. */
+  /** In the order of `ids`; undefined for missing documents. */
   async #texts(name: string, ids: readonly ByteString[]): Promise<readonly (ByteString | undefined)[]> {
     if (ids.length === 0) return [];
     const texts = listOf(await this.#partition.one(['HMGET', documentsKey(name), ...ids]));

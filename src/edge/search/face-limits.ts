@@ -1,15 +1,15 @@
-/** Bounds of the data plane of search indexes that are no limits of an index's record, each with its reason. */
+/** Limits of the data plane of search indexes that are not part of an index's record, with their reasons. */
 
 import { MAX_RECORD_BYTES } from '../../domain/kv/index.js';
 
 const MIB = 1024 * 1024;
 
 export interface SearchFaceLimits {
-  /** An upsert's body. It is one entry, and one command for its owner. */
+  /** Body of an upsert. It is one entry, and one command for its owner. */
   readonly maxUpsertBytes: number;
-  /** Any other command may have so many: a thousand ids of a thousand bytes fit. */
+  /** Body of any other command: enough for a thousand ids of a thousand bytes. */
   readonly maxBodyBytes: number;
-  /** Removals by filter at once: each reads all documents of its index. */
+  /** Concurrent removals by filter: each reads all documents of its index. */
   readonly maxScans: number;
 }
 
@@ -19,26 +19,26 @@ export const DEFAULT_SEARCH_FACE_LIMITS: SearchFaceLimits = {
   maxScans: 8,
 };
 
-/** One index has so many, in ids and JSON texts: its documents are one hash, and no value of the engine is larger. */
+/** Bytes of one index, ids and JSON texts: its documents are one hash, and no value in the engine is larger. */
 export const MAX_INDEX_BYTES = MAX_RECORD_BYTES;
-/** Documents of one upsert, whatever the index allows: what the owner does at a stretch. */
+/** Documents of one upsert, independent of the index: the owner executes it in one go. */
 export const MAX_UPSERTED_DOCUMENTS = 1_000;
-/** One document's JSON text: its content, metadata and vector at their bounds, with escapes. */
+/** JSON text of one document: its content, metadata and vector at their limits, with escapes. */
 export const MAX_DOCUMENT_BYTES = 512 * 1024;
-/** A body up to this is parsed at once, which takes some milliseconds; a longer one document by document. */
+/** A longer body is parsed document by document; parsing this much in one call takes some milliseconds. */
 export const LONG_UPSERT_BYTES = 256 * 1024;
-/** Documents of a page and of a fetch by prefix; the latter is documented. */
+/** Documents of a page and of a fetch by prefix; the second limit is documented. */
 export const MAX_RANGE_LIMIT = 1_000;
 export const DEFAULT_RANGE_LIMIT = 10;
-/** Results, where the query does not say. */
+/** Default number of results. */
 export const DEFAULT_TOP_K = 10;
-/** Ids of one fetch or deletion, whatever the index allows: they are one command. */
+/** Ids of one fetch or deletion, independent of the index: they are one command. */
 export const MAX_DOCUMENT_IDS = 1_000;
-/** Documents that are read in one command: the owner answers them at a stretch. */
+/** Documents read in one command, which the owner answers in one go. */
 export const READ_DOCUMENTS = 100;
-/** A page ends early beyond this: documents have up to some hundred kilobytes, and a page is held in memory. */
+/** Bytes after which a page ends early: documents may have some hundred kilobytes, and a page is held in memory. */
 export const MAX_DOCUMENT_PAGE_BYTES = 8 * MIB;
-/** Documents that are made into an answer at a stretch: about a millisecond. */
+/** Documents encoded in one slice: about a millisecond. */
 export const WRITTEN_DOCUMENTS = 100;
-/** Reranked documents of one unit, as they are charged. */
+/** Reranked documents per charged unit. */
 export const RERANK_UNIT_DOCUMENTS = 100;

@@ -1,13 +1,13 @@
 /**
- * What requests and answers of the data plane look like, for the OpenAPI document. Source: docs/guide/search.md.
+ * Schemas of the data plane's requests and answers, for the OpenAPI document. Source: docs/guide/search.md.
  *
- * It does not follow from the rules in requests/, because those judge what a body has been made into: there a number has
- * become the text that it stands for, a list has become its ids, and what was left out has its default.
+ * They are not derived from the rules in requests/, because those validate converted bodies, in which numbers are
+ * texts, lists are ids, and missing members have their defaults.
  */
 import { json } from '../http/answer-shape.js';
 import { FLAG, type JsonSchema, OBJECT, record, TEXT, WHOLE } from '../http/openapi/parts.js';
 
-/** A number stands for its text. */
+/** A number becomes its text. */
 const ID: JsonSchema = { type: ['string', 'number'] };
 const IDS: JsonSchema = { type: 'array', items: ID };
 const VECTOR: JsonSchema = { type: 'array', items: { type: 'number' } };
@@ -26,7 +26,7 @@ export const RANGE_BODY = record({}, { cursor: TEXT, limit: WHOLE, prefix: TEXT,
 export const DELETE_BODY: JsonSchema = { oneOf: [record({}, { ids: IDS, prefix: TEXT, filter: TEXT }), IDS] };
 export const RENAME_BODY = record({ namespace: TEXT, newNamespace: TEXT }, { deleteExisting: FLAG });
 
-/** A vector may stand in place of the text. */
+/** A vector may replace the text. */
 export const SEARCH_BODY = record(
   {},
   {
@@ -42,7 +42,7 @@ export const SEARCH_BODY = record(
   },
 );
 
-/** The namespaces are keyed by the name of the index. */
+/** The namespaces, by the name of the index. */
 export const HELD = record(
   { ...COUNTS, indexSize: WHOLE, namespaces: { type: 'object', additionalProperties: record(COUNTS) } },
   { dimension: WHOLE, similarityFunction: TEXT, indexType: TEXT, denseIndex: OBJECT, sparseIndex: OBJECT },

@@ -1,11 +1,11 @@
 /**
- * The limits of a search index. They are read from the grant of each request, so that a change counts from the next one
- * on. How many documents an index may hold is not judged here: that is one step with writing them.
+ * The limits of a search index. They are taken from the grant of each request, so a change applies from the next
+ * request. The number of documents is checked elsewhere, in one step with writing them.
  *
- *  SL1 what is refused here has changed nothing and counts for no other limit, but for the second's
- *  SL2 the day's share is taken last: it is not given back when the write is refused for its size
- *  SL3 the second's limit holds for each process, the day's for all together; the month's lags behind by what the
- *      meter has not written yet, some seconds
+ *  SL1 a request refused here changes no data and counts only against the limit per second
+ *  SL2 the limit per day is taken last, and is not returned if the write is refused for its size
+ *  SL3 the limit per second applies to each process, the limit per day to all together; the limit per month lags by
+ *      the usage not yet written by the meter, some seconds
  */
 import { searchQueries, searchUpdates } from '../../domain/control/index.js';
 import type { DatabaseId } from '../../kernel/index.js';
@@ -14,7 +14,13 @@ import { searchLimitReached } from '../error-map.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { RefusedRequest } from '../http/refused.js';
 import { MAX_UPSERTED_DOCUMENTS, RERANK_UNIT_DOCUMENTS } from './face-limits.js';
-import type { SearchMonth } from './search-face.js';
+
+/** Usage of an index in this month (UTC), as far as this process knows. */
+export interface SearchMonth {
+  rerankUnits(index: DatabaseId): number;
+  /** Bytes of bodies in both directions. */
+  bytes(index: DatabaseId): number;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -38,7 +44,7 @@ export class SearchAllowance {
     const most = Math.min(limits.maxWritesPerRequest, MAX_UPSERTED_DOCUMENTS);
     if (documents <= most) return;
     throw new RefusedRequest(
-      searchLimitReached('request', 'max_writes_per_request', `at most ${most} documents at once`),
+      searchLimitReached('request', 'max_writes_per_request', `at most ${most} documents in one request`),
     );
   }
 
@@ -47,20 +53,20 @@ export class SearchAllowance {
     const most = limits.maxReadsPerRequest;
     if (documents <= most) return;
     throw new RefusedRequest(
-      searchLimitReached('request', 'max_reads_per_request', `at most ${most} documents at once`),
+      searchLimitReached('request', 'max_reads_per_request', `at most ${most} documents in one request`),
     );
   }
 
-  /** This is asked for everything that carries documents. @throws Refused 429 */
+  /** Called for every request with documents. @throws Refused 429 */
   mayTransfer({ index, limits }: SearchGrant): void {
     const most = limits.maxMonthlyBandwidth;
     if (most < 0 || this.parts.usage.bytes(index) < most) return;
     throw new RefusedRequest(
-      searchLimitReached('time', 'max_monthly_bandwidth', `all ${most} bytes of this month are used`),
+      searchLimitReached('time', 'max_monthly_bandwidth', `the limit of ${most} bytes per month is used up`),
     );
   }
 
-  /** @throws Refused 429; what the quota throws */
+  /** @throws Refused 429; errors of the quota */
   async takeWrites(grant: SearchGrant, documents: number): Promise<void> {
     const { index, limits } = grant;
     if (!taken(this.#writes, index, limits.maxWritesPerSecond, documents))
@@ -68,14 +74,16 @@ export class SearchAllowance {
     await this.#takeOfDay(searchUpdates(index), limits.maxDailyUpdates, documents, 'max_daily_updates');
   }
 
-  /** @throws Refused 429; what the quota throws */
+  /** @throws Refused 429; errors of the quota */
   async takeQuery(grant: SearchGrant, rerankUnits: number): Promise<void> {
     const { index, limits } = grant;
     if (!taken(this.#queries, index, limits.maxQueryPerSecond, 1))
       throw perSecond('max_query_per_second', limits.maxQueryPerSecond, 'queries');
     const most = limits.maxMonthlyReranks;
     if (rerankUnits > 0 && most >= 0 && this.parts.usage.rerankUnits(index) + rerankUnits > most)
-      throw new RefusedRequest(searchLimitReached('time', 'max_monthly_reranks', `all ${most} of this month are used`));
+      throw new RefusedRequest(
+        searchLimitReached('time', 'max_monthly_reranks', `the limit of ${most} per month is used up`),
+      );
     await this.#takeOfDay(searchQueries(index), limits.maxDailyQueries, 1, 'max_daily_queries');
   }
 
@@ -84,12 +92,12 @@ export class SearchAllowance {
     // The quota takes 0 for no limit.
     if (perDay > 0 && (await this.parts.quota.take(asLeased(subject, perDay), count))) return;
     const tomorrowInMs = DAY_MS - (this.parts.clock.nowMs() % DAY_MS);
-    const text = `all ${perDay} of this day (UTC) are used`;
+    const text = `the limit of ${perDay} per UTC day is used up`;
     throw new RefusedRequest(searchLimitReached('time', limit, text, Math.ceil(tomorrowInMs / 1000)));
   }
 }
 
-/** What a query that asks for reranking is charged. */
+/** The charged units of a query with reranking. */
 export function rerankUnitsOf(topK: number): number {
   return Math.ceil(topK / RERANK_UNIT_DOCUMENTS);
 }
@@ -100,10 +108,10 @@ function taken(bursts: BurstLimiter, index: DatabaseId, most: number, count: num
 }
 
 function perSecond(limit: string, most: number, what: string): RefusedRequest {
-  return new RefusedRequest(searchLimitReached('time', limit, `at most ${most} ${what} in a second`, 1));
+  return new RefusedRequest(searchLimitReached('time', limit, `at most ${most} ${what} per second`, 1));
 }
 
-/** The quota leases days by the database and its limit, and looks at nothing else of a grant. */
+/** The quota leases days by the database and its limit, and ignores the rest of a grant. */
 function asLeased(subject: DatabaseId, maxRequestsPerDay: number): KvGrant {
   const limits = { maxCommandBytes: 0, maxRequestsPerDay };
   return { database: subject, partitions: [], role: 'standard', user: '', limits };

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the data plane of search indexes as a whole. */
+/** The OpenAPI description of the data plane of search indexes. */
 import { SEARCH_REFUSALS } from '../error-map.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { record, TEXT, WHOLE } from '../http/openapi/parts.js';
@@ -13,13 +13,13 @@ export const SEARCH_AREA: ApiArea = {
   error: record({ error: TEXT, status: WHOLE }),
   wrapped: (result) => record({ result }),
   refusals: () => ({
-    400: { about: 'Something is wrong; the text names it.', text: 'topK: is a number from 1 to 1000' },
+    400: { about: 'The request is not valid; the text says why.', text: 'topK must be from 1 to 1000' },
     401: { about: 'The token is wrong.', text: SEARCH_REFUSALS.unauthorized.text },
-    403: { about: 'The token may only look, or the index is full.', text: SEARCH_REFUSALS.readOnly.text },
+    403: { about: 'The token is read-only, or the index is full.', text: SEARCH_REFUSALS.readOnly.text },
     404: { about: 'There is no such index.', text: 'Namespace news for the index papers does not exist' },
     413: { about: 'The body is too long.', text: 'body is too large, current limit: 1048576 bytes' },
     429: {
-      about: 'A bound of a second or a day is reached, or failed sign-ins.',
+      about: 'A limit per second or per day is reached, or too many failed sign-ins.',
       text: 'too many requests in this second',
     },
     503: { about: 'Not possible right now.', text: 'server is busy, nothing was done' },

@@ -1,6 +1,5 @@
 /**
- * One request of a search index and its answer. The call has what was found out about the request; only the answer
- * writes.
+ * One request of a search index and its answer. The call has the parsed request; only the answer writes.
  *
  *  SC1 an answer is written once, head and body together, with its length
  *  SC2 a success is `{"result": …}`, a refusal `{"error": "…", "status": …}`
@@ -27,24 +26,24 @@ export class SearchCall {
     readonly answer: SearchAnswer,
     readonly target: SearchTarget,
     readonly grant: SearchGrant,
-    /** The body as it came. */
+    /** The body as it arrived. */
     readonly body: Buffer,
   ) {
     this.store = new DocumentStore(face.parts.gateway, grant.index);
     this.startedAtMs = face.parts.clock.monotonicMs();
   }
 
-  /** The name of the index; '' for commands about all of them. */
+  /** The name of the index; '' for commands about all indexes. */
   get name(): string {
     return this.target.name ?? '';
   }
 
-  /** The body of a command that is no upsert: it is short enough to be parsed at once. @throws Refused 400 */
+  /** The body of any command but upsert, short enough to parse in one call. @throws Refused 400 */
   get json(): unknown {
     return this.body.length === 0 ? {} : parsed(this.body);
   }
 
-  /** Is there still somebody who waits for the answer? */
+  /** Is the client still connected? */
   get isAwaited(): boolean {
     return !this.answer.response.destroyed;
   }
@@ -57,7 +56,7 @@ export class SearchCall {
     this.bytesOut = this.answer.json(200, `{"result":${JSON.stringify(value)}}`);
   }
 
-  /** Answers a list of documents. They are made some at a time, so that others run between. */
+  /** Answers a list of documents, encoded in slices so that other requests run in between. */
   async results<Item>(
     before: string,
     items: readonly Item[],
@@ -66,7 +65,7 @@ export class SearchCall {
   ): Promise<void> {
     let text = `{"result":${before}[`;
     for (let at = 0; at < items.length; at += 1) {
-      if (at > 0 && at % WRITTEN_DOCUMENTS === 0) await this.face.breathe();
+      if (at > 0 && at % WRITTEN_DOCUMENTS === 0) await this.face.yieldToEventLoop();
       text += `${at === 0 ? '' : ','}${JSON.stringify(shown(items[at] as Item))}`;
     }
     this.bytesOut = this.answer.json(200, `${text}]${after}}`);
@@ -80,12 +79,12 @@ export class SearchAnswer {
     readonly response: ServerResponse,
   ) {}
 
-  /** @returns how many bytes the body has */
+  /** @returns the bytes of the body */
   json(status: number, text: string): number {
     return write(this.response, { status, text, headers: answerHeaders(this.request), isLast: this.face.isDraining });
   }
 
-  /** Answers nothing but a head. Anybody may ask for that, so a long body of the request is not read. */
+  /** Answers with only a head. Any client may request it, so a long request body is not read. */
   empty(headers: Readonly<Record<string, string>>): void {
     const { request, response } = this;
     write(response, {
@@ -98,7 +97,7 @@ export class SearchAnswer {
     });
   }
 
-  /** @param leavesBody the refusal comes before the body was asked for, and a long body is not read */
+  /** @param leavesBody for a refusal before the body is read; a long body is then left unread */
   refuse(refused: RefusedRequest, leavesBody = false): void {
     const { status, text: error } = refused.refusal;
     const text = JSON.stringify({ error, status });

@@ -1,19 +1,12 @@
-/** What the data plane of search indexes is made of: ports from outside, and what its requests share. */
+/** The parts of the search endpoint: ports from outside, and objects that its requests share. */
 import { ByteBudget, type DatabaseId } from '../../kernel/index.js';
-import { uuidOf } from '../../messages/index.js';
 import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
+import { uuidOf } from '../../protocol/index.js';
 import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange, RequestBodyReader } from '../http/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { DEFAULT_SEARCH_FACE_LIMITS, type SearchFaceLimits } from './face-limits.js';
-import { SearchAllowance } from './search-allowance.js';
-
-/** What of an index was used in this month (UTC), as far as this process has heard. */
-export interface SearchMonth {
-  rerankUnits(index: DatabaseId): number;
-  /** They are those of bodies, in and out. */
-  bytes(index: DatabaseId): number;
-}
+import { SearchAllowance, type SearchMonth } from './search-allowance.js';
 
 export interface SearchHandlerParts {
   readonly access: SearchAccess;
@@ -25,14 +18,14 @@ export interface SearchHandlerParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** Left out: guessing is neither slowed nor counted. */
+  /** Default: failed sign-ins are neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
-  /** Left out: what requests hold has no bound. */
+  /** Default: no limit on the bytes that requests hold. */
   readonly budget?: ByteBudget | undefined;
-  /** Those not given have their defaults. */
+  /** Missing ones have their defaults. */
   readonly limits?: Partial<SearchFaceLimits>;
-  /** While it says so, every answer is its connection's last. */
+  /** While it returns true, every answer closes its connection. */
   readonly isDraining?: () => boolean;
 }
 
@@ -58,18 +51,18 @@ export class SearchFace {
     return this.parts.isDraining?.() ?? false;
   }
 
-  /** The name that its owner gave it. One that was deleted a moment ago goes by its id. */
+  /** The name from its owner. A recently deleted index has its id instead. */
   nameOf(index: DatabaseId): string {
     for (const { id, name } of this.parts.access.searchIndexes()) if (id === index) return name;
     return uuidOf(index);
   }
 
-  /** Lets others run. */
-  breathe(): Promise<void> {
-    return this.parts.timers.breathe();
+  /** Lets other work run. */
+  yieldToEventLoop(): Promise<void> {
+    return this.parts.timers.yieldToEventLoop();
   }
 
-  /** Runs what reads a whole index. @returns undefined when too many of them run, and has run nothing */
+  /** Runs an operation that reads a whole index. @returns undefined, without running it, if too many are running */
   async scanning<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
     if (this.#scans >= this.limits.maxScans) return undefined;
     this.#scans += 1;

@@ -1,13 +1,13 @@
 /**
- * The data plane of search indexes, for whoever has the port: `/search/<id>/<command>/<index name>`.
+ * The data plane of search indexes, on any port: `/search/<id>/<command>/<index name>`.
  *
- * A request is judged in this order: token, command, method, what the token may do, name, body, limits. Nothing is done
- * before all of it is judged.
+ * Order of checks: token, command, method, rights, name, body, limits. No work starts before all checks have passed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Middleware } from 'koa';
 import { assert } from '../../kernel/index.js';
-import { databaseIdOfUuid } from '../../messages/index.js';
 import type { SearchGrant } from '../../ports/index.js';
+import { databaseIdOfUuid } from '../../protocol/index.js';
 import { queueBodyTooLarge, SEARCH_REFUSALS, SHARED_REFUSALS, searchRefusalOf } from '../error-map.js';
 import { bearerToken } from '../http/credentials.js';
 import { FaceRequest, isLongBody, PlainRequest } from '../http/index.js';
@@ -23,7 +23,7 @@ import { nameProblem, parseSearchTarget, type SearchTarget } from './search-targ
 
 const INDEX_NAME = 'index name';
 
-/** What one word in the path stands for: a command about one index, one about all of them, or both. */
+/** The routes of one word in the path: a command about one index, about all of them, or both. */
 interface Command {
   readonly named?: SearchRoute;
   readonly ofAll?: SearchRoute;
@@ -35,14 +35,22 @@ for (const route of SEARCH_ROUTES) {
   COMMANDS.set(command, { ...COMMANDS.get(command), [index === undefined ? 'ofAll' : 'named']: route });
 }
 
-/** May it change documents? What is no command changes none. */
+/** May the command change documents? False for an unknown command. */
 export function changesDocuments(name: string): boolean {
   const command = COMMANDS.get(name);
   return command !== undefined && [command.named, command.ofAll].some((route) => route?.permission === 'write');
 }
 
-/** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
-type SearchHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+/** @returns false, without any effect, for other paths. Requests come from this program's servers */
+export type SearchHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** The handler as Koa middleware: other paths go to the next one. */
+export function searchMiddleware(handle: SearchHandler): Middleware {
+  return async (context, next) => {
+    if (!handle(context.req, context.res)) return next();
+    context.respond = false;
+  };
+}
 
 export function createSearchHandler(parts: SearchHandlerParts): SearchHandler {
   const face = new SearchFace(parts);
@@ -99,7 +107,7 @@ async function run(answer: SearchAnswer, route: SearchRoute, call: SearchCall): 
   }
 }
 
-/** An id that is none is answered as one of somebody else. @throws Refused 401, 429; CONTROL_STALE */
+/** An invalid id is answered like another account's. @throws Refused 401, 429; CONTROL_STALE */
 function grantOf(face: SearchFace, request: IncomingMessage, { id }: SearchTarget): SearchGrant {
   const { parts, signIns, addresses } = face;
   const token = bearerToken(request.headers.authorization);
@@ -122,7 +130,7 @@ function commandOf({ method = '' }: IncomingMessage, target: SearchTarget): Comm
   throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: methods.join(', ') });
 }
 
-/** @throws Refused 400 for what is no name */
+/** @throws Refused 400 for an invalid name */
 function routeOf({ named, ofAll }: Command, { name, isMalformed, isAll }: SearchTarget): SearchRoute {
   if (isMalformed) throw invalid(`${INDEX_NAME}: malformed percent-encoding`);
   if (named === undefined) return ofAll as SearchRoute;

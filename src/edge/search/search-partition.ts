@@ -1,11 +1,11 @@
-/** The way to the kv partition of a search database: commands for its owner, and their replies as lists. */
+/** The kv partition of a search database: commands for its owner, and their replies as lists. */
 import { ErrorReply, notAvailable, type Reply } from '../../domain/kv/index.js';
 import type { DocumentWrite } from '../../domain/search/index.js';
 import { assert, type ByteString, type DatabaseId, MillraceError } from '../../kernel/index.js';
-import { kvPartition } from '../../messages/index.js';
 import type { KvGateway } from '../../ports/index.js';
+import { kvPartition } from '../../protocol/index.js';
 
-/** How much a search database holds. */
+/** The size of a search database. */
 export interface StoredTotals {
   readonly documents: number;
   readonly bytes: number;
@@ -22,14 +22,14 @@ export class SearchPartition {
     return (await this.#run('single', [words]))[0] as Reply;
   }
 
-  /** @throws what the gateway throws; STORAGE_FULL when the partition may not grow */
+  /** @throws errors of the gateway; STORAGE_FULL if the partition may not grow */
   pipeline(commands: readonly (readonly ByteString[])[]): Promise<readonly Reply[]> {
     return this.#run('pipeline', commands);
   }
 
   /**
-   * @param words as the rule of that write has them
-   * @throws as `pipeline`; SHARD_UNAVAILABLE when the owner is a process of an earlier version, which has done nothing
+   * @param words as the rule of that write expects
+   * @throws as `pipeline`; SHARD_UNAVAILABLE if the owner runs an earlier version, which has not executed the write
    */
   async write({ name }: DocumentWrite, ...words: readonly ByteString[]): Promise<readonly Reply[]> {
     return listOf(await this.one([name, ...words]));
@@ -49,13 +49,13 @@ export class SearchPartition {
   }
 }
 
-/** What stands last in a list of counts. */
+/** The last two items of a list of counts. */
 export function totalsOf(counts: readonly Reply[]): StoredTotals {
   const [documents, bytes] = counts.slice(-2);
   return { documents: Number(documents ?? 0), bytes: Number(bytes ?? 0) };
 }
 
-/** A list, or a map as names and values in turn. */
+/** A list, or a map as alternating names and values. */
 export function listOf(reply: Reply): readonly Reply[] {
   if (Array.isArray(reply)) return reply;
   const { items } = reply as { items?: readonly Reply[] };

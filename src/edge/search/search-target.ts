@@ -1,21 +1,21 @@
 /**
- * Reads `/search/<id of the search database>/<command>/<index name>` from the raw request target. All that follows the
- * command is the name, slashes included, because clients put names into the path as they are.
+ * Reads `/search/<id of the search database>/<command>/<index name>` from the raw request target. The whole rest
+ * after the command is the name, slashes included, because clients do not encode names.
  */
 import { MAX_INDEX_NAME_CHARACTERS } from '../../domain/search/index.js';
 
 const ROOT = '/search/';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what names may not have
+// biome-ignore lint/suspicious/noControlCharactersInRegex: names must not contain these characters
 const CONTROL = /[\u0000-\u001f\u007f]|\p{Surrogate}/u;
 
 export interface SearchTarget {
-  /** It is what stands there; it may be no id at all. */
+  /** The text as given; it may be no valid id. */
   readonly id: string;
   readonly command: string;
-  /** Decoded; undefined when nothing stands there, or its percent-encoding is malformed. */
+  /** Decoded; undefined if it is missing or its percent-encoding is malformed. */
   readonly name: string | undefined;
   readonly isMalformed: boolean;
-  /** There is `?all`, with whatever value. */
+  /** `?all` is present, with any value. */
   readonly isAll: boolean;
 }
 
@@ -36,7 +36,7 @@ export function parseSearchTarget(target: string): SearchTarget | undefined {
   };
 }
 
-/** Why something is no name of an index; undefined when it is one. @param what how a client knows the name */
+/** The error about an invalid index name; undefined if it is valid. @param what the client's term for the name */
 export function nameProblem(what: string, name: unknown): string | undefined {
   if (typeof name !== 'string') return `${what} must be a string`;
   if (name === '') return `${what} must not be empty`;

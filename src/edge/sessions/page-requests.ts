@@ -1,10 +1,10 @@
 /**
- * Requests of pages: a browser sends its session along with whatever any page makes it send, so a change has to show that
- * the console's own page asks for it.
+ * Requests of pages. A browser sends its session cookie with requests of any page, so a change has to prove that it
+ * comes from the console's own page.
  *
- *  PGR1 with a session nothing is changed without the header that belongs to it, which no other site can know
- *  PGR2 nothing is changed for a page of another origin, whatever else it shows
- *  PGR3 a page is never challenged: its browser would ask for a password in a window of its own
+ *  PGR1 a change with a session needs the session's CSRF header, which no other site knows
+ *  PGR2 a change requested by a page of another origin is refused, whatever else it contains
+ *  PGR3 a page is never challenged: its browser would open a password dialog
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -15,22 +15,25 @@ import { type OpenedSession, type SealedSessions, sessionInCookie } from './seal
 
 export const CSRF_HEADER = 'millrace-csrf';
 
-type Asked = Pick<IncomingMessage, 'method' | 'headers'>;
+type RequestHead = Pick<IncomingMessage, 'method' | 'headers'>;
 
-/** Does a page of the console ask? What it may is another question. */
-export function isOfPage({ headers }: Asked): boolean {
+/** Does it come from a page of the console? Its rights are checked elsewhere. */
+export function isOfPage({ headers }: RequestHead): boolean {
   return headers[CSRF_HEADER] !== undefined || sessionInCookie(headers.cookie) !== undefined;
 }
 
-/** Where pages are asked from, and with which sessions. */
+/** Sessions, and the origins of pages. */
 export interface Pages {
   readonly sessions: SealedSessions;
-  /** Under which a proxy that rewrites `Host` may have been asked. */
+  /** The public origin, for proxies that rewrite `Host`. */
   readonly publicUrls: { readonly search: string };
 }
 
-/** @throws Refused 401 for none that is worth anything, 403 (PGR1, PGR2); CONTROL_STALE */
-export function sessionOf({ sessions, publicUrls }: Pages, asked: Asked): OpenedSession {
+/**
+ * @throws Refused 401 without a valid session, 403 (PGR1: a change needs the CSRF header; PGR2: no changes from other
+ * origins); CONTROL_STALE
+ */
+export function sessionOf({ sessions, publicUrls }: Pages, asked: RequestHead): OpenedSession {
   const { method, headers } = asked;
   const text = sessionInCookie(headers.cookie);
   const session = text === undefined ? undefined : sessions.opened(text);
@@ -43,17 +46,18 @@ export function sessionOf({ sessions, publicUrls }: Pages, asked: Asked): Opened
 }
 
 /**
- * PGR2. Programs do not say from which site they ask; a browser does, and a page cannot make it say something else.
+ * Refuses changes from other origins (PGR2). Browsers send the header and pages cannot change it; other programs do
+ * not send it.
  * @throws Refused 403
  */
-export function refuseOtherSites({ method, headers }: Asked): void {
+export function refuseOtherSites({ method, headers }: RequestHead): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none' || BODILESS_METHODS.has(method)) return;
   throw new RefusedRequest(MANAGEMENT_REFUSALS.otherSite);
 }
 
-/** The same of browsers that say no site, as all do over plain HTTP. @throws Refused 403 */
-export function refuseOtherOrigins({ method, headers: { origin, host } }: Asked, publicUrl: string): void {
+/** The same for browsers without that header, which is missing over plain HTTP. @throws Refused 403 */
+export function refuseOtherOrigins({ method, headers: { origin, host } }: RequestHead, publicUrl: string): void {
   if (origin === undefined || BODILESS_METHODS.has(method)) return;
   if (!isAt(origin, host) && !isAt(origin, hostOf(publicUrl))) throw new RefusedRequest(MANAGEMENT_REFUSALS.otherSite);
 }
@@ -62,7 +66,7 @@ function isAt(origin: string, host: string | undefined): boolean {
   return host !== undefined && hostOf(origin) === host.toLowerCase();
 }
 
-/** `null`, which a page without an origin says, has none. Public URLs may come without a scheme. */
+/** Undefined for `null`, the origin of some pages. Public URLs may have no scheme. */
 function hostOf(url: string): string | undefined {
   const text = url.includes('://') ? url : `http://${url}`;
   return URL.canParse(text) && url !== 'null' ? new URL(text).host : undefined;

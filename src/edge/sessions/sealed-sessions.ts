@@ -1,21 +1,21 @@
 /**
- * Sessions of people at the console: a sealed text that holds who signed in, with which key, and until when. Nothing is
- * kept on the server but which ones were signed out of, so every process that has the key file knows it; it is worth as
- * much as its key is worth at that moment, and no longer than it was begun for (docs/adr/0069-the-console-is-a-program-in-the-page.md).
+ * Sessions of the console: a sealed text with the user, the key and the end of the session. The server stores only
+ * the sessions that were signed out, so every process with the key file can open a session. It has the current rights
+ * of its key, until its fixed end (docs/decisions/console.md).
  */
 import { createHash } from 'node:crypto';
-import { newId } from '../../messages/index.js';
 import type { Clock, ManagementAccess, ManagementGrant, Random, Sealing } from '../../ports/index.js';
+import { newId } from '../../protocol/index.js';
 import { type BasicCredentials, bearerToken } from '../http/credentials.js';
 
 export const SESSION_COOKIE_NAME = 'millrace_session';
-/** A working day, where nobody says otherwise; who stays longer signs in again. */
+/** Default duration: a working day; after it users sign in again. */
 const DEFAULT_SESSION_MS = 12 * 3_600_000;
-/** Longer ones are none of ours. */
+/** No valid session is longer. */
 const MAX_SESSION_CHARACTERS = 4096;
 
 interface Session extends BasicCredentials {
-  /** Names what is signed out of: the sealed text itself can be spelled in several ways. */
+  /** Identifies the session for sign-out: a sealed text can be encoded in several ways. */
   readonly name: string;
   readonly untilMs: number;
 }
@@ -25,14 +25,14 @@ export interface SealedSessionPorts {
   readonly sealing: () => Sealing;
   readonly clock: Clock;
   readonly random: Random;
-  /** How long a session lasts at most. Left out: a working day. */
+  /** The longest duration of a session. Default: a working day. */
   readonly sessionMs?: number | undefined;
 }
 
 export interface OpenedSession {
   readonly grant: ManagementGrant;
   readonly untilMs: number;
-  /** What a page says in the header `CSRF_HEADER` with each change: another site cannot know it. */
+  /** The value of the header `CSRF_HEADER` for changes, unknown to other sites. */
   readonly csrf: string;
 }
 
@@ -43,25 +43,25 @@ export class SealedSessions {
     this.sessionMs = ports.sessionMs ?? DEFAULT_SESSION_MS;
   }
 
-  /** @returns the session's text; the credentials are those of a grant that was just looked up */
+  /** @returns the session's text; the credentials have just been checked */
   begin({ email, key }: BasicCredentials): { readonly text: string; readonly untilMs: number } {
     const untilMs = Math.trunc(this.ports.clock.nowMs()) + this.sessionMs;
     const session: Session = { name: newId('ses_', this.ports.random), email, key, untilMs };
     return { text: this.ports.sealing().seal(JSON.stringify(session)), untilMs };
   }
 
-  /** Undefined for what is no session, or one that is over whatever was signed out of. */
+  /** Undefined for an invalid or expired session; sign-out is not checked. */
   named(text: string): { readonly name: string; readonly untilMs: number } | undefined {
     const session = this.#opened(text);
     return session === undefined || session.untilMs <= this.ports.clock.nowMs() ? undefined : session;
   }
 
-  /** Undefined also for one that was signed out of, or has a key that opens nothing any more. @throws CONTROL_STALE */
+  /** Undefined also after sign-out, or if the key is no longer valid. @throws CONTROL_STALE */
   grantFor(text: string): ManagementGrant | undefined {
     return this.opened(text)?.grant;
   }
 
-  /** Undefined as `grantFor`. @throws CONTROL_STALE */
+  /** Undefined as in `grantFor`. @throws CONTROL_STALE */
   opened(text: string): OpenedSession | undefined {
     const session = this.#opened(text);
     if (session === undefined || session.untilMs <= this.ports.clock.nowMs()) return undefined;
@@ -82,19 +82,19 @@ export class SealedSessions {
   }
 }
 
-/** The name is in the sealed text alone, which no page can read: what follows from it is the page's own. */
+/** Derived from the name, which is only in the sealed text that pages cannot read; the page gets only this value. */
 function csrfOf({ name }: Session): string {
   return createHash('sha256').update(`csrf ${name}`, 'utf8').digest('base64url');
 }
 
-/** Other things are sealed with the same key file. */
+/** Other data is sealed with the same key file. */
 function isSession(opened: unknown): opened is Session {
   const { name, email, key, untilMs } = (opened ?? {}) as Partial<Record<keyof Session, unknown>>;
   const texts = [name, email, key];
   return texts.every((text) => typeof text === 'string') && typeof untilMs === 'number';
 }
 
-/** A request carries a session as its bearer token, or in its cookie. */
+/** The session in the bearer token or in the cookie. */
 export function sessionIn(authorization: string | undefined, cookie: string | undefined): string | undefined {
   const bearer = bearerToken(authorization);
   return bearer ?? sessionInCookie(cookie);
@@ -108,7 +108,7 @@ export function sessionInCookie(cookie: string | undefined): string | undefined 
   return undefined;
 }
 
-/** `Set-Cookie` for a session's text; '' has the browser forget it. @param isSecure it is sent over TLS only */
+/** `Set-Cookie` for a session's text; '' deletes the cookie. @param isSecure sent only over TLS */
 export function sessionCookie(text: string, seconds: number, isSecure: boolean): string {
   const value = encodeURIComponent(text);
   const secure = isSecure ? '; Secure' : '';

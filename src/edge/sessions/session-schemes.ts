@@ -1,4 +1,4 @@
-/** Who signs in at the management port, as the OpenAPI document says it. */
+/** OpenAPI security schemes of the management port. */
 import type { JsonSchema } from '../http/openapi/parts.js';
 import { CSRF_HEADER } from './page-requests.js';
 import { SESSION_COOKIE_NAME } from './sealed-sessions.js';

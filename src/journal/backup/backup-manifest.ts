@@ -1,13 +1,13 @@
 /**
- * The manifest of a backup, `manifest.json`: what was copied, from where to where, and the digest of every file. It is
- * written last: a backup without one did not come to its end.
+ * The manifest of a backup, `manifest.json`: the copied shards with their ranges, and the digest of every file. It is
+ * written last, so a backup without it is incomplete.
  *
  *   {"sha256": "<of the JSON text of contents>", "contents": { … }}
  *
- *  BMA1 a manifest that was changed by as much as a bit is refused
+ *  BMA1 a manifest that differs by a single bit from the written one is refused
  */
 import { createHash } from 'node:crypto';
-import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError, type ShardName } from '../../kernel/index.js';
+import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError, type ShardName, writtenByNewer } from '../../kernel/index.js';
 import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
 import type { ChainHead } from '../chain.js';
 
@@ -16,21 +16,21 @@ export interface BackupHead extends Omit<ChainHead, 'hash'> {
   readonly hash: string;
 }
 
-/** A shard with an owner: a snapshot, and every message of its journal behind it up to `to`. */
+/** A shard with an owner: a snapshot, and every later message of its journal up to `to`. */
 export interface JournalBackup {
   readonly shard: ShardName;
-  /** Name of the snapshot's manifest among the objects; null: there was none, the journal is copied from its beginning. */
+  /** The object name of the snapshot's manifest; null: there was none, and the journal is copied from its beginning. */
   readonly snapshot: string | null;
-  /** Positions of the messages, both inclusive; `to` is below `from` where the snapshot covers all there was. */
+  /** Positions of the messages, both inclusive; `to` is below `from` when the snapshot covers all of them. */
   readonly from: number;
   readonly to: number;
-  /** The last entry copied. Number 0: nothing was ever written. */
+  /** The last entry copied. Number 0: the journal was empty. */
   readonly head: BackupHead;
   readonly objects: readonly FileRef[];
   readonly entries: readonly FileRef[];
 }
 
-/** A log with many writers and without a chain: an intake, or the meter's. */
+/** A log with many writers and without a chain: an intake, or the meter's log. */
 export interface LogBackup {
   readonly shard: ShardName;
   readonly from: number;
@@ -39,23 +39,23 @@ export interface LogBackup {
 }
 
 export interface BackupManifest {
-  /** The level of the forms in which things in it may be stored (`kernel/format-level.ts`). */
+  /** The level of the stored forms that the backup may contain (`kernel/format-level.ts`). */
   readonly format: number;
   /** Version of the program. */
   readonly madeBy: string;
   readonly clusterId: string;
   readonly kvShards: number;
   readonly queueShards: number;
-  /** Which key file secrets are sealed with; the key itself is not in the backup. */
+  /** Names the key file that sealed the secrets; the key itself is not in the backup. */
   readonly keyId: string;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
   readonly journals: readonly JournalBackup[];
   readonly intakes: readonly LogBackup[];
   readonly meter: LogBackup;
-  /** Objects of moments of databases, under the names that they have in the installation. */
+  /** Objects of kept moments of databases, with the names that they have in the installation. */
   readonly kept: readonly FileRef[];
-  /** The newest snapshot of the statistics, under the names of its objects. Backups of old releases have none. */
+  /** The newest snapshot of the statistics, with the names of its objects. Backups of old releases have none. */
   readonly statistics?: readonly FileRef[];
 }
 
@@ -79,7 +79,7 @@ export async function writeManifest(files: BackupFiles, contents: BackupManifest
   );
 }
 
-/** @throws INVALID when there is none, or of a format that is not known; JOURNAL_DAMAGED (BMA1) */
+/** @throws INVALID when it is missing or has an unknown format; JOURNAL_DAMAGED when it was changed (BMA1) */
 export async function readManifest(files: BackupFiles): Promise<BackupManifest> {
   const pieces = await files.read(MANIFEST_FILE);
   if (pieces === undefined) {
@@ -88,9 +88,12 @@ export async function readManifest(files: BackupFiles): Promise<BackupManifest> 
   const read: Uint8Array[] = [];
   for await (const piece of pieces) read.push(piece);
   const { sha256, contents } = parsed(Buffer.concat(read).toString('utf8'));
-  // Written and parsed, JSON of lists, texts and whole numbers is the same text again.
-  if (sha256 !== digestOf(JSON.stringify(contents))) throw damaged('it does not have its digest');
+  // JSON of lists, texts and whole numbers has the same text after parsing and writing.
+  if (sha256 !== digestOf(JSON.stringify(contents))) throw damaged('checksum mismatch');
   const { format } = contents ?? {};
+  if (Number.isSafeInteger(format) && Number(format) > FORMAT_LEVEL) {
+    throw writtenByNewer('the backup', { of: 'level', found: Number(format), known: FORMAT_LEVEL });
+  }
   if (contents === undefined || !isReadable(format)) {
     throw new MillraceError('INVALID', `a backup of format ${String(format)}, which this release cannot read`);
   }
@@ -106,7 +109,7 @@ function parsed(text: string): { sha256?: string; contents?: BackupManifest } {
     const value = JSON.parse(text) as { sha256?: string; contents?: BackupManifest } | null;
     return value ?? {};
   } catch (cause) {
-    throw damaged('it is no JSON', cause);
+    throw damaged('it is not JSON', cause);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The objects of a backup, read as an object store that nobody can write to. */
+/** The objects of a backup as a read-only object store. */
 import { MillraceError } from '../../kernel/index.js';
 import type { BackupFiles, FileRef, ObjectInfo, ObjectStore } from '../../ports/index.js';
 import { placesOf, type RecordPlace } from './record-files.js';
@@ -30,10 +30,10 @@ export class BackupObjects implements ObjectStore {
   }
 
   put(name: string): Promise<void> {
-    return Promise.reject(new MillraceError('DEFECT', 'a backup is not written to', { name }));
+    return Promise.reject(new MillraceError('DEFECT', 'a backup is read-only', { name }));
   }
 
   delete(name: string): Promise<void> {
-    return Promise.reject(new MillraceError('DEFECT', 'nothing of a backup is deleted', { name }));
+    return Promise.reject(new MillraceError('DEFECT', 'a backup is read-only', { name }));
   }
 }

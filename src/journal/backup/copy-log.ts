@@ -1,4 +1,4 @@
-/** Messages of a stream as records of a backup and back, and copying a log that has no chain. */
+/** Converts messages of a stream to records of a backup and back, and copies logs without a chain. */
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { BackupFiles, FileRef, Journal, StoredMessage } from '../../ports/index.js';
 import { journalEndAt } from '../journal-end.js';
@@ -7,14 +7,14 @@ import { type BackupRecord, readRecords, writeRecords } from './record-files.js'
 
 type Reader = { readonly journal: Pick<Journal, 'read' | 'readAt' | 'tail'> };
 
-/** The front of an intake goes while it is read, once a record is accepted; more often only by chance. */
+/** The front of an intake moves during reading when a record is accepted; many times in a row is only chance. */
 const TRIES = 20;
 
 export function recordOf({ position, storedAtMs, bytes }: StoredMessage): BackupRecord {
   return { name: `${position} ${storedAtMs}`, content: bytes };
 }
 
-/** Every message of the files. @throws JOURNAL_DAMAGED */
+/** All messages of the files. @throws JOURNAL_DAMAGED */
 export async function* readMessages(files: BackupFiles, refs: readonly FileRef[]): AsyncGenerator<StoredMessage> {
   for await (const { name, content } of readRecords(files, refs)) {
     const [position = Number.NaN, storedAtMs = Number.NaN] = name.split(' ').map(Number);
@@ -25,7 +25,7 @@ export async function* readMessages(files: BackupFiles, refs: readonly FileRef[]
   }
 }
 
-/** All that is there now. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+/** Copies all present messages. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
 export async function copyLog({ journal }: Reader, files: BackupFiles, shard: ShardName): Promise<LogBackup> {
   for (let tries = 1; ; tries += 1) {
     const { first: from, last: to } = await journal.tail(shard);
@@ -44,7 +44,7 @@ export async function copyLog({ journal }: Reader, files: BackupFiles, shard: Sh
 }
 
 /**
- * Where the last entry that is whole now ends; 0 in an empty journal.
+ * The end of the last complete entry; 0 in an empty journal.
  * @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
  */
 export async function lastWholeEntry({ journal }: Reader, shard: ShardName): Promise<number> {

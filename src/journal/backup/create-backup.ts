@@ -1,13 +1,14 @@
 /**
- * A backup of an installation while it works: of each shard the newest verified snapshot and every entry behind it, up
- * to a position that is fixed in the beginning.
+ * Makes a backup of a running installation: of each shard the newest verified snapshot and every later entry up to a
+ * position that is fixed at the start.
  *
- *  CB1 everything that was acknowledged before it began is in it, and of each shard nothing from behind its position
- *  CB2 intakes come before the queues: what an owner takes over meanwhile is in one of the two
- *  CB3 the meter's log comes last: it has every record that the control state has counted
- *      A snapshot of the statistics comes before it: of what was let go of, that has the numbers
- *  CB4 nothing is copied that does not read back: objects have their digests, entries their chain
- *  CB5 a shard whose snapshot is swept meanwhile is copied anew, from the one that there is then
+ *  CB1 every change acknowledged before the start is in the backup, and each shard ends at its fixed position
+ *  CB2 intakes are copied before the queues, so a message that an owner accepts during the copy is in at least one of
+ *      them
+ *  CB3 the meter's log is copied last, so it has every record that the control state has counted; a snapshot of the
+ *      statistics comes before it, with the counts of removed records
+ *  CB4 copied data is verified: objects by their digests, entries by their chain
+ *  CB5 a shard with a snapshot that is removed during the copy is copied again from the present one
  */
 import { EntryAssembler, type ReadEntry, sha256 } from '../../codec/envelope/index.js';
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
@@ -35,16 +36,19 @@ export interface BackupSource {
   readonly log: Log;
 }
 
-/** What an installation consists of. */
+/** The parts of an installation. */
 export interface Installation {
   readonly clusterId: string;
   readonly kvShards: number;
   readonly queueShards: number;
-  /** Shards with owners. The control shard comes last: a database deleted meanwhile is not brought back empty. */
+  /**
+   * Shards with owners. The control shard comes last, so that a database deleted during the backup does not come back
+   * empty.
+   */
   readonly journals: readonly ShardName[];
   readonly intakes: readonly ShardName[];
   readonly meter: ShardName;
-  /** The level of the forms in which things may be stored there by now. */
+  /** The present level of the installation's stored forms. */
   format(): Promise<number>;
 }
 
@@ -53,10 +57,15 @@ export interface BackupMaker {
   readonly keyId: string;
 }
 
-/** A snapshot is swept after two more of its shard: twice in a row only where copying is far too slow. */
+/**
+ * A snapshot is removed after two later ones of its shard; this happens twice in a row only when copying is far too
+ * slow.
+ */
 const TRIES = 5;
 
-/** @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when something of the installation does not read back; of the files */
+/**
+ * @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when data of the installation cannot be verified; errors of the files
+ */
 export async function createBackup(
   source: BackupSource,
   files: BackupFiles,
@@ -76,7 +85,7 @@ export async function createBackup(
   const { meter, statistics } = await copyMeter(source, files, installation);
   const { clusterId, kvShards, queueShards } = installation;
   const manifest: BackupManifest = {
-    // Behind all that was copied: the level is raised before anything of it is written.
+    // Read last: a form is written only after its level was raised, so this level covers all copied data.
     format: await installation.format(),
     ...maker,
     clusterId,
@@ -94,7 +103,7 @@ export async function createBackup(
   return manifest;
 }
 
-/** Moments of databases. One that is deleted meanwhile is left out. */
+/** Copies kept moments of databases; one that is deleted during the copy is left out. */
 async function copyKept({ objects }: BackupSource, files: BackupFiles): Promise<FileRef[]> {
   await files.removeAll('kept/');
   const found = await objects.list(KEPT_PREFIX);
@@ -108,7 +117,7 @@ async function copyKept({ objects }: BackupSource, files: BackupFiles): Promise<
   return writeRecords(files, 'kept/objects-', records());
 }
 
-/** CB3. */
+/** Copies the meter's log and a snapshot of the statistics (CB3). */
 async function copyMeter(
   source: BackupSource,
   files: BackupFiles,
@@ -118,7 +127,7 @@ async function copyMeter(
     const newest = await newestStatistics(source, clusterId);
     const statistics = newest === undefined ? [] : await copyStatistics(source, files, newest);
     const meter = await copyLog(source, files, shard);
-    // Let go of meanwhile, up to a snapshot that is newer still.
+    // The log was removed up to a still newer snapshot.
     const isBehind = newest !== undefined && meter.from > meterPositionOf(newest.manifest) + 1;
     if (!isBehind || tries === TRIES) return { meter, statistics };
   }
@@ -143,7 +152,10 @@ async function copyStatistics(
   const records = async function* (): AsyncGenerator<BackupRecord> {
     for (const object of [name, ...manifest.segments.map((segment) => segment.object)]) {
       const content = await objects.get(object);
-      if (content === undefined) throw new MillraceError('JOURNAL_DAMAGED', 'statistics were swept', { object });
+      if (content === undefined)
+        throw new MillraceError('JOURNAL_DAMAGED', 'the snapshot of the statistics was deleted during the copy', {
+          object,
+        });
       yield { name: object, content };
     }
   };
@@ -154,7 +166,7 @@ function folderOf(name: string): string {
   return name.slice(0, name.lastIndexOf('/'));
 }
 
-/** CB5. */
+/** Copies a shard, again if its snapshot is removed (CB5). */
 async function copyJournal(
   source: BackupSource,
   files: BackupFiles,
@@ -165,7 +177,7 @@ async function copyJournal(
   for (let tries = 1; ; tries += 1) {
     await files.removeAll(`${shard}/`);
     try {
-      // Entries only ever follow: a later position is as good, and its snapshot is there.
+      // Entries are only added: a later position is equally valid, and its snapshot exists.
       const end = tries === 1 ? fixedEnd : await lastWholeEntry(source, shard);
       return await new JournalCopy(source, files, shard, clusterId, end).run();
     } catch (error) {
@@ -194,19 +206,20 @@ class JournalCopy {
     const from = chain.head.position + 1;
     const to = Math.max(this.end, from - 1);
     const { first } = await source.journal.tail(shard);
-    if (first > from && to >= from) throw this.#damage('entries behind the snapshot are missing');
+    if (first > from && to >= from) throw this.#damage('entries after the snapshot are missing');
     const objects =
       base === undefined ? [] : await writeRecords(files, `${shard}/objects-`, this.#objects(store, base));
     const entries = await writeRecords(files, `${shard}/entries-`, this.#entries(chain, from, to));
-    if (chain.head.position !== to) throw this.#damage('no entry ends where the copy has to');
+    if (chain.head.position !== to) throw this.#damage('no entry ends at the end of the copy');
     const head = headToJson(to === 0 ? EMPTY_HEAD : chain.head);
     return { shard, snapshot: base?.name ?? null, from, to, head, objects, entries };
   }
 
-  /** CB4. */
+  /** Reads objects and compares their digests (CB4). */
   async *#objects(store: SnapshotStore, { name, manifest, digest }: StoredManifest): AsyncGenerator<BackupRecord> {
     const bytes = await this.source.objects.get(name);
-    if (bytes === undefined || Buffer.compare(sha256(bytes), digest) !== 0) throw this.#damage('a snapshot was swept');
+    if (bytes === undefined || Buffer.compare(sha256(bytes), digest) !== 0)
+      throw this.#damage('a snapshot was deleted during the copy');
     yield { name, content: bytes };
     for (const partition of manifest.partitions) {
       for (const ref of segmentsOfPartition(partition)) {

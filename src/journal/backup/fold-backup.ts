@@ -1,16 +1,16 @@
 /**
- * The state of every partition of a backed-up shard, one at a time, from its snapshot and the entries behind it.
+ * Builds the state of every partition of a backed-up shard, one at a time, from its snapshot and the later entries.
  *
- *  FB1 every link of the chain is checked before the first state is handed over, up to the head that the manifest names
- *  FB2 segments have the bytes and the number of keys that their manifest says before anything is applied to them. Another
- *     digest is told: of a backup that this release made it is damage, of another release's it may be that states are
- *     written down in another way now
- *  FB3 memory is bounded by the largest partition and `stepBytes` of effects: entries are read again for each step
+ *  FB1 the whole chain, up to the head that the manifest names, is checked before the first state is returned
+ *  FB2 the bytes and the number of keys of segments are compared with their manifest before effects are applied. A
+ *      different digest is reported: for a backup of this release it is damage, for one of another release the
+ *      encoding of states may differ
+ *  FB3 memory is bounded by the largest partition and `stepBytes` of effects; entries are read again for each step
  */
 import { EntryAssembler, type ReadEntry } from '../../codec/envelope/index.js';
 import { MillraceError, type PartitionName } from '../../kernel/index.js';
-import { entrySections, type Manifest, type ManifestPartition } from '../../messages/index.js';
 import type { BackupFiles, Log } from '../../ports/index.js';
+import { entrySections, type Manifest, type ManifestPartition } from '../../protocol/index.js';
 import type { Chain, ChainLink } from '../chain.js';
 import { CollectedEffects } from '../collected-effects.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
@@ -27,7 +27,7 @@ export interface FoldedPartition {
   readonly fold: PartitionFold;
   /** Its last section. */
   readonly link: ChainLink;
-  /** It is what the snapshot has: where its bodies lie. */
+  /** The partition in the snapshot, with the locations of its bodies. */
   readonly before: ManifestPartition | undefined;
   /** Objects of the shard's backup. */
   readonly objects: BackupObjects;
@@ -39,11 +39,11 @@ export interface FoldOptions {
   readonly planes: BackupPlanes;
   readonly log: Log;
   readonly stepBytes?: number;
-  /** FB2. */
+  /** True when a different digest is damage (FB2). */
   readonly isOfThisRelease: boolean;
 }
 
-/** In order of name. @throws JOURNAL_DAMAGED naming what does not hold */
+/** In order of name. @throws JOURNAL_DAMAGED naming the fault */
 export async function* foldBackup(backup: JournalBackup, options: FoldOptions): AsyncGenerator<FoldedPartition> {
   const { files, planes, log, stepBytes = DEFAULT_COMPACTION_LIMITS.stepBytes } = options;
   const objects = await BackupObjects.open(files, backup.objects);
@@ -65,7 +65,7 @@ export async function* foldBackup(backup: JournalBackup, options: FoldOptions): 
   }
 }
 
-/** FB2. */
+/** Loads the segments and compares them (FB2). */
 async function load(
   store: SnapshotStore,
   before: ManifestPartition,
@@ -90,7 +90,7 @@ async function snapshotOf(
   return manifest;
 }
 
-/** FB1. */
+/** Reads and checks the chain (FB1). */
 async function followed(
   backup: JournalBackup,
   { files, clusterId }: FoldOptions,
@@ -122,7 +122,7 @@ async function* entriesOf(backup: JournalBackup, files: BackupFiles): AsyncGener
   let expected = backup.from;
   for await (const { position, bytes } of readMessages(files, backup.entries)) {
     if (position !== expected) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${backup.shard}: the backup has a hole`, { expected, position });
+      throw new MillraceError('JOURNAL_DAMAGED', `${backup.shard}: the backup lacks messages`, { expected, position });
     }
     expected += 1;
     const read = assembler.add(position, bytes);
@@ -130,7 +130,7 @@ async function* entriesOf(backup: JournalBackup, files: BackupFiles): AsyncGener
   }
 }
 
-/** FB3. */
+/** Groups partitions by the size of their effects (FB3). */
 function* inSteps(
   names: readonly PartitionName[],
   bytesByPartition: ReadonlyMap<PartitionName, number>,

@@ -1,4 +1,4 @@
-/** Backups of an installation: made, proven, restored. docs/operations/backups.md, docs/adr/0039. */
+/** Making, verifying and restoring backups of an installation: docs/operations/backups.md, docs/decisions/backups.md. */
 export {
   type BackupManifest,
   filesOf,

@@ -1,13 +1,13 @@
 /**
- * What is kept of moments of databases (kept-state.ts), read and removed.
+ * Reads and removes the objects of kept moments of databases (kept-state.ts).
  *
- *  KO1 a manifest is removed before its segments: one without them must never look whole
- *  KO2 what nobody names, because whoever wrote it died, is found and removed by the backup's name
+ *  KO1 a manifest is removed before its segments, so that an incomplete set never looks complete
+ *  KO2 objects without a manifest, left by a process that died, are found and removed by the backup's name
  */
 import { decodeManifest } from '../../codec/envelope/index.js';
 import { type BackupId, MillraceError } from '../../kernel/index.js';
-import type { ManifestPartition } from '../../messages/index.js';
 import type { Log, ObjectStore } from '../../ports/index.js';
+import type { ManifestPartition } from '../../protocol/index.js';
 import type { PartitionFold } from '../partition-fold.js';
 import { SnapshotStore } from '../snapshot-store.js';
 
@@ -16,7 +16,7 @@ export interface KeptObjects {
   readonly log: Log;
 }
 
-/** Outside the names of shards, below which snapshots are swept. */
+/** Separate from the names of shards, in which old snapshots are removed. */
 export const KEPT_PREFIX = 'backup/';
 
 export function prefixOf(backup: BackupId): string {
@@ -27,10 +27,10 @@ export function isManifest(name: string): boolean {
   return name.endsWith('/manifest');
 }
 
-/** What a kept manifest names. @throws NOT_FOUND when it is gone, JOURNAL_DAMAGED */
+/** Reads a kept manifest. @throws NOT_FOUND when it is gone, JOURNAL_DAMAGED */
 export async function readKept(objects: ObjectStore, manifest: string): Promise<ManifestPartition> {
   const bytes = await objects.get(manifest);
-  if (bytes === undefined) throw new MillraceError('NOT_FOUND', `nothing is kept under ${manifest}`, { manifest });
+  if (bytes === undefined) throw new MillraceError('NOT_FOUND', `there is no kept state ${manifest}`, { manifest });
   const [partition, more] = decodeManifest(bytes).partitions;
   if (partition === undefined || more !== undefined) {
     throw new MillraceError('JOURNAL_DAMAGED', 'a kept manifest has not just one partition', { manifest });
@@ -40,7 +40,7 @@ export async function readKept(objects: ObjectStore, manifest: string): Promise<
 
 /**
  * Fills an empty fold, in slices of about 2 ms with a pause between.
- * @returns the segments, as they were kept
+ * @returns the kept segments
  * @throws NOT_FOUND when it is gone, INVALID when it has more than `maxBytes`, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function loadKept(
@@ -65,17 +65,19 @@ export async function loadKept(
   throw new MillraceError('JOURNAL_DAMAGED', 'a kept state has another number of keys', { manifest });
 }
 
-/** KO1. What is not there is as good as removed. @param manifests names that `keepStates` gave */
+/**
+ * Removes manifests before their segments (KO1); missing objects are ignored. @param manifests names from `keepStates`
+ */
 export async function removeKept(objects: ObjectStore, manifests: readonly string[]): Promise<void> {
   for (const manifest of manifests) await removeBelow(objects, manifest.slice(0, manifest.lastIndexOf('/') + 1));
 }
 
-/** KO2. */
+/** Removes all objects of a backup by its name (KO2). */
 export function removeAllOf(objects: ObjectStore, backup: BackupId): Promise<void> {
   return removeBelow(objects, prefixOf(backup));
 }
 
-/** Whose objects there are, named by anybody or not. */
+/** All backups that have objects, with or without a manifest. */
 export async function keptBackups(objects: ObjectStore): Promise<Set<BackupId>> {
   const found = await objects.list(KEPT_PREFIX);
   return new Set(found.map(({ name }) => name.slice(KEPT_PREFIX.length).split('/')[0] as BackupId));

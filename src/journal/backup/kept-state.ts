@@ -1,11 +1,11 @@
 /**
- * Moments of partitions that are kept: states as immutable objects that no sweep of snapshots touches. The control state
+ * Stores moments of partitions as immutable objects that the removal of old snapshots does not touch. The control state
  * refers to them by the names of their manifests.
  *
  *   backup/<backup>/<index of the partition>/manifest    in the form of a snapshot's, with one partition
  *   backup/<backup>/<index of the partition>/<ordinal>   segments
  *
- *  KS1 a state is that of everything acknowledged before it was asked for, up to one position of its shard
+ *  KS1 a state contains every change acknowledged before it was requested, up to one position of its shard
  *  KS2 a manifest is written after its segments were read back and gave the same state
  */
 import { encodeManifest, sha256 } from '../../codec/envelope/index.js';
@@ -16,8 +16,8 @@ import {
   type PartitionName,
   type ShardName,
 } from '../../kernel/index.js';
-import { entrySections, type ManifestPartition, type SegmentRef } from '../../messages/index.js';
 import type { Clock, Journal, Log, ObjectStore } from '../../ports/index.js';
+import { entrySections, type ManifestPartition, type SegmentRef } from '../../protocol/index.js';
 import type { ChainHead } from '../chain.js';
 import { CollectedEffects } from '../collected-effects.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
@@ -50,10 +50,13 @@ export interface KeptState {
   readonly bytes: number;
 }
 
-/** A snapshot is swept after two more of its shard. */
+/** A snapshot is removed after two later ones of its shard. */
 const TRIES = 5;
 
-/** @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the shard does not read back. What was written is to be removed then */
+/**
+ * @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the shard cannot be verified. The caller then removes the written
+ * objects
+ */
 export async function keepStates(ports: KeepPorts, request: KeepRequest, foldFactory: FoldFactory): Promise<KeptState> {
   const manifests = new Map<PartitionName, string>();
   let bytes = 0;
@@ -108,7 +111,7 @@ class ShardKeeper {
     const from = chain.head.position + 1;
     const { first } = await ports.journal.tail(shard);
     if (first > from && end >= from) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: entries behind the snapshot are missing`, { from, first });
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: entries after the snapshot are missing`, { from, first });
     }
     for await (const { entry } of readEntries(ports.journal, shard, from, end, chain)) {
       for (const section of entrySections(entry)) effects.get(section.partition)?.add(section.effects);
@@ -127,7 +130,7 @@ class ShardKeeper {
     return kept;
   }
 
-  /** KS2. */
+  /** Writes and verifies the segments, then the manifest (KS2). */
   async #write(
     link: Pick<ManifestPartition, 'name' | 'index' | 'hash'>,
     fold: PartitionFold,
@@ -153,7 +156,7 @@ class ShardKeeper {
   }
 }
 
-/** A try that was given up may have left an object of this name. */
+/** A failed try may have left an object with this name. */
 async function putOver(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
   try {
     await objects.put(name, bytes);

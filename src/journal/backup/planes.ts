@@ -1,23 +1,26 @@
-/** What of the planes a backup has to know: how partitions are folded, and what in a state points out of its journal. */
+/**
+ * The knowledge of the planes that a backup needs: how to fold partitions, and which parts of a state refer to other
+ * logs.
+ */
 import type { AccountId, PartitionName } from '../../kernel/index.js';
 import type { PartitionFold } from '../partition-fold.js';
 
-/** Logs beside the journals are written anew by a restore, from position 1. */
+/** A restore writes the other logs again, from position 1. */
 interface OldLogs {
-  /** Position of the first record of the meter's log that the backup has. */
+  /** The position of the meter log's first record in the backup. */
   readonly meterFrom: number;
 }
 
 export interface BackupPlanes {
-  /** An empty one. @throws DEFECT for a partition of no plane */
+  /** Makes an empty fold. @throws DEFECT for a partition of an unknown plane */
   fold(partition: PartitionName): PartitionFold;
-  /** Up to where a queue's state has taken its shard's intake; 0 in every other plane. */
+  /** The position up to which a queue's state has accepted its shard's intake; 0 in every other plane. */
   intakeTaken(fold: PartitionFold): number;
   /**
-   * Effects that make positions in other logs, where the state has any, those that a restore gives: an intake begins
-   * anew, and the meter's log with the first record that is there. Undefined: nothing changes.
+   * Effects that change the state's positions in other logs to those after the restore: an intake begins at 1, and the
+   * meter's log with its first restored record. Undefined: no change.
    */
   rebased(fold: PartitionFold, logs: OldLogs): Uint8Array | undefined;
-  /** Whose publishes an intake's record holds; undefined when it cannot be read. */
+  /** The account of an intake record's publishes; undefined when the record cannot be read. */
   accountOfIntake(record: Uint8Array): AccountId | undefined;
 }

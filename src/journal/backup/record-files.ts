@@ -1,7 +1,7 @@
 /**
- * Named pieces one behind the other in files of bounded size: an archive of objects, or of a journal's messages.
- * A record is the lengths of its name and of its content, four bytes each, the higher ones first, then both. It is no
- * record of the schema language, because contents pass through in pieces and are never held as one value.
+ * Named records in files of bounded size: an archive of objects, or of a journal's messages. A record is the lengths of
+ * its name and its content, four bytes each in big-endian order, then both. It is not in the schema language, because
+ * contents are processed in pieces and never held as one value.
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { BackupFiles, FileRef } from '../../ports/index.js';
@@ -17,14 +17,14 @@ export interface RecordPlace {
   readonly bytes: number;
 }
 
-/** Large enough that an installation has some hundreds of files, small enough to be sent anywhere as one. */
+/** Large enough that an installation has some hundreds of files, small enough for any transfer. */
 const FILE_BYTES = 256 * 1024 * 1024;
 const HEAD_BYTES = 8;
-/** Names are objects of ours, or positions. */
+/** A name is an object name or a position. */
 const MAX_NAME_BYTES = 1024;
 const FILE_DIGITS = 5;
 
-/** Files `<prefix>00000`, `<prefix>00001` …; none when there is no record. A record is never cut. */
+/** Files `<prefix>00000`, `<prefix>00001` …; none without records. A record is never split. */
 export async function writeRecords(
   files: BackupFiles,
   prefix: string,
@@ -63,14 +63,14 @@ export async function writeRecords(
   }
 }
 
-/** Every record of the files, in order. @throws JOURNAL_DAMAGED when a file is missing or ends within a record */
+/** All records of the files, in order. @throws JOURNAL_DAMAGED when a file is missing or ends within a record */
 export async function* readRecords(
   files: BackupFiles,
   refs: readonly Pick<FileRef, 'name'>[],
 ): AsyncGenerator<BackupRecord> {
   for (const { name: file } of refs) {
     const pieces = await files.read(file);
-    if (pieces === undefined) throw damaged(file, 'it is not there');
+    if (pieces === undefined) throw damaged(file, 'the file does not exist');
     let held = Buffer.alloc(0);
     for await (const piece of pieces) {
       held = held.length === 0 ? Buffer.from(piece) : Buffer.concat([held, piece]);
@@ -85,7 +85,7 @@ export async function* readRecords(
   }
 }
 
-/** Where each content lies, by name; heads alone are read. @throws JOURNAL_DAMAGED */
+/** The location of each content, by name; only the heads are read. @throws JOURNAL_DAMAGED */
 export async function placesOf(files: BackupFiles, refs: readonly FileRef[]): Promise<Map<string, RecordPlace>> {
   const places = new Map<string, RecordPlace>();
   for (const { name: file, bytes: end } of refs) {

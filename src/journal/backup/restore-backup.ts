@@ -1,19 +1,21 @@
 /**
- * A backup into an empty installation, with as many shards as that was created with.
+ * Restores a backup into an empty installation, with the number of shards that the new installation has.
  *
- *  RB1 nothing is written before every file of the backup was found to be as it was written, and every stream empty
+ *  RB1 writing begins after every file of the backup was verified and every stream was found empty
  *  RB2 a partition goes to the shard that its name belongs to; its state is written as a snapshot of that shard, read
- *      back and compared, and its chain of sections goes on
- *  RB3 a shard's own chain begins anew: a claim, in an epoch above all that were backed up, and an entry that names the
- *      snapshot; the claim leaves the journal's front, so whoever reads the journal begins with the snapshot
- *  RB4 no clock falls: the claim's is not below any clock of the backup
- *  RB5 of an intake only what its accounts have not taken is written
- *  RB6 statistics go on from the backup's snapshot of them: with the meter's log at its new positions, and with journals
- *      of the queue from their new beginnings
- * It does not say of itself that it came to its end: whoever starts it marks the installation before and after.
+ *      back and compared, and its chain of sections continues
+ *  RB3 the chain of a shard begins with a new claim, in an epoch above all that were backed up, and an entry that
+ *      names the snapshot; the claim is then removed from the journal, so that readers begin with the snapshot
+ *  RB4 no clock falls: the claim's clock is not below any clock of the backup
+ *  RB5 of an intake only the records that its accounts have not accepted are written
+ *  RB6 statistics continue from the backup's snapshot of them, with the meter's log and the queue journals at their
+ *      new positions
+ *
+ * The caller marks the installation before and after the restore; the restore itself does not record its completion.
  */
 import { encodeEntry, sha256, WRITER_BYTES } from '../../codec/envelope/index.js';
 import { type AccountId, assert, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import type { Clock, Journal, ObjectStore, Random, Timers } from '../../ports/index.js';
 import {
   CONTROL_PARTITION,
   CONTROL_SHARD,
@@ -25,8 +27,7 @@ import {
   queuePartition,
   type SegmentRef,
   shardOf,
-} from '../../messages/index.js';
-import type { Clock, Journal, ObjectStore, Random, Timers } from '../../ports/index.js';
+} from '../../protocol/index.js';
 import { DefiniteAppender } from '../append-until-definite.js';
 import { SnapshotStore } from '../snapshot-store.js';
 import { StatisticsSnapshots } from '../statistics-snapshots.js';
@@ -57,14 +58,14 @@ export interface RestoredShard {
   readonly claim: string;
 }
 
-/** Above every epoch of the backup by so much: owners that are still alive somewhere stay below. */
+/** New epochs are this far above every epoch of the backup, so that owners that still run elsewhere stay below. */
 const EPOCHS_AHEAD = 1000;
-/** The claim is the first entry, and what the snapshot covers. */
+/** The claim is the first entry, and the one that the snapshot covers. */
 const CLAIM_NUMBER = 1;
-/** Who has written the first snapshot of the statistics. */
+/** The writer of the first snapshot of the statistics. */
 const RESTORED = 'restored';
 
-/** RB1. @throws CONFLICT when the installation is not empty */
+/** Checks that every stream is empty (RB1). @throws CONFLICT when the installation is not empty */
 export async function refuseUsedInstallation({
   journal,
   installation,
@@ -79,9 +80,9 @@ export async function refuseUsedInstallation({
 }
 
 /**
- * @param manifest what `openBackup` gave, of an installation that `refuseUsedInstallation` let pass
- * @param tell called with each partition when it is written and read back
- * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, FENCED when somebody else writes there; the installation is then to be emptied
+ * @param manifest  from `openBackup`, for an installation that passed `refuseUsedInstallation`
+ * @param tell  called with each partition when it is written and read back
+ * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, FENCED when another process writes there; the installation must then be emptied
  */
 export async function restoreBackup(
   reader: BackupReader,
@@ -94,7 +95,7 @@ export async function restoreBackup(
 
 class Restore {
   readonly #byShard = new Map<ShardName, ManifestPartition[]>();
-  /** Up to where each account has taken its old shard's intake. */
+  /** The position up to which each account has accepted its old shard's intake. */
   readonly #taken = new Map<AccountId, number>();
   readonly #appender: DefiniteAppender;
   readonly #epoch: number;
@@ -116,7 +117,8 @@ class Restore {
     const { files, planes, log } = this.reader;
     const { clusterId, journals } = this.manifest;
     for (const backup of journals) {
-      // What digests differ by is for `verify`: here every byte has been compared, and what is written is compared again.
+      // Different digests are a finding for `verify`: here every byte has been compared, and the written state is
+      // compared again.
       const options = { files, planes, log, clusterId, isOfThisRelease: false };
       for await (const folded of foldBackup(backup, options)) await this.#place(folded);
     }
@@ -128,7 +130,7 @@ class Restore {
     return restored;
   }
 
-  /** RB2. */
+  /** Writes a partition to its new shard (RB2). */
   async #place(folded: FoldedPartition): Promise<void> {
     const { name } = folded;
     const { planes, log } = this.reader;
@@ -151,7 +153,7 @@ class Restore {
     return shardOf('kv', partition, kvShards);
   }
 
-  /** RB3. */
+  /** Writes the claim and the first snapshot of a shard (RB3). */
   async #begin(shard: ShardName, partitions: readonly ManifestPartition[]): Promise<RestoredShard> {
     const { objects, journal, clock, random, installation } = this.target;
     const store = new SnapshotStore(objects, this.reader.log);
@@ -185,7 +187,7 @@ class Restore {
     return { shard, partitions: partitions.length, epoch: this.#epoch, claim: Buffer.from(hash).toString('hex') };
   }
 
-  /** Moments of databases, under their names: manifests come behind their segments, as they were written. */
+  /** Copies kept moments of databases under their names; manifests come after their segments. */
   async #restoreKept(): Promise<void> {
     const records = readRecords(this.reader.files, this.manifest.kept);
     const manifests: BackupRecord[] = [];
@@ -196,7 +198,7 @@ class Restore {
     for (const { name, content } of manifests) await this.target.objects.put(name, content);
   }
 
-  /** RB5. */
+  /** Copies the records that were not accepted (RB5). */
   async #restoreIntakes(): Promise<void> {
     const { planes, files } = this.reader;
     const { queueShards, intakes } = this.target.installation;
@@ -205,7 +207,7 @@ class Restore {
       for await (const { position, bytes } of readMessages(files, records)) {
         const account = planes.accountOfIntake(bytes);
         if (account !== undefined && position <= (this.#taken.get(account) ?? 0)) continue;
-        // What cannot be read was acknowledged all the same: it stays for a person to look at.
+        // An unreadable record was acknowledged, so it is kept for an operator.
         const intake =
           account === undefined
             ? (intakes[index % intakes.length] as ShardName)
@@ -223,7 +225,10 @@ class Restore {
     await this.#restoreStatistics();
   }
 
-  /** RB6. What the backup's log does not have is let go of: the snapshot has counted it. */
+  /**
+   * Writes the statistics with their new positions (RB6). Records that the backup's log no longer has are counted in
+   * the snapshot.
+   */
   async #restoreStatistics(): Promise<void> {
     const { files, log } = this.reader;
     const { meter, statistics = [] } = this.manifest;
@@ -237,7 +242,7 @@ class Restore {
     const { createdAt } = await journal.tail(METER_SHARD);
     const segments: SegmentRef[] = [];
     for await (const segment of taken.segments(stored.manifest)) {
-      // Messages that are alive are taken from the snapshots of their accounts.
+      // Live messages come from the snapshots of their accounts.
       if (segment.table === 'live') continue;
       segments.push(await snapshots.writeSegment(position, RESTORED, segments.length, segment));
     }
@@ -255,7 +260,7 @@ class Restore {
   }
 }
 
-/** @throws BAD_CONFIG in one line that says which key is missing */
+/** @throws BAD_CONFIG in one line that names the missing key */
 export function checkKey(manifest: BackupManifest, keyId: string): void {
   if (manifest.keyId === keyId) return;
   throw new MillraceError(

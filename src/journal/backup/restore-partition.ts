@@ -1,7 +1,7 @@
-/** One partition of a backup, written as segments of its new shard and read back. */
+/** Writes one partition of a backup as segments of its new shard, and reads it back. */
 import type { PartitionName, ShardName } from '../../kernel/index.js';
-import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../../messages/index.js';
 import type { Log, ObjectStore } from '../../ports/index.js';
+import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../../protocol/index.js';
 import { readBodySegment, writeBodySegments } from '../body-segments.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
 import { manifestPartition, writeSegments } from '../snapshot-partition.js';
@@ -18,8 +18,8 @@ export interface NewPlace {
 }
 
 /**
- * Everything that the manifest of the new shard will name is there when this resolves, was read back, and gives the
- * same state.
+ * Resolves when every object that the new shard's manifest will name is written, was read back, and gives the same
+ * state.
  * @throws JOURNAL_DAMAGED when it does not; JOURNAL_UNAVAILABLE
  */
 export async function restorePartition(
@@ -38,14 +38,14 @@ export async function restorePartition(
     const refs = await writeBodySegments(both, target, before?.bodySegments ?? [], fold.bodies, segmentBytes);
     bodySegments.push(...(await moved(refs, before, both, place, name)));
   }
-  // The partition's own chain goes on: the next section names the last one that was backed up.
+  // The partition's chain continues: the next section names the last one that was backed up.
   const partition = manifestPartition(name, link, fold, segments, bodySegments);
   await store.loadWhole(partition, planes.fold(name), { checkDigest: true });
   for (const ref of bodySegments) await readBodySegment(store, name, ref);
   return partition;
 }
 
-/** Segments that were carried over unread lie in the backup still: they are copied as they are. */
+/** Segments that were kept without reading are still in the backup only: they are copied unchanged. */
 async function moved(
   refs: readonly BodySegmentRef[],
   before: ManifestPartition | undefined,
@@ -53,7 +53,7 @@ async function moved(
   { shard, number }: NewPlace,
   partition: PartitionName,
 ): Promise<BodySegmentRef[]> {
-  // The same objects, not the same names: a backup of what was restored has names like ours.
+  // Compared by object identity, because a backup of a restored installation uses the same names.
   const carried = new Set(before?.bodySegments);
   let ordinal = refs.filter((ref) => !carried.has(ref)).length;
   const placed: BodySegmentRef[] = [];
@@ -71,7 +71,7 @@ async function moved(
   return placed;
 }
 
-/** Reads in the backup and writes in the new installation. */
+/** Reads from the backup and writes to the new installation. */
 function copiedBetween(from: ObjectStore, to: ObjectStore): ObjectStore {
   return {
     get: (name) => from.get(name),

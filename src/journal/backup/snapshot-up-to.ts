@@ -1,8 +1,11 @@
-/** The snapshot that a copy of a shard up to some position begins with. */
+/** Finds the snapshot with which the copy of a shard up to a position begins. */
 import type { ShardName } from '../../kernel/index.js';
 import type { SnapshotStore, StoredManifest } from '../snapshot-store.js';
 
-/** The newest that ends at the position or before; where all of them are newer, the newest. @throws JOURNAL_UNAVAILABLE */
+/**
+ * The newest one that ends at or before the position; the newest of all when each ends later. @throws
+ * JOURNAL_UNAVAILABLE
+ */
 export async function snapshotUpTo(
   store: SnapshotStore,
   shard: ShardName,

@@ -1,6 +1,6 @@
 /**
- * Proves a backup by itself: the digest of every file, the chain of every shard, every snapshot against a fold of its
- * segments, bodies that lie beside them; and says each partition's digest, which a restore has to arrive at.
+ * Verifies a backup without an installation: the digest of every file, the chain of every shard, every snapshot against
+ * a fold of its segments, and the bodies. It returns each partition's digest, which a restore must reach.
  */
 import { createHash } from 'node:crypto';
 import { MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
@@ -18,11 +18,11 @@ import type { BackupPlanes } from './planes.js';
 export interface PartitionDigest {
   readonly partition: PartitionName;
   readonly shard: ShardName;
-  /** Keys, or whatever is counted in its plane. */
+  /** Keys, or the objects counted in its plane. */
   readonly keys: number;
   /** Index of its last section. */
   readonly sections: number;
-  /** The digest of its state as a restore makes it. */
+  /** The digest of the state that a restore makes. */
   readonly digest: string;
 }
 
@@ -35,8 +35,8 @@ export interface BackupReader {
 }
 
 /**
- * @param tell called with each partition as soon as it is known to hold
- * @throws INVALID when the backup is not complete, JOURNAL_DAMAGED naming the first thing that does not hold
+ * @param tell  called with each partition when it is verified
+ * @throws INVALID when the backup is not complete, JOURNAL_DAMAGED naming the first fault
  */
 export async function verifyBackup(
   reader: BackupReader,
@@ -65,14 +65,14 @@ export async function verifyBackup(
   return manifest;
 }
 
-/** The manifest of a backup whose files are all there as they were written. @throws INVALID, JOURNAL_DAMAGED */
+/** The manifest of a backup after all its files were verified. @throws INVALID, JOURNAL_DAMAGED */
 export async function openBackup(files: BackupFiles): Promise<BackupManifest> {
   const manifest = await readManifest(files);
   for (const ref of filesOf(manifest)) await checkFile(files, ref);
   return manifest;
 }
 
-/** Brings the state to what a restore makes of it. */
+/** Changes the state as a restore does. */
 export function digestOf(
   { name: partition, fold, link }: FoldedPartition,
   shard: ShardName,
@@ -89,7 +89,7 @@ async function checkBodies({ name, before, objects }: FoldedPartition, log: Log)
   for (const ref of before?.bodySegments ?? []) await readBodySegment(store, name, ref);
 }
 
-/** Each moment of a database is whole. */
+/** Checks that each kept moment of a database is complete. */
 async function checkKept(files: BackupFiles, { kept }: BackupManifest, log: Log): Promise<void> {
   const objects = await BackupObjects.open(files, kept);
   for (const { name } of await objects.list('')) {
@@ -98,7 +98,7 @@ async function checkKept(files: BackupFiles, { kept }: BackupManifest, log: Log)
   }
 }
 
-/** What was counted can be read. */
+/** Checks that the statistics can be read. */
 async function checkStatistics(files: BackupFiles, { statistics = [] }: BackupManifest, log: Log): Promise<void> {
   if (statistics.length === 0) return;
   const snapshots = new StatisticsSnapshots(await BackupObjects.open(files, statistics), log);
@@ -109,7 +109,7 @@ async function checkStatistics(files: BackupFiles, { statistics = [] }: BackupMa
 
 async function checkFile(files: BackupFiles, { name, bytes, sha256 }: FileRef): Promise<void> {
   const pieces = await files.read(name);
-  if (pieces === undefined) throw new MillraceError('JOURNAL_DAMAGED', `${name} of the backup is not there`);
+  if (pieces === undefined) throw new MillraceError('JOURNAL_DAMAGED', `${name} of the backup is missing`);
   const hash = createHash('sha256');
   let read = 0;
   for await (const piece of pieces) {
@@ -117,9 +117,9 @@ async function checkFile(files: BackupFiles, { name, bytes, sha256 }: FileRef): 
     read += piece.length;
   }
   if (read === bytes && hash.digest('hex') === sha256) return;
-  throw new MillraceError('JOURNAL_DAMAGED', `${name} of the backup has other bytes than it was written with`);
+  throw new MillraceError('JOURNAL_DAMAGED', `${name} of the backup was changed after it was written`);
 }
 
 function hole(shard: ShardName, position: number): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', `${shard}: the backup has a hole`, { position });
+  return new MillraceError('JOURNAL_DAMAGED', `${shard}: the backup lacks messages`, { position });
 }

@@ -1,20 +1,19 @@
 /**
- * A bounded memory of what was made lately, in two generations: when the young one is full it becomes the
- * old one, and the old one is forgotten. What is asked for moves to the young one; every operation takes the
- * same time.
+ * A bounded cache of recent values in two generations: when the young one is full it becomes the old one, and the old
+ * one is dropped. A value that is read moves to the young one. Every operation takes constant time.
  */
 
-interface Held<V> {
+interface CacheEntry<V> {
   readonly value: V;
   readonly weight: number;
 }
 
 export class GenerationCache<K, V> {
-  private young = new Map<K, Held<V>>();
-  private old = new Map<K, Held<V>>();
+  private young = new Map<K, CacheEntry<V>>();
+  private old = new Map<K, CacheEntry<V>>();
   private youngWeight = 0;
 
-  /** @param maxWeight of one generation, in whatever `set` weighs; there are two */
+  /** @param maxWeight of one generation, in the unit of `set`; there are two */
   constructor(private readonly maxWeight: number) {}
 
   get(key: K): V | undefined {
@@ -27,7 +26,7 @@ export class GenerationCache<K, V> {
     return old.value;
   }
 
-  /** A value that is heavier than a generation is not kept. */
+  /** A value heavier than a generation is not cached. */
   set(key: K, value: V, weight: number): void {
     if (weight > this.maxWeight) return;
     if (this.youngWeight + weight > this.maxWeight) {

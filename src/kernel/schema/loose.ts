@@ -1,8 +1,8 @@
 /**
- * Values as a general encoder of MessagePack wrote them before there were shapes.
+ * Values as a general MessagePack encoder wrote them before shapes existed.
  *
- * Texts: a name of the control state may hold any characters, also half a pair: an encoder that knew of no pairs
- * wrote such a half in three bytes of its own, in long texts as U+FFFD, and what it wrote is read as it read it.
+ * Texts: a name in the control state may contain any characters, also a lone surrogate. The earlier encoder wrote a
+ * lone surrogate in a private three-byte form, and in long texts as U+FFFD; `looseText` still reads both forms.
  */
 import { decode, encode } from '@msgpack/msgpack';
 import type { Shape } from './shape.js';
@@ -19,7 +19,7 @@ export function looseText<T extends string = string>(): Shape<T> {
   };
 }
 
-/** Any number; an integer in as few bytes as it takes. */
+/** Any number; an integer in as few bytes as possible. */
 export const looseNumber: Shape<number> = {
   write: (out, value) => {
     if (Number.isSafeInteger(value)) out.integer(value);
@@ -28,13 +28,13 @@ export const looseNumber: Shape<number> = {
   read: (from) => from.number(),
 };
 
-/** A yes or no as 1 or 0. */
+/** A boolean as 1 or 0. */
 export const numberedFlag: Shape<boolean> = {
   write: (out, value) => out.whole(value ? 1 : 0),
   read: (from) => from.whole() === 1,
 };
 
-/** A value that is described nowhere: what can be written at all comes back as it was, without properties that are undefined. */
+/** A value without a declared shape: any encodable value is restored as it was, without undefined properties. */
 export function opaque<T>(): Shape<T> {
   return {
     write: (out, value) => out.raw(encode(value, { ignoreUndefined: true })),

@@ -1,23 +1,23 @@
 /**
- * Values → MessagePack, written straight into one growing buffer: an event costs no values in between.
+ * Writes values as MessagePack directly into one growing buffer, without intermediate values.
  *
- *  PK1 what is written depends on the value alone: equal values have equal bytes
- *  PK2 nothing is written that `Unpacker` would refuse: a number that is no integer where one belongs is a defect
- *      of ours, found before it is in the journal
- *  PK3 any string comes back as it was, also one that is not Unicode (a lone surrogate): such a one travels as UTF-16
+ *  PK1 the bytes depend only on the value: equal values have equal bytes
+ *  PK2 `Unpacker` accepts everything that is written: a number that should be an integer and is not is a defect,
+ *      detected before it reaches the journal
+ *  PK3 every string is restored exactly, also one with a lone surrogate, which is written as UTF-16
  */
 import { assert } from '../errors.js';
 
-/** Extension type of a text that UTF-8 cannot hold; its body is UTF-16LE. */
+/** Extension type of a text that UTF-8 cannot encode; its body is UTF-16LE. */
 export const UTF16_TEXT = 1;
 
-/** At most: a tag, four bytes of length, the type. Bodies of these lengths have tags of their own. */
+/** The most bytes of a header: a tag, four bytes of length, the type. Bodies of certain lengths have their own tags. */
 const EXTENSION_HEAD = 6;
 const FIXED_EXTENSIONS: readonly number[] = [1, 2, 4, 8, 16];
 const INITIAL_BYTES = 4096;
-/** Results up to this are copied out of the buffer; a larger one takes the buffer with it. */
+/** Results up to this size are copied out of the buffer; a larger one takes over the buffer. */
 const COPIED_BYTES = 32 * 1024;
-/** Shorter texts are written a character at a time: cheaper than a call out of the engine. */
+/** Shorter texts are written character by character, which is cheaper than a native call. */
 const SHORT_TEXT = 48;
 const TWO_32 = 2 ** 32;
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -26,7 +26,7 @@ export class Packer {
   private buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   private at = 0;
 
-  /** What `write` writes. Not to be called again from within `write`. */
+  /** Returns the bytes that `write` writes. Not reentrant. */
   pack(write: (out: this) => void): Uint8Array {
     this.at = 0;
     write(this);
@@ -39,14 +39,14 @@ export class Packer {
     else this.sized(count, undefined, 0xdc, 0xdd);
   }
 
-  /** Names and values follow, one behind the other. */
+  /** Names and values follow alternately. */
   map(count: number): void {
     this.reserve(5);
     if (count < 16) this.buffer[this.at++] = 0x80 | count;
     else this.sized(count, undefined, 0xde, 0xdf);
   }
 
-  /** What is a value already. */
+  /** Writes bytes that are an encoded value. */
   raw(value: Uint8Array): void {
     this.reserve(value.length);
     this.buffer.set(value, this.at);
@@ -72,7 +72,7 @@ export class Packer {
     else this.wide(0xcf, value);
   }
 
-  /** An integer, in as few bytes as it takes. */
+  /** An integer in as few bytes as possible. */
   integer(value: number): void {
     if (!(value < 0 && value >= -0x80000000)) {
       this.whole(value);
@@ -87,7 +87,7 @@ export class Packer {
     else this.at = buffer.writeInt32BE(value, this.at);
   }
 
-  /** Any number: an integer where it is one, else a double. */
+  /** Any number: as an integer if it is one, otherwise as a double. */
   number(value: number): void {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
       this.whole(value);
@@ -128,7 +128,7 @@ export class Packer {
     this.at += length;
   }
 
-  /** A value of a type of its own; `write` writes the bytes that it is made of. */
+  /** An extension value; `write` writes its body. */
   extension(type: number, write: (out: this) => void): void {
     this.reserve(EXTENSION_HEAD);
     const head = this.at;
@@ -165,7 +165,7 @@ export class Packer {
     this.at += this.buffer.write(value, this.at, 'utf16le');
   }
 
-  /** A tag and a number below 2^32 in the narrowest of 1, 2 or 4 bytes; its bytes are reserved. */
+  /** Writes a tag and a number below 2^32 in 1, 2 or 4 bytes; the space is already reserved. */
   private sized(value: number, tag8: number | undefined, tag16: number, tag32: number): void {
     const { buffer } = this;
     if (value < 0x100 && tag8 !== undefined) {

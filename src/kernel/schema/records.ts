@@ -1,14 +1,15 @@
 /**
- * Records: lists of their fields in the order in which they are declared. That order is the format.
+ * Records: lists of their fields in the order of declaration. That order is the format.
  *
- *  SHP1 a field is never moved or removed; a new one comes last and is `optional`, so that old bytes read
- *  SHP2 a field more than is known is of a later release, and refused
- *  SHP3 a new field that most records do without is `trailing`: those keep the bytes that they had before, and an
- *     earlier release still reads them
- *  SHP4 open records hold to SHP1 alone: last fields without a value are not written, and what a later release has added
- *     is passed over
+ *  SHP1 a field is never moved or removed; a new one comes last and is `optional`, so that old bytes can be read
+ *  SHP2 an unknown additional field comes from a later release and is refused
+ *  SHP3 a new field that most records lack is `trailing`: records without it keep their previous bytes, and an earlier
+ *       release still reads them
+ *  SHP4 open records only follow SHP1: last fields without a value are not written, and fields of a later release are
+ *       skipped
  */
-import { isMillraceError } from '../errors.js';
+import { isMillraceError, type MillraceError } from '../errors.js';
+import { writtenByNewer } from '../format-level.js';
 import type { Fields, Shape, TypeOf } from './shape.js';
 import { refuse } from './unpacker.js';
 
@@ -22,7 +23,7 @@ export interface Declared {
 export type Plain<T> = T extends infer All ? { readonly [K in keyof All]: All[K] } : never;
 type MayBeMissing = { readonly leavesNoProperty: true };
 
-/** What a record with these fields holds: an `absent` field is a property that may be missing. */
+/** The type of a record with these fields: an `absent` field is an optional property. */
 export type RecordType<F> = Plain<
   { readonly [K in keyof F as F[K] extends MayBeMissing ? never : K]: TypeOf<F[K]> } & {
     readonly [K in keyof F as F[K] extends MayBeMissing ? K : never]?: TypeOf<F[K]>;
@@ -37,28 +38,34 @@ export function record<const F extends Declared>(shapes: F): Shape<RecordType<F>
   return inList(fieldsOf(shapes, false));
 }
 
-/** SHP4 */
+/** SHP4: last fields without a value are not written, and fields of a later release are skipped. */
 export function openFields<const F extends Declared>(shapes: F): Fields<RecordType<F>> {
   return fieldsOf(shapes, true);
 }
 
-/** SHP4 */
+/** SHP4: last fields without a value are not written, and fields of a later release are skipped. */
 export function openRecord<const F extends Declared>(shapes: F): Shape<RecordType<F>> {
   return inList(fieldsOf(shapes, true));
 }
 
-/** A record whose fields stand beside those of the record that it is in. */
+/** A record with its fields placed directly among those of the enclosing record. */
 export function inline<const F extends Declared>(shapes: F): Shape<RecordType<F>> {
   const { places, write, read } = fieldsOf(shapes, false);
   return { places, write, read: (from) => read(from, places) };
 }
 
-/** It writes by name those that have a value: what a change says. Null is a value where the field's shape takes it. */
+/**
+ * Writes only fields with a value, by name: the contents of a change. Null counts as a value if the field's shape
+ * accepts it.
+ */
 export function named<const F extends Declared>(shapes: F): Shape<Partial<RecordType<F>>> {
   return byNames(shapes, []);
 }
 
-/** A record by names: a field that is not `absent` is there. A name that is not known is of a later release, and passed over. */
+/**
+ * A record by names: every field that is not `absent` is required. An unknown name comes from a later release and is
+ * skipped.
+ */
 export function namedRecord<const F extends Declared>(shapes: F): Shape<RecordType<F>> {
   return byNames(
     shapes,
@@ -127,7 +134,7 @@ function fieldsOf<F extends Declared>(shapes: F, isOpen: boolean): Fields<Record
       for (let at = 0; at < end; at += 1) (parts[at] as Shape<unknown>).write(out, value[names[at] as string]);
     },
     read: (from, count) => {
-      if (count > places && !isOpen) refuse('a record of this release');
+      if (count > places && !isOpen) throw moreFields(count, places);
       const read: Record<string, unknown> = {};
       let at = 0;
       try {
@@ -146,4 +153,9 @@ function fieldsOf<F extends Declared>(shapes: F, isOpen: boolean): Fields<Record
       return read as RecordType<F>;
     },
   };
+}
+
+/** The error of a record that does not accept later fields. */
+export function moreFields(found: number, known: number): MillraceError {
+  return writtenByNewer('a record', { of: 'field', found, known });
 }

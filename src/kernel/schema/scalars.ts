@@ -1,11 +1,12 @@
-/** Single values, and what is made of one or several shapes without names. */
+/** Single values, and combinations of shapes without names. */
 import { assert } from '../errors.js';
+import { writtenByNewer } from '../format-level.js';
 import type { Shape } from './shape.js';
 import { refuse, type Unpacker } from './unpacker.js';
 
-/** An integer, in nine bytes when it is negative: for what never is. */
+/** A non-negative integer; a negative one would take nine bytes. */
 export const whole: Shape<number> = { write: (out, value) => out.whole(value), read: (from) => from.whole() };
-/** An integer in as few bytes as it takes. */
+/** An integer in as few bytes as possible. */
 export const integer: Shape<number> = { write: (out, value) => out.integer(value), read: (from) => from.whole() };
 export const number: Shape<number> = { write: (out, value) => out.number(value), read: (from) => from.number() };
 export const flag: Shape<boolean> = { write: (out, value) => out.flag(value), read: (from) => from.flag() };
@@ -26,7 +27,7 @@ export function text<T extends string = string>(): Shape<T> {
   return { write: (out, value) => out.text(value), read: (from) => from.text() as T };
 }
 
-/** A word, by its place in the list: words are only added, at the end. */
+/** A word, by its index in the list: words are only added at the end. */
 export function oneOf<T extends string>(...words: readonly T[]): Shape<T> {
   return {
     write: (out, value) => {
@@ -34,7 +35,13 @@ export function oneOf<T extends string>(...words: readonly T[]): Shape<T> {
       assert(place >= 0, 'a record holds a word that is not known', { value });
       out.whole(place);
     },
-    read: (from) => words[from.whole()] ?? refuse('a word that is known'),
+    read: (from) => {
+      const place = from.whole();
+      if (place >= words.length) {
+        throw writtenByNewer('a record', { of: 'word', found: place, known: words.length - 1 });
+      }
+      return words[place] ?? refuse('a word that is known');
+    },
   };
 }
 
@@ -56,7 +63,7 @@ export interface AbsentShape<T> extends OptionalShape<T> {
   readonly leavesNoProperty: true;
 }
 
-/** Whatever the shape says; else nil. */
+/** The value, or nil if undefined. */
 export function optional<T>(shape: Shape<T>): OptionalShape<T> {
   return {
     isOptional: true,
@@ -68,28 +75,28 @@ export function optional<T>(shape: Shape<T>): OptionalShape<T> {
   };
 }
 
-/** A property that may be missing: without a value it is not there. */
+/** An optional property: missing if there is no value. */
 export function absent<T>(shape: Shape<T>): AbsentShape<T> {
   return { ...optional(shape), leavesNoProperty: true };
 }
 
-/** A property that came later and may be missing: without a value it is not written, where nothing follows it. */
+/** An optional property that was added later: without a value it is not written, unless a field follows it. */
 export function trailing<T>(shape: Shape<T>): AbsentShape<T> {
   return { ...absent(shape), leavesNoTrace: true };
 }
 
-/** A property without a value is nil, and has its place in any record. */
+/** A value, or nil if undefined; always present in the record. */
 export function orNil<T>(shape: Shape<T>): Shape<T | undefined> {
   const { write, read } = optional(shape);
   return { write, read };
 }
 
-/** A field that came later and is always written: in older bytes it is missing, which means `missing`. */
+/** A field that was added later and is always written: older bytes without it give `missing`. */
 export function orElse<T>(shape: Shape<T>, missing: T): Shape<T> {
   return { ...shape, isOptional: true, missing };
 }
 
-/** Null is a value. */
+/** Null is written as nil. */
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return {
     write: (out, value) => {
@@ -114,7 +121,7 @@ export function listOf<T>(shape: Shape<T>): Shape<readonly T[]> {
   };
 }
 
-/** Keys and values one behind the other: a list of its own for each pair would be a byte more and slower. */
+/** Keys and values alternately: a list per pair would take a byte more and be slower. */
 export function mapOf<K, V>(key: Shape<K>, value: Shape<V>): Shape<ReadonlyMap<K, V>> {
   return {
     write: (out, map) => {
@@ -132,7 +139,7 @@ export function mapOf<K, V>(key: Shape<K>, value: Shape<V>): Shape<ReadonlyMap<K
   };
 }
 
-/** They are written as a map's; the same key may come more than once. */
+/** Written like a map, but the same key may occur several times. */
 export const pairsOfTexts: Shape<readonly (readonly [string, string])[]> = {
   write: (out, pairs) => {
     out.list(pairs.length * 2);
@@ -148,7 +155,7 @@ export const pairsOfTexts: Shape<readonly (readonly [string, string])[]> = {
   },
 };
 
-/** Values of different shapes, by their places. */
+/** Values of different shapes in fixed positions. */
 export function tuple<T extends readonly unknown[]>(
   ...shapes: { readonly [At in keyof T]: Shape<T[At]> }
 ): Shape<Readonly<T>> {
@@ -160,17 +167,17 @@ export function tuple<T extends readonly unknown[]>(
     },
     read: (from) => {
       if (from.list() !== parts.length) refuse(`a list of ${parts.length}`);
-      return parts.map((shape) => shape.read(from)) as unknown as T;
+      return parts.map((shape) => shape.read(from)) as readonly unknown[] as T;
     },
   };
 }
 
-/** A shape that is not made yet, for one that holds itself. */
+/** A shape that is resolved on use, for recursive shapes. */
 export function later<T>(shape: () => Shape<T>): Shape<T> {
   return { write: (out, value) => shape().write(out, value), read: (from) => shape().read(from) };
 }
 
-/** The length of a list of pairs, one behind the other. */
+/** The length of a list of alternating keys and values. */
 function evenList(from: Unpacker): number {
   const count = from.list();
   return count % 2 === 0 ? count : refuse('a list of pairs');

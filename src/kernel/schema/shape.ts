@@ -1,4 +1,4 @@
-/** What every part of the language is: a value's way into bytes and back. */
+/** The interface of all shapes: writing a value to bytes and reading it back. */
 import type { Packer } from './packer.js';
 import type { Unpacker } from './unpacker.js';
 
@@ -6,27 +6,27 @@ export interface Shape<T> {
   write(out: Packer, value: T): void;
   /** @throws JOURNAL_DAMAGED */
   read(from: Unpacker): T;
-  /** How many values of the record it takes; undefined: one. */
+  /** The number of places in the record; default: one. */
   readonly places?: number;
   /** The value may be missing at the end of a record. */
   readonly isOptional?: true;
-  /** What it is then; undefined: nothing. */
+  /** The value if it is missing; default: undefined. */
   readonly missing?: T;
-  /** When there is no value, there is no property either. */
+  /** Without a value the property is omitted. */
   readonly leavesNoProperty?: true;
-  /** At the end of a record nothing is written when there is no value. */
+  /** At the end of a record, no bytes are written without a value. */
   readonly leavesNoTrace?: true;
 }
 
-/** Fields of a record without the list around them. */
+/** The fields of a record without the surrounding list. */
 export interface Fields<T> {
-  /** How many `write` writes, and the most that it ever writes. */
+  /** The number of values that `write` writes; `places` is the maximum. */
   count(value: T): number;
   readonly places: number;
   write(out: Packer, value: T): void;
-  /** @param count as many as there are */
+  /** @param count the number of values present */
   read(from: Unpacker, count: number): T;
 }
 
-/** What a shape, or fields, hold. */
+/** The type of the values of a shape or of fields. */
 export type TypeOf<S> = S extends Shape<infer T> ? T : S extends Fields<infer T> ? T : never;

@@ -1,20 +1,20 @@
 /**
- * A record that many others hold is written as bytes within each, so that it is encoded once for all that share the
- * object, and decoded once for all that carry the same bytes: those get the same object. Both memories are bounded by
- * bytes; what they have forgotten is made again.
+ * A record that many other records contain is written into each of them as bytes. It is encoded once for all that share
+ * the object, and decoded once for all that carry the same bytes, which then share one object. Both caches are bounded
+ * by bytes; dropped values are encoded or decoded again.
  */
 import { GenerationCache } from './generation-cache.js';
 import { Packer } from './packer.js';
 import type { Shape } from './shape.js';
 import { Unpacker } from './unpacker.js';
 
-/** One generation of one memory has so many: some ten thousand records of common size. */
+/** The bytes of one generation of a cache: about ten thousand records of common size. */
 const CACHED_BYTES = 4 * 1024 * 1024;
-/** What a record takes beside its bytes, about: so that many small ones count too. */
+/** The approximate overhead of a record, so that many small ones count too. */
 const OBJECT_BYTES = 400;
 
 export function sharedBytes<T extends object>(shape: Shape<T>): Shape<T> {
-  /** Its own: this record is encoded while the one that holds it is. */
+  /** A separate packer, because this record is encoded while its container is being encoded. */
   const packer = new Packer();
   const bytesByValue = new GenerationCache<T, Uint8Array>(CACHED_BYTES);
   const valuesByBytes = new GenerationCache<string, T>(CACHED_BYTES);

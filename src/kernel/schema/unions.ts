@@ -1,10 +1,11 @@
-/** Records of several kinds, told apart by a number in front, or by a name. Neither is ever given twice. */
+/** Records of several kinds, distinguished by a leading number or name, which is never reused. */
 import { assert, MillraceError } from '../errors.js';
+import { writtenByNewer } from '../format-level.js';
 import { type Declared, fields, inList, openRecord, type Plain, type RecordType } from './records.js';
 import type { Fields, Shape, TypeOf } from './shape.js';
 import { refuse } from './unpacker.js';
 
-/** Fields stand beside the number, in its list; any other shape is the second value of that list. */
+/** Fields follow the number in its list; any other shape is the second value of that list. */
 export type Member<T = unknown> = Fields<T> | Shape<T>;
 
 interface Found {
@@ -12,7 +13,7 @@ interface Found {
   readonly member: Fields<unknown>;
 }
 
-/** The members by what they are told apart by (`type`, `kind` …), each with its number or name in bytes. */
+/** The members by their tag value (`type`, `kind` …), each with its number or name in the bytes. */
 export interface Cases {
   readonly [word: string]: readonly [code: number | string, Member];
 }
@@ -21,7 +22,7 @@ export function kind<const F extends Declared>(number: number, shapes: F): reado
   return [number, fields(shapes)];
 }
 
-/** An open record, in a list of its own. */
+/** An open record, in a separate list. */
 export function openKind<const F extends Declared>(number: number, shapes: F): readonly [number, Shape<RecordType<F>>] {
   return [number, openRecord(shapes)];
 }
@@ -31,13 +32,14 @@ export type UnionOf<Tag extends string, C extends Cases> = {
 }[keyof C];
 
 /**
- * One list: the member's number, then its fields. A member that changes in more than a new last field is a new member.
+ * One list: the member's number, then its fields. A member that changes in more than a new last field becomes a new
+ * member.
  */
 export function union<Tag extends string, const C extends Cases>(tag: Tag, cases: C): Shape<UnionOf<Tag, C>> {
   return inList(unionFields(tag, cases));
 }
 
-/** A union without the list around it: its number stands beside what the record has in front of it. */
+/** A union without the surrounding list: its number follows the preceding values of the record. */
 export function unionFields<Tag extends string, const C extends Cases>(tag: Tag, cases: C): Fields<UnionOf<Tag, C>> {
   const byWord = new Map<string, readonly [number | string, Fields<unknown>]>();
   const byNumber: (Found | undefined)[] = [];
@@ -53,6 +55,12 @@ export function unionFields<Tag extends string, const C extends Cases>(tag: Tag,
       byNumber[code] = found;
     }
   }
+  const ofNumber = (code: number) => {
+    if (code >= byNumber.length)
+      throw writtenByNewer('a record', { of: 'kind', found: code, known: byNumber.length - 1 });
+    return byNumber[code];
+  };
+  const refuseKind = () => refuse('a record of a kind that is known');
   const memberOf = (value: object) => {
     const word = (value as { readonly [K in Tag]: string })[tag];
     const found = byWord.get(word);
@@ -70,8 +78,7 @@ export function unionFields<Tag extends string, const C extends Cases>(tag: Tag,
     },
     read: (from, count) => {
       if (count < 1) refuse('a kind');
-      const found = byName.size > 0 ? byName.get(from.text()) : byNumber[from.whole()];
-      const { word, member } = found ?? refuse('a record of a kind that is known');
+      const { word, member } = (byName.size > 0 ? byName.get(from.text()) : ofNumber(from.whole())) ?? refuseKind();
       const read = member.read(from, count - 1) as Record<string, unknown>;
       if (!(tag in read)) read[tag] = word;
       return read as UnionOf<Tag, C>;
@@ -83,7 +90,7 @@ type Either<Tag extends string, Yes, No> =
   | Plain<{ readonly [K in Tag]: true } & Yes>
   | Plain<{ readonly [K in Tag]: false } & No>;
 
-/** Fields of two kinds, behind a yes or a no that says which. */
+/** Fields of two kinds, preceded by a boolean that selects one. */
 export function either<Tag extends string, Yes, No>(
   tag: Tag,
   yes: Fields<Yes>,
@@ -104,7 +111,9 @@ export function either<Tag extends string, Yes, No>(
   };
 }
 
-/** A value behind the version of its format, in one list; `older` are read for ever, and not written any more. */
+/**
+ * A value preceded by its format version, in one list. The versions in `older` are read for ever but no longer written.
+ */
 export function versioned<T>(
   version: number,
   member: Member<T>,
@@ -123,13 +132,13 @@ export function versioned<T>(
       const found = from.whole();
       if (found === version) return current.read(from, count);
       const old = older[found];
-      if (old === undefined) throw unknownVersion(found);
+      if (old === undefined) throw unknownVersion(found, version);
       return besideNumber(old).read(from, count);
     },
   };
 }
 
-/** The version and the value one behind the other, without a list around them. */
+/** The version followed by the value, without a surrounding list. */
 export function behindVersion<T>(version: number, shape: Shape<T>): Shape<T> {
   return {
     write: (out, value) => {
@@ -138,13 +147,14 @@ export function behindVersion<T>(version: number, shape: Shape<T>): Shape<T> {
     },
     read: (from) => {
       const found = from.whole();
-      if (found !== version) throw unknownVersion(found);
+      if (found !== version) throw unknownVersion(found, version);
       return shape.read(from);
     },
   };
 }
 
-function unknownVersion(version: number): MillraceError {
+function unknownVersion(version: number, known: number): MillraceError {
+  if (version > known) return writtenByNewer('a record', { of: 'version', found: version, known });
   return new MillraceError('JOURNAL_DAMAGED', `version ${version} is not known`);
 }
 

@@ -1,16 +1,16 @@
 /**
- * MessagePack → values, as `Packer` writes them. What is cut off, of another kind than asked for, or not as
- * `Packer` would have it is refused, never guessed.
+ * Reads values from MessagePack as `Packer` writes them. Truncated values, values of an unexpected kind and encodings
+ * that `Packer` does not produce are refused.
  *
- * A value keeps at most twice its own bytes alive: contents are copied out of the buffer unless they are
- * most of it.
+ * A value keeps at most twice its own bytes in memory: contents are copied out of the buffer unless they are most of
+ * it.
  */
 import { MillraceError } from '../errors.js';
 import { UTF16_TEXT } from './packer.js';
 
 export type ValueKind = 'nil' | 'flag' | 'number' | 'text' | 'bytes' | 'list' | 'map' | 'extension';
 
-/** They are found by tags, from 0xc0 on; no value begins with 0xc1. */
+/** Kinds by tag, from 0xc0 on; no value begins with 0xc1. */
 const KINDS: readonly (ValueKind | undefined)[] = [
   ...(['nil', undefined, 'flag', 'flag', 'bytes', 'bytes', 'bytes', 'extension', 'extension', 'extension'] as const),
   ...new Array<'number'>(10).fill('number'),
@@ -32,7 +32,6 @@ export class Unpacker {
     return this.at === this.buffer.length;
   }
 
-  /** How many values the list holds. */
   list(): number {
     const tag = this.byte();
     let count: number;
@@ -40,12 +39,12 @@ export class Unpacker {
     else if (tag === 0xdc) count = this.unsigned(2);
     else if (tag === 0xdd) count = this.unsigned(4);
     else return refuse('a list');
-    // Each value takes a byte at least: no damaged count makes anybody wait or allocate.
+    // Each value takes at least a byte, so that a damaged count cannot cause a long loop or a large allocation.
     if (count > this.buffer.length - this.at) refuse('a list');
     return count;
   }
 
-  /** How many names it has, each before its value. */
+  /** The number of names, each followed by its value. */
   map(): number {
     const tag = this.byte();
     if (tag >= 0x80 && tag <= 0x8f) return tag & 0x0f;
@@ -53,14 +52,13 @@ export class Unpacker {
     return tag === 0xdf ? this.unsigned(4) : refuse('values with names');
   }
 
-  /** The bytes of the next value, whatever it is. */
+  /** The bytes of the next value of any kind. */
   raw(): Uint8Array {
     const start = this.at;
     this.skip();
     return this.buffer.subarray(start, this.at);
   }
 
-  /** Past a value of any kind. */
   skip(): void {
     for (let left = 1; left > 0; left -= 1) {
       const tag = this.byte();
@@ -73,7 +71,7 @@ export class Unpacker {
     }
   }
 
-  /** What the next value is, which stays where it is. */
+  /** The kind of the next value, which is not consumed. */
   kind(): ValueKind {
     const tag = this.buffer[this.at] ?? refuse('anything');
     if (tag >= 0xa0 && tag <= 0xbf) return 'text';
@@ -83,7 +81,7 @@ export class Unpacker {
     return KINDS[tag - 0xc0] ?? refuse('anything');
   }
 
-  /** @param read reads the bytes that a value of a type of its own is made of, and no other */
+  /** @param read must consume exactly the body of the extension */
   extension<T>(read: (type: number, from: this) => T): T {
     const tag = this.byte();
     const isSized = tag >= 0xc7 && tag <= 0xc9;
@@ -95,14 +93,14 @@ export class Unpacker {
     return this.at === end ? value : refuse('what its length says');
   }
 
-  /** True, and past it, when the next value is nil. */
+  /** Consumes a nil; false if the next value is not nil. */
   takesNil(): boolean {
     if (this.buffer[this.at] !== 0xc0) return false;
     this.at += 1;
     return true;
   }
 
-  /** True, and past it, when the next value is a yes. */
+  /** Consumes a true; false if the next value is not true. */
   takesTrue(): boolean {
     if (this.buffer[this.at] !== 0xc3) return false;
     this.at += 1;
@@ -146,7 +144,7 @@ export class Unpacker {
     return this.buffer.readDoubleBE(this.past(8));
   }
 
-  /** @param lenient reads what is not UTF-8 */
+  /** @param lenient decodes text that is not valid UTF-8 */
   text(lenient: (body: Uint8Array) => string = refuseText): string {
     const tag = this.byte();
     if (tag >= 0xa0 && tag <= 0xbf) return this.utf8(tag & 0x1f, lenient);
@@ -174,23 +172,23 @@ export class Unpacker {
     const { buffer } = this.buffer;
     const isMostOfIt = length * 2 >= buffer.byteLength;
     if (isMostOfIt) return new Uint8Array(buffer, this.buffer.byteOffset + start, length);
-    // Short ones share a block of Node's pool: an array of its own for each costs more than its bytes.
+    // Short ones share a block of Node's pool, because a separate array for each costs more than its bytes.
     return Buffer.from(this.buffer.subarray(start, start + length));
   }
 
-  /** The same as a string of a character a byte, for looking it up. */
+  /** As `bytes`, as a string with one character per byte, to be used as a key. */
   bytesAsLatin1(): string {
     const length = this.bytesLength();
     const start = this.past(length);
     return this.buffer.toString('latin1', start, start + length);
   }
 
-  /** @throws JOURNAL_DAMAGED when there is more */
+  /** @throws JOURNAL_DAMAGED when bytes are left */
   end(): void {
     if (!this.isAtEnd) refuse('its end');
   }
 
-  /** It counts the bytes behind the tag of a value that is no list and has no names. */
+  /** The number of bytes after the tag of a value that is neither a list nor a map. */
   private bytesBehind(tag: number): number {
     if (tag < 0x80 || tag >= 0xe0 || tag === 0xc0 || tag === 0xc2 || tag === 0xc3) return 0;
     if (tag >= 0xc4 && tag <= 0xc6) return this.unsigned((1 << (tag - 0xc4)) as 1 | 2 | 4);
@@ -236,7 +234,7 @@ export class Unpacker {
     return bytes === 2 ? this.buffer.readUInt16BE(start) : (this.buffer[start] as number);
   }
 
-  /** Where the next `bytes` bytes begin; they are taken. */
+  /** Consumes `bytes` bytes; returns their start. */
   private past(bytes: number): number {
     const start = this.at;
     if (start + bytes > this.buffer.length) refuse('what its length says');

@@ -1,6 +1,6 @@
 /**
- * Envelopes as the read model stores them. The file is disposable, so this form has no history: a change of it goes
- * with a new `SCHEMA_VERSION`. Equal envelopes have equal bytes.
+ * The stored form of envelopes in the read model. The file is disposable, so a change needs only a new
+ * `MESSAGE_LOG_VERSION`. Equal envelopes have equal bytes.
  */
 import type { CallbackSetting, DeliverySettings, Envelope } from '../../domain/queue/index.js';
 import type { MessageId, ScheduleId } from '../../kernel/index.js';

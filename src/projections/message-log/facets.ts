@@ -1,11 +1,11 @@
 /**
- * What messages are looked for by: a few values that follow from the envelope. Messages with the same values share one
- * profile, and the tables are indexed by profile: a filter costs what it finds, however many messages there are.
+ * Search values of messages, all derived from the envelope. Messages with equal values share one profile, and tables
+ * are indexed by profile, so a filter costs as much as it finds, independent of the number of messages.
  */
 import { type Envelope, hostsOf, type MessageFilter, wantedHosts } from '../../domain/queue/index.js';
 import { readUrl } from '../../kernel/index.js';
 
-/** Stored as numbers: their order never changes. */
+/** Stored by index: the order never changes. */
 export const FACETS = [
   'url',
   'host',
@@ -19,7 +19,7 @@ export const FACETS = [
 ] as const;
 type FacetName = (typeof FACETS)[number];
 
-/** It has for each facet, in the order of `FACETS`, its values: none, one, or of labels several. */
+/** The values of each facet in the order of `FACETS`: none, one, or several for labels. */
 export type Profile = readonly (readonly string[])[];
 
 export function profileOf(envelope: Envelope): Profile {
@@ -48,10 +48,10 @@ export interface Wanted {
   readonly values: ReadonlySet<string>;
 }
 
-/** Where stored values of a facet lie: from the first to the last, which may be one and the same. */
+/** A range of stored values of a facet, both ends inclusive. */
 export type ValueRange = readonly [first: string, last: string];
 
-/** The parts of a filter that are about profiles; all must hold. */
+/** The parts of a filter that concern profiles; all must match. */
 export function wantedOf(filter: MessageFilter): Wanted[] {
   return FACETS.flatMap((name, facet) => {
     const values = filter[name];
@@ -62,17 +62,18 @@ export function wantedOf(filter: MessageFilter): Wanted[] {
 
 export function isWanted(profile: Profile, wanted: readonly Wanted[]): boolean {
   return wanted.every(({ facet, values }) => {
-    // A host is stored as its URL has it, and asked for with its port or without: the URL knows all its names.
+    // A host is stored as in the URL, and searched with or without its port: the URL gives both spellings.
     const own = facet === HOST_FACET ? profile[URL_FACET]?.flatMap(hostsOf) : profile[facet];
     return own?.some((value) => values.has(value));
   });
 }
 
-/** Where profiles lie that may be wanted for a value; whether they are, `isWanted` tells. */
+/** Ranges of profiles that may match a value; `isWanted` decides. */
 export function rangesOf(facet: number, value: string): readonly ValueRange[] {
   if (facet !== HOST_FACET) return [[value, value]];
   const port = PORT.exec(value)?.[0];
-  // The URL matches with any port, or with the one that is named where its URL leaves it out.
+  // A value without a port matches any port; a value with a port also matches a URL that leaves it out as the
+  // default.
   const other: ValueRange =
     port === undefined ? [`${value}:`, `${value}:~`] : [value.slice(0, -port.length), value.slice(0, -port.length)];
   return [[value, value], other];

@@ -1,6 +1,6 @@
 /**
- * Places in the log and in the DLQ list: a time and a number, ordered by both. Shown as `<ms>-<number>`, as cursors
- * and DLQ ids are.
+ * Places in the log and in the DLQ list: a time and a number, ordered by both. The text form `<ms>-<number>` is that
+ * of cursors and DLQ ids.
  */
 import { type DlqId, MillraceError } from '../../kernel/index.js';
 
@@ -21,7 +21,7 @@ export function placeOf(text: string): LogPlace {
   return place;
 }
 
-/** Undefined: no list has such a place. */
+/** Undefined: the text is not a place. */
 export function maybePlace(text: string): LogPlace | undefined {
   const match = PLACE.exec(text);
   if (match === null) return undefined;
@@ -29,7 +29,7 @@ export function maybePlace(text: string): LogPlace | undefined {
   return Number.isSafeInteger(place.atMs) && Number.isSafeInteger(place.n) ? place : undefined;
 }
 
-/** Both exclusive. */
+/** Both ends exclusive. */
 export interface LogRange {
   readonly after: LogPlace;
   readonly before: LogPlace;
@@ -37,7 +37,7 @@ export interface LogRange {
 
 export type Order = 'earliestFirst' | 'latestFirst';
 
-/** Between two instants, inclusive. A cursor moves the end that the order comes from. */
+/** The range between two instants, inclusive. A cursor moves the end at which the order starts. */
 export function rangeOf(
   { fromMs, toMs }: { readonly fromMs?: number | undefined; readonly toMs?: number | undefined },
   order: Order,

@@ -1,12 +1,12 @@
 /**
- * Pages of the log and of the DLQ list. A page ends with what was asked for, with `MAX_LOG_PAGE_BYTES`, or when its time
- * is over; it then says where to go on, so that a search which has to look at a million rows costs many short pages
- * and never one long silence. Each generator's step is a few milliseconds.
+ * Pages of the log and of the DLQ list. A page ends at the requested count, at `MAX_LOG_PAGE_BYTES` or at its time
+ * limit, and names the start of the next one. A search over a million rows is then many short pages instead of one
+ * long request. Each generator step takes a few milliseconds.
  */
 import type { DlqSelector, MessageFilter } from '../../domain/queue/index.js';
 import type { AccountId, DlqId } from '../../kernel/index.js';
 import type { Counts, DlqPage, DlqRow, LogEvent, LogPage, LogQuery, SqlFile, SqlRow } from '../../ports/index.js';
-import { ShownParts } from '../shown-parts.js';
+import { LogParts } from '../log-parts.js';
 import { type Prepared, prepared } from '../statements.js';
 import { type LogPlace, maybePlace, placeOf, rangeOf, textOf } from './log-places.js';
 import { groupedEvents } from './message-groups.js';
@@ -19,16 +19,19 @@ export class MessageLogReader {
   readonly #events: RowSearch;
   readonly #dlq: RowSearch;
   readonly #sql: Prepared<typeof STATEMENTS>;
-  readonly #shown: ShownParts;
+  readonly #shown: LogParts;
 
   constructor(file: SqlFile) {
     this.#events = new RowSearch(file, 'events');
     this.#dlq = new RowSearch(file, 'dlq');
     this.#sql = prepared(file, STATEMENTS);
-    this.#shown = ShownParts.of(file);
+    this.#shown = LogParts.of(file);
   }
 
-  /** @param isLate asked after each step. @throws INVALID for a cursor that is none */
+  /**
+   * @param isLate called after each step
+   * @throws INVALID for an invalid cursor
+   */
   *events(name: AccountId, query: LogQuery, isLate: () => boolean): Generator<void, LogPage> {
     const { filter, order, count, cursor } = query;
     const account = this.#account(name);
@@ -49,7 +52,10 @@ export class MessageLogReader {
     return { events, cursor: last && textOf(last) };
   }
 
-  /** @param isLate asked after each step. @param trimBytes of each body; undefined: all */
+  /**
+   * @param isLate called after each step
+   * @param trimBytes limit for each body; undefined: none
+   */
   *dlq(name: AccountId, selector: DlqSelector, isLate: () => boolean, trimBytes?: number): Generator<void, DlqPage> {
     const account = this.#account(name);
     if (account === undefined) return { entries: [], after: undefined };
@@ -76,7 +82,7 @@ export class MessageLogReader {
     return { entries, after: last && (textOf(last) as DlqId) };
   }
 
-  /** @param isLate asked after each step */
+  /** @param isLate called after each step */
   *eventCounts(
     name: AccountId,
     { filter, states }: Pick<LogQuery, 'filter' | 'states'>,
@@ -91,7 +97,7 @@ export class MessageLogReader {
     return yield* counted(found, isLate, ({ state }) => STATES_BY_NUMBER.get(state as number) as string);
   }
 
-  /** @param isLate asked after each step */
+  /** @param isLate called after each step */
   *dlqCounts(name: AccountId, filter: MessageFilter, isLate: () => boolean): Generator<void, Counts> {
     const account = this.#account(name);
     if (account === undefined) return { counts: {}, isWhole: true };
@@ -129,7 +135,8 @@ function hasStatusIn({ responseStatus }: MessageFilter): (row: SqlRow) => boolea
 }
 
 /**
- * Takes rows until `take` wants no more. @returns where the next page begins, exclusive; undefined when nothing is left
+ * Takes rows until `take` returns false.
+ * @returns the start of the next page, exclusive; undefined at the end
  */
 function* gathered(
   found: Iterable<SearchStep>,

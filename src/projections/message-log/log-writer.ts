@@ -1,10 +1,8 @@
 /**
- * Events of the queue → rows: what became of each message, and the DLQ as a list. The same events give the same rows,
- * whether they come one by one or all at once after a rebuild.
- *
- * Runs inside a transaction of its caller. A message that is not known was accepted before the journal's front was
- * truncated and has ended since, or the file was begun behind its acceptance: what is heard of it is passed over.
- * What belongs to a workflow's run is not part of this log: `RunWriter` has it.
+ * Converts events of the queue into rows: the history of each message, and the DLQ list. Equal events give equal
+ * rows, folded one by one or in a rebuild. Runs inside the caller's transaction. Events of an unknown message are
+ * ignored: it was accepted before the front of the journal was removed and has ended, or before the file began.
+ * Events of workflow runs go to `RunWriter`.
  */
 import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
@@ -43,7 +41,10 @@ export class LogWriter {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** @param index of the section in its partition. @returns rows that were added to the log */
+  /**
+   * @param index of the section in its partition
+   * @returns rows added to the log
+   */
   section(account: AccountId, index: number, events: Iterable<QueueEvent>): number {
     const first = index * SECTION_EVENTS;
     this.#account = this.rows.shared.account(account);
@@ -65,17 +66,17 @@ export class LogWriter {
     return all;
   }
 
-  /** Told without a look at the tables: of a message of the plain log, as most are. */
+  /** A quick test without a table: a remembered message of the plain log, which most are. */
   #isPlain(event: QueueEvent): boolean {
     return 'id' in event && this.rows.remembered(this.#account, event.id) !== undefined;
   }
 
-  /** What a snapshot holds; nothing is added to the log. */
+  /** Applies an event of a snapshot; no row is added to the log. */
   restored(account: AccountId, event: QueueEvent): void {
     this.#account = this.rows.shared.account(account);
     if (this.runRestorer.restore(this.#account, event)) return;
     if (event.type === 'MessageRestored') {
-      // Nothing more is heard of one that was delivered.
+      // A delivered message has no further events.
       if (event.status !== 'delivered') this.#keepMessage(event.id, event);
     } else if (event.type === 'DlqRestored') {
       const { dlqId, messageId, response, failedAtMs, retried } = event.entry;
@@ -88,13 +89,16 @@ export class LogWriter {
     }
   }
 
-  /** Before what a snapshot holds is taken over. */
+  /** Called before a snapshot is applied. */
   clear(account: AccountId): void {
     this.rows.clear(account);
     this.runRestorer.clear(this.rows.shared.account(account));
   }
 
-  /** At the end of a transaction. @returns accounts that have more events now */
+  /**
+   * Called at the end of a transaction.
+   * @returns accounts with more events than before
+   */
   flush(): readonly number[] {
     this.rows.flush();
     this.#events.flush();
@@ -105,7 +109,7 @@ export class LogWriter {
     return grown;
   }
 
-  /** After a transaction that was undone. */
+  /** Called after a rolled-back transaction. */
   forget(): void {
     this.rows.forget();
     this.runs.forget();
@@ -152,12 +156,12 @@ export class LogWriter {
         this.rows.dropSchedule(this.#account, event.id);
         break;
       default:
-        // It is about no message and no entry, so it is not part of the log.
+        // Other events concern no message or entry of the log.
         break;
     }
   }
 
-  /** The row of a message that the state knows: as it is, or made anew. */
+  /** The row of a pending message: the existing one, or a new one. */
   #keepMessage(
     name: MessageId,
     message: Pick<QueueEventOf<'MessageRestored'>, 'envelope' | 'body' | 'createdAtMs' | 'notBeforeMs' | 'retried'>,
@@ -226,7 +230,7 @@ const STATEMENTS = {
   countEvents: 'UPDATE accounts SET events = events + ? WHERE id = ?',
 } as const;
 
-/** Brought by an earlier event, or kept beside the snapshot. */
+/** A body that an earlier event brought, or that is stored next to the snapshot. */
 function referred({ number }: { readonly number: number }) {
   return { number, content: undefined };
 }

@@ -1,10 +1,9 @@
 /**
- * Pages of the log by message: each message with all of its events that match, one message after the other.
+ * Pages of the log grouped by message: each message with all its matching events.
  *
- * Invariants
- *  MGR1 a message is on one page of a list: where its first matching event, in the list's order, stands
- *  MGR2 latest first, events that happen after a list's first page are not in it: they would take their messages to
- *       pages that have been shown already
+ *  MGR1 a message is on one page of a list: that of its first matching event in the list's order
+ *  MGR2 latest first, events after the list's first page are left out: they would move their messages to pages that
+ *       were already shown
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { LogEvent, LogPage, LogQuery } from '../../ports/index.js';
@@ -12,11 +11,11 @@ import { isBefore, type LogPlace, type LogRange, maybePlace, rangeOf, textOf } f
 import { MAX_LOG_PAGE_BYTES, type PageParts } from './page-parts.js';
 import type { RowSearch } from './row-search.js';
 
-/** A message shows so many events, and those behind are left out: a restless one must not fill the page for ever. */
+/** Events per message; further ones are left out, so that no message fills a page. */
 const MAX_GROUP_EVENTS = 1000;
-/** A page that has so many events begins no other message. */
+/** A page with this many events starts no further message. */
 const MAX_PAGE_EVENTS = 10_000;
-/** Between two looks at the clock, about a millisecond: to look for a message's events is worth so many of its rows. */
+/** Work between two clock checks, about 1 ms; searching a message's events counts as 100 rows. */
 const STEP_WORK = 2000;
 const MESSAGE_WORK = 100;
 
@@ -27,7 +26,10 @@ export interface GroupSearch {
   readonly states: readonly number[];
 }
 
-/** @param isLate asked after each step. @throws INVALID for a cursor that is none */
+/**
+ * @param isLate called after each step
+ * @throws INVALID for an invalid cursor
+ */
 export function* groupedEvents(
   rows: RowSearch,
   page: PageParts,
@@ -71,7 +73,7 @@ export function* groupedEvents(
   return { events, cursor: undefined };
 }
 
-/** Empty for a message that belongs to a page before: its first event is not the one at `place`. */
+/** Empty for a message of an earlier page: its first event is not at `place`. */
 function eventsOf(found: ReturnType<RowSearch['run']>, place: LogPlace, page: PageParts): LogEvent[] {
   const events: LogEvent[] = [];
   for (const one of found) {
@@ -86,14 +88,14 @@ function eventsOf(found: ReturnType<RowSearch['run']>, place: LogPlace, page: Pa
   return events;
 }
 
-/** The range without what is later than `top` (MGR2). */
+/** Cuts the range at `top`: MGR2 (events after the list's first page are left out). */
 function below(top: LogPlace | undefined, { after, before }: LogRange): LogRange {
   if (top === undefined) return { after, before };
   const end = { atMs: top.atMs, n: top.n + 1 };
   return { after, before: isBefore(end, before) ? end : before };
 }
 
-/** `<place>`, and latest first `<place>-<top>`. */
+/** `<place>`, or latest first `<place>-<top>`. */
 function cursorOf(text: string): { readonly place: LogPlace; readonly top: LogPlace | undefined } {
   const [atMs, n, ...rest] = text.split('-');
   const place = maybePlace(`${atMs}-${n}`);

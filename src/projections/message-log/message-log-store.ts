@@ -1,14 +1,14 @@
 /**
- * The read model's file: rows and how far each journal has been folded change in the same transaction, so that a kill
- * at any moment repeats nothing and leaves nothing out.
+ * The read model's file. Rows and checkpoints change in the same transaction, so that a kill at any moment neither
+ * repeats nor loses an entry.
  *
- *  ML1 an entry is folded once: what the checkpoint covers is passed over
+ *  ML1 an entry is folded once: entries up to the checkpoint are skipped
  */
 import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import type { AccountId, ShardName } from '../../kernel/index.js';
-import { entrySections, isQueuePartition, parseQueuePartition } from '../../messages/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
+import { entrySections, isQueuePartition, parseQueuePartition } from '../../protocol/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { ModelFile } from '../model-file.js';
 import { RunReader } from '../run-log/run-reader.js';
@@ -27,7 +27,7 @@ export interface MessageLogStoreOptions {
 }
 
 export class MessageLogStore {
-  /** How many events those accounts keep that have a number of their own. */
+  /** Limits of accounts that differ from the default. */
   readonly #maxEvents = new Map<AccountId, number>();
   readonly #file: ModelFile<Parts>;
 
@@ -62,7 +62,11 @@ export class MessageLogStore {
     return row && checkpointIn(row);
   }
 
-  /** Entries that follow the shard's checkpoint. @returns rows added to the log. @throws JOURNAL_DAMAGED, SqlFailure */
+  /**
+   * Folds entries after the shard's checkpoint.
+   * @returns the new checkpoint and the rows added to the log
+   * @throws JOURNAL_DAMAGED, SqlFailure
+   */
   apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): { after: Checkpoint; rows: number } {
     return this.#transaction(() => {
       let after = before;
@@ -85,12 +89,12 @@ export class MessageLogStore {
     this.#transaction(() => this.#writeCheckpoint(shard, checkpoint));
   }
 
-  /** Begins to take an account's state from a snapshot: its DLQ is empty until `restore` fills it. */
+  /** Starts to take an account's state from a snapshot: its DLQ stays empty until `restore` fills it. */
   clear(account: AccountId): void {
     this.#transaction(() => this.#parts.writer.clear(account));
   }
 
-  /** @param bodies contents of bodies that `lacksBody` asked for */
+  /** @param bodies contents of the bodies for which `lacksBody` returned true */
   restore(account: AccountId, events: readonly QueueEvent[], bodies: ReadonlyMap<number, Uint8Array>): void {
     this.#transaction(() => {
       const { writer } = this.#parts;
@@ -105,7 +109,10 @@ export class MessageLogStore {
     return !shared.hasBody(shared.account(account), number);
   }
 
-  /** Ends it, in steps. @returns where to go on */
+  /**
+   * Ends the restore, in steps.
+   * @returns the start of the next step
+   */
   dropGone(account: AccountId, after: number): number | undefined {
     return this.#transaction(() => this.#parts.writer.rows.dropGone(account, after, DROP_STEP));
   }
@@ -116,7 +123,7 @@ export class MessageLogStore {
     return this.#transaction(() => runRestorer.dropGone(rows.shared.account(account), after, DROP_STEP));
   }
 
-  /** Last, when no row is to come any more: what was kept and nothing refers to. */
+  /** The last step: removes kept bodies that no row refers to. */
   dropUnusedBodies(account: AccountId, after: number): number | undefined {
     const { shared } = this.#parts.writer.rows;
     return this.#transaction(() => shared.dropUnused(shared.account(account), after, DROP_STEP));
@@ -130,29 +137,35 @@ export class MessageLogStore {
     return this.#parts.retention.isDue;
   }
 
-  /** Once in a while: events grow old by themselves. */
+  /** Called regularly, because events expire without a change. */
   lookForOld(): void {
     this.#parts.retention.lookAtAll();
   }
 
-  /** From now on so many events of each of these accounts are kept, 0 for none. */
+  /** Sets the number of events kept for these accounts; 0 keeps none. */
   limitEvents(limits: Iterable<readonly [AccountId, number]>): void {
     const named = new Map(limits);
     for (const [account, maxEvents] of named) this.#maxEvents.set(account, maxEvents);
     this.#parts.retention.lookAtNamed(named.keys());
   }
 
-  /** One step. @returns rows removed */
+  /**
+   * One step.
+   * @returns rows removed
+   */
   prune(nowMs: number): number {
     return this.#transaction(() => this.#parts.retention.step(nowMs));
   }
 
-  /** What was pruned leaves the file too. @returns bytes given back in one step; 0: nothing to do */
+  /**
+   * Shrinks the file after pruning.
+   * @returns bytes freed in this step; 0: none left
+   */
   giveBack(): number {
     return this.#file.sql.giveBack();
   }
 
-  /** Removes everything; what follows is folded from the beginning. */
+  /** Removes all rows; folding then starts from the beginning. */
   discard(reason: string): void {
     this.#file.discard(reason);
   }
@@ -161,7 +174,7 @@ export class MessageLogStore {
     this.#file.close();
   }
 
-  /** `work` may be done twice (QR1). */
+  /** `work` may run twice: QR1 (after a name conflict the transaction is repeated with `looksFirst`). */
   #transaction<T>(work: () => T): T {
     const { rows } = this.#parts.writer;
     try {

@@ -1,4 +1,4 @@
-/** What the rows of a page of the log or of the DLQ list refer to. */
+/** The parts that rows of a page of the log or of the DLQ list refer to. */
 import { type Envelope, type HeaderList, isBodyless, type Redaction, trimmedBody } from '../../domain/queue/index.js';
 import { assert, type DlqId, type MessageId } from '../../kernel/index.js';
 import {
@@ -9,14 +9,20 @@ import {
   type SqlRow,
   type SqlStatement,
 } from '../../ports/index.js';
-import type { ShownParts } from '../shown-parts.js';
+import type { LogParts } from '../log-parts.js';
 import { textOf } from './log-places.js';
 import { STATE_NUMBERS } from './schema.js';
 
-/** Bodies and responses of one page; it travels between threads and processes whole. */
+/** Limit for bodies and responses of one page, which is sent between threads and processes as a whole. */
 export const MAX_LOG_PAGE_BYTES = 16 * 1024 * 1024;
 
-const EMPTY = new Uint8Array();
+interface BodyView {
+  readonly body: Uint8Array;
+  /** Only part of the body was requested; never set if the body was not requested at all. */
+  readonly isCut?: true;
+}
+
+const NO_BODY: BodyView = { body: new Uint8Array() };
 export const STATES_BY_NUMBER: ReadonlyMap<number, MessageState> = new Map<number, MessageState>(
   MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]),
 );
@@ -27,30 +33,31 @@ interface MessageParts {
   readonly messageId: MessageId;
   readonly envelope: Envelope;
   readonly body: Uint8Array;
+  readonly isBodyCut?: true;
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
 }
 
-/** What the rows of a page refer to; each is read once. A row may have been pruned between two steps: then undefined. */
+/** Reads each part of a page once. A row may have been pruned between two steps; its parts are then undefined. */
 export class PageParts {
   bytes = 0;
   readonly #messages = new Map<number, MessageParts>();
 
   /**
    * @param readMessage `READ_MESSAGE`
-   * @param trimBytes of each body; 0 or less: none is read; undefined: all
+   * @param trimBytes limit for each body; 0 or less: no body is read; undefined: no limit
    */
   constructor(
-    private readonly shown: ShownParts,
+    private readonly shown: LogParts,
     private readonly readMessage: SqlStatement,
     private readonly trimBytes: number | undefined,
   ) {}
 
-  /** @param isBodyCounted the body goes out with this event */
+  /** @param isBodyCounted whether the body is sent with this event */
   event(row: SqlRow, isBodyCounted = true): LogEvent | undefined {
     const message = this.#message(row.message as number);
     if (message === undefined) return undefined;
-    const { messageId, envelope, body } = message;
+    const { messageId, envelope, body, isBodyCut } = message;
     const state = STATES_BY_NUMBER.get(row.state as number);
     assert(state !== undefined, 'a state without a name', { state: row.state });
     const response = row.response === null ? undefined : this.#response(row.response as number);
@@ -61,6 +68,7 @@ export class PageParts {
       messageId,
       envelope,
       body,
+      ...(isBodyCut && { isBodyCut }),
       nextDeliveryAtMs: row.next_ms === null ? undefined : (row.next_ms as number),
       error: row.error === null ? undefined : (row.error as string),
       response,
@@ -70,7 +78,8 @@ export class PageParts {
   entry(row: SqlRow): DlqRow | undefined {
     const message = this.#message(row.message as number);
     if (message === undefined) return undefined;
-    const body = this.#body(row.response as number, undefined);
+    const { body, isCut } = this.#body(row.response as number, undefined);
+    const header = JSON.parse(row.header as string) as HeaderList;
     this.bytes += message.body.length + body.length;
     return {
       dlqId: textOf({ atMs: row.at_ms as number, n: row.n as number }) as DlqId,
@@ -79,8 +88,9 @@ export class PageParts {
       retried: row.retried as number,
       response: {
         status: row.status as number,
-        header: JSON.parse(row.header as string) as HeaderList,
+        header,
         body,
+        ...(isCut && { isCut }),
         error: row.error as string,
       },
     };
@@ -92,10 +102,12 @@ export class PageParts {
     const row = this.readMessage.get([id]);
     if (row === undefined) return undefined;
     const envelope = this.shown.envelope(row.envelope as number);
+    const { body, isCut } = this.#body(row.body as number, envelope.settings.redact);
     const parts = {
       messageId: row.name as MessageId,
       envelope,
-      body: this.#body(row.body as number, envelope.settings.redact),
+      body,
+      ...(isCut && { isBodyCut: isCut }),
       createdAtMs: row.created_ms as number,
       notBeforeMs: row.not_before_ms as number,
     };
@@ -103,12 +115,17 @@ export class PageParts {
     return parts;
   }
 
-  #body(id: number, redaction: Redaction | undefined): Uint8Array {
-    return isBodyless(this.trimBytes) ? EMPTY : trimmedBody(this.shown.body(id), redaction, this.trimBytes);
+  #body(id: number, redaction: Redaction | undefined): BodyView {
+    return isBodyless(this.trimBytes) ? NO_BODY : this.#trimmed(this.shown.body(id), redaction);
   }
 
   #response(id: number): LogEvent['response'] {
     const response = this.shown.response(id);
-    return response && { ...response, body: trimmedBody(response.body, undefined, this.trimBytes) };
+    return response && { ...response, ...this.#trimmed(response.body, undefined) };
+  }
+
+  #trimmed(whole: Uint8Array, redaction: Redaction | undefined): BodyView {
+    const body = trimmedBody(whole, redaction, this.trimBytes);
+    return body.length > 0 && body.length < whole.length ? { body, isCut: true } : { body };
   }
 }

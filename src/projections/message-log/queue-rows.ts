@@ -1,14 +1,14 @@
 /**
- * The rows of messages, of DLQ entries and of schedules, and what keeps them: a message's row stays for its events, for
- * its entry in the DLQ, and for as long as more may be heard of it.
+ * Rows of messages, DLQ entries and schedules, and their lifetime: a message's row stays while it has events, a DLQ
+ * entry, or may get further events.
  *
- *  QR1 a message's row is added with others, without a look whether its name is there already: where it is, `flush`
- *      throws, and its transaction is done once more, with `looksFirst`
+ *  QR1 messages are inserted in batches without looking for existing names: on a conflict `flush` throws, and the
+ *      transaction is repeated with `looksFirst`
  *
- * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ * Caches of this object are valid only after successful transactions; call `forget` after a failed one.
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
-import { type AccountId, type DlqId, Remembered } from '../../kernel/index.js';
+import { type AccountId, BoundedCache, type DlqId } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { AddedRows, RowIds } from '../added-rows.js';
 import { type Prepared, prepared } from '../statements.js';
@@ -21,7 +21,10 @@ export interface MessageRow {
   readonly profile: number;
 }
 
-/** QR1. An id follows from its cause, and the cause came twice: a schedule was deleted and made again. */
+/**
+ * A name conflict: QR1 (the transaction is repeated with `looksFirst`). A derived id can come twice when a schedule
+ * was deleted and created again.
+ */
 export class NameIsThere extends Error {}
 
 export interface NewMessage {
@@ -34,7 +37,7 @@ export interface NewMessage {
 
 export interface NewDlqRow {
   readonly failedAtMs: number;
-  /** Undefined: as the message's row has it. */
+  /** Undefined: use the value of the message's row. */
   readonly retried: number | undefined;
   readonly status: number;
   readonly error: string;
@@ -42,15 +45,15 @@ export interface NewDlqRow {
   readonly body: Pick<CarriedBody, 'number' | 'content'>;
 }
 
-/** Messages whose rows are remembered by name; beyond it all are looked up again. */
+/** Cached rows by name; beyond this rows are looked up again. */
 const MAX_REMEMBERED = 50_000;
 
 export class QueueRows {
   readonly shared: SharedRows;
-  /** QR1. */
+  /** Look for existing names first: QR1 (after a name conflict the transaction is repeated). */
   looksFirst = false;
-  /** By name: two accounts seldom have the same. */
-  readonly #messages = new Remembered<string, MessageRow>(MAX_REMEMBERED);
+  /** By name only: two accounts seldom have the same one. */
+  readonly #messages = new BoundedCache<string, MessageRow>(MAX_REMEMBERED);
   readonly #added: AddedRows;
   readonly #ids: RowIds;
   readonly #sql: Prepared<typeof STATEMENTS>;
@@ -62,7 +65,7 @@ export class QueueRows {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** What is known without a look at the table. */
+  /** A cached row, without a look at the table. */
   remembered(account: number, name: string): MessageRow | undefined {
     const known = this.#messages.get(name);
     return known?.account === account ? known : undefined;
@@ -88,18 +91,21 @@ export class QueueRows {
     return this.#remember(name, { id, account, profile });
   }
 
-  /** Messages that were added are in the table. @throws NameIsThere (QR1) */
+  /**
+   * Writes the batch of messages.
+   * @throws NameIsThere: QR1 (the transaction is then repeated with `looksFirst`)
+   */
   flush(): void {
     this.#mustBeNew(this.#added.flush());
   }
 
-  /** More may be heard of it. */
+  /** Further events may follow for the message. */
   keepMessage(id: number, retried: number): void {
     this.flush();
     this.#sql.keepMessage.run([retried, id]);
   }
 
-  /** This is called for a message that has come to its end. */
+  /** Called for a message that has ended. */
   dropMessageUnlessNeeded(id: number): void {
     this.flush();
     if (this.#sql.findEvent.get([id]) !== undefined || this.#sql.findEntryOf.get([id]) !== undefined) return;
@@ -121,7 +127,7 @@ export class QueueRows {
     this.#sql.addDlq.run([account, atMs, n, id, profile, failedAtMs, retried, status, error, head, body]);
   }
 
-  /** The message's row goes too when it has no events any more. */
+  /** Also removes the message's row when it has no events left. */
   dropDlq(account: number, dlqId: DlqId): void {
     const { atMs, n } = dlqPlace(dlqId);
     const row = this.#sql.findDlq.get([account, atMs, n]);
@@ -129,12 +135,12 @@ export class QueueRows {
     this.flush();
     this.#sql.dropDlq.run([account, atMs, n]);
     this.shared.releaseBody(row.response as number);
-    // Its end may not be among its events, where a snapshot told of it.
+    // The end of a message from a snapshot may not be among its events.
     this.#sql.endMessage.run([row.message as number]);
     this.dropMessageUnlessNeeded(row.message as number);
   }
 
-  /** A schedule holds its body for the messages it will make. */
+  /** A schedule holds its body for its future messages. */
   setSchedule(account: number, name: string, body: Pick<CarriedBody, 'number' | 'content'>): void {
     const id = this.shared.takeBody(account, body);
     this.dropSchedule(account, name);
@@ -148,7 +154,7 @@ export class QueueRows {
     this.#sql.dropSchedule.run([account, name]);
   }
 
-  /** Before a snapshot is folded in: nothing is in the DLQ, and no message is known to be alive. */
+  /** Called before a snapshot is applied: empties the DLQ and marks all messages as gone. */
   clear(account: AccountId): void {
     const id = this.shared.account(account);
     this.flush();
@@ -159,7 +165,10 @@ export class QueueRows {
     this.#sql.markGone.run([id]);
   }
 
-  /** After it: what the snapshot did not name stays only for its events. @returns where to go on, undefined at the end */
+  /**
+   * Called after a snapshot: messages that it did not name keep their row only while they have events.
+   * @returns the start of the next step; undefined at the end
+   */
   dropGone(account: AccountId, after: number, count: number): number | undefined {
     const rows = this.#sql.gone.all([this.shared.account(account), after, count]);
     for (const row of rows) this.dropMessageUnlessNeeded(row.id as number);

@@ -1,7 +1,7 @@
 /**
- * What the log lets go of: events beyond an age, and of each account the oldest beyond its number. In steps of a few
- * milliseconds. A message's row, its body and its envelope go with the last event of a message that has ended. Runs of
- * workflows have the same age and a number of their own that is as large.
+ * Retention of the log: removes events above an age, and the oldest events of an account above its limit, in steps of
+ * a few milliseconds. The row, body and envelope of an ended message go with its last event. Workflow runs have the
+ * same age limit and a separate limit of the same number.
  */
 import type { AccountId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow } from '../../ports/index.js';
@@ -13,7 +13,7 @@ import { STATE_NUMBERS } from './schema.js';
 
 export interface RetentionLimits {
   readonly maxAgeMs: number;
-  /** What an account keeps that has no number of its own. */
+  /** The limit of accounts without an individual one. */
   readonly maxEvents: number;
 }
 
@@ -22,7 +22,7 @@ export interface RetentionRules {
   maxEventsOf(account: AccountId): number;
 }
 
-/** Two weeks, as is promised; a million events are some 300 MB. */
+/** Two weeks, as documented; a million events take about 300 MB. */
 export const DEFAULT_RETENTION: RetentionLimits = { maxAgeMs: 14 * 24 * 3600 * 1000, maxEvents: 1_000_000 };
 
 const STEP_EVENTS = 500;
@@ -30,9 +30,9 @@ const STEP_ACCOUNTS = 200;
 const ENDED: ReadonlySet<unknown> = new Set([STATE_NUMBERS.DELIVERED, STATE_NUMBERS.FAILED, STATE_NUMBERS.CANCELED]);
 
 export class MessageLogRetention {
-  /** Accounts that may have too much. */
+  /** Accounts that may be above a limit. */
   readonly #due = new Set<number>();
-  /** Others, of which only the names are known yet. */
+  /** Further such accounts, so far known only by name. */
   readonly #dueNames = new Set<AccountId>();
   readonly #sql: Prepared<typeof STATEMENTS>;
   readonly #runs: RunRetention;
@@ -52,12 +52,12 @@ export class MessageLogRetention {
     for (const account of accounts) this.#due.add(account);
   }
 
-  /** Accounts with another number than before. */
+  /** Accounts with a changed limit. */
   lookAtNamed(names: Iterable<AccountId>): void {
     for (const name of names) this.#dueNames.add(name);
   }
 
-  /** Once in a while: age comes by itself. */
+  /** Called regularly, because events expire without a change. */
   lookAtAll(): void {
     for (const row of this.#sql.accounts.all([])) this.#due.add(row.id as number);
   }
@@ -66,7 +66,10 @@ export class MessageLogRetention {
     return this.#due.size > 0 || this.#dueNames.size > 0;
   }
 
-  /** One step, within a transaction of the caller. @returns rows removed */
+  /**
+   * One step, within the caller's transaction.
+   * @returns rows removed
+   */
   step(nowMs: number): number {
     let looked = 0;
     for (const name of this.#dueNames) {
@@ -123,7 +126,7 @@ const STATEMENTS = {
   isGone: 'SELECT is_gone FROM messages WHERE id = ?',
 } as const;
 
-/** Messages whose end is among these events: nothing more is heard of them. */
+/** Messages that end in these events or are already gone: no further events follow for them. */
 function endedIn(rows: readonly SqlRow[], isGone: (message: number) => boolean): ReadonlySet<number> {
   const ended = new Set<number>();
   for (const { message, state } of rows) {

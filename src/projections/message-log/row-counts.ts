@@ -1,8 +1,8 @@
-/** Counts rows that a search finds, in steps of a few milliseconds, until time is over. */
+/** Counts the rows of a search, in steps of a few milliseconds, until the time limit. */
 import type { Counts, SqlRow } from '../../ports/index.js';
 import type { SearchStep } from './row-search.js';
 
-/** Rows that are counted in one step. */
+/** Rows per step. */
 const STEP_ROWS = 2000;
 
 export function* counted(

@@ -1,11 +1,11 @@
 /**
- * Finds rows of `events`, `dlq`, `runs` or `run_events` in order of place. A filter is answered from the narrowest index it allows: by
- * message, by profile, by rare state; several keys are merged. Only what no index serves is a walk over the account's
- * rows, and that is a walk in steps: whoever drives it decides when it has been long enough.
+ * Finds rows of `events`, `dlq`, `runs` or `run_events` in order of place. A filter uses the narrowest index that it
+ * allows: by message, profile or rare state; several keys are merged. Without an index it scans the account's rows in
+ * steps, and the caller decides when to stop.
  */
 
 import type { MessageFilter } from '../../domain/queue/index.js';
-import { obtain, Remembered } from '../../kernel/index.js';
+import { BoundedCache, getOrCreate } from '../../kernel/index.js';
 import type { SqlFile, SqlRow, SqlStatement, SqlValue } from '../../ports/index.js';
 import { isWanted, type Profile, rangesOf, type Wanted, wantedOf } from './facets.js';
 import { isBefore, type LogPlace, type Order } from './log-places.js';
@@ -22,34 +22,34 @@ export interface Key {
 export interface Search {
   readonly account: number;
   readonly filter: MessageFilter;
-  /** Stored numbers; empty: any. Not of `dlq`. */
+  /** Stored numbers; empty: any. Not for `dlq`. */
   readonly states: readonly number[];
   readonly order: Order;
   /** Both exclusive. */
   readonly after: LogPlace;
   readonly before: LogPlace;
-  /** Where the caller knows a narrower way than the filter. */
+  /** Keys of the caller that are narrower than the filter. */
   readonly only?: readonly Key[] | undefined;
-  /** What no index knows. */
+  /** Conditions without an index. */
   accept(row: SqlRow): boolean;
 }
 
-/** How far a search has come; with a row where one was found there. */
+/** The place that the search has reached, with the row if one was found there. */
 export interface SearchStep {
   readonly place: LogPlace;
   readonly row: SqlRow | undefined;
 }
 
-/** More keys than this are not merged; then so many rows match that a walk meets them soon. */
+/** More keys are not merged: then so many rows match that a scan soon finds them. */
 const MAX_STREAMS = 256;
 const FIRST_FETCH = 16;
 const MAX_FETCH = 512;
-/** Rows that are looked at in one step: a few milliseconds. */
+/** Rows per step: a few milliseconds. */
 const STEP_ROWS = 2000;
-/** Fewer rows than this are looked through at once, whatever other index there may be. */
+/** Fewer rows are scanned directly, even if another index exists. */
 const FEW_ROWS = 2000;
 
-/** Which rows a stream has, and through which index; left to itself the planner may prefer the longer way. */
+/** The condition and index of each key; the query planner alone may choose a slower index. */
 const KEYS = {
   message: { index: 'by_message', where: 'message = ? AND account = ?' },
   profile: { index: 'by_profile', where: 'profile = ?' },
@@ -81,10 +81,10 @@ export class RowSearch {
     this.#findMessage = file.prepare('SELECT id FROM messages WHERE name = ? AND account = ?');
   }
 
-  /** Rows in order, with a step without a row now and then. */
+  /** Rows in order, with steps without a row in between. */
   *run(search: Search): Generator<SearchStep> {
     const wanted = wantedOf(search.filter);
-    const profiles = new Remembered<number, boolean>(STEP_ROWS);
+    const profiles = new BoundedCache<number, boolean>(STEP_ROWS);
     const fits = (row: SqlRow) => this.#fits(row, search, wanted, profiles);
     const streams = this.#streams(search, wanted);
     let examined = 0;
@@ -98,12 +98,12 @@ export class RowSearch {
     }
   }
 
-  #fits(row: SqlRow, search: Search, wanted: readonly Wanted[], profiles: Remembered<number, boolean>): boolean {
+  #fits(row: SqlRow, search: Search, wanted: readonly Wanted[], profiles: BoundedCache<number, boolean>): boolean {
     if (search.states.length > 0 && !search.states.includes(row.state as number)) return false;
     if (!search.accept(row)) return false;
     if (wanted.length === 0) return true;
     const id = row.profile as number;
-    return obtain(profiles, id, () => this.#isProfileWanted(id, wanted));
+    return getOrCreate(profiles, id, () => this.#isProfileWanted(id, wanted));
   }
 
   #isProfileWanted(id: number, wanted: readonly Wanted[]): boolean {
@@ -129,7 +129,7 @@ export class RowSearch {
     return [this.#stream(this.table === 'runs' ? 'place' : 'account', [account], search)];
   }
 
-  /** Those that have all that is wanted; undefined: too many to be merged, or nothing is wanted. */
+  /** Profiles that match the filter; undefined: too many to merge, or no profile conditions. */
   #profilesOf(account: number, wanted: readonly Wanted[]): readonly number[] | undefined {
     for (const one of wanted) {
       const profiles = this.#profilesWith(account, one);
@@ -147,7 +147,7 @@ export class RowSearch {
     return false;
   }
 
-  /** Undefined: too many to be merged. */
+  /** Undefined: too many to merge. */
   #profilesWith(account: number, { facet, values }: Wanted): readonly number[] | undefined {
     const found = new Set<number>();
     for (const value of values) {
@@ -176,7 +176,7 @@ export class RowSearch {
   }
 }
 
-/** Rows with one key, fetched a few at a time and then more. */
+/** Rows with one key, fetched in growing batches. */
 class RowStream {
   #rows: readonly SqlRow[] = [];
   #at = 0;
@@ -197,7 +197,7 @@ class RowStream {
     return row && { place: placeOfRow(row), row };
   }
 
-  /** Only after `peek` has shown a row. */
+  /** Only after `peek` has returned a row. */
   take(): { readonly place: LogPlace; readonly row: SqlRow } {
     const row = this.#rows[this.#at] as SqlRow;
     this.#at += 1;
@@ -218,7 +218,7 @@ class RowStream {
   }
 }
 
-/** The stream whose row comes first in this order. */
+/** The stream with the next row in this order. */
 function nextOf(streams: readonly RowStream[], order: Order): RowStream | undefined {
   let first: RowStream | undefined;
   let firstPlace: LogPlace | undefined;

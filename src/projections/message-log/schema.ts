@@ -1,16 +1,15 @@
 /**
- * The tables of the message log and the DLQ list. The file is a read model: there are no migrations, another version
- * is folded anew.
- *
- *  - `events` has one row for each change of a message's state, in the order (account, time, number): the number is
- *    the index of the partition's section and the place in it, so that every process that folds the same journal
- *    gives an event the same one, and cursors hold everywhere.
- *  - What messages have in common is stored once and counted (`refs`): envelopes, profiles, bodies.
- *  - A body's id is `account · 2^36 + number`.
+ * Tables of the message log and the DLQ list. The file is a read model: it has no migrations, and another version is
+ * rebuilt.
+ * - `events` has one row for each change of a message's state, ordered by (account, time, number). The number is the
+ *   index of the partition's section and the place in it, so every process that folds the same journal gives an event
+ *   the same number, and cursors work in all of them.
+ * - Shared data is stored once and counted (`refs`): envelopes, profiles, bodies.
+ * - A body's id is `account · 2^36 + number`.
  */
 export const MESSAGE_LOG_VERSION = 2;
 
-/** States from here on are rare enough for an index of their own. */
+/** States from here on are rare enough for a partial index. */
 export const FIRST_RARE_STATE = 3;
 /** Stored numbers of states; the frequent ones first. */
 export const STATE_NUMBERS = {
@@ -24,7 +23,7 @@ export const STATE_NUMBERS = {
   CANCELED: 7,
 } as const;
 
-/** Events of one section that have numbers of their own. */
+/** Event numbers reserved for one section. */
 export const SECTION_EVENTS = 2 ** 20;
 const BODY_NUMBERS = 2 ** 36;
 

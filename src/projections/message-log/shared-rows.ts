@@ -1,13 +1,12 @@
 /**
- * Rows that many messages share, each with how many refer to it: accounts, envelopes with their profiles, bodies.
- *
- * Numbers of references are gathered while a transaction runs and written by `flush` at its end, so that a thousand
- * messages of one envelope cost one update. What this object remembers is only valid as long as its transactions
- * succeed: after one that did not, `forget` it all.
+ * Rows shared by many messages, with reference counts: accounts, envelopes with their profiles, bodies. Counts are
+ * collected during a transaction and written by `flush` at its end, so that a thousand messages with one envelope
+ * cost one update. Caches of this object are valid only after successful transactions; call `forget` after a failed
+ * one.
  */
 import { createHash } from 'node:crypto';
 import { type CarriedBody, type Envelope, KEPT_RESPONSE_BYTES, type QueueEventOf } from '../../domain/queue/index.js';
-import { type AccountId, assert, obtain, Remembered } from '../../kernel/index.js';
+import { type AccountId, assert, BoundedCache, getOrCreate } from '../../kernel/index.js';
 import type { SqlFile, SqlValue } from '../../ports/index.js';
 import { AddedRows } from '../added-rows.js';
 import { type Prepared, prepared } from '../statements.js';
@@ -21,15 +20,15 @@ export interface EnvelopeRow {
   readonly profile: number;
 }
 
-/** Envelopes remembered by their bytes; beyond it all are looked up again. */
+/** Cached envelopes by their bytes; beyond this they are looked up again. */
 const MAX_REMEMBERED = 20_000;
-/** Longer bodies are added alone: what a statement is given is held twice while it runs. */
+/** Longer bodies are inserted alone, because a running statement holds its parameters twice. */
 const LONG_BODY_BYTES = 16 * 1024;
 
 export class SharedRows {
   readonly #accounts = new Map<string, number>();
   #byObject = new WeakMap<Envelope, EnvelopeRow>();
-  readonly #byHash = new Remembered<string, EnvelopeRow>(MAX_REMEMBERED);
+  readonly #byHash = new BoundedCache<string, EnvelopeRow>(MAX_REMEMBERED);
   readonly #envelopeRefs = new Map<number, number>();
   readonly #bodyRefs = new Map<number, number>();
   readonly #bodies: AddedRows;
@@ -47,7 +46,7 @@ export class SharedRows {
     return id;
   }
 
-  /** One more message has this envelope. */
+  /** Adds a reference to the envelope. */
   takeEnvelope(account: number, envelope: Envelope): EnvelopeRow {
     let shared = this.#byObject.get(envelope);
     if (shared?.account !== account) {
@@ -62,7 +61,10 @@ export class SharedRows {
     count(this.#envelopeRefs, id, -1);
   }
 
-  /** One more row refers to this body, which comes along or came before. @returns its id, 0 for an empty one */
+  /**
+   * Adds a reference to the body, stored now or before.
+   * @returns the body's id, 0 for an empty one
+   */
   takeBody(account: number, { number, content }: Pick<CarriedBody, 'number' | 'content'>): number {
     if (number === 0) return 0;
     const id = bodyId(account, number);
@@ -78,12 +80,15 @@ export class SharedRows {
     if (isLong) this.#bodies.flush();
   }
 
-  /** A body that rows will refer to. */
+  /** Stores a body for rows that follow. */
   keepBody(account: number, number: number, content: Uint8Array): void {
     this.#sql.keepBody.run([bodyId(account, number), content]);
   }
 
-  /** Bodies that were kept for rows which did not come. @returns where to go on, undefined at the end */
+  /**
+   * Removes bodies that no row refers to.
+   * @returns the start of the next step; undefined at the end
+   */
   dropUnused(account: number, after: number, count: number): number | undefined {
     const rows = this.#sql.someBodies.all([bodyId(account, after), bodyId(account + 1, 0), count]);
     for (const { id } of rows) this.#sql.dropBody.run([id as number]);
@@ -99,7 +104,7 @@ export class SharedRows {
     return number === 0 || this.#sql.findBody.get([bodyId(account, number)]) !== undefined;
   }
 
-  /** What is kept of the answer to an attempt that failed; it belongs to the one row that refers to it. */
+  /** Stores the kept part of a failed attempt's response; one row refers to it. */
   addResponse({
     status,
     header,
@@ -113,7 +118,7 @@ export class SharedRows {
     if (typeof id === 'number') this.#sql.dropResponse.run([id]);
   }
 
-  /** Brings the counts up to date and removes what nothing refers to any more. */
+  /** Writes the counts and removes rows without references. */
   flush(): void {
     this.#bodies.flush();
     for (const [id, delta] of this.#bodyRefs) {
@@ -127,7 +132,7 @@ export class SharedRows {
       if (delta < 0) isShorter = this.#dropUnusedEnvelope(id) || isShorter;
     }
     this.#envelopeRefs.clear();
-    // Whoever remembers an envelope that is gone would refer to nothing.
+    // Cached envelopes may now be deleted rows.
     if (isShorter) this.#forgetEnvelopes();
   }
 
@@ -148,7 +153,7 @@ export class SharedRows {
     const bytes = encodeEnvelope(envelope);
     const hash = createHash('sha256').update(`${account} `).update(bytes).digest();
     const key = hash.toString('latin1');
-    return obtain(this.#byHash, key, () => {
+    return getOrCreate(this.#byHash, key, () => {
       const row = this.#sql.findEnvelope.get([hash]);
       if (row === undefined) return this.#addEnvelope(account, envelope, hash, bytes);
       return { id: row.id as number, account, profile: row.profile as number };

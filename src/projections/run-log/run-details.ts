@@ -1,4 +1,4 @@
-/** What a run's row does not hold: steps that wait, how it ended, its failure function. A body that is replaced is let go. */
+/** Details of a run outside its row: waiting steps, its end, its failure function. A replaced body is released. */
 import type { CarriedBody, HeaderList } from '../../domain/queue/index.js';
 import type { EventWaiter, StepMark } from '../../domain/queue/runs/index.js';
 import type { SqlFile } from '../../ports/index.js';
@@ -7,7 +7,7 @@ import { type Prepared, prepared } from '../statements.js';
 import type { RunRow } from './run-rows.js';
 import { STEP_KINDS } from './schema.js';
 
-/** Id, URL and creation. */
+/** Id, URL and creation time. */
 export type ChildName = readonly [runId: string, url: string, createdAtMs: number];
 
 type Body = Pick<CarriedBody, 'number' | 'content'>;
@@ -43,7 +43,7 @@ export class RunDetails {
     this.#sql.setStep.run([run.id, step.stepId, STEP_KINDS.wait, addedAtMs, JSON.stringify(step), resultId, detail]);
   }
 
-  /** @param child of the turn that the step was begun in */
+  /** @param child the child run, started in the same turn */
   setInvoke(run: RunRow, step: StepMark, child: ChildName, messageId: string): void {
     const [, , atMs] = child;
     const what = [STEP_KINDS.invoke, atMs, JSON.stringify(step), messageId, JSON.stringify(child)];
@@ -54,7 +54,7 @@ export class RunDetails {
     this.#sql.setRecord.run([record, run.id, stepId]);
   }
 
-  /** Behind `setFailure`, where it failed. */
+  /** Called after `setFailure` for a failed run. */
   setEnd(account: number, run: RunRow, dlqId: string | undefined, error?: string, response?: Uint8Array): void {
     this.#sql.setEnd.run([run.id, account, dlqId ?? null, error ?? null, response ?? null]);
   }
@@ -66,13 +66,13 @@ export class RunDetails {
     this.#sql.setFailure.run([run.id, account, dlqId, error, messageId, status, JSON.stringify(header), id]);
   }
 
-  /** It is called, or called once more: what it answered before counts no more. */
+  /** A first or repeated call of the failure function: an earlier answer is dropped. */
   beginFunction(run: RunRow, message: number): void {
     this.dropFunction(run);
     this.#sql.addFunction.run([run.id, message]);
   }
 
-  /** Nothing where none was called. */
+  /** Ignored if the function was not called. */
   answerFunction(account: number, run: RunRow, { state, status, header, body }: FunctionAnswer): void {
     const before = this.#sql.readFunction.get([run.id]);
     if (before === undefined) return;

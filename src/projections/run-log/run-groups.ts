@@ -1,10 +1,12 @@
 /**
- * A run's entries and what is open of it → groups of steps, each with its state. Pure: what the steps say is put in by
- * whoever shows them.
+ * Computes a run's groups of steps with their states from its entries and open work. Pure; the caller adds the
+ * contents of the steps.
  *
- *  RGR1 a plan entry announces a member of a parallel group; its result, call, wait or child is found by the step's id
- *  RGR2 `next` has deliveries to the endpoint whose outcome is not known: the newest entry's, and any that has failed
- *  RGR3 in a run that is over nothing is under way: what was open is cancelled, but for the delivery that failed
+ *  RGR1 a plan entry announces a member of a parallel group; its result, call, wait or child is found by the step's
+ *       id
+ *  RGR2 `next` has deliveries to the endpoint without a known outcome: that of the newest entry, and each with a
+ *       failed attempt
+ *  RGR3 in a run that has ended no step is in progress: open steps are cancelled, except the delivery that failed
  */
 import type { Envelope } from '../../domain/queue/index.js';
 import type { RunState, StepMark } from '../../domain/queue/runs/index.js';
@@ -20,20 +22,20 @@ export interface RunDelivery {
   readonly place: number;
   readonly step: StepMark | undefined;
   readonly envelope: Envelope;
-  /** Row of its body, 0: empty; and how long it is. */
+  /** The row of its body (0: empty) and its length. */
   readonly body: number;
   readonly bodyBytes: number;
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   /** One of `MESSAGE`. */
   readonly state: number;
-  /** Or was never to wait. */
+  /** Also true if the message had no delay. */
   readonly isStarted: boolean;
   readonly nextMs: number | undefined;
   readonly hasFailed: boolean;
 }
 
-/** A step that waits for an event or for a child. */
+/** A step that waits for an event or a child run. */
 export interface WaitingStep {
   readonly step: StepMark;
   readonly kind: number;
@@ -41,19 +43,19 @@ export interface WaitingStep {
   readonly atMs: number;
   /** JSON. */
   readonly detail: string;
-  /** A child's end that came after the run's. */
+  /** The end of a child run, if it came after the end of the run. */
   readonly record: Uint8Array | undefined;
 }
 
 export interface RunContents {
   readonly state: RunState;
-  /** In order; of each index the newest delivery. */
+  /** In order; for each index the newest delivery. */
   readonly entries: readonly RunDelivery[];
-  /** They are keyed by step. */
+  /** Keyed by step id. */
   readonly calls: ReadonlyMap<number, RunDelivery>;
   readonly results: ReadonlyMap<number, RunDelivery>;
   readonly waiting: ReadonlyMap<number, WaitingStep>;
-  /** Whose failure was the run's. */
+  /** The message that failed the run. */
   readonly failedMessage: MessageId | undefined;
 }
 
@@ -66,14 +68,14 @@ export interface StepShape {
   readonly call: RunDelivery | undefined;
   readonly result: RunDelivery | undefined;
   readonly waiting: WaitingStep | undefined;
-  /** The delivery that the state is of, unless there is a result. */
+  /** The delivery that determines the state while there is no result. */
   readonly open: RunDelivery | undefined;
 }
 
 export interface NextShape {
   readonly messageId: MessageId;
   readonly state: StepState;
-  /** Undefined: the message itself is not known. */
+  /** Undefined: the message is unknown. */
   readonly delivery: RunDelivery | undefined;
 }
 
@@ -107,7 +109,7 @@ export function groupsOf(contents: RunContents): readonly GroupShape[] {
       for (let id = group.first; id < group.first + group.size; id += 1) groupOfStep.set(id, group);
     }
     const known = group.knownSteps.get(stepId);
-    // What came after the announcement says more of the step.
+    // The later entry has more details of the step than the announcement.
     const knownStep: KnownStep = { ...known, mark: { ...mark, stepId, targetStep: 0 } };
     group.knownSteps.set(stepId, knownStep);
     return knownStep;
@@ -130,7 +132,7 @@ export function groupsOf(contents: RunContents): readonly GroupShape[] {
   const deliveries = nextOf(contents, groups, groupOfStep);
   const { failedMessage: messageId } = contents;
   if (messageId !== undefined && !hasFailed(shapes, deliveries)) {
-    // It belongs to a step that has its result all the same, or to one that is not known any more.
+    // The failed message belongs to a step with a result, or to an unknown step.
     const delivery = [...entries, ...calls.values(), ...results.values()].find((one) => one.messageId === messageId);
     deliveries.push({ messageId, state: 'STEP_FAILED', delivery });
   }
@@ -143,7 +145,7 @@ function hasFailed(groups: readonly GroupShape[], deliveries: readonly NextShape
   return [...steps, ...deliveries].some(({ state }) => state === 'STEP_FAILED');
 }
 
-/** A plan's group begins with the first member that is announced; its size is what the members say. */
+/** The group starts at the first announced member; the members tell its size. */
 function newGroup({ concurrent }: StepMark, stepId: number): Group {
   const isParallel = concurrent > 1;
   return { isParallel, first: stepId, size: isParallel ? concurrent : 1, knownSteps: new Map() };
@@ -175,7 +177,7 @@ function stepOf({ mark, plan, entry }: KnownStep, { state, calls, results, waiti
   const callType = result !== undefined ? 'fromCallback' : call !== undefined ? 'toCallback' : 'step';
   const dead = [plan, call, result].find((one) => one?.state === MESSAGE.DEAD);
   if (dead !== undefined) return { ...parts, callType, open: dead, state: 'STEP_FAILED' };
-  // A run that failed still shows what its children came to.
+  // A failed run still shows the results of its children.
   if (waiting?.record !== undefined && state === 'RUN_FAILED') {
     return { ...parts, callType, open: undefined, state: 'STEP_SUCCESS' };
   }
@@ -184,7 +186,7 @@ function stepOf({ mark, plan, entry }: KnownStep, { state, calls, results, waiti
   return { ...parts, callType, open, state: open?.state === MESSAGE.RETRY ? 'STEP_RETRY' : 'STEP_PROGRESS' };
 }
 
-/** Its time has not come: of other steps it is the next delivery that is for later. */
+/** A sleeping step that is not due yet; for other steps the next delivery has the delay. */
 function isAsleep({ step, isStarted, state }: RunDelivery): boolean {
   if (isStarted || (step?.stepType !== 'SleepFor' && step?.stepType !== 'SleepUntil')) return false;
   return state === MESSAGE.PROGRESS || state === MESSAGE.CANCELED;
@@ -198,7 +200,7 @@ function nextOf(
   if (state === 'RUN_SUCCESS') return [];
   const isOver = state !== 'RUN_STARTED';
   const last = entries.at(-1);
-  // A step that has no entry yet, and does not belong to a group, was begun by the newest delivery.
+  // A step without an entry outside a parallel group was started by the newest delivery.
   const isAnswered = groups.some(
     ({ isParallel, knownSteps }) => !isParallel && [...knownSteps.values()].some(({ entry }) => entry === undefined),
   );

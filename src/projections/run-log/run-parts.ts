@@ -1,17 +1,17 @@
-/** What rows of runs refer to, as it is shown. Shared parts of one page are read once. */
+/** Reads the parts that rows of runs refer to, as they are shown. Shared parts are read once per page. */
 import type { Envelope, HeaderList } from '../../domain/queue/index.js';
 import { RUN_STATES, type RunState, type StepMark } from '../../domain/queue/runs/index.js';
 import { assert, type MessageId, type RunId } from '../../kernel/index.js';
 import type { LoggedInvoker, LoggedRun, SqlFile, SqlRow, StepFailure } from '../../ports/index.js';
-import { ShownParts, type ShownResponse } from '../shown-parts.js';
+import { LogParts, type ResponseView } from '../log-parts.js';
 import { type Prepared, prepared } from '../statements.js';
+import { type RedactedTexts, shownError } from './redacted-texts.js';
 import type { RunContents, RunDelivery, WaitingStep } from './run-groups.js';
 import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS } from './schema.js';
-import { type ShownTexts, shownError } from './shown-texts.js';
 
-/** Rows that are read at once: a few milliseconds. */
+/** Rows per read: a few milliseconds. */
 const STEP_ROWS = 500;
-/** So many failures of one message are shown, the latest. */
+/** Failures shown of one message, the latest ones. */
 const MAX_FAILURES = 100;
 const STATES = new Map(RUN_STATES.map((state) => [RUN_STATE_NUMBERS[state], state]));
 
@@ -30,24 +30,24 @@ export interface RunEnding {
   readonly dlqId: string | undefined;
   readonly response: Uint8Array | undefined;
   readonly failedMessage: MessageId | undefined;
-  readonly failure: ShownResponse & { readonly error: string };
+  readonly failure: ResponseView & { readonly error: string };
 }
 
-export interface FunctionRow extends ShownResponse {
+export interface FunctionRow extends ResponseView {
   readonly state: string;
   readonly delivery: RunDelivery;
 }
 
 export class RunParts {
   readonly #sql: Prepared<typeof STATEMENTS>;
-  #shown: ShownParts;
+  #shown: LogParts;
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
-    this.#shown = ShownParts.of(file);
+    this.#shown = LogParts.of(file);
   }
 
-  /** Another page: ids may mean other rows by now. */
+  /** Starts another page with a fresh cache, because ids may have been reused. */
   begin(): void {
     this.#shown = this.#shown.anew();
   }
@@ -67,13 +67,13 @@ export class RunParts {
     };
   }
 
-  /** Undefined: it has gone meanwhile. */
+  /** Undefined: the run has been removed. */
   headOf(id: number): RunHead | undefined {
     const row = this.#sql.run.get([id]);
     return row && this.head(row);
   }
 
-  /** The payload of a child, which is its first message. */
+  /** The payload of a child run: the body of its first message. */
   payloadOf(account: number, runId: string, createdAtMs: number): { head: RunHead; body: Uint8Array } | undefined {
     const row = this.#sql.runByName.get([account, runId, createdAtMs]);
     if (row === undefined) return undefined;
@@ -90,7 +90,7 @@ export class RunParts {
       const rows = this.#sql.messages.all([head.id, ...after, STEP_ROWS]);
       for (const row of rows) {
         const delivery = this.#delivery(row);
-        // Those of one place come in order: the last is the one that counts.
+        // Deliveries of one place come in order; the last one counts.
         if (delivery.role === MESSAGE_ROLES.step) entries[delivery.place] = delivery;
         else if (delivery.role === MESSAGE_ROLES.call) calls.set(delivery.place, delivery);
         else if (delivery.role === MESSAGE_ROLES.result) results.set(delivery.place, delivery);
@@ -102,11 +102,11 @@ export class RunParts {
     }
     const waiting = new Map(this.#sql.steps.all([head.id]).map((row) => [row.step_id as number, waitingStep(row)]));
     const failedMessage = head.state === 'RUN_FAILED' ? ending?.failedMessage : undefined;
-    // An index may be missing where the front of the journal is gone.
+    // Entries may be missing if the front of the journal was removed.
     return { state: head.state, entries: entries.filter(() => true), calls, results, waiting, failedMessage };
   }
 
-  /** Undefined: it goes on. */
+  /** Undefined: the run is active. */
   ending(run: number): RunEnding | undefined {
     const row = this.#sql.ending.get([run]);
     if (row === undefined) return undefined;
@@ -142,16 +142,17 @@ export class RunParts {
   }
 
   /** In order. */
-  failures(delivery: RunDelivery | undefined, texts: ShownTexts): StepFailure[] {
+  failures(delivery: RunDelivery | undefined, texts: RedactedTexts): StepFailure[] {
     if (delivery === undefined || !delivery.hasFailed) return [];
     return [...this.#sql.failures.all([delivery.id, MAX_FAILURES])].reverse().map((row) => {
       const status = row.status as number;
+      const header = JSON.parse(row.header as string) as HeaderList;
       return {
         atMs: row.at_ms as number,
         error: shownError(row.error as string, status),
         status,
-        header: texts.header(JSON.parse(row.header as string) as HeaderList, undefined),
-        body: texts.body(row.body as Uint8Array, undefined),
+        header: texts.header(header, undefined),
+        body: texts.response(header, row.body as Uint8Array),
       };
     });
   }
@@ -160,7 +161,7 @@ export class RunParts {
     return this.#shown.body(id);
   }
 
-  response(id: number): ShownResponse | undefined {
+  response(id: number): ResponseView | undefined {
     return this.#shown.response(id);
   }
 
@@ -181,13 +182,13 @@ export class RunParts {
       state,
       isStarted: row.is_started === 1,
       nextMs: row.next_ms === null ? undefined : (row.next_ms as number),
-      // A restored one is known to have failed, and nothing else of its failures is known.
+      // A restored delivery may be known as failed without any details.
       hasFailed: state === MESSAGE.RETRY || (!isWell && this.#sql.failed.get([row.id as number]) !== undefined),
     };
   }
 }
 
-/** What a run's record and its events have in common. */
+/** The fields that a run's record and its events share. */
 export function runRecordOf(
   head: RunHead,
 ): Pick<LoggedRun, 'runId' | 'url' | 'createdAtMs' | 'labels' | 'callerIp' | 'isAlias'> {

@@ -1,6 +1,6 @@
 /**
- * Pages of runs and of their events. A page ends with what was asked for, with `MAX_RUN_PAGE_BYTES`, or when its time is
- * over; it then says where to go on. Each generator's step is a few milliseconds.
+ * Pages of runs and of their events. A page ends at the requested count, at `MAX_RUN_PAGE_BYTES` or at its time
+ * limit, and names the start of the next one. Each generator step takes a few milliseconds.
  */
 import type { MessageFilter } from '../../domain/queue/index.js';
 import type { AccountId, DlqId } from '../../kernel/index.js';
@@ -22,11 +22,11 @@ import { type LogPlace, placeOf, rangeOf, textOf } from '../message-log/log-plac
 import { counted } from '../message-log/row-counts.js';
 import { type Key, RowSearch, type SearchStep } from '../message-log/row-search.js';
 import { type Prepared, prepared } from '../statements.js';
+import { MAX_RUN_PAGE_BYTES, RedactedTexts, shownError } from './redacted-texts.js';
 import type { RunDelivery } from './run-groups.js';
 import { type RunHead, RunParts, runRecordOf } from './run-parts.js';
 import { RunRecord } from './run-records.js';
 import { MESSAGE_ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
-import { MAX_RUN_PAGE_BYTES, ShownTexts, shownError } from './shown-texts.js';
 import { stepContentsOf } from './step-records.js';
 
 const EVENT_STATES = new Map(
@@ -39,7 +39,7 @@ const CALL_TYPES = new Map<number, StepInfo['callType']>([
   [MESSAGE_ROLES.result, 'fromCallback'],
   [MESSAGE_ROLES.failure, 'failureCall'],
 ]);
-/** Runs of one id, or of one instant, that are looked through. */
+/** The number of runs with one id, or one creation time, that are searched. */
 const MAX_NARROWED = 1000;
 /** Events between two pauses. */
 const STEP_EVENTS = 20;
@@ -57,7 +57,10 @@ export class RunReader {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** @param isLate asked after each run. @throws INVALID for a cursor that is none */
+  /**
+   * @param isLate called after each run
+   * @throws INVALID for an invalid cursor
+   */
   *runs(name: AccountId, query: RunQuery, isLate: () => boolean): Generator<void, RunPage> {
     const { filter, count, cursor, states, stepStates, trimBytes } = query;
     const range = rangeOf(createdWithin(filter), 'latestFirst', cursor === undefined ? undefined : placeOf(cursor));
@@ -66,12 +69,12 @@ export class RunReader {
     if (account === undefined || count <= 0) return { runs, cursor: undefined };
     const found = this.#found(account, { filter, states, range });
     const parts = this.#parts;
-    const texts = new ShownTexts(trimBytes);
+    const texts = new RedactedTexts(trimBytes);
     let last: LogPlace | undefined;
     for (const { place, row } of found) {
       if (row !== undefined) {
         if (runs.length >= count || texts.bytes >= MAX_RUN_PAGE_BYTES) return { runs, cursor: last && textOf(last) };
-        // Others may have been folded or removed since the step before.
+        // Rows may have been added or removed since the previous step.
         parts.begin();
         const head = parts.headOf(row.id as number);
         const run = head && (yield* RunRecord.made(head, parts, texts));
@@ -84,7 +87,7 @@ export class RunReader {
     return { runs, cursor: undefined };
   }
 
-  /** @param isLate asked after each step */
+  /** @param isLate called after each step */
   *counts(name: AccountId, filter: RunLogFilter, isLate: () => boolean): Generator<void, Counts> {
     const account = this.#account(name);
     if (account === undefined) return { counts: {}, isWhole: true };
@@ -112,7 +115,10 @@ export class RunReader {
     });
   }
 
-  /** @param isLate asked after each step. @throws INVALID for a cursor that is none */
+  /**
+   * @param isLate called after each step
+   * @throws INVALID for an invalid cursor
+   */
   *events(name: AccountId, query: RunEventQuery, isLate: () => boolean): Generator<void, RunEventPage> {
     const { filter, count, cursor, states, order, trimBytes } = query;
     const range = rangeOf(filter, order, cursor === undefined ? undefined : placeOf(cursor));
@@ -131,7 +137,7 @@ export class RunReader {
       accept: (row) => messages === undefined || messages.has(row.message as number),
     });
     this.#parts.begin();
-    const texts = new ShownTexts(trimBytes);
+    const texts = new RedactedTexts(trimBytes);
     const heads = new Map<number, RunHead | undefined>();
     let last: LogPlace | undefined;
     for (const { place, row } of found) {
@@ -145,7 +151,7 @@ export class RunReader {
         if (!heads.has(id)) heads.set(id, this.#parts.headOf(id));
         const head = heads.get(id);
         const isWanted = filter.createdAtMs === undefined || head?.createdAtMs === filter.createdAtMs;
-        if (head !== undefined && isWanted) events.push(this.#event(row, head, texts));
+        if (head !== undefined && isWanted) events.push({ ...this.#event(row, head, texts), ...texts.takeCut() });
         if (isLate()) return { events, cursor: textOf(place) };
         if (events.length % STEP_EVENTS === 0) yield;
       }
@@ -154,7 +160,7 @@ export class RunReader {
     return { events, cursor: undefined };
   }
 
-  #event(row: SqlRow, head: RunHead, texts: ShownTexts): RunEvent {
+  #event(row: SqlRow, head: RunHead, texts: RedactedTexts): RunEvent {
     const state = EVENT_STATES.get(row.state as number) as RunEventState;
     const message = row.message === 0 ? undefined : this.#parts.message(row.message as number);
     const response = row.response === null ? undefined : this.#parts.response(row.response as number);
@@ -172,7 +178,7 @@ export class RunReader {
       response: response && {
         status: response.status,
         header: texts.header(response.header, undefined),
-        body: texts.body(response.body, undefined),
+        body: texts.response(response.header, response.body),
       },
       invoker: state === 'RUN_STARTED' ? head.invoker : undefined,
       runResponse: ending?.response && texts.body(ending.response, redact),
@@ -180,7 +186,7 @@ export class RunReader {
     };
   }
 
-  #step(message: RunDelivery, head: RunHead, texts: ShownTexts, isCreation: boolean): StepInfo {
+  #step(message: RunDelivery, head: RunHead, texts: RedactedTexts, isCreation: boolean): StepInfo {
     const { messageId, step, role, body } = message;
     const { redact } = head.envelope.settings;
     const isEntry = isCreation && role === MESSAGE_ROLES.step && !texts.isSilent;
@@ -198,7 +204,7 @@ export class RunReader {
     };
   }
 
-  /** Runs that a filter names, or names messages of; undefined: it names none. */
+  /** Runs that the filter names directly or by their messages; undefined: it names none. */
   #narrowed(account: number, { runs, messageId }: RunLogFilter): readonly number[] | undefined {
     const named = runs?.flatMap(({ runId, createdAtMs }) =>
       this.#sql.named
@@ -237,7 +243,7 @@ const STATEMENTS = {
     ORDER BY id DESC LIMIT ?`,
 } as const;
 
-/** When runs were created that the filter wants; a creation that it names is a range of one instant. */
+/** The range of creation times that the filter allows; a given creation time is a range of one instant. */
 function createdWithin({ fromMs, toMs, createdAtMs }: RunLogFilter) {
   if (createdAtMs === undefined) return { fromMs, toMs };
   return { fromMs: Math.max(createdAtMs, fromMs ?? 0), toMs: Math.min(createdAtMs, toMs ?? createdAtMs) };
@@ -261,7 +267,7 @@ function hasStepIn({ groups }: LoggedRun, states: RunQuery['stepStates']): boole
   );
 }
 
-/** A retry's reason, and the end's, name the status that they are about. */
+/** The reason of a retry or of the end contains the status. */
 function statusIn({ error }: SqlRow): number {
   const match = /^HTTP status (\d+)$/.exec(error as string);
   return match === null ? 0 : Number(match[1]);

@@ -1,4 +1,4 @@
-/** A run as its record shows it: the groups of its steps, with what each step says. */
+/** The record of a run as it is shown: groups of steps with their contents. */
 import type {
   LoggedCall,
   LoggedFailureFunction,
@@ -10,10 +10,10 @@ import type {
   StepFailure,
   StepGroup,
 } from '../../ports/index.js';
+import { type RedactedTexts, shownError, textOf } from './redacted-texts.js';
 import { groupsOf, type NextShape, type RunContents, type RunDelivery, type StepShape } from './run-groups.js';
 import { type RunEnding, type RunHead, type RunParts, runRecordOf } from './run-parts.js';
 import { MESSAGE, STEP_KINDS } from './schema.js';
-import { type ShownTexts, shownError, textOf } from './shown-texts.js';
 import {
   answerInCallback,
   answerInRecord,
@@ -22,7 +22,7 @@ import {
   stepContentsOf,
 } from './step-records.js';
 
-/** Bodies that are read between two pauses: about a millisecond. */
+/** Limits of work between two pauses: about 1 ms. */
 const STEP_BYTES = 256 * 1024;
 const STEP_STEPS = 50;
 const NO_CONTENTS: StepContents = {
@@ -44,10 +44,10 @@ export class RunRecord {
     private readonly ending: RunEnding | undefined,
     private readonly contents: RunContents,
     private readonly parts: RunParts,
-    private readonly texts: ShownTexts,
+    private readonly texts: RedactedTexts,
   ) {}
 
-  static *made(head: RunHead, parts: RunParts, texts: ShownTexts): Generator<void, LoggedRun> {
+  static *made(head: RunHead, parts: RunParts, texts: RedactedTexts): Generator<void, LoggedRun> {
     const ending = parts.ending(head.id);
     const contents = yield* parts.contents(head, ending);
     const { entries, calls, results } = contents;
@@ -62,12 +62,15 @@ export class RunRecord {
     const groups: StepGroup[] = [];
     for (const group of groupsOf(this.contents)) {
       if (group.type === 'next') {
-        groups.push({ type: 'next', deliveries: group.deliveries.map((one) => this.#next(one)) });
+        groups.push({
+          type: 'next',
+          deliveries: group.deliveries.map((one) => ({ ...this.#next(one), ...texts.takeCut() })),
+        });
         continue;
       }
       const steps: LoggedStep[] = [];
       for (const shape of group.steps) {
-        steps.push(this.#step(shape));
+        steps.push({ ...this.#step(shape), ...texts.takeCut() });
         if (this.#steps < STEP_STEPS && this.#bytes < STEP_BYTES) continue;
         this.#steps = 0;
         this.#bytes = 0;
@@ -76,15 +79,18 @@ export class RunRecord {
       groups.push({ type: group.type, steps });
     }
     const { settings } = head.envelope;
+    const failureFunction = this.#function();
+    const response = ending?.response && texts.body(ending.response, settings.redact);
     return {
       ...runRecordOf(head),
+      ...texts.takeCut(),
       state: head.state,
       endedAtMs: head.endedAtMs,
-      response: ending?.response && texts.body(ending.response, settings.redact),
+      response,
       flowControlKey: settings.flowControl?.key,
       dlqId: ending?.dlqId as LoggedRun['dlqId'],
       invoker: head.invoker,
-      failureFunction: this.#function(),
+      failureFunction,
       groups,
     };
   }
@@ -97,7 +103,7 @@ export class RunRecord {
     const isDone = state === 'STEP_SUCCESS';
     const stepContents = this.#stepContents(shape);
     const settings = (shown?.envelope ?? this.head.envelope).settings;
-    // A call has the retries that its step gave it; the deliveries to the endpoint have the run's.
+    // A call has the retries of its step; deliveries to the endpoint have the run's.
     const retried = (call?.envelope ?? shown?.envelope ?? this.head.envelope).settings;
     const out =
       mark === undefined && entry !== undefined ? this.#payload(entry) : isDone ? stepContents.out : undefined;
@@ -129,7 +135,7 @@ export class RunRecord {
     return this.texts.body(this.#body(entry), this.head.envelope.settings.redact);
   }
 
-  /** What its result says; where there is none yet, what its announcement says. */
+  /** The contents of the step's result or, without one, of its announcement. */
   #stepContents({ mark, entry, plan, waiting }: StepShape): StepContents {
     if (mark === undefined) return NO_CONTENTS;
     if (entry === undefined && waiting?.record !== undefined) return stepContentsOf(waiting.record);
@@ -184,7 +190,7 @@ export class RunRecord {
     const { settings } = (delivery ?? this.head).envelope;
     const failures = this.#failures(delivery, messageId);
     const name = failures.at(-1)?.header.find(([header]) => ERROR_STEP_NAME.test(header))?.[1];
-    // The first attempt may be for later too: of a run that was triggered, or resumed, with a delay.
+    // The first attempt may be delayed too, when the run was triggered or resumed with a delay.
     const isForLater = delivery?.state === MESSAGE.PROGRESS && !delivery.isStarted;
     const startsAtMs = isForLater ? delivery.notBeforeMs : undefined;
     const isOpen = state === 'STEP_RETRY' || state === 'STEP_PROGRESS';
@@ -199,7 +205,7 @@ export class RunRecord {
     };
   }
 
-  /** Where a snapshot is all that is known of the delivery that failed: its last failure. */
+  /** If only a snapshot knows the failed delivery, its last failure is shown. */
   #failures(delivery: RunDelivery | undefined, messageId = delivery?.messageId): readonly StepFailure[] {
     const failures = this.parts.failures(delivery, this.texts);
     const { ending, head, contents } = this;
@@ -212,7 +218,7 @@ export class RunRecord {
         error: shownError(error, status),
         status,
         header: this.texts.header(header, undefined),
-        body: this.texts.body(body, undefined),
+        body: this.texts.response(header, body),
       },
     ];
   }
@@ -224,7 +230,7 @@ export class RunRecord {
     const { delivery, state, status, header, body } = found;
     const { failure } = ending;
     const isOpen = state === 'CALLBACK_INPROGRESS';
-    return {
+    const told = {
       messageId: delivery.messageId,
       url: delivery.envelope.url,
       state: state as LoggedFailureFunction['state'],
@@ -232,15 +238,16 @@ export class RunRecord {
       failed: {
         status: failure.status,
         header: texts.header(failure.header, undefined),
-        body: texts.body(failure.body, undefined),
+        body: texts.response(failure.header, failure.body),
       },
       response:
         status === 0
           ? undefined
-          : { status, header: texts.header(header, undefined), body: texts.body(body, undefined) },
+          : { status, header: texts.header(header, undefined), body: texts.response(header, body) },
       failures: state === 'CALLBACK_SUCCESS' ? [] : parts.failures(delivery, texts),
       nextDeliveryAtMs: isOpen ? delivery.nextMs : undefined,
     };
+    return { ...told, ...texts.takeCut() };
   }
 
   #body({ body, bodyBytes }: RunDelivery): Uint8Array {
@@ -249,7 +256,7 @@ export class RunRecord {
   }
 }
 
-/** It is the delay of the message that announced it, where the record does not say. */
+/** The delay of the announcing message, used when the record has none. */
 function delayMs(delivery: RunDelivery | undefined): number | undefined {
   if (delivery === undefined) return undefined;
   return Math.max(0, delivery.notBeforeMs - delivery.createdAtMs);

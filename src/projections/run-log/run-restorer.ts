@@ -1,13 +1,12 @@
 /**
- * What a snapshot holds of runs → rows: those that go on and those that may be resumed. Other runs stay as they were
- * folded; one that went on then and is not named any more has ended, and nobody knows how: it goes.
- *
- * Begun anew with `clear` when it was interrupted: what it remembers between events is of one pass.
+ * Converts the runs of a snapshot, active and resumable ones, into rows. Other runs keep their rows; a run that was
+ * active and is not in the snapshot has ended with an unknown outcome and is removed. After an interruption call
+ * `clear` and start again, because the state between events belongs to one pass.
  */
 
 import type { DlqEntry, QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import type { Invoker, RunEntry, RunPart } from '../../domain/queue/runs/index.js';
-import { obtain } from '../../kernel/index.js';
+import { getOrCreate } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { ChildName } from './run-details.js';
@@ -18,7 +17,7 @@ import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS } from './schema.js';
 interface Restored {
   readonly run: RunRow;
   readonly envelope: QueueEventOf<'RunRestored'>['envelope'];
-  /** Entries so far. */
+  /** Number of entries so far. */
   entries: number;
 }
 
@@ -29,10 +28,10 @@ interface Child {
 }
 
 export class RunRestorer {
-  /** Entries of the DLQ come before their runs. */
+  /** DLQ entries, which come before their runs. */
   readonly #failed = new Map<string, DlqEntry>();
   readonly #restored = new Map<string, Restored>();
-  /** Children whose parents have not come yet. */
+  /** Children with parents that have not come yet. */
   readonly #children = new Map<string, Child[]>();
   readonly #sql: Prepared<typeof STATEMENTS>;
 
@@ -43,7 +42,7 @@ export class RunRestorer {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** Before the first event: nothing is known to go on. */
+  /** Called before the first event: marks all active runs as gone. */
   clear(account: number): void {
     this.#failed.clear();
     this.#restored.clear();
@@ -54,7 +53,7 @@ export class RunRestorer {
     this.#sql.endMessages.run([account]);
   }
 
-  /** @returns whether the event is about a run */
+  /** @returns whether the event concerns a run */
   restore(account: number, event: QueueEvent): boolean {
     switch (event.type) {
       case 'RunRestored':
@@ -69,7 +68,7 @@ export class RunRestorer {
         if (event.entry.envelope.workflow !== undefined) this.#failed.set(event.entry.dlqId, event.entry);
         return event.entry.envelope.workflow !== undefined;
       case 'MessageRestored':
-        // One that was delivered is nothing to its run any more.
+        // The run does not need a delivered message.
         if (event.workflow !== undefined) this.#message(account, event, event.workflow);
         return event.envelope.workflow !== undefined;
       default:
@@ -77,11 +76,14 @@ export class RunRestorer {
     }
   }
 
-  /** After the last event. @returns where to go on, undefined at the end */
+  /**
+   * Called after the last event.
+   * @returns the start of the next step; undefined at the end
+   */
   dropGone(account: number, after: number, count: number): number | undefined {
     const rows = this.#sql.gone.all([account, after, count]);
     for (const row of rows) {
-      // One without an end is hidden at once, and removed with the oldest.
+      // A run without an end is hidden now and is removed with the oldest runs.
       this.#sql.leave.run([row.ended_ms === null ? 1 : 0, (row.ended_ms as number | null) ?? 0, row.id as number]);
       this.writer.letGo(account, { id: row.id as number, createdAtMs: 0, profile: 0 });
     }
@@ -113,7 +115,7 @@ export class RunRestorer {
     if (failureFunction === undefined) return;
     const isUnderWay = failureFunction.state === 'CALLBACK_INPROGRESS';
     const known = rows.messageOf(account, run, failureFunction.messageId);
-    // It comes by itself, with all that is known of it.
+    // The function's own message follows with all details.
     if (isUnderWay && known === undefined) return;
     const message =
       known ??
@@ -134,7 +136,7 @@ export class RunRestorer {
     details.answerFunction(account, run, { state, status, header, body: referred(failureFunction.body) });
   }
 
-  /** The step that waits for a child is told of by the child alone. */
+  /** A step that waits for a child is stored only with the child. */
   #child(account: number, child: Child): void {
     const { runId, runCreatedAtMs } = child.invoker;
     const parent = this.writer.rows.run(account, runId, runCreatedAtMs);
@@ -143,7 +145,7 @@ export class RunRestorer {
       return;
     }
     const key = keyOf(runId, runCreatedAtMs);
-    obtain(this.#children, key, () => []).push(child);
+    getOrCreate(this.#children, key, () => []).push(child);
   }
 
   #failure(account: number, run: RunRow, entry: DlqEntry): void {
@@ -157,7 +159,7 @@ export class RunRestorer {
       rows.setState(account, messageId, message, MESSAGE.DEAD, undefined);
       return;
     }
-    // Not an entry: it brought the outcome of a call, of which step is not told any more.
+    // The message is not an entry: it carried the outcome of a call, and its step is unknown.
     rows.addMessage(account, run, {
       name: messageId,
       role: MESSAGE_ROLES.result,
@@ -171,7 +173,7 @@ export class RunRestorer {
     });
   }
 
-  /** Each as if it had been delivered; of those that have not been, `MessageRestored` follows. */
+  /** Entries are stored as delivered; `MessageRestored` follows for undelivered ones. */
   #entries(account: number, restored: Restored, entries: readonly RunEntry[]): void {
     const { run, envelope } = restored;
     const { rows } = this.writer;
@@ -238,7 +240,7 @@ function keyOf(runId: string, of: string | number | undefined): string {
   return `${of ?? ''} ${runId}`;
 }
 
-/** Kept beside the snapshot. */
+/** The body is stored next to the snapshot. */
 function referred({ number }: { readonly number: number }) {
   return { number, content: undefined };
 }

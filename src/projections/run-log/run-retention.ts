@@ -1,6 +1,6 @@
 /**
- * Which runs the log lets go of: those that ended beyond an age, and of each account those that ended first when it has
- * more events of them than its number. A run goes whole, in steps; one that goes on stays, and one in the DLQ.
+ * Retention of runs: removes those that ended before the age limit and, when an account has too many events, those
+ * that ended first. A run is removed as a whole, in steps; active runs and runs in the DLQ stay.
  */
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
@@ -16,7 +16,10 @@ export class RunRetention {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** One step, within a transaction of the caller. @returns rows removed; 0: nothing is to go */
+  /**
+   * One step, within the caller's transaction.
+   * @returns rows removed; 0: none are due
+   */
   prune(account: number, oldestMs: number, maxEvents: number, count: number): number {
     let removed = 0;
     while (removed < count) {
@@ -24,7 +27,7 @@ export class RunRetention {
       if (run === undefined) break;
       const events = this.#sql.events.get([account])?.run_events as number;
       if ((run.ended_ms as number) >= oldestMs && events <= maxEvents) break;
-      // What is removed in part is not shown.
+      // A partly removed run is not shown.
       if (run.is_hidden === 0) this.#sql.hide.run([run.id as number]);
       const step = this.rows.removeSome(run.id as number, count - removed);
       if (step.events > 0) this.#sql.count.run([step.events, account]);

@@ -1,14 +1,14 @@
 /**
- * The rows of runs and of their messages, and what is remembered of them between events.
+ * Rows of runs and of their messages, with caches between events.
  *
- *  RUR1 messages and events are in their tables after `flush`: a message that comes and ends within one transaction is
- *      written once, as it ended
+ *  RUR1 messages and events are in their tables after `flush`: a message that starts and ends within one transaction
+ *       is written once, in its final state
  *
- * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ * Caches of this object are valid only after successful transactions; call `forget` after a failed one.
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
 import type { StepMark } from '../../domain/queue/runs/index.js';
-import { type MessageId, Remembered, type RunId } from '../../kernel/index.js';
+import { BoundedCache, type MessageId, type RunId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow, SqlValue } from '../../ports/index.js';
 import { AddedRows, RowIds } from '../added-rows.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
@@ -18,11 +18,11 @@ import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS, runNumber } from './schema.j
 export interface RunRow {
   readonly id: number;
   readonly createdAtMs: number;
-  /** Changes when the run is configured anew. */
+  /** Changes when the run is reconfigured. */
   profile: number;
-  /** No entry has an index from here on; undefined: look. */
+  /** All entries have an index below this; undefined: look it up. */
   entries?: number;
-  /** As many are there; undefined: look. */
+  /** Number of events; undefined: look it up. */
   events?: number;
 }
 
@@ -36,7 +36,7 @@ export interface NewRun {
   readonly runId: RunId;
   readonly createdAtMs: number;
   readonly envelope: Envelope;
-  /** JSON; null: nobody has invoked it. */
+  /** JSON; null: no run invoked it. */
   readonly invoker: string | null;
 }
 
@@ -49,18 +49,18 @@ export interface NewRunMessage {
   readonly body: Pick<CarriedBody, 'number' | 'content'>;
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
-  /** Its first attempt is for later. */
+  /** The first attempt is delayed. */
   readonly isDelayed?: boolean;
   readonly state: number;
 }
 
-/** Beyond it all are looked up again. */
+/** Cached rows; beyond this they are looked up again. */
 const MAX_REMEMBERED = 20_000;
 
 export class RunRows {
-  readonly #active = new Remembered<string, RunRow>(MAX_REMEMBERED);
-  readonly #pending = new Remembered<string, RunMessageRow>(MAX_REMEMBERED);
-  /** RUR1. By id. */
+  readonly #active = new BoundedCache<string, RunRow>(MAX_REMEMBERED);
+  readonly #pending = new BoundedCache<string, RunMessageRow>(MAX_REMEMBERED);
+  /** Messages not yet written, by id: RUR1 (a message that starts and ends within one transaction is written once). */
   readonly #unwritten = new Map<number, SqlValue[]>();
   readonly #messages: AddedRows;
   readonly #events: AddedRows;
@@ -77,7 +77,7 @@ export class RunRows {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** RUR1. */
+  /** Writes the batches: RUR1 (messages and events are in their tables after `flush`). */
   flush(): void {
     for (const row of this.#unwritten.values()) this.#messages.add(...row);
     this.#unwritten.clear();
@@ -104,7 +104,7 @@ export class RunRows {
     });
   }
 
-  /** The one of that id that goes on. */
+  /** The active run of that id. */
   activeRun(account: number, runId: RunId): RunRow | undefined {
     const known = this.#active.get(keyOf(account, runId));
     if (known !== undefined) return known;
@@ -124,7 +124,7 @@ export class RunRows {
     return row && runRow(row);
   }
 
-  /** Its events are found by what it is from now on. */
+  /** Existing events are then found by the new profile. */
   reconfigure(account: number, run: RunRow, envelope: Envelope): void {
     this.flush();
     const before = this.#sql.readRun.get([run.id])?.envelope as number;
@@ -135,7 +135,7 @@ export class RunRows {
     this.shared.releaseEnvelope(before);
   }
 
-  /** It stays until it is let go. */
+  /** The run stays until `letGo`. */
   endRun(account: number, runId: RunId, run: RunRow, state: number, atMs: number): void {
     this.#sql.endRun.run([state, atMs, run.id]);
     this.#active.delete(keyOf(account, runId));
@@ -154,7 +154,7 @@ export class RunRows {
     return isPending(state) ? remember(this.#pending, keyOf(account, name), row) : row;
   }
 
-  /** One that has not come to its end: of others nothing more is heard. */
+  /** A message that has not ended; ended ones have no further events. */
   pendingMessage(account: number, name: string): RunMessageRow | undefined {
     const known = this.#pending.get(keyOf(account, name));
     if (known !== undefined) return known;
@@ -167,7 +167,7 @@ export class RunRows {
     return remember(this.#pending, keyOf(account, name), { id: row.id as number, run, isDelayed });
   }
 
-  /** The entry at an index, as it was delivered last. */
+  /** The latest delivery of the entry at an index. */
   entryAt(
     run: RunRow,
     index: number,
@@ -204,7 +204,10 @@ export class RunRows {
     }
   }
 
-  /** It may go when it is old enough. @returns its events and one for itself, which count from now on */
+  /**
+   * Allows retention to remove the run.
+   * @returns its events plus one for the run itself, which count from now on
+   */
   letGo(run: RunRow): number {
     const events = 1 + (run.events ?? this.#eventsIn(run));
     this.#sql.letGo.run([events, run.id]);
@@ -217,8 +220,8 @@ export class RunRows {
   }
 
   /**
-   * Some of what belongs to a run, then the run.
-   * @returns rows removed; `events` that had been counted, once it is gone
+   * Removes some rows of a run, and finally the run.
+   * @returns rows removed; `events`: the counted events, once the run is gone
    */
   removeSome(id: number, count: number): { readonly removed: number; readonly events: number } {
     this.flush();
@@ -260,7 +263,7 @@ export class RunRows {
 }
 
 const MESSAGE_COLUMNS = 14;
-/** Where in a row of `run_messages` it stands. */
+/** Column indexes in a row of `run_messages`. */
 const [STATE, IS_STARTED, NEXT_MS] = [11, 12, 13] as const;
 
 const STATEMENTS = {

@@ -1,8 +1,8 @@
 /**
- * Events of runs and of their messages → rows: the state of each message, and one row for each thing that happened.
- * What is shown follows from the rows when it is asked for; bodies are not read here.
+ * Converts events of runs and of their messages into rows: the state of each message, and one row per event. Groups
+ * and steps are computed when they are shown; bodies are not parsed here.
  *
- *  RW1 nothing that belongs to a run is part of the plain log: `apply` takes it, also where the run is not known
+ *  RW1 events of a run are not part of the plain log: `apply` takes them, even if the run is unknown
  */
 import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import type { EventWaiter, Invoker, RunPart } from '../../domain/queue/runs/index.js';
@@ -33,7 +33,7 @@ const FINAL_STATES = {
 export class RunWriter {
   readonly rows: RunRows;
   readonly details: RunDetails;
-  /** Events of runs that were let go. */
+  /** Counted events of runs that retention may remove. */
   readonly #freed = new Map<number, number>();
   readonly #sql: Prepared<typeof STATEMENTS>;
   #account = 0;
@@ -47,7 +47,7 @@ export class RunWriter {
 
   /**
    * @param n number of the next event of the log
-   * @returns events that were added; undefined when it is not about a run
+   * @returns the number of added events; undefined if the event does not concern a run
    */
   apply(account: number, n: number, event: QueueEvent): number | undefined {
     this.#account = account;
@@ -56,7 +56,10 @@ export class RunWriter {
     return this.#n - n;
   }
 
-  /** At the end of a transaction. @returns accounts that have more now that may go */
+  /**
+   * Called at the end of a transaction.
+   * @returns accounts with more events that retention may remove
+   */
   flush(): readonly number[] {
     this.rows.flush();
     const grown = [...this.#freed.keys()];
@@ -70,7 +73,7 @@ export class RunWriter {
     this.#freed.clear();
   }
 
-  /** @returns whether the event is about a run */
+  /** @returns whether the event concerns a run */
   #apply(event: QueueEvent): boolean {
     switch (event.type) {
       case 'MessageAccepted':
@@ -125,7 +128,7 @@ export class RunWriter {
         this.#functionEnded(event);
         return true;
       default:
-        // What else is told of runs (waiters that leave, stored events) shows in the messages that follow from it.
+        // Other events of runs (removed waiters, stored events) show in the messages that follow from them.
         return false;
     }
   }
@@ -145,7 +148,7 @@ export class RunWriter {
     return message !== undefined;
   }
 
-  /** An event of runs, whether or not the run is known: it may have begun before this file. */
+  /** The run may be unknown, because it can have started before this file. */
   #withRun(runId: EventWaiter['runId'], change: (run: RunRow) => void): true {
     const run = this.rows.activeRun(this.#account, runId);
     if (run !== undefined) change(run);
@@ -185,7 +188,7 @@ export class RunWriter {
   #accepted({ id, atMs, envelope, body, notBeforeMs }: QueueEventOf<'MessageAccepted'>, part: RunPart): void {
     const run = this.rows.run(this.#account, part.runId, part.runCreatedAtMs);
     if (run === undefined) return;
-    // An entry that is delivered once more keeps its age.
+    // An entry that is delivered again keeps its creation time.
     const known = part.role === 'step' ? this.rows.entryAt(run, part.index) : undefined;
     const message = this.rows.addMessage(this.#account, run, {
       name: id,

@@ -1,21 +1,20 @@
 /**
- * The tables of workflows, in the file of the message log.
- *
- *  - A run's row is found by its place, its creation and a number that follows from its id, so that cursors hold in
- *    every process, also in one that began from a snapshot.
- *  - `run_messages` has what a run is made of: its entries (`place` is the index in the list), calls to third parties
- *    and their results (`place` is the step), messages to its failure function. `run_steps` has the steps that wait
- *    for an event or for a child.
- *  - A message `is_started` unless its first attempt is for later.
- *  - `run_events` is as `events`. All of it goes with its run.
- *  - A run `is_held` while it goes on, and while it is in the DLQ. When it is let go its `events` are counted.
+ * Tables of workflow runs, in the file of the message log.
+ * - A run's place is its creation time and a number derived from its id, so that cursors work in every process, also
+ *   in one that started from a snapshot.
+ * - `run_messages` has the parts of a run: its entries (`place` is the index in the list), calls to third parties and
+ *   their results (`place` is the step), and calls of its failure function. `run_steps` has the steps that wait for
+ *   an event or a child run.
+ * - A message `is_started` unless its first attempt is delayed.
+ * - `run_events` is like `events`; the rows are removed with their run.
+ * - A run `is_held` while it is active or in the DLQ. Afterwards its `events` are counted.
  */
 import { createHash } from 'node:crypto';
 import type { RunState } from '../../domain/queue/runs/index.js';
 import type { RunEventState } from '../../ports/index.js';
 import { STATE_NUMBERS } from '../message-log/schema.js';
 
-/** Those from `FIRST_RARE_STATE` on are found through an index of their own. */
+/** States from `FIRST_RARE_STATE` on have a partial index. */
 export const RUN_STATE_NUMBERS: Readonly<Record<RunState, number>> = {
   RUN_SUCCESS: 0,
   RUN_STARTED: 3,
@@ -35,12 +34,12 @@ export const RUN_EVENT_NUMBERS: Readonly<Record<RunEventState, number>> = {
 
 export const MESSAGE_ROLES = { step: 0, call: 1, result: 2, failure: 3 } as const;
 
-/** The states of a message. `RETRY` stays until the message ends: an attempt has failed. */
+/** States of a message. `RETRY` (an attempt has failed) stays until the message ends. */
 export const MESSAGE = { PROGRESS: 0, RETRY: 1, DELIVERED: 2, DEAD: 3, FAILED: 4, CANCELED: 5 } as const;
 
 export const STEP_KINDS = { wait: 0, invoke: 1 } as const;
 
-/** 48 bits: two runs that are created in one millisecond do not share it. */
+/** 48 bits: two runs created in the same millisecond get different numbers. */
 export function runNumber(name: string): number {
   return createHash('sha256').update(name).digest().readUIntBE(0, 6);
 }

@@ -1,10 +1,10 @@
-/** What the JSON that endpoints and the server write says: records of steps, and outcomes of calls. Total: nonsense says nothing. */
+/** Parses the JSON of step records and of call outcomes. Invalid JSON gives empty results instead of an error. */
 import { type HeaderList, parseDurationSeconds } from '../../domain/queue/index.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
 export interface StepContents {
-  /** Undefined: the step returned nothing. */
+  /** Undefined: the step returned no value. */
   readonly out: string | undefined;
   readonly sleepForMs: number | undefined;
   readonly sleepUntilMs: number | undefined;
@@ -31,7 +31,7 @@ export function stepContentsOf(content: Uint8Array): StepContents {
   };
 }
 
-/** What the record of a call's step has in `out`. */
+/** The answer in `out` of a call step's record. */
 export function answerInRecord(out: string | undefined): CallAnswer | undefined {
   if (out === undefined) return undefined;
   const { status, header, body } = parsed(out);
@@ -39,7 +39,7 @@ export function answerInRecord(out: string | undefined): CallAnswer | undefined 
   return { status, header: headerOf(header), text: typeof body === 'string' ? body : (JSON.stringify(body) ?? '') };
 }
 
-/** What the callback of a call that has been made carries. */
+/** The answer in the callback of a call. */
 export function answerInCallback(content: Uint8Array, textOf: (body: Uint8Array) => string): CallAnswer | undefined {
   const { status, header, body } = membersOf(content);
   if (typeof status !== 'number') return undefined;
@@ -56,7 +56,7 @@ function parsed(text: string): Members {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Members) : {};
   } catch {
-    // Whoever wrote it is answerable for it; a log shows the rest.
+    // The log shows the other fields; the writer of the record is responsible for its JSON.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-/** The best so many of all ordinals: a heap whose root is the worst that is kept. Equal scores are in order of id. */
+/** Keeps the best `most` ordinals: a heap with the worst kept one at its root. Equal scores are ordered by id. */
 
 export class BestDocuments {
   readonly #ordinals: number[] = [];
@@ -13,7 +13,7 @@ export class BestDocuments {
     return this.#ordinals.length;
   }
 
-  /** Score below which nothing is kept any more. */
+  /** Documents with a lower score are not kept. */
   get floor(): number {
     return this.#ordinals.length < this.most ? Number.NEGATIVE_INFINITY : this.scoreOf(this.#ordinals[0] as number);
   }
@@ -29,7 +29,7 @@ export class BestDocuments {
     }
   }
 
-  /** The best first. */
+  /** Best first. */
   sorted(): number[] {
     return [...this.#ordinals].sort((a, b) => (this.#isWorse(a, b) ? 1 : -1));
   }

@@ -1,13 +1,13 @@
 /**
- * Which documents are exactly what a query may say, by a 53-bit hash of the text: a list of short numbers instead of
- * every text once more. Two texts of one hash would rank a document too high, in the index of whoever made them.
+ * Finds documents with exactly a given text, by a 53-bit hash: a list of short numbers instead of a second copy of
+ * each text. Two texts with one hash would only rank a document too high, in the index of the client that made them.
  */
 
-/** Longer lists keep what is gone until a sweep; looking for one ordinal in them would cost too much. */
+/** Longer lists keep removed ordinals until a sweep, because searching them would cost too much. */
 const SEARCHED_LENGTH = 64;
 
 export class ExactTexts {
-  /** One ordinal as itself: most texts are of one document. */
+  /** A single ordinal is stored without a list: most texts belong to one document. */
   readonly #ordinalsByHash = new Map<number, number | number[]>();
 
   add(text: string, ordinal: number): void {
@@ -25,13 +25,13 @@ export class ExactTexts {
     if (!Array.isArray(known) || known.length > SEARCHED_LENGTH) return;
     const at = known.lastIndexOf(ordinal);
     if (at < 0) return;
-    // Their order means nothing.
+    // The order has no meaning.
     known[at] = known.at(-1) as number;
     known.pop();
     if (known.length === 0) this.#ordinalsByHash.delete(hash);
   }
 
-  /** Drops these ordinals from all lists. Yields how many texts and ordinals were looked at since it last did. */
+  /** Drops these ordinals from all lists. Yields the texts and ordinals examined since the last yield. */
   *retire(isRetired: (ordinal: number) => boolean): Generator<number> {
     for (const [hash, known] of this.#ordinalsByHash) {
       if (!Array.isArray(known)) {
@@ -45,7 +45,7 @@ export class ExactTexts {
     }
   }
 
-  /** Those of documents that are gone may be among them. */
+  /** May include ordinals of removed documents. */
   ordinalsOf(text: string): readonly number[] {
     const known = this.#ordinalsByHash.get(hashOf(text));
     if (known === undefined) return [];
@@ -56,7 +56,7 @@ export class ExactTexts {
 const HIGH_BITS = 21;
 const HIGH_SPAN = 2 ** 32;
 
-/** Two 32-bit hashes side by side, as far as a number holds them. */
+/** Two 32-bit hashes combined into 53 bits, which a number holds exactly. */
 function hashOf(text: string): number {
   let low = 0xdeadbeef;
   let high = 0x41c6ce57;

@@ -1,11 +1,11 @@
 /**
- * How well the words of a query fit each document: BM25 over the words themselves, and less over longer words that
- * begin so and over words that may have been meant.
+ * Keyword scores: BM25 over the words of the query, with lower weights for longer words with the same prefix and for
+ * likely misspellings.
  *
- *  KSC1 of one word of the query a document counts one form: the word itself, else the likeliest
- *  KSC2 a misspelling is looked for where hardly any document has the word as it stands; a rare form is worth no more
- *       than the word that was asked for
- *  KSC3 the work for one query is bounded; beyond the bound forms are left out, never the words themselves
+ *  KSC1 for one word of the query a document counts one form: the word itself, else the likeliest
+ *  KSC2 misspellings are searched only if hardly any document has the word itself; a rare form is never worth more
+ *       than the word of the query
+ *  KSC3 the work for one query is bounded; above the bound further forms are left out, but never the words themselves
  */
 import { MAX_QUERY_WORDS } from '../../domain/search/index.js';
 import { K1, type NamedIndex } from './named-index.js';
@@ -13,23 +13,23 @@ import { countOf, ordinalOf } from './postings.js';
 import type { Scratch } from './scratch.js';
 import type { IndexedTerm } from './vocabulary.js';
 
-/** What a form is worth beside the word itself, before its distance is counted. */
+/** Weights of a form relative to the word itself, before its distance counts. */
 const PREFIX_WEIGHT = 0.375;
 const PREFIX_FALL = 0.3;
 const LIKE_WEIGHT = 0.45;
 const MIN_PREFIX_CHARACTERS = 2;
-/** Shorter words are too near to too many. */
+/** Shorter words are similar to too many others. */
 const MIN_LIKE_CHARACTERS = 4;
 const TWO_CHANGES_CHARACTERS = 8;
-/** A word of fewer documents may be a misspelling. */
+/** A word in fewer documents may be a misspelling. */
 const RARE_DOCUMENTS = 10;
 const MAX_PREFIX_FORMS = 32;
 const MAX_LIKE_FORMS = 16;
-/** Postings of forms that one query may look at, beside those of its words. */
+/** Postings of further forms that one query may read, in addition to those of its words. */
 const MAX_FORM_POSTINGS = 300_000;
-/** About a millisecond of work. Looking for misspellings counts as if it looked at every word of the index. */
+/** About 1 ms of work. A search for misspellings counts as reading every word of the index. */
 const SLICE_POSTINGS = 200_000;
-/** Numbers and part numbers are meant as they stand. */
+/** Numbers and part numbers are taken literally. */
 const HAS_DIGIT = /\p{N}/u;
 
 interface Form {
@@ -38,9 +38,9 @@ interface Form {
 }
 
 /**
- * This writes by ordinal into `scores`; 0 where no word fits. `counted` notes which words of the query have been; both
- * are zeros at first.
- * @returns the best score of a document that is there; 0 when no word fits any
+ * Writes scores by ordinal into `scores`; 0 where no word matches. `counted` marks the words already counted. Both
+ * must be zero at the start.
+ * @returns the best score of an existing document; 0 if no word matches any
  */
 export function* scoreKeywords(
   index: NamedIndex,
@@ -73,7 +73,7 @@ export function* scoreKeywords(
   return bestOf(index, scores);
 }
 
-/** The likeliest first. */
+/** Likeliest first. */
 function formsOf({ vocabulary }: NamedIndex, word: string, documents: number): Form[] {
   const forms = new Map<IndexedTerm, number>();
   const { length } = word;
@@ -99,7 +99,7 @@ function mayBeMisspelt(word: string, documents: number): boolean {
   return word.length >= MIN_LIKE_CHARACTERS && documents < RARE_DOCUMENTS && !HAS_DIGIT.test(word);
 }
 
-/** ln(1 + (N - n + ½) / (n + ½)): above 0 even for a word that every document has. */
+/** ln(1 + (N - n + ½) / (n + ½)): positive even for a word in every document. */
 function worth({ size }: NamedIndex, { documents }: IndexedTerm): number {
   return Math.log(1 + (size - documents + 0.5) / (documents + 0.5));
 }
@@ -118,7 +118,7 @@ function addTerm(
   for (let at = 0; at < length; at += 1) {
     const posting = items[at] as number;
     const ordinal = ordinalOf(posting);
-    // One put in since the search began; it is not looked at.
+    // Added after the search began, so it is not scored.
     if (ordinal >= scores.length) continue;
     const mask = counted[ordinal] as number;
     if ((mask & bit) !== 0) continue;

@@ -1,16 +1,16 @@
-/** How alike a query and each document are, 0 to 1: (1 + cosine) / 2 of their vectors. */
+/** Similarity of a query and each document, 0 to 1: (1 + cosine) / 2 of their vectors. */
 import type { NamedIndex } from './named-index.js';
 import { BLOCK_ORDINALS, cosine, normalized, type QuantizedVector, quantized } from './vector-blocks.js';
 
-/** Products of two numbers between two pauses: about a millisecond. */
+/** Multiplications between two pauses: about 1 ms. */
 const SLICE_PRODUCTS = 1_000_000;
 
 /** The score of a document that cannot be compared. */
 export const NO_LIKENESS = -1;
-/** How alike a text without words is to anything: neither alike nor the opposite. */
+/** The similarity of a text without words to any document. */
 const NEITHER = 0.5;
 
-/** Scores are found by ordinal; what is at a ordinal without a document means nothing. */
+/** Scores are stored by ordinal; entries without a document have no meaning. */
 export function* scoreLikenessToText(index: NamedIndex, text: string, likeness: Float32Array): Generator<void> {
   const { vectors, embedding } = index;
   const query: QuantizedVector = quantized(embedding.embed(text));
@@ -33,7 +33,7 @@ export function* scoreLikenessToText(index: NamedIndex, text: string, likeness: 
   }
 }
 
-/** It is the likeness to a client's own vector; `NO_LIKENESS` for documents that have none of its dimensions. */
+/** Similarity to a client's own vector; `NO_LIKENESS` for documents without a vector of the same dimensions. */
 export function* scoreLikenessToVector(
   index: NamedIndex,
   vector: readonly number[],

@@ -1,11 +1,11 @@
 /**
- * The documents of one index name, ready to be searched. Each has a ordinal, a number that postings and vectors name it
- * by.
+ * The documents of one index name, ready for search. Each has an ordinal, the number by which postings and vectors
+ * refer to it.
  *
- *  NI1 a document is put in and taken out at one go; readers between two slices of a search tell by `changedAt`
- *      whether a ordinal is still the document that they met
- *  NI2 a ordinal is given again only after a sweep has taken all that named it out of all lists
- *  NI3 what a query finds follows from the documents alone, not from the order or number of changes
+ *  NI1 a document is added or removed in one piece; a search checks by `changedAt` between two slices whether an
+ *      ordinal is still the document that it met
+ *  NI2 an ordinal is reused only after a sweep has removed it from all lists
+ *  NI3 the results of a query follow from the documents alone, not from the order or number of changes
  */
 import {
   type Embedding,
@@ -25,34 +25,34 @@ export interface IndexedDocument {
   readonly id: string;
   readonly content: JsonObject;
   readonly metadata: JsonObject | undefined;
-  /** The length of its JSON text as it is stored. */
+  /** The length of the stored JSON text. */
   readonly bytes: number;
-  /** The client's own, at length 1. */
+  /** The client's own vector, normalised to length 1. */
   readonly vector: Float32Array | undefined;
 }
 
-/** Words after which a document counts as long: the service whose formula this is takes a constant too. */
+/** A document with more words counts as long. The service with this formula uses a constant too. */
 const AVERAGE_WORDS = 32;
 export const K1 = 1.2;
 const B = 0.75;
-/** A sweep is worth its while when so many ordinals are gone … */
+/** A sweep starts when this many ordinals are removed … */
 const SWEEP_FROM = 1000;
 /** … and they are this share of all. */
 const SWEEP_SHARE = 0.25;
-/** Postings or words that a sweep looks at between two pauses: about a millisecond. */
+/** Postings or words that a sweep reads between two pauses: about 1 ms. */
 const SWEEP_STEP = 100_000;
 
 export class NamedIndex {
   readonly vocabulary = new Vocabulary();
   readonly vectors: VectorBlocks;
   readonly exactTexts = new ExactTexts();
-  /** Those who search borrow from it. */
+  /** Searches borrow their arrays from it. */
   readonly scratch = new ScratchPool();
   readonly #documents: (IndexedDocument | undefined)[] = [];
   readonly #ordinalsById = new Map<string, number>();
-  /** It has by ordinal the change that put the last document there, or took it away. */
+  /** By ordinal: the change that added or removed its last document. */
   #changedAt = new Float64Array(16);
-  /** What BM25 takes of a document's length, by ordinal. */
+  /** By ordinal: the length factor of BM25. */
   #lengthFactors = new Float32Array(16);
   #freeOrdinals: number[] = [];
   #goneOrdinals: number[] = [];
@@ -73,17 +73,17 @@ export class NamedIndex {
     return this.#bytes;
   }
 
-  /** Ordinals that were ever used; those of documents that are gone are empty. */
+  /** Ordinals that were ever used; those of removed documents are empty. */
   get ordinals(): number {
     return this.#documents.length;
   }
 
-  /** Documents with a vector of their own. */
+  /** Documents with their own vector. */
   get withVector(): number {
     return this.#withVector;
   }
 
-  /** Grows with every document that comes or goes. */
+  /** Grows with every added or removed document. */
   get changes(): number {
     return this.#changes;
   }
@@ -100,7 +100,7 @@ export class NamedIndex {
     return this.#documents[ordinal];
   }
 
-  /** In place of the one of that id, if there is one. */
+  /** Replaces the document with the same id. */
   put(id: string, { content, metadata, vector }: StoredDocument, bytes: number): void {
     this.remove(id);
     const text = searchableText(content);
@@ -126,7 +126,7 @@ export class NamedIndex {
     for (const exact of text.exactTexts) this.exactTexts.add(exact, ordinal);
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the document existed */
   remove(id: string): boolean {
     const ordinal = this.#ordinalsById.get(id);
     if (ordinal === undefined) return false;
@@ -147,7 +147,7 @@ export class NamedIndex {
     return !this.#isSweeping && gone >= SWEEP_FROM && gone >= this.#documents.length * SWEEP_SHARE;
   }
 
-  /** Takes what is gone out of all lists, in slices; documents may come and go between them. */
+  /** Removes deleted ordinals from all lists, in slices; documents may be added or removed between them. */
   *sweep(): Generator<void> {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
@@ -157,7 +157,7 @@ export class NamedIndex {
     for (const ordinal of retired) marks[ordinal] = 1;
     const isRetired = (ordinal: number) => marks[ordinal] === 1;
     let looked = 0;
-    // From the end: a word that is deleted is replaced by the last one, which has been seen or is new.
+    // From the end: a deleted word is replaced by the last one, which was already seen or is new.
     for (let place = this.vocabulary.size - 1; place >= 0; place -= 1) {
       const term = this.vocabulary.at(place);
       if (term === undefined) continue;
@@ -184,7 +184,7 @@ export class NamedIndex {
   }
 }
 
-/** The same array when it has room for the ordinal, else a larger one with the same values. */
+/** The same array if the ordinal fits, else a larger copy. */
 function withRoom<A extends Float32Array | Float64Array>(array: A, ordinal: number): A {
   if (ordinal < array.length) return array;
   const larger = new (array.constructor as new (length: number) => A)(Math.max(ordinal + 1, array.length * 2));

@@ -1,15 +1,15 @@
 /**
- * Where a word occurs: ordinals of documents, each with how often, packed into one number. A list grows at its end; what
- * belongs to documents that are gone stays until `retire`, and readers pass over it.
+ * Postings of a word: ordinals of documents with the word's count, packed into one number. Lists only grow at the
+ * end; postings of removed documents stay until `retire`, and readers skip them.
  */
 
-/** Low bits of a posting: how often the word occurs in the document, at most `MAX_COUNT`. */
+/** Low bits of a posting: the count of the word in the document, at most `MAX_COUNT`. */
 const COUNT_BITS = 8;
 const MAX_COUNT = (1 << COUNT_BITS) - 1;
 const COUNT_SPAN = 1 << COUNT_BITS;
-/** So that a posting fits into 32 bits. */
+/** A posting must fit into 32 bits. */
 export const MAX_ORDINALS = 2 ** (32 - COUNT_BITS);
-/** Longer lists are packed: below it an array of its own costs more than it saves. */
+/** Longer lists are packed; a short typed array costs more than it saves. */
 const PACKED_FROM = 32;
 const GROWTH = 1.5;
 
@@ -21,7 +21,7 @@ export class Postings {
     return this.#length;
   }
 
-  /** The first `length` of them count. A later `add` or `retire` may leave these behind, unchanged. */
+  /** The first `length` items are valid. A later `add` or `retire` may replace this array and leaves it unchanged. */
   get items(): ArrayLike<number> {
     return this.#items;
   }
@@ -39,7 +39,7 @@ export class Postings {
     this.#length += 1;
   }
 
-  /** Drops the postings of these ordinals, in a list of its own: whoever reads the old one is not disturbed. */
+  /** Drops the postings of these ordinals into a new list, so that readers of the old one are not disturbed. */
   retire(isRetired: (ordinal: number) => boolean): void {
     const kept: number[] = [];
     for (let at = 0; at < this.#length; at += 1) {

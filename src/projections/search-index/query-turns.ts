@@ -1,9 +1,9 @@
 /**
- * Who may search now: of one database a few queries at a time, the others in the order in which they came. All
- * databases share a thread slice by slice; within one, more at a time would only mean more memory.
+ * Limits the concurrent queries of one database; the others wait in order. All databases share the thread slice by
+ * slice, so more concurrency within one would only take more memory.
  *
- *  QT1 a database's queries never keep those of another from beginning
- *  QT2 what runs and what waits of one database are bounded
+ *  QT1 queries of one database never keep those of another from starting
+ *  QT2 running and waiting queries of one database are bounded
  */
 import { type DatabaseId, MillraceError } from '../../kernel/index.js';
 
@@ -12,14 +12,14 @@ interface Turns {
   readonly waiting: (() => void)[];
 }
 
-/** Two, so that a short query does not always wait for a long one. Each holds some 30 bytes a document. */
+/** Two, so that a short query does not always wait for a long one. Each takes about 30 bytes per document. */
 const MAX_RUNNING = 2;
 export const MAX_WAITING_QUERIES = 64;
 
 export class QueryTurns {
   readonly #byDatabase = new Map<DatabaseId, Turns>();
 
-  /** @throws MAILBOX_FULL, and what `query` throws */
+  /** @throws MAILBOX_FULL, and errors of `query` */
   async take<T>(database: DatabaseId, query: () => Promise<T>): Promise<T> {
     const turns = this.#byDatabase.get(database) ?? { running: 0, waiting: [] };
     this.#byDatabase.set(database, turns);
@@ -29,7 +29,7 @@ export class QueryTurns {
       if (turns.waiting.length >= MAX_WAITING_QUERIES) {
         throw new MillraceError('MAILBOX_FULL', 'too many queries to one search database wait', { database });
       }
-      // Whoever ends hands over its turn: `running` stays as it is.
+      // A finished query hands its turn over, so `running` stays unchanged.
       await new Promise<void>((resolve) => turns.waiting.push(resolve));
     }
     try {

@@ -1,10 +1,10 @@
 /**
- * A query to one index: score = w · likeness + (1 - w) · keywords / best keywords, each from 0 to 1.
+ * A query to one index: score = w · similarity + (1 - w) · keywords / best keywords, each from 0 to 1.
  *
- *  RA1 a document that is exactly what the query says comes before all that are not
- *  RA2 scores are from 0 to 1 and fall along the answer; equal ones are in order of id
- *  RA3 the work is done in slices. What comes meanwhile is left out; a hit that changes meanwhile makes the query begin
- *      again, so that a document that is replaced is never missing; after some tries it is left out
+ *  RA1 documents with exactly the query's text come before all others
+ *  RA2 scores are from 0 to 1 and never rise along the answer; equal ones are ordered by id
+ *  RA3 the work is done in slices. Documents added during the search are left out; if a hit changes during it the
+ *      query starts again, so that a replaced document is never missing; after some tries it is left out
  */
 import { compileFilter, type FilterPredicate, type JsonObject, wordsOf } from '../../domain/search/index.js';
 import type { SearchHit, SearchQuery } from '../../ports/index.js';
@@ -15,19 +15,19 @@ import type { IndexedDocument, NamedIndex } from './named-index.js';
 import { RERANKED_CANDIDATES, reranked } from './reranking.js';
 import type { Scratch } from './scratch.js';
 
-/** What others may reach; the rest up to 1 is for documents that are exactly the query's text. */
+/** The maximum without an exact match; the rest up to 1 is reserved for documents with exactly the query's text. */
 const MOST_WITHOUT_EXACT = 0.99;
-/** The score of a ordinal that is no hit. */
+/** The score of an ordinal that is no hit. */
 const NO_HIT = -1;
 const MAX_TRIES = 3;
-/** Candidates that are looked at first for each hit that is wanted, when a filter may refuse them. */
+/** Candidates examined first per wanted hit when a filter may reject some. */
 const CANDIDATES_FOR_A_HIT = 8;
-/** Documents that a filter looks at between two pauses: well below a millisecond for a plain one. */
+/** Documents that a filter examines between two pauses: well below 1 ms for a simple filter. */
 const SLICE_DOCUMENTS = 2_000;
-/** Scores that are put together or compared between two pauses. */
+/** Scores combined or compared between two pauses. */
 const SLICE_ORDINALS = 100_000;
 
-/** @throws INVALID for a filter that is none */
+/** @throws INVALID for an invalid filter */
 export function* rank(index: NamedIndex, query: SearchQuery): Generator<void, SearchHit[]> {
   const predicate = compileFilter(query.filter);
   for (let tries = 1; ; tries += 1) {
@@ -52,7 +52,7 @@ function* hitsNow(
   return { all: hitsOf(index, query, scratch.scores, left), areDisturbed: seen.bestLost >= worst };
 }
 
-/** The documents that were there when a search began, as far as they still are. */
+/** The documents that existed when the search began and have not changed. */
 class SeenDocuments {
   readonly #changes: number;
   #bestLost = Number.NEGATIVE_INFINITY;
@@ -64,7 +64,7 @@ class SeenDocuments {
     this.#changes = index.changes;
   }
 
-  /** Score of the best that was asked for and has changed since. */
+  /** The best score among tested documents that have changed since. */
   get bestLost(): number {
     return this.#bestLost;
   }
@@ -76,7 +76,7 @@ class SeenDocuments {
   }
 }
 
-/** Into `scratch.scores`, for every ordinal. */
+/** Writes a score for every ordinal into `scratch.scores`. */
 function* score(index: NamedIndex, query: SearchQuery, scratch: Scratch): Generator<void> {
   const words = wordsOf(query.text);
   const { vector } = query;
@@ -124,12 +124,12 @@ function raiseExact(index: NamedIndex, words: readonly string[], scores: Float64
   }
 }
 
-/** What a document may reach that is not exactly the query's text; no document is exactly a vector. */
+/** The maximum score without an exact match; vectors have no exact matches. */
 function mostOf({ vector }: SearchQuery): number {
   return vector === undefined ? MOST_WITHOUT_EXACT : 1;
 }
 
-/** The best ordinals that the filter lets through, the best first: as many as are wanted or looked at again. */
+/** The best ordinals that pass the filter, best first: as many as are wanted or reranked. */
 function* bestOf(
   index: NamedIndex,
   wanted: number,
@@ -139,7 +139,7 @@ function* bestOf(
 ): Generator<void, number[]> {
   if (predicate === undefined) return (yield* select(index, scores, wanted, seen)).sorted();
   const fits = (ordinal: number) => seen.has(ordinal) && predicate(index.documentAt(ordinal) as IndexedDocument);
-  // Most filters let many through: then the first candidates are enough, and not every document is looked at.
+  // Most filters pass many documents, so the first candidates usually suffice without examining all.
   const candidates = yield* select(index, scores, wanted * CANDIDATES_FOR_A_HIT, seen);
   const found = candidates.sorted().filter(fits);
   if (found.length >= wanted || candidates.size < wanted * CANDIDATES_FOR_A_HIT) return found.slice(0, wanted);
@@ -200,7 +200,7 @@ function hitsOf(index: NamedIndex, query: SearchQuery, scores: Float64Array, ord
   }));
 }
 
-/** On its own side of the mark that RA1 draws. */
+/** Keeps the score on its side of the mark of RA1 (exact matches come before all others). */
 function withOrder(scored: number, most: number, words: readonly string[], content: JsonObject | undefined): number {
   const from = scored > most ? most : 0;
   const span = from === 0 ? most : 1 - most;

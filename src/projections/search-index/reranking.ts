@@ -1,25 +1,25 @@
 /**
- * A second look at the best candidates: whether a document has the words of the query next to each other, and in
- * their order. No model: what it knows is the order of words.
+ * Reranks the best candidates by word order: whether a document has the words of the query next to each other, or in
+ * the same order. It uses no model.
  */
 import { type JsonObject, searchableText } from '../../domain/search/index.js';
 
-/** Candidates that are looked at, also by who counts what reranking costs. */
+/** Number of reranked candidates; the cost of reranking is counted by it too. */
 export const RERANKED_CANDIDATES = 100;
-/** This part of the score that a candidate ends with is for the order of its words. */
+/** The share of the final score that depends on word order. */
 const SHARE = 0.3;
-/** Words in order, but apart, are worth this much of the phrase. */
+/** The value of words in order but apart, relative to the phrase. */
 const APART = 0.5;
-/** Words of the query that are compared: the work for a candidate is their number times its own. */
+/** Compared words of the query: the work per candidate is their number times that of the candidate's words. */
 const MAX_WORDS = 64;
 
-/** @param content undefined: of a document that is not looked at again, and must not overtake those that are */
+/** @param content undefined for a document outside the reranked ones, which must not overtake them */
 export function reranked(score: number, queryWords: readonly string[], content: JsonObject | undefined): number {
   const fit = content === undefined ? 0 : orderFit(queryWords.slice(0, MAX_WORDS), searchableText(content).words);
   return (1 - SHARE) * score + SHARE * fit;
 }
 
-/** 1: the phrase is there; less: so much of it in order; 0: no two words in order. */
+/** 1: the whole phrase; less: the part of it in order; 0: no two words in order. */
 function orderFit(wanted: readonly string[], words: readonly string[]): number {
   if (wanted.length < 2) return wanted.length === 1 && words.includes(wanted[0] as string) ? 1 : 0;
   const run = longestRun(wanted, words);
@@ -29,7 +29,7 @@ function orderFit(wanted: readonly string[], words: readonly string[]): number {
   return Math.max((run - 1) / pairs, (APART * (ordered - 1)) / pairs, 0);
 }
 
-/** Words of the query that stand next to each other in both. */
+/** The longest sequence of adjacent words in both. */
 function longestRun(wanted: readonly string[], words: readonly string[]): number {
   let longest = 0;
   let before = new Uint16Array(wanted.length + 1);

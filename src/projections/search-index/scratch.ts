@@ -1,27 +1,27 @@
 /**
- * Arrays as long as an index has ordinals, for one query after another: to make and clear new ones for each would take a
- * good part of a query's time.
+ * Reusable arrays with one element per ordinal: allocating and clearing new ones for each query would take a good
+ * part of its time.
  */
 
 /** All by ordinal. */
 export interface Scratch {
-  /** Zeros when they are taken. */
+  /** Zeroed before use. */
   readonly keywords: Float32Array;
   readonly counted: Uint32Array;
-  /** Whatever a query before has left. */
+  /** Contain values of earlier queries. */
   readonly likeness: Float32Array;
   readonly scores: Float64Array;
 }
 
-/** More are made where more queries are under way, and dropped afterwards. */
+/** More are made for more concurrent queries and dropped afterwards. */
 const KEPT = 2;
-/** An index that grows does not need others each time. */
+/** Spare room, so that a growing index does not need new arrays each time. */
 const SPARE = 1.25;
 
 export class ScratchPool {
   readonly #free: Scratch[] = [];
 
-  /** Runs `use` with arrays of exactly this length; they are its own until it ends. */
+  /** Runs `use` with arrays of exactly this length, which it owns until it ends. */
   *lend<T>(ordinals: number, use: (scratch: Scratch) => Generator<void, T>): Generator<void, T> {
     const kept = this.#free.pop();
     const whole = kept !== undefined && kept.scores.length >= ordinals ? kept : made(Math.ceil(ordinals * SPARE));

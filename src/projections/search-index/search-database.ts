@@ -1,17 +1,17 @@
 /**
- * All indexes of one search database, folded from the effects on the partition that its documents are keys of.
+ * All indexes of one search database, folded from the effects on the partition that stores its documents as keys.
  *
- *  SD1 only keys of documents are looked at; what lists them (domain/search/documents.ts) is for others
- *  SD2 a stored document that cannot be read is left out and counted: one of them must not hold up all others
+ *  SD1 only keys of documents are read; the lists of documents (domain/search/documents.ts) are ignored
+ *  SD2 an unreadable document is left out and counted, so that it does not stop all others
  */
 import { decodeDocument, type Embedding, nameOfDocumentsKey, type StoredDocument } from '../../domain/search/index.js';
-import { type ByteString, isMillraceError, MillraceError, obtain, textOfBytes } from '../../kernel/index.js';
+import { type ByteString, getOrCreate, isMillraceError, MillraceError, textOfBytes } from '../../kernel/index.js';
 import type { SearchIndexInfo } from '../../ports/index.js';
 import { NamedIndex } from './named-index.js';
 
-/** Documents that are indexed between two pauses: about a millisecond. */
+/** Documents indexed between two pauses: about 1 ms. */
 const SLICE_DOCUMENTS = 16;
-/** Commands that change no documents whatever their keys are, or only what nobody gives these keys: expiries. */
+/** Commands that change no document, or only the expiry, which these keys never have. */
 const WITHOUT_DOCUMENTS: ReadonlySet<string> = new Set(['CONFIG', 'FUNCTION', 'ZADD', 'ZREM', 'PERSIST']);
 
 export class SearchDatabase {
@@ -22,12 +22,12 @@ export class SearchDatabase {
 
   constructor(private readonly embedding: Embedding) {}
 
-  /** Documents of all names. */
+  /** Documents of all index names. */
   get size(): number {
     return [...this.#byKey.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Stored documents that could not be read since the start. */
+  /** Unreadable documents since the start. */
   get unreadable(): number {
     return this.#unreadable;
   }
@@ -47,8 +47,8 @@ export class SearchDatabase {
   }
 
   /**
-   * One effect of the journal or of a snapshot, in slices.
-   * @throws JOURNAL_DAMAGED for one that nobody may write to documents: what it does is not known here
+   * Applies one effect of the journal or of a snapshot, in slices.
+   * @throws JOURNAL_DAMAGED for an effect that is never written to documents, because its meaning is unknown here
    */
   *apply(words: readonly ByteString[]): Generator<void> {
     const [name = '', key = ''] = words;
@@ -77,7 +77,7 @@ export class SearchDatabase {
     }
   }
 
-  /** Takes out of lists what is gone, where that is worth it; in slices. */
+  /** Sweeps indexes with many removed documents, in slices. */
   *sweep(): Generator<void> {
     const touched = [...this.#touched];
     this.#touched.clear();
@@ -105,7 +105,7 @@ export class SearchDatabase {
       index.remove(textOfBytes(words[at] as ByteString));
       if (at % SLICE_DOCUMENTS === 0) yield;
     }
-    // The index is like the hash itself: it is there while it has a field.
+    // An index exists while its hash has a field.
     if (index.size === 0) this.#byKey.delete(key);
   }
 
@@ -127,7 +127,7 @@ export class SearchDatabase {
   }
 
   #fetch(key: ByteString): NamedIndex {
-    const index = obtain(this.#byKey, key, () => new NamedIndex(this.embedding));
+    const index = getOrCreate(this.#byKey, key, () => new NamedIndex(this.embedding));
     return index;
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The search indexes of one process: a keeper for each shard that has some, and the questions that are asked. Belongs
- * in a thread of its own: every slice of a search or of indexing holds it up for about a millisecond.
+ * The search indexes of one process: a keeper for each shard with indexes, and the queries. They run in a separate
+ * thread, because each slice of searching or indexing blocks it for about 1 ms.
  *
- *  SI1 a shard is followed while a search index lives on it, and no longer
- *  SI2 a question about an index that is not known or loaded yet waits for it, for `waitMs` at most
- *  SI3 questions run side by side, a slice each, and end after `searchMs` whatever they have found
+ *  SI1 a shard is followed only while it has a search index
+ *  SI2 a query for an index that is unknown or not loaded waits for it, but at most `waitMs`
+ *  SI3 queries run concurrently, one slice each, and end after `searchMs` in any case
  */
 import {
   documentsKey,
@@ -15,8 +15,8 @@ import {
   vectorProblem,
 } from '../../domain/search/index.js';
 import { type DatabaseId, MillraceError, type ShardName } from '../../kernel/index.js';
-import { kvPartition, shardOf } from '../../messages/index.js';
 import type { SearchHit, SearchIndexInfo, SearchQueries, SearchQuery } from '../../ports/index.js';
+import { kvPartition, shardOf } from '../../protocol/index.js';
 import { WaitingQuestions } from '../waiting-questions.js';
 import { QueryTurns } from './query-turns.js';
 import { rank } from './ranking.js';
@@ -25,35 +25,35 @@ import { DEFAULT_FOLD_OPTIONS, type SearchPorts, type ShardFoldOptions } from '.
 import { ShardKeeper } from './shard-keeper.js';
 
 export interface SearchIndexesOptions {
-  /** How many the installation has: which shard an index lives on follows from it. */
+  /** The installation's number of shards, which determines the shard of an index. */
   readonly kvShards: number;
   readonly embedding?: Embedding;
   readonly fold?: Partial<Omit<ShardFoldOptions, 'embedding'>>;
-  /** Before a shard that could not be followed is begun anew. */
+  /** The pause before a failed shard is started again. */
   readonly retryMs?: number;
-  /** How long a question waits for an index. */
+  /** The longest wait of a query for its index. */
   readonly waitMs?: number;
-  /** How long a query may wait for its turn and search. */
+  /** The longest time of a query for its turn and its search. */
   readonly searchMs?: number;
 }
 
-/** What a process shows of its search indexes. */
+/** The status of the search indexes, for monitoring. */
 export interface SearchStatus {
-  /** The indexes have been told, and each has been at the end of its journal. */
+  /** The list of indexes is known, and each one has reached the end of its journal. */
   readonly isCaughtUp: boolean;
   readonly indexes: number;
   readonly documents: number;
-  /** Positions behind, of all shards. */
+  /** Messages not yet indexed, of all shards together. */
   readonly behindPositions: number;
-  /** How long the shard that is furthest behind has been so. */
+  /** The delay of the slowest shard. */
   readonly behindMs: number;
-  /** Stored documents that could not be read. */
+  /** Unreadable documents. */
   readonly unreadable: number;
-  /** Shards that are held up, and why. */
+  /** Shards that cannot be followed, with the reasons. */
   readonly troubles: readonly (readonly [ShardName, string])[];
 }
 
-/** Of a process that has no index. */
+/** The status of a process without indexes. */
 export const NOTHING_HELD: SearchStatus = {
   isCaughtUp: true,
   indexes: 0,
@@ -66,7 +66,7 @@ export const NOTHING_HELD: SearchStatus = {
 
 const DEFAULT_RETRY_MS = 1000;
 const DEFAULT_WAIT_MS = 2000;
-/** It is, with the wait, less than whoever asks waits for an answer. */
+/** Together with `waitMs` it is less than the time that the caller waits for an answer. */
 const DEFAULT_SEARCH_MS = 2500;
 
 export class SearchIndexes implements SearchQueries {
@@ -85,7 +85,7 @@ export class SearchIndexes implements SearchQueries {
     this.#waiting = new WaitingQuestions(ports.timers, options.waitMs ?? DEFAULT_WAIT_MS, 'search indexes');
   }
 
-  /** All that there are; told again whenever one comes or goes. */
+  /** Sets the complete list of indexes; called again after each change. */
   setIndexes(indexes: Iterable<DatabaseId>): void {
     if (this.#isStopped) return;
     this.#indexes = new Set(indexes);
@@ -100,7 +100,7 @@ export class SearchIndexes implements SearchQueries {
     this.#waiting.wake();
   }
 
-  /** Makes every index anew, beside the one that answers. */
+  /** Rebuilds every index while the old one still serves. */
   rebuild(): void {
     for (const keeper of this.#keepers.values()) keeper.rebuild();
   }
@@ -139,7 +139,7 @@ export class SearchIndexes implements SearchQueries {
   }
 
   async #searchUntil(endMs: number, index: DatabaseId, name: string, query: SearchQuery): Promise<SearchHit[]> {
-    // Looked for in its turn: the fold that answers may be another one by then.
+    // Looked up after the wait: another fold may serve the index by then.
     const database = await this.#untilLoaded(index);
     const named = database.index(documentsKey(name));
     if (named === undefined) return [];
@@ -150,7 +150,7 @@ export class SearchIndexes implements SearchQueries {
       if (clock.monotonicMs() >= endMs) throw new MillraceError('TIMED_OUT', 'the search took too long', { index });
       const step = search.next();
       if (step.done === true) return step.value;
-      await timers.breathe();
+      await timers.yieldToEventLoop();
     }
   }
 
@@ -182,7 +182,7 @@ export class SearchIndexes implements SearchQueries {
   }
 }
 
-/** Limits that hold whoever asks; what a client may ask for is its edge's to say. */
+/** Limits for all callers; the limits of each client are checked at its edge. */
 function queryProblem({ text, vector, topK, semanticWeight }: SearchQuery): string | undefined {
   if (text.length > MAX_QUERY_CHARACTERS) return `a query has at most ${MAX_QUERY_CHARACTERS} characters`;
   if (!Number.isSafeInteger(topK) || topK < 1 || topK > MAX_TOP_K) return `topK must be from 1 to ${MAX_TOP_K}`;

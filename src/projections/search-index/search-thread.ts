@@ -1,31 +1,34 @@
 /**
- * The thread of the search indexes, as whoever starts it needs to know it. What is too much for one thread is too much
- * for the next: the pause between them grows.
+ * Options of the search indexes' thread. The pause before a restart grows, because work that was too much for one
+ * thread is too much for the next.
  *
- *  STH1 every thread is told all indexes when it begins, and again whenever one comes or goes
+ *  STH1 every thread receives the list of all indexes when it starts, and after each change
  */
 import type { DatabaseId } from '../../kernel/index.js';
 import { inSeconds, type Metrics } from '../../ports/index.js';
 import { NOTHING_HELD, type SearchStatus } from './search-indexes.js';
 
-/** What it is told beside questions. */
+/** Messages to the thread that are not questions. */
 export type SearchWord =
-  /** All that there are. */
+  /** The complete list. */
   { readonly kind: 'indexes'; readonly indexes: readonly DatabaseId[] } | { readonly kind: 'rebuild' };
 
 export const SEARCH_WORKER = {
   name: 'search indexes',
   events: 'search',
-  /** Vectors are beside it: see docs/adr/0030 for what a document takes. Some two million short documents. */
+  /**
+   * Heap limits, without the vectors, for about two million short documents (docs/decisions/search.md has the memory per
+   * document).
+   */
   limits: { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 24 },
-  /** It counts those of all databases; the indexes bound those of each. */
+  /** For all databases together; each database has a lower limit. */
   maxQuestions: 512,
   maxRestartMs: 60_000,
-  /** It begins with the first index. */
+  /** The thread starts with the first index. */
   unneeded: NOTHING_HELD,
 };
 
-/** @param status undefined while there is no thread */
+/** @param status undefined while no thread runs */
 export function watchSearch(metrics: Metrics, status: () => SearchStatus | undefined) {
   return [
     metrics.gauge('millrace_search_behind_positions', () => status()?.behindPositions),

@@ -1,21 +1,21 @@
 /**
- * The search databases of one shard, from the newest snapshot and the journal after it. Everything is in memory:
- * whatever ends a fold, another one begins anew.
+ * The search databases of one shard, from the newest snapshot and the journal after it. All data is in memory: after
+ * a failure another fold starts from the beginning.
  *
- *  SFO1 partitions of other databases are passed over unread; that they were met is remembered
- *  SFO2 a database that was never met may be joined at any time: nothing of it was passed over
+ *  SFO1 partitions of other databases are skipped unread, and their names are remembered
+ *  SFO2 a database without skipped data may be joined at any time
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
 import { type ChainHead, EMPTY_HEAD, type EntryFeed, entriesBehind, SnapshotStore } from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
-import { entrySections, kvPartition, type ManifestPartition } from '../../messages/index.js';
 import type { Clock, Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
+import { entrySections, kvPartition, type ManifestPartition } from '../../protocol/index.js';
 import { Progress, type ShardLag } from '../progress.js';
 import { SearchDatabase } from './search-database.js';
 
 export interface SearchPorts {
-  readonly journal: Pick<Journal, 'follow' | 'tail'>;
+  readonly journal: Pick<Journal, 'follow' | 'tail' | 'readAt'>;
   readonly objects: ObjectStore;
   readonly timers: Timers;
   readonly clock: Clock;
@@ -24,9 +24,9 @@ export interface SearchPorts {
 
 export interface ShardFoldOptions {
   readonly embedding: Embedding;
-  /** How long the first message of a batch waits for others. */
+  /** The longest wait of a batch's first message for others. */
   readonly lingerMs: number;
-  /** What of a journal may be held in memory when indexing is slower. */
+  /** Bytes of the journal held in memory when indexing is slower. */
   readonly maxQueuedBytes: number;
 }
 
@@ -37,7 +37,7 @@ export const DEFAULT_FOLD_OPTIONS: Omit<ShardFoldOptions, 'embedding'> = {
 
 export class ShardFold {
   readonly #databases: Map<PartitionName, SearchDatabase>;
-  /** Partitions that were passed over. */
+  /** Partitions with skipped data. */
   readonly #passed = new Set<PartitionName>();
   readonly #progress: Progress;
   #entries: EntryFeed;
@@ -54,7 +54,7 @@ export class ShardFold {
     this.#databases = new Map([...databases].map((id) => [kvPartition(id, 0), new SearchDatabase(embedding)]));
   }
 
-  /** Has indexed what was stored when it began. */
+  /** All messages that existed at the start are indexed. */
   get isCaughtUp(): boolean {
     return this.#progress.isCaughtUp;
   }
@@ -63,12 +63,17 @@ export class ShardFold {
     return this.#progress.lag;
   }
 
-  /** Documents that are indexed. */
+  /** The last message that existed at the start. */
+  get lastAtStart(): number {
+    return this.#progress.lastAtStart;
+  }
+
+  /** Indexed documents. */
   get documents(): number {
     return [...this.#databases.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Stored documents that could not be read. */
+  /** Unreadable documents. */
   get unreadable(): number {
     return [...this.#databases.values()].reduce((sum, { unreadable }) => sum + unreadable, 0);
   }
@@ -77,7 +82,10 @@ export class ShardFold {
     return this.#databases.get(kvPartition(id, 0));
   }
 
-  /** @returns false when something of it was passed over (SFO2): only another fold can have it */
+  /**
+   * @returns false if data was skipped: SFO2 (a database without skipped data may be joined); then it needs another
+   * fold
+   */
   join(id: DatabaseId): boolean {
     const partition = kvPartition(id, 0);
     if (this.#passed.has(partition)) return false;
@@ -87,11 +95,14 @@ export class ShardFold {
 
   leave(id: DatabaseId): void {
     const partition = kvPartition(id, 0);
-    // It may have had documents, and may be joined again.
+    // The database may have had documents and may be joined again.
     if (this.#databases.delete(partition)) this.#passed.add(partition);
   }
 
-  /** @returns the position that it has everything up to. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+  /**
+   * @returns the position up to which all data is applied
+   * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+   */
   async load(signal: AbortSignal): Promise<number> {
     const { position, ...head } = await this.#loadSnapshot(signal);
     const { first, last } = await this.ports.journal.tail(this.shard);
@@ -99,7 +110,7 @@ export class ShardFold {
       const details = { shard: this.shard, position, first };
       throw new MillraceError(
         'JOURNAL_DAMAGED',
-        `${this.shard}: what is between snapshot and journal is gone`,
+        `${this.shard}: entries between the snapshot and the journal are missing`,
         details,
       );
     }
@@ -108,7 +119,10 @@ export class ShardFold {
     return position;
   }
 
-  /** Messages behind what it has. @param onProgress told after each of them */
+  /**
+   * Applies messages after the folded position.
+   * @param onProgress called after each of them
+   */
   async take(batch: readonly StoredMessage[], signal: AbortSignal, onProgress: () => void): Promise<void> {
     const newest = batch.at(-1)?.position ?? 0;
     for (const message of batch) {
@@ -121,10 +135,10 @@ export class ShardFold {
       onProgress();
     }
     for (const database of this.#databases.values()) await this.#inSlices(database.sweep(), signal);
-    await this.ports.timers.breathe();
+    await this.ports.timers.yieldToEventLoop();
   }
 
-  /** The journal has nothing newer. */
+  /** The journal has no newer message. */
   idle(): void {
     this.#progress.idle();
   }
@@ -160,12 +174,12 @@ export class ShardFold {
   async #inSlices(work: Iterable<void>, signal: AbortSignal): Promise<void> {
     for (const _ of work) {
       if (signal.aborted) return;
-      await this.ports.timers.breathe();
+      await this.ports.timers.yieldToEventLoop();
     }
   }
 }
 
-/** Effects that a slice ends after, whatever they were. */
+/** Effects per slice at most. */
 const SLICE_EFFECTS = 64;
 
 function* applyAll(database: SearchDatabase, effects: Uint8Array): Generator<void> {

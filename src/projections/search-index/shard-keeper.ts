@@ -1,29 +1,29 @@
 /**
- * Keeps the search databases of one shard: a fold that answers, and beside it another one when the first cannot go on
- * or lacks a database.
+ * Keeps the search databases of one shard: a fold that serves, and a second one while the first has failed or lacks a
+ * database.
  *
- *  SK1 what answers goes on answering until the other has caught up
- *  SK2 a fold that fails is begun anew after a pause
+ *  SK1 the serving fold continues until its successor has caught up
+ *  SK2 a failed fold is replaced by another one after a pause
  */
 import { type FollowingReader, followLog } from '../../journal/index.js';
 import { type DatabaseId, describeError, type ShardName } from '../../kernel/index.js';
-import type { ShardLag } from '../progress.js';
+import { type ShardLag, unreadableAt } from '../progress.js';
 import type { SearchDatabase } from './search-database.js';
 import { type SearchPorts, ShardFold, type ShardFoldOptions } from './shard-fold.js';
 
-/** The journal as it is followed, from a fold's beginning to its end; behind a failure, with another fold. */
+/** A subscription from the start of a fold to its end; after a failure it continues with another fold. */
 interface Following {
   fold: ShardFold;
   readonly stop: AbortController;
-  /** Its fold has not failed. */
+  /** The fold has not failed. */
   isAlive: boolean;
 }
 
 export class ShardKeeper {
-  /** What answers, and what it came from: that may be at another fold, after a failure. */
+  /** The serving fold and its subscription, which may have moved to another fold after a failure. */
   #serving: { readonly fold: ShardFold; readonly by: Following } | undefined;
   #loading: Following | undefined;
-  /** Waits before it begins another fold. */
+  /** A subscription in the pause before its next fold. */
   #pausing: Following | undefined;
   #wanted = new Set<DatabaseId>();
   #trouble: string | undefined;
@@ -45,7 +45,7 @@ export class ShardKeeper {
     return this.#serving?.fold.lag ?? this.#loading?.fold.lag ?? { positions: 0, ms: 0 };
   }
 
-  /** Everything that is wanted can be asked for. */
+  /** Every wanted database can be queried. */
   get isServing(): boolean {
     return [...this.#wanted].every((id) => this.database(id) !== undefined);
   }
@@ -62,7 +62,7 @@ export class ShardKeeper {
     return this.#wanted.has(id) ? this.#serving?.fold.database(id) : undefined;
   }
 
-  /** The databases that it keeps from now on; none: it follows nothing. */
+  /** Sets the databases to keep; without any, no journal is followed. */
   want(ids: ReadonlySet<DatabaseId>): void {
     if (this.#isStopped || isSame(ids, this.#wanted)) return;
     for (const id of this.#wanted) {
@@ -76,12 +76,12 @@ export class ShardKeeper {
       return;
     }
     const newest = this.#loading ?? this.#serving?.by;
-    // All are tried: a fold keeps what it can have.
+    // All are tried, because a fold keeps those that it can join.
     const joins = [...ids].map((id) => this.#join(newest?.fold, id));
     if (newest?.isAlive !== true || joins.includes(false)) this.rebuild();
   }
 
-  /** Begins anew, beside what answers. */
+  /** Starts another fold while the present one serves. */
   rebuild(): void {
     if (this.#isStopped || this.#wanted.size === 0) return;
     for (const other of [this.#loading, this.#pausing]) other?.stop.abort();
@@ -120,6 +120,11 @@ export class ShardKeeper {
       },
       take: (batch, signal) => following.fold.take(batch, signal, onProgress),
       idle: () => following.fold.idle(),
+      end: {
+        journal: this.ports.journal,
+        last: () => following.fold.lastAtStart,
+        unreadable: (position) => this.#lacksEnd(position),
+      },
       failed: (error) => this.#failed(following, error),
     };
   }
@@ -143,17 +148,28 @@ export class ShardKeeper {
     this.#trouble = undefined;
   }
 
-  /** SK2. @returns whether it goes on with another fold */
+  /**
+   * SK2 (a failed fold is replaced by another one).
+   * @returns whether the subscription continues with another fold
+   */
   #failed(following: Following, error: unknown): boolean {
     following.isAlive = false;
-    this.#trouble = describeError(error);
-    this.ports.log.warn('search.held-up', { shard: this.shard, reason: this.#trouble });
+    this.#tellHeldUp(describeError(error));
     if (this.#loading === following) this.#loading = undefined;
-    // One that is being made already will do for this one too.
+    // A fold that is loading already also replaces this one.
     if (this.#loading !== undefined) return false;
     this.#pausing?.stop.abort();
     this.#pausing = following;
     return true;
+  }
+
+  #lacksEnd(position: number): void {
+    if (this.#trouble === undefined) this.#tellHeldUp(unreadableAt(position));
+  }
+
+  #tellHeldUp(reason: string): void {
+    this.#trouble = reason;
+    this.ports.log.warn('search.held-up', { shard: this.shard, reason });
   }
 
   #endAll(): void {

@@ -1,15 +1,15 @@
 /**
- * Vectors of documents by ordinal, a byte a dimension. A block holds the first dimension of all its ordinals, then the
- * second: a query's vector has few dimensions that are not zero, and only those are looked at. The first block begins
- * small and grows, because most indexes of a database with many are small.
+ * Vectors of documents by ordinal, one byte per dimension. A block stores the first dimension of all its ordinals,
+ * then the second, and so on: a query's vector has few non-zero dimensions, and only these are read. The first block
+ * starts small and grows, because a database with many indexes has mostly small ones.
  */
 
-/** Ordinals of one block, but for a first one that is still growing. */
+/** Ordinals per block, except a first block that is still growing. */
 export const BLOCK_ORDINALS = 1024;
 const FIRST_ORDINALS = 16;
 const LARGEST = 127;
 
-/** It is compared in this form: whole numbers from -127 to 127, and what makes its length 1. */
+/** The compared form of a vector: integers from -127 to 127, and the factor that makes its length 1. */
 export interface QuantizedVector {
   readonly dimensions: Int32Array;
   readonly values: Float32Array;
@@ -42,7 +42,7 @@ export function quantized(vector: Float32Array): QuantizedVector {
 
 interface Block {
   readonly bytes: Int8Array;
-  /** Ordinals that it has room for: what lies between two dimensions of one vector. */
+  /** Capacity of the block: the distance between two dimensions of one vector. */
   readonly ordinals: number;
 }
 
@@ -52,7 +52,7 @@ export class VectorBlocks {
 
   constructor(readonly dimensions: number) {}
 
-  /** @param isUsed whether the ordinal has had a vector before */
+  /** @param isUsed whether the ordinal had a vector before */
   set(ordinal: number, vector: QuantizedVector, isUsed: boolean): void {
     const within = ordinal % BLOCK_ORDINALS;
     const { bytes, ordinals } = this.#blockWith(Math.floor(ordinal / BLOCK_ORDINALS), within);
@@ -69,11 +69,11 @@ export class VectorBlocks {
     this.#scales[ordinal] = vector.scale;
   }
 
-  /** Cosines, -1 to 1, of the ordinals of one block with the query, into the first of `into`. */
+  /** Writes the cosines (-1 to 1) of one block's ordinals with the query into `into`. */
   cosines(number: number, { dimensions, values, scale }: QuantizedVector, into: Float32Array): void {
     const { bytes, ordinals } = this.#blocks[number] as Block;
     into.fill(0, 0, BLOCK_ORDINALS);
-    // Four dimensions at a time: half the time of one by one, most of which is reading and writing the sums.
+    // Four dimensions at a time halve the run time, which is mostly reading and writing the sums.
     for (let i = 0; i < dimensions.length; i += 4) {
       const a = dimensions[i] as number;
       const [b, c, d] = [dimensions[i + 1] ?? a, dimensions[i + 2] ?? a, dimensions[i + 3] ?? a];
@@ -130,15 +130,15 @@ function addFour(
   }
 }
 
-/** A client's own vector at length 1. */
+/** A client's vector, normalised to length 1. */
 export function normalized(vector: readonly number[]): Float32Array {
-  // The largest first, so that squares of large numbers stay finite.
+  // Divided by the largest value first, so that squares of large numbers stay finite.
   const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
   const length = Math.sqrt(vector.reduce((sum, value) => sum + (value / largest) ** 2, 0)) || 1;
   return Float32Array.from(vector, (value) => value / largest / length);
 }
 
-/** The cosine of two vectors of length 1 that have as many dimensions. */
+/** The cosine of two vectors of length 1 with equal dimensions. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += (a[at] as number) * (b[at] as number);

@@ -1,9 +1,9 @@
 /**
- * The words of an index. Prefixes and misspellings are found in the library's radix tree; what each word's documents
- * are worth is the ranking's business.
+ * The words of an index. Prefixes and misspellings are found in the library's radix tree; the ranking weighs the
+ * results.
  *
- *  VO1 what is found, and its order, depends on the words alone, not on the order in which they came: a rebuilt index
- *      ranks as the one before
+ *  VO1 the found words and their order depend on the words alone, not on the order in which they came: a rebuilt
+ *      index ranks like the old one
  */
 import SearchableMap from 'minisearch/SearchableMap';
 import { Postings } from './postings.js';
@@ -11,15 +11,15 @@ import { Postings } from './postings.js';
 export interface IndexedTerm {
   readonly text: string;
   readonly postings: Postings;
-  /** Documents that have it and are not gone. */
+  /** Existing documents with the word. */
   documents: number;
-  /** Place in the list of all. */
+  /** The index in the list of all words. */
   place: number;
 }
 
 export interface Variant {
   readonly term: IndexedTerm;
-  /** Characters that were added or changed. */
+  /** Added or changed characters. */
   readonly distance: number;
 }
 
@@ -50,7 +50,7 @@ export class Vocabulary {
     return term;
   }
 
-  /** The last one takes its place. */
+  /** The last word takes its place in the list. */
   delete(term: IndexedTerm): void {
     this.#byText.delete(term.text);
     this.#tree.delete(term.text);
@@ -60,7 +60,7 @@ export class Vocabulary {
     this.#all[last.place] = last;
   }
 
-  /** Words that begin so and are longer; those of the most documents first. */
+  /** Longer words with this prefix, those in most documents first. */
   withPrefix(prefix: string, most: number): Variant[] {
     const found: Variant[] = [];
     for (const [text, term] of this.#tree.atPrefix(prefix)) {
@@ -69,7 +69,7 @@ export class Vocabulary {
     return found.sort(byDocuments).slice(0, most);
   }
 
-  /** Other words within so many changes, two neighbours that changed places being one; the nearest first. */
+  /** Other words within `maxDistance` changes, nearest first; two swapped neighbours are one change. */
   likeWord(text: string, maxDistance: number, most: number): Variant[] {
     const distances = new Map<IndexedTerm, number>();
     for (const [, [term, distance]] of this.#tree.fuzzyGet(text, maxDistance)) {

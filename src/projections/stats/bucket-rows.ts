@@ -1,17 +1,17 @@
 /**
- * The rows of buckets, in every resolution. Those that were written last are remembered, because what comes next is
- * mostly added to them; after a transaction that did not succeed, `forget` them.
+ * Rows of buckets in all resolutions. The latest rows are cached, because most additions go to them; call `forget`
+ * after a failed transaction.
  */
 
 import { stepOf } from '../../domain/statistics/index.js';
-import { Remembered } from '../../kernel/index.js';
+import { BoundedCache } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { Bucket, decodeBucket, encodeBucket } from './bucket.js';
 import type { Delta } from './deltas.js';
 import { RESOLUTIONS, type Resolution } from './resolutions.js';
 
-/** Some hundred bytes each. */
+/** About a hundred bytes each. */
 const MAX_REMEMBERED = 20_000;
 
 interface Newest {
@@ -22,13 +22,13 @@ interface Newest {
 export class BucketRows {
   readonly #sql: Prepared<typeof STATEMENTS>;
   /** The newest row by subject and resolution. */
-  readonly #newest = new Remembered<number, Newest>(MAX_REMEMBERED);
+  readonly #newest = new BoundedCache<number, Newest>(MAX_REMEMBERED);
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** Adds a minute to every row that it belongs to, unless that is older than is kept. */
+  /** Adds a minute to its row in each resolution, unless that row would already be expired. */
   add(subject: number, delta: Delta, nowMs: number): void {
     for (const resolution of RESOLUTIONS) {
       const atMs = stepOf(delta.minuteMs, resolution.stepMs);
@@ -52,13 +52,16 @@ export class BucketRows {
     }
   }
 
-  /** The last one before an instant. */
+  /** The last row before an instant. */
   before(subject: number, { id }: Resolution, beforeMs: number): Bucket | undefined {
     const row = this.#sql.before.get([subject, id, beforeMs]);
     return row && decodeBucket(row.data as Uint8Array);
   }
 
-  /** Removes what is older than is kept. @returns rows removed */
+  /**
+   * Removes expired rows.
+   * @returns rows removed
+   */
   prune(subject: number, nowMs: number): number {
     let removed = 0;
     for (const { id, stepMs, keepMs } of RESOLUTIONS) {

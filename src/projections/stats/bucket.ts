@@ -1,12 +1,15 @@
-/** Numbers of one subject in one span of time, and their form in the file and in snapshots, where old ones are read for ever. */
+/**
+ * The counts and gauges of one subject in one time span, and their form in the file and in snapshots, where old forms
+ * are read for ever.
+ */
 import { bothWays, listOf, looseNumber, looseText, mapOf, optional, tuple } from '../../kernel/schema/index.js';
 
 export class Bucket {
-  /** They stand at the places of its kind (metrics.ts); a place that nothing was counted at may be missing. */
+  /** By the places of the subject's kind (metrics.ts); trailing places may be missing. */
   readonly counts: number[];
-  /** Calls by command, of databases. */
+  /** Calls by command; only for databases. */
   readonly names: Map<string, number>;
-  /** They stand at `GAUGE_PLACES`, as they were last; undefined: never known. */
+  /** By `GAUGE_PLACES`, the latest values; undefined: unknown. */
   readonly gauges: (number | undefined)[];
 
   constructor(counts: number[] = [], names = new Map<string, number>(), gauges: (number | undefined)[] = []) {
@@ -32,7 +35,7 @@ export class Bucket {
     this.names.set(name, (this.names.get(name) ?? 0) + calls);
   }
 
-  /** Takes in what was counted after what is here already. */
+  /** Adds the counts of a later bucket and takes its gauges. */
   merge(later: Bucket): void {
     this.addAll(0, later.counts);
     for (const [name, calls] of later.names) this.addName(name, calls);

@@ -1,10 +1,10 @@
 /**
- * What the entries of one transaction add, by subject and minute: added up in memory first, so that a busy second
- * costs a few rows and not thousands.
+ * Sums of one transaction by subject and minute, added up in memory, so that a busy second costs a few rows instead
+ * of thousands.
  */
 
 import { MINUTE_MS, stepOf } from '../../domain/statistics/index.js';
-import { obtain } from '../../kernel/index.js';
+import { getOrCreate } from '../../kernel/index.js';
 import { Bucket } from './bucket.js';
 import { GAUGE_PLACES } from './metrics.js';
 
@@ -12,7 +12,7 @@ import { GAUGE_PLACES } from './metrics.js';
 export class Delta extends Bucket {
   constructor(
     readonly minuteMs: number,
-    /** Gauges as they stood when it began: what a row has whose minutes tell of nothing else. */
+    /** Gauges at the start of the minute, for a new row without later values. */
     readonly carried: readonly (number | undefined)[],
   ) {
     super();
@@ -30,20 +30,20 @@ export class Deltas {
 
   constructor(private readonly gaugesOf: (subject: number, atMs: number) => readonly (number | undefined)[]) {}
 
-  /** Where what happened then is added. */
+  /** The delta for an event at that time. */
   of(subject: number, atMs: number): Delta {
     const minuteMs = stepOf(atMs, MINUTE_MS);
     if (this.#minute !== undefined && this.#subject === subject && this.#minute.minuteMs === minuteMs) {
       return this.#minute;
     }
-    const minutes = obtain(this.#bySubject, subject, () => new Map());
-    const delta = obtain(minutes, minuteMs, () => new Delta(minuteMs, this.gaugesOf(subject, minuteMs)));
+    const minutes = getOrCreate(this.#bySubject, subject, () => new Map());
+    const delta = getOrCreate(minutes, minuteMs, () => new Delta(minuteMs, this.gaugesOf(subject, minuteMs)));
     this.#subject = subject;
     this.#minute = delta;
     return delta;
   }
 
-  /** Each subject's minutes in order of time; nothing is left. */
+  /** The minutes of each subject in order of time; empties the sums. */
   *take(): IterableIterator<readonly [subject: number, delta: Delta]> {
     for (const [subject, minutes] of this.#bySubject) {
       for (const delta of [...minutes.values()].sort((one, other) => one.minuteMs - other.minuteMs)) {

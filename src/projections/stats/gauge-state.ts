@@ -1,15 +1,17 @@
 /**
- * How large databases and indexes are and who is connected, as it was told last: partitions and processes tell each for
- * itself, and a subject is their sum. A process that has told of connections and then of nothing is gone.
- *
- * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ * The latest sizes of databases and indexes and the latest numbers of connections. Partitions and processes report
+ * separately, and a subject is their sum. A process that stops reporting connections counts as gone. Caches of this
+ * object are valid only after successful transactions; call `forget` after a failed one.
  */
-import { Remembered } from '../../kernel/index.js';
+import { BoundedCache } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { GAUGE_PLACES } from './metrics.js';
 
-/** Processes tell once a minute while there are any (MG1); some seconds for records that are late. */
+/**
+ * Processes report once a minute while they have connections: MG1 (connections are reported with a change, and
+ * otherwise once a minute). The rest is for late records.
+ */
 export const CONNECTIONS_LAST_MS = 150_000;
 
 export interface Size {
@@ -17,7 +19,7 @@ export interface Size {
   readonly bytes: number;
 }
 
-interface Told extends Size {
+interface ReportedSize extends Size {
   readonly epoch: number;
 }
 
@@ -27,7 +29,7 @@ interface Open {
 }
 
 interface State {
-  readonly parts: Map<number, Told>;
+  readonly parts: Map<number, ReportedSize>;
   readonly sessions: Map<string, Open>;
 }
 
@@ -35,16 +37,16 @@ const MAX_REMEMBERED = 20_000;
 
 export class GaugeState {
   readonly #sql: Prepared<typeof STATEMENTS>;
-  readonly #states = new Remembered<number, State>(MAX_REMEMBERED);
+  readonly #states = new BoundedCache<number, State>(MAX_REMEMBERED);
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
   }
 
   /**
-   * What an owner says that has a successor is passed over: a process that stood still may tell it late.
-   * @param epoch of the owner; undefined: nobody knows, and it is taken at its word
-   * @returns of all parts
+   * A report of an earlier owner is ignored, because a process that stood still may send it late.
+   * @param epoch of the owner; undefined: unknown, and the report is accepted
+   * @returns the sum of all parts
    */
   setSize(subject: number, part: number, { items, bytes }: Size, epoch: number | undefined): Size {
     const { parts } = this.#stateOf(subject);
@@ -57,7 +59,7 @@ export class GaugeState {
     return sumOf(parts);
   }
 
-  /** @returns of all processes */
+  /** @returns the sum of all processes */
   setConnections(subject: number, session: string, open: number, atMs: number): number {
     const { sessions } = this.#stateOf(subject);
     for (const [name, told] of sessions) {
@@ -72,7 +74,7 @@ export class GaugeState {
     return openAt(sessions, atMs);
   }
 
-  /** They are found at `GAUGE_PLACES`, as they stand at that moment; undefined: never told. */
+  /** By `GAUGE_PLACES`, the values at that moment; undefined: never reported. */
   at(subject: number, atMs: number): (number | undefined)[] {
     const { parts, sessions } = this.#stateOf(subject);
     const gauges: (number | undefined)[] = [];
@@ -96,8 +98,8 @@ export class GaugeState {
     if (known !== undefined) return known;
     const state: State = { parts: new Map(), sessions: new Map() };
     for (const row of this.#sql.sizes.all([subject])) {
-      const { part, items, bytes, epoch } = row as Record<string, number>;
-      state.parts.set(part as number, { items, bytes, epoch } as unknown as Told);
+      const { part, items, bytes, epoch } = row as Record<keyof ReportedSize | 'part', number>;
+      state.parts.set(part, { items, bytes, epoch });
     }
     for (const row of this.#sql.sessions.all([subject])) {
       state.sessions.set(row.session as string, { open: row.open as number, atMs: row.at_ms as number });

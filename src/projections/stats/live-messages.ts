@@ -1,18 +1,17 @@
 /**
- * Messages that have not ended, with what is needed of them later. Most end within the transaction that they began in,
- * and are never written.
- *
- * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ * Messages that have not ended, with the data that later events need. Most end in the transaction in which they began
+ * and are never written. Caches of this object are valid only after successful transactions; call `forget` after a
+ * failed one.
  */
-import { type MessageId, obtain } from '../../kernel/index.js';
+import { getOrCreate, type MessageId } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { AddedRows } from '../added-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 
 export interface LiveMessage {
-  /** The length of its body. */
+  /** The length of the body. */
   readonly bytes: number;
-  /** It belongs to a workflow's run. */
+  /** Whether the message belongs to a workflow run. */
   readonly isOfRun: boolean;
 }
 
@@ -21,16 +20,16 @@ export interface LiveTimes {
   readonly notBeforeMs: number;
 }
 
-interface Held extends LiveMessage {
+interface CachedMessage extends LiveMessage {
   readonly account: number;
   readonly id: MessageId;
   readonly atMs: number;
-  /** Nothing is asked of it for long: it is looked up when its time has come. */
+  /** The message is not needed for a long time, so it is not cached. */
   readonly isForLater: boolean;
   isStored: boolean;
 }
 
-/** Some two hundred bytes each; beyond it those that are stored are looked up again. */
+/** About two hundred bytes each; above this stored ones are read again. */
 const MAX_HELD = 100_000;
 const LATER_MS = 60_000;
 
@@ -38,10 +37,10 @@ export class LiveMessages {
   readonly #sql: Prepared<typeof STATEMENTS>;
   readonly #written: AddedRows;
   readonly #dropped: AddedRows;
-  readonly #held = new Map<number, Map<MessageId, Held>>();
+  readonly #held = new Map<number, Map<MessageId, CachedMessage>>();
   #heldCount = 0;
-  readonly #unstored = new Set<Held>();
-  readonly #ended: Held[] = [];
+  readonly #unstored = new Set<CachedMessage>();
+  readonly #ended: CachedMessage[] = [];
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
@@ -54,7 +53,7 @@ export class LiveMessages {
     if (known !== undefined) this.#unstored.delete(known);
     const { bytes, isOfRun } = message;
     const isForLater = notBeforeMs - atMs >= LATER_MS;
-    const held: Held = { account, id, bytes, isOfRun, atMs, isForLater, isStored: known?.isStored === true };
+    const held: CachedMessage = { account, id, bytes, isOfRun, atMs, isForLater, isStored: known?.isStored === true };
     this.#hold(held);
     this.#unstored.add(held);
   }
@@ -71,7 +70,7 @@ export class LiveMessages {
     if (held.isStored) this.#ended.push(held);
   }
 
-  /** Before an account's messages are told anew. */
+  /** Called before an account's messages are restored. */
   clear(account: number): void {
     for (const held of this.#held.get(account)?.values() ?? []) this.#unstored.delete(held);
     this.#heldCount -= this.#held.get(account)?.size ?? 0;
@@ -79,7 +78,7 @@ export class LiveMessages {
     this.#sql.clear.run([account]);
   }
 
-  /** At the end of a transaction. */
+  /** Called at the end of a transaction. */
   flush(): void {
     for (const { account, id } of this.#ended) this.#dropped.add(account, id);
     this.#dropped.flush();
@@ -108,23 +107,23 @@ export class LiveMessages {
     this.#heldCount = 0;
   }
 
-  #letGoOf({ account, id }: Held): void {
+  #letGoOf({ account, id }: CachedMessage): void {
     if (this.#held.get(account)?.delete(id) === true) this.#heldCount -= 1;
   }
 
-  #hold(held: Held): void {
-    const ofAccount = obtain(this.#held, held.account, () => new Map<MessageId, Held>());
+  #hold(held: CachedMessage): void {
+    const ofAccount = getOrCreate(this.#held, held.account, () => new Map<MessageId, CachedMessage>());
     const before = ofAccount.size;
     ofAccount.set(held.id, held);
     this.#heldCount += ofAccount.size - before;
   }
 
-  #find(account: number, id: MessageId): Held | undefined {
+  #find(account: number, id: MessageId): CachedMessage | undefined {
     const held = this.#held.get(account)?.get(id);
     if (held !== undefined) return held;
     const row = this.#sql.read.get([account, id]);
     if (row === undefined) return undefined;
-    const found: Held = {
+    const found: CachedMessage = {
       account,
       id,
       bytes: row.bytes as number,

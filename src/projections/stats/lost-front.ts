@@ -1,13 +1,13 @@
 /**
- * Where a queue journal's front is gone before it could be folded: what is left of it is counted, and the newest
- * snapshot tells what cannot be counted from that, which messages are alive and how many entries each DLQ has. What
- * happened before is not to be had: snapshots carry no statistics. May be interrupted anywhere and is then begun anew.
+ * Statistics of a queue journal with a missing front: the rest is counted, and the newest snapshot provides pending
+ * messages and the number of DLQ entries. Earlier counts are lost, because these snapshots carry no statistics. An
+ * interrupted run starts again.
  */
 import { decodeQueueEvents } from '../../codec/queue/index.js';
 import { SnapshotStore } from '../../journal/index.js';
 import type { ShardName } from '../../kernel/index.js';
-import { isQueuePartition, type ManifestPartition, parseQueuePartition } from '../../messages/index.js';
 import type { Journal, Log, ObjectStore, Timers } from '../../ports/index.js';
+import { isQueuePartition, type ManifestPartition, parseQueuePartition } from '../../protocol/index.js';
 import type { StatsCheckpoint, StatsStore } from './stats-store.js';
 
 export interface LostFrontPorts {
@@ -19,7 +19,10 @@ export interface LostFrontPorts {
 
 const STEP_EVENTS = 1000;
 
-/** @returns where to go on: at what is left of the journal. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+/**
+ * @returns the checkpoint at the first message left in the journal
+ * @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
+ */
 export async function numbersFromSnapshot(
   ports: LostFrontPorts,
   store: StatsStore,
@@ -32,7 +35,7 @@ export async function numbersFromSnapshot(
     model: 'statistics',
     shard,
     first,
-    reason: 'the front of the journal is gone',
+    reason: 'the first entries of the journal were removed',
   });
   for (const partition of stored?.manifest.partitions ?? []) await takeNumbers(ports, snapshots, store, partition);
   const dlqFrom = stored?.manifest.head.number ?? 0;
@@ -52,7 +55,7 @@ async function takeNumbers(
     const events = [...decodeQueueEvents(bytes)];
     for (let at = 0; at < events.length; at += STEP_EVENTS) {
       store.restore(account, events.slice(at, at + STEP_EVENTS), false);
-      await ports.timers.breathe();
+      await ports.timers.yieldToEventLoop();
     }
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Records of the meter's log → what they add.
+ * Adds records of the meter's log to the statistics.
  *
- *  MF1 what a record holds is counted on the day that it names, at its own time of day, or at that day's last moment
- *      when it was written after midnight
+ *  MF1 a record is counted on the day that it names, at its own time of day, or at the last moment of that day when
+ *      it was written after midnight
  */
 import { DAY_MS } from '../../domain/statistics/index.js';
-import type { LatencyClasses, MeterRecord, MeterRow, MeterSearchRow } from '../../messages/index.js';
+import type { LatencyClasses, MeterRecord, MeterRow, MeterSearchRow } from '../../protocol/index.js';
 import type { Delta, Deltas } from './deltas.js';
 import type { GaugeState, Size } from './gauge-state.js';
 import { KV_PLACES, QUEUE_PLACES, SCRIPT_COMMANDS, SEARCH_PLACES, type SubjectKind } from './metrics.js';
 
-/** The part under which a search index is counted, which is always told of as a whole. */
+/** The part of a search index, which is always reported as a whole. */
 const WHOLE = -1;
 
 export class MeterFold {

@@ -1,13 +1,13 @@
-/** The meter's log, as what the statistics are folded from. A record that cannot be read is passed over, with an alarm. */
+/** Reads the meter's log for the statistics. An unreadable record is skipped with an alarm. */
 import { decodeMeterRecord } from '../../codec/control/index.js';
 import { describeError } from '../../kernel/index.js';
-import { METER_SHARD, type MeterRecord } from '../../messages/index.js';
 import type { Log, StoredMessage } from '../../ports/index.js';
+import { METER_SHARD, type MeterRecord } from '../../protocol/index.js';
 import type { Checkpoint } from '../checkpoint.js';
 import { type FoldTransaction, type FollowedSource, OtherJournal } from '../shard-follower.js';
 import type { StatsStore } from './stats-store.js';
 
-/** So many records are folded in one transaction, which takes some milliseconds each way. */
+/** Records per transaction, which takes some milliseconds. */
 const TRANSACTION_RECORDS = 500;
 
 export class MeterSource implements FollowedSource {
@@ -17,18 +17,23 @@ export class MeterSource implements FollowedSource {
   constructor(
     private readonly store: Pick<StatsStore, 'applyMeter'>,
     private readonly log: Log,
-    /** The name of the read model in lines of the log. */
+    /** The model's name in log lines. */
     private readonly model: string,
-    /** Whether a snapshot has all that stood before the log's first position. */
+    /** Whether a snapshot has all records before the log's first position. */
     private readonly knowsWhatIsGone: (first: number) => Promise<boolean>,
   ) {}
 
   async restore(known: Checkpoint, first: number): Promise<Checkpoint> {
     const { model, shard } = this;
     if (await this.knowsWhatIsGone(first)) {
-      throw new OtherJournal("the front of the meter's log is in a snapshot alone");
+      throw new OtherJournal('the first records of the meter log exist only in a snapshot');
     }
-    this.log.warn('read-model.incomplete', { model, shard, first, reason: 'the front of the log is gone' });
+    this.log.warn('read-model.incomplete', {
+      model,
+      shard,
+      first,
+      reason: 'the first records of the log were removed',
+    });
     return { ...known, position: first - 1, hasGap: true };
   }
 

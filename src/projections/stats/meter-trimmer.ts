@@ -1,22 +1,22 @@
 /**
- * Lets go of the front of the meter's log: what is in two snapshots of the statistics, and counted by the control state.
- * Every process that keeps statistics does so; whatever one of them lets go of, all can do without.
+ * Removes the front of the meter's log that is in two snapshots of the statistics and counted by the control state.
+ * Each process with statistics may do so, because no process needs those records any more.
  */
 import { describeError } from '../../kernel/index.js';
-import { METER_SHARD } from '../../messages/index.js';
 import type { Journal, Log, Timer, Timers } from '../../ports/index.js';
+import { METER_SHARD } from '../../protocol/index.js';
 
 export interface MeterTrimmerParts {
   readonly journal: Pick<Journal, 'tail' | 'truncateFront'>;
   readonly timers: Timers;
   readonly log: Log;
-  /** Up to where snapshots have the log; 0: nowhere. */
+  /** The position up to which snapshots have the log; 0: none. */
   coveredUpTo(): number;
-  /** Up to where the control state, as it is stored, has counted it; 0 where that is not known yet. */
+  /** The position up to which the stored control state has counted the log; 0: unknown. */
   countedUpTo(): number;
 }
 
-/** Far more seldom than snapshots are made at their most frequent. */
+/** Far less often than snapshots are made at most. */
 const EVERY_MS = 5000;
 
 export class MeterTrimmer {
@@ -37,13 +37,13 @@ export class MeterTrimmer {
     this.#timer?.cancel();
   }
 
-  /** Never rejects: what failed is done the next time. */
+  /** Never rejects: a failed removal is tried again at the next interval. */
   async trim(): Promise<void> {
     const { journal, log } = this.parts;
     const upTo = Math.min(this.parts.coveredUpTo(), this.parts.countedUpTo());
     if (upTo <= this.#trimmedUpTo) return;
     try {
-      // The last record that is not needed stays: no log of ours is ever emptied.
+      // The last unneeded record stays, because a log of this program is never emptied.
       const { first } = await journal.tail(METER_SHARD);
       if (first < upTo) {
         await journal.truncateFront(METER_SHARD, upTo);

@@ -1,17 +1,17 @@
 /**
- * What is counted, by kind of subject: each number has its place in a bucket. Places, kinds and gauges are part of the
- * file's format, and of snapshots', which are read for ever: new ones come last, and none ever moves.
+ * The counts of each kind of subject, with their places in a bucket. Places, kinds and gauges are part of the stored
+ * format, which is read for ever: new ones come last, and none ever moves.
  */
-import { LATENCY_BOUNDS_MS } from '../../messages/index.js';
+import { LATENCY_BOUNDS_MS } from '../../protocol/index.js';
 
-/** The kinds of subjects, by their numbers in the file. */
+/** Kinds of subjects by their stored numbers. */
 export const KINDS = { kv: 1, queue: 2, search: 3 } as const;
 export type SubjectKind = keyof typeof KINDS;
 
 /** Classes of a histogram. */
 export const LATENCY_CLASSES = LATENCY_BOUNDS_MS.length + 1;
 
-/** A number takes one place, a histogram one for each of its classes. */
+/** A number takes one place, a histogram one for each class. */
 const NUMBER = 1;
 
 export const KV_PLACES = places({
@@ -64,7 +64,7 @@ export const SEARCH_PLACES = places({
   rerankClasses: LATENCY_CLASSES,
 });
 
-/** What stands until another is told: connections; keys or documents; bytes of them. */
+/** Values that hold until the next report: connections, number of keys or documents, their bytes. */
 export const GAUGE_PLACES = { connections: 0, items: 1, bytes: 2 } as const;
 
 /** Commands that call a script or a function. */
@@ -77,7 +77,7 @@ export const SCRIPT_COMMANDS: ReadonlySet<string> = new Set([
   'FCALL_RO',
 ]);
 
-/** Where each begins: one behind the other, as wide as it is. */
+/** The first place of each metric, in order of their widths. */
 function places<Name extends string>(widths: Readonly<Record<Name, number>>): Readonly<Record<Name, number>> {
   let next = 0;
   const begins = Object.entries<number>(widths).map(([name, width]) => {

@@ -1,7 +1,7 @@
 /**
- * Events of an account's queue → what they add. Charged is what the account's limits count: acceptances and retries, a
- * crash's repetition of an attempt not among them. Messages of runs count as workflow messages and, like in the log,
- * not among the plain ones.
+ * Adds events of a queue account to the statistics. Requests are counted like the account's limits: acceptances and
+ * retries, but no repetition after a crash. Messages of runs count as workflow messages and, as in the log, not among
+ * the plain ones.
  */
 import type { QueueEvent } from '../../domain/queue/index.js';
 import type { MessageId } from '../../kernel/index.js';
@@ -28,14 +28,14 @@ export class QueueStatisticsFold {
     private readonly live: LiveMessages,
   ) {}
 
-  /** @returns by how much the DLQ has grown */
+  /** @returns the change in the number of DLQ entries */
   apply(account: number, events: Iterable<QueueEvent>): number {
     let dlq = 0;
     for (const event of events) dlq += this.#apply(account, event);
     return dlq;
   }
 
-  /** A message that a snapshot knows. */
+  /** A pending message of a snapshot. */
   restored(account: number, event: QueueEvent): void {
     if (event.type !== 'MessageRestored' || event.status === 'delivered') return;
     const { id, body, createdAtMs: atMs, notBeforeMs } = event;
@@ -93,7 +93,7 @@ export class QueueStatisticsFold {
         this.deltas.of(account, event.atMs).add(RUN_ENDS[event.state], 1);
         return 0;
       default:
-        // Neither a message nor a run comes, goes or is sent.
+        // Other events accept, end or send no message and no run.
         return 0;
     }
   }

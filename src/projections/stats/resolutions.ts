@@ -1,14 +1,14 @@
 /**
- * How finely time is kept, and for how long: every period is answered from one of these in at most 420 rows, and the
- * days of a year from the last.
+ * Resolutions of stored time and their retention: each period is answered from one of them with at most 420 rows, and
+ * the days of a year from the last one.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Period } from '../../domain/statistics/index.js';
 
 export interface Resolution {
-  /** In the file. */
+  /** The stored number. */
   readonly id: number;
   readonly stepMs: number;
-  /** A bucket that ended longer ago is removed, and is not made. */
+  /** Buckets that ended earlier are removed and not created. */
   readonly keepMs: number;
 }
 
@@ -20,7 +20,7 @@ export const DAYS: Resolution = { id: 5, stepMs: DAY_MS, keepMs: 400 * DAY_MS };
 
 export const RESOLUTIONS: readonly Resolution[] = [MINUTE, TWELVE_MINUTES, TWENTY_FOUR_MINUTES, THREE_HOURS, DAYS];
 
-/** The coarsest one whose steps a period's steps consist of. */
+/** The coarsest resolution with steps that divide the period's steps. */
 export const RESOLUTION_OF: Readonly<Record<Period, Resolution>> = {
   '1h': MINUTE,
   '3h': MINUTE,

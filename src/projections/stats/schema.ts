@@ -1,6 +1,6 @@
 /** Tables of the statistics. Instants are milliseconds since the Unix epoch. */
 
-/** Changes with the tables, the places in a bucket and what is counted: a file of another version is made anew. */
+/** Changes with the tables, the places of a bucket and the counts; a file of another version is rebuilt. */
 export const STATISTICS_VERSION = 2;
 
 export const STATISTICS_SCHEMA = `

@@ -1,7 +1,7 @@
-/** Rows of buckets → series: each step's rows added up, gauges as they stood at its end. */
+/** Converts rows of buckets into series: counts are summed per step, gauges are taken at its end. */
 import type { SeriesTimes } from '../../domain/statistics/index.js';
-import { LATENCY_BOUNDS_MS } from '../../messages/index.js';
 import type { LatencySeries } from '../../ports/index.js';
+import { LATENCY_BOUNDS_MS } from '../../protocol/index.js';
 import { Bucket } from './bucket.js';
 import { LATENCY_CLASSES } from './metrics.js';
 
@@ -11,7 +11,7 @@ export class SeriesSteps {
   constructor(
     private readonly times: SeriesTimes,
     rows: Iterable<readonly [atMs: number, bucket: Bucket]>,
-    /** The row before the first step, whose gauges still stand there. */
+    /** The row before the first step; its gauges hold until the first report. */
     private readonly before: Bucket | undefined,
   ) {
     const steps = Array.from({ length: times.count }, () => new Bucket());
@@ -23,7 +23,7 @@ export class SeriesSteps {
     return this.#steps.map((step) => places.reduce((sum, place) => sum + step.at(place), 0));
   }
 
-  /** @param lastMs a number that was told stands for so long without another; left out: for ever */
+  /** @param lastMs the time for which a value holds without another report; default: for ever */
   gauge(place: number, lastMs = Number.POSITIVE_INFINITY): number[] {
     const maxSteps = Math.floor(lastMs / this.times.stepMs);
     let value = lastMs === Number.POSITIVE_INFINITY ? (this.before?.gauges[place] ?? 0) : 0;
@@ -37,7 +37,7 @@ export class SeriesSteps {
     });
   }
 
-  /** @param work places of the sum of microseconds and of the histogram; several are taken together */
+  /** @param work places of the sum of microseconds and of the histogram; several are combined */
   latency(...work: readonly (readonly [micros: number, classes: number])[]): LatencySeries {
     const mean: number[] = [];
     const p99: number[] = [];
@@ -62,7 +62,7 @@ export class SeriesSteps {
   }
 }
 
-/** The upper bound of the class that the slowest but one in a hundred is in; the last bound stands for what is beyond. */
+/** The upper bound of the class with the 99th percentile; values above the last bound give the last bound. */
 function percentile99(classes: readonly number[], count: number): number {
   if (count === 0) return 0;
   const rank = Math.ceil(count * 0.99);

@@ -1,15 +1,14 @@
 /**
- * The last record of each process: a process sends them in order, and one again until it is stored, so that what has
- * been seen before is at or below the last.
- *
- * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ * The last record number of each process. A process sends records in order and repeats one until it is stored, so a
+ * number at or below the last was already counted. Caches of this object are valid only after successful
+ * transactions; call `forget` after a failed one.
  */
 import { DAY_MS } from '../../domain/statistics/index.js';
-import type { MeterRecord } from '../../messages/index.js';
 import type { SqlFile } from '../../ports/index.js';
+import type { MeterRecord } from '../../protocol/index.js';
 import { type Prepared, prepared } from '../statements.js';
 
-/** A process that was last heard of before then sends nothing again. */
+/** A process without records for so long sends none again. */
 const KEPT_DAYS = 3;
 
 interface Last {
@@ -26,7 +25,7 @@ export class CountedSessions {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** The row is counted; the next time it is not. */
+  /** Marks the record as counted; a second call returns false. */
   isNew({ session, number, atMs }: Pick<MeterRecord, 'session' | 'number' | 'atMs'>): boolean {
     const last = this.#last.get(session) ?? this.#stored(session);
     if (last !== undefined && number <= last.number) return false;
@@ -35,7 +34,7 @@ export class CountedSessions {
     return true;
   }
 
-  /** At the end of a transaction. */
+  /** Called at the end of a transaction. */
   flush(): void {
     for (const session of this.#unstored) {
       const { number, day } = this.#last.get(session) as Last;

@@ -1,14 +1,14 @@
 /**
- * The statistics of an installation: one file, a follower for each shard of the queue and one for the meter's log, and
- * the questions that are asked. Belongs in the thread of the read models.
+ * The statistics of an installation: one file, a follower for each queue shard and one for the meter's log, and the
+ * queries. Runs in the thread of the read models.
  *
- *  SM1 what is folded is a second's worth at a time, or a transaction's, so that a busy second costs a few rows
- *  SM2 nothing is answered before all that was stored at the start is folded: half of it would look like a quiet month
- *  SM3 what is counted is also in snapshots, which outlive the file and the front of the meter's log
+ *  SM1 one second's entries, or one transaction's, are folded together, so that a busy second costs a few rows
+ *  SM2 no query is answered before all entries stored at the start are folded: partial counts would look like a quiet
+ *      month
+ *  SM3 counts are also in snapshots, which outlive the file and the front of the meter's log
  */
 import type { Period } from '../../domain/statistics/index.js';
 import { type AccountId, type DatabaseId, describeError, MillraceError, type ShardName } from '../../kernel/index.js';
-import { METER_SHARD } from '../../messages/index.js';
 import {
   type AccountSeries,
   type Behind,
@@ -21,6 +21,7 @@ import {
   type SqlFiles,
   type Statistics,
 } from '../../ports/index.js';
+import { METER_SHARD } from '../../protocol/index.js';
 import { type FileStatus, FoldedFile } from '../folded-file.js';
 import { JournalSource } from '../journal-source.js';
 import {
@@ -44,25 +45,28 @@ export interface StatisticsOptions {
   /** `QUEUE_0` … in order. */
   readonly shards: readonly ShardName[];
   readonly follower?: Partial<Omit<FollowerOptions, 'model'>>;
-  /** Snapshots of what is counted; `writer` is a name that no other process has. */
+  /** Options of snapshots; `writer` is a name unique to this process. */
   readonly snapshots?: Partial<Omit<SnapshotterOptions, 'clusterId'>>;
 }
 
 export interface StatisticsStatus extends FileStatus {
-  /** Position up to which the meter's log is in two snapshots; 0: nowhere. */
+  /** The position up to which the meter's log is in two snapshots; 0: none. */
   readonly meterCoveredUpTo: number;
 }
 
 const MODEL = 'statistics';
-/** SM1. */
+/** SM1 (one second's entries are folded together). */
 const LINGER_MS = 1000;
 const PRUNE_EVERY_MS = 6000;
-/** SM2: how long a question waits for that, and how often it looks. */
+/**
+ * The longest wait of a query, and the interval of its checks: SM2 (no query is answered before all entries are
+ * folded).
+ */
 const WAIT_MS = 2000;
 const LOOK_EVERY_MS = 50;
-/** In one step: some milliseconds. */
+/** Subjects per step: some milliseconds. */
 const PRUNE_SUBJECTS = 50;
-/** Databases, or search indexes, of one question. */
+/** Databases or search indexes of one query. */
 const MAX_SUBJECTS = 1000;
 
 export class StatisticsModel implements Statistics {
@@ -134,13 +138,19 @@ export class StatisticsModel implements Statistics {
     return this.#answer(() => this.#reader.searchTotals(ids, nowMs));
   }
 
-  /** SM2. A shard that is held up keeps nobody from what there is of the others. */
+  /**
+   * SM2 (no query is answered before all entries are folded); a shard that cannot be folded does not block the
+   *     others.
+   */
   get #isReady(): boolean {
     const { followers } = this.#file;
     return followers.length > 0 && followers.every((one) => one.isCaughtUp || one.trouble !== undefined);
   }
 
-  /** STA2. Of those that are more than that behind: all that they lack, and since when the slowest does. */
+  /**
+   * STA2 (an answer is about two seconds behind the writes). For slower followers: their missing messages together,
+   *      and the largest age.
+   */
   get #behind(): Behind | undefined {
     const slow = this.#file.followers.filter(({ ageMs }) => ageMs === undefined || ageMs > FRESH_MS);
     if (slow.length === 0) return undefined;
@@ -176,7 +186,7 @@ export class StatisticsModel implements Statistics {
     return [...journals, meter].map((source) => new ShardFollower(ports, store, source, options));
   }
 
-  /** A file that has counted nothing begins with a snapshot, where there is one. */
+  /** A file without counts starts from a snapshot, if one exists. */
   async #begin(signal: AbortSignal): Promise<void> {
     const { timers, log } = this.ports;
     const { retryMs } = { ...DEFAULT_FOLLOWER_OPTIONS, ...this.options.follower };

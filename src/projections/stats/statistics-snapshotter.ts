@@ -1,10 +1,11 @@
 /**
- * Keeps what was counted outside of the file, so that the meter's log can be let go of: a snapshot once the log behind
- * the newest one is as large as that is, or a day old; and a file that holds nothing begins with one.
+ * Stores counts outside the file, so that the front of the meter's log can be removed. A snapshot is due when the log
+ * after the newest one is as large as that, or after a day. An empty file starts from a snapshot.
  *
- *  SN1 a snapshot is a cut: while it is read, nothing is counted
- *  SN2 a load that was interrupted is begun anew: how far the meter was counted is written last
- *  SN3 a journal that is another one than the snapshot knew is counted from its beginning, on top of what was counted
+ *  SN1 a snapshot is consistent: no counts change while it is read
+ *  SN2 an interrupted load starts again: the checkpoint of the meter's log is written last
+ *  SN3 a journal other than the one that the snapshot names is counted from its beginning, in addition to the counts
+ *      of the snapshot
  */
 import {
   coveredUpTo,
@@ -14,6 +15,7 @@ import {
   type StoredStatistics,
 } from '../../journal/index.js';
 import { describeError, isMillraceError } from '../../kernel/index.js';
+import type { Clock, Journal, JournalTail, Log, ObjectStore, Timers } from '../../ports/index.js';
 import {
   METER_SHARD,
   type SegmentRef,
@@ -21,8 +23,7 @@ import {
   type StatisticsMark,
   type StatisticsRow,
   type StatisticsTable,
-} from '../../messages/index.js';
-import type { Clock, Journal, JournalTail, Log, ObjectStore, Timers } from '../../ports/index.js';
+} from '../../protocol/index.js';
 import type { StatsStore } from './stats-store.js';
 
 export interface StatisticsSnapshotterPorts {
@@ -35,20 +36,20 @@ export interface StatisticsSnapshotterPorts {
 
 export interface SnapshotterOptions {
   readonly clusterId: string;
-  /** Names this process, and tells its objects from those of others. */
+  /** Names this process, and distinguishes its objects from those of others. */
   readonly writer: string;
-  /** Another is due when the meter's log behind the newest has so many bytes, and as many as the newest itself. */
+  /** A snapshot is due when the meter's log after the newest one has this many bytes, and as many as that snapshot. */
   readonly meterBytes: number;
-  /** The newest snapshot is at most so old when anything came since: the journals of queues are let go of, too. */
+  /** The greatest age of the newest snapshot after further records, because the journals of queues are trimmed too. */
   readonly maxAgeMs: number;
   readonly lookEveryMs: number;
 }
 
-/** About so much of one table is a segment, before it is deflated. */
+/** The target size of a segment before compression; a segment belongs to one table. */
 const SEGMENT_BYTES = 1024 * 1024;
-/** What a number takes, in an estimate. */
+/** The estimated size of a number. */
 const VALUE_BYTES = 8;
-/** A snapshot that every load of ends badly is given up, for this process. */
+/** After this many failed loads, this process ignores the snapshot. */
 const MAX_LOADS = 3;
 /** Rows loaded in one transaction: a few milliseconds. */
 const LOAD_ROWS = 1000;
@@ -56,7 +57,7 @@ const LOAD_ROWS = 1000;
 export class StatisticsSnapshotter {
   readonly #snapshots: StatisticsSnapshots;
   readonly #loads = new Map<string, number>();
-  /** Those that count, the newest first, as they were when `names` were there. */
+  /** Valid snapshots, newest first, for the listed `names`. */
   #known: { readonly names: string; readonly stored: readonly StoredStatistics[] } = { names: '', stored: [] };
   #coveredUpTo = 0;
 
@@ -67,12 +68,15 @@ export class StatisticsSnapshotter {
     this.#snapshots = new StatisticsSnapshots(ports.objects, ports.log);
   }
 
-  /** Position of the meter's log up to which it is in two snapshots; 0: nowhere. */
+  /** The position up to which the meter's log is in two snapshots; 0: none. */
   get coveredUpTo(): number {
     return this.#coveredUpTo;
   }
 
-  /** Whether a file that knows nothing would be better off. @param first position that the meter's log begins at */
+  /**
+   * Whether a new file could start from a snapshot without a gap.
+   * @param first the first position of the meter's log
+   */
   async knowsWhatIsGone(first: number): Promise<boolean> {
     for await (const stored of this.#snapshots.newestFirst()) {
       if (this.#isFit(stored)) return meterPositionOf(stored.manifest) + 1 >= first;
@@ -80,7 +84,10 @@ export class StatisticsSnapshotter {
     return false;
   }
 
-  /** Fills a store that has not counted anything of the meter's log, if there is a snapshot. @throws JOURNAL_UNAVAILABLE, SqlFailure */
+  /**
+   * Fills an empty store from the newest valid snapshot, if any.
+   * @throws JOURNAL_UNAVAILABLE, SqlFailure
+   */
   async load(store: StatsStore, signal: AbortSignal): Promise<void> {
     if (store.checkpoint(METER_SHARD) !== undefined) return;
     const { log } = this.ports;
@@ -116,11 +123,14 @@ export class StatisticsSnapshotter {
   async #loadRows(store: StatsStore, table: StatisticsTable, rows: readonly StatisticsRow[]): Promise<void> {
     for (let at = 0; at < rows.length; at += LOAD_ROWS) {
       store.load(table, rows.slice(at, at + LOAD_ROWS));
-      await this.ports.timers.breathe();
+      await this.ports.timers.yieldToEventLoop();
     }
   }
 
-  /** SN3. The meter's is written last (SN2). */
+  /**
+   * Checkpoints of the snapshot without those of replaced journals: SN3 (these are counted from their beginning). The
+   * meter's is last: SN2 (an interrupted load starts again).
+   */
   async #marksFor({ marks }: StatisticsManifest): Promise<StatisticsMark[]> {
     const known: StatisticsMark[] = [];
     for (const mark of marks) {
@@ -131,7 +141,10 @@ export class StatisticsSnapshotter {
     return known.sort((one, other) => Number(one.shard === METER_SHARD) - Number(other.shard === METER_SHARD));
   }
 
-  /** Looks every now and then until it is stopped. @param isReady all that was stored at the start is counted */
+  /**
+   * Checks regularly until it is stopped.
+   * @param isReady whether all entries stored at the start are counted
+   */
   async run(store: StatsStore, isReady: () => boolean, signal: AbortSignal): Promise<void> {
     const { log } = this.ports;
     while (!signal.aborted) {
@@ -157,7 +170,7 @@ export class StatisticsSnapshotter {
     this.#coveredUpTo = coveredUpTo(stored);
   }
 
-  /** Those that count; looked through again when their names have changed. */
+  /** Valid snapshots; read again when their names have changed. */
   async #stored(): Promise<readonly StoredStatistics[]> {
     const names = (await this.#snapshots.names()).join(' ');
     if (names === this.#known.names) return this.#known.stored;
@@ -179,7 +192,10 @@ export class StatisticsSnapshotter {
     return records * recordBytes >= Math.max(this.options.meterBytes, size);
   }
 
-  /** SN1. @returns false when it was stopped, or another process has just written one */
+  /**
+   * Writes a snapshot: SN1 (no counts change while it is read).
+   * @returns false after a stop, or if another process has just written one
+   */
   async #write(store: StatsStore, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.ports;
     const { clusterId } = this.options;
@@ -218,7 +234,7 @@ interface Rows {
   readonly rows: readonly StatisticsRow[];
 }
 
-/** The rows of each table, so many together that there are not too many objects. */
+/** Rows of each table in segments of a bounded size, to limit the number of objects. */
 function* inSegments(steps: Iterable<Rows>): Generator<Rows> {
   let table: StatisticsTable | undefined;
   let rows: StatisticsRow[] = [];
@@ -238,7 +254,7 @@ function* inSegments(steps: Iterable<Rows>): Generator<Rows> {
   if (table !== undefined) yield { table, rows };
 }
 
-/** The policy where no setting says another: in tests, for instance. */
+/** The default policy, used for example in tests. */
 export const DEFAULT_SNAPSHOTTER_OPTIONS: Omit<SnapshotterOptions, 'clusterId' | 'writer'> = {
   meterBytes: 16 * 1024 * 1024,
   maxAgeMs: 24 * 3_600_000,

@@ -1,4 +1,4 @@
-/** Answers from the statistics' file: a few hundred rows at most, whatever was counted. */
+/** Answers queries from the statistics' file: at most a few hundred rows per query. */
 import {
   DAY_MS,
   daysOfMonth,
@@ -103,7 +103,7 @@ export class StatsReader {
     };
   }
 
-  /** Added up; gauges of several mean nothing together. */
+  /** Sums of several databases, without gauges, which have no meaning as a sum. */
   #stepsOfAll(subjects: readonly (number | undefined)[], period: Period, nowMs: number): SeriesSteps {
     const times = seriesTimes(period, nowMs);
     const endMs = times.firstAtMs + times.count * times.stepMs;
@@ -178,17 +178,17 @@ export class StatsReader {
     return new SeriesSteps(times, during, this.#before(subject, resolution, firstAtMs));
   }
 
-  /** What was known last: where the finer rows do not reach back far enough, the coarser ones still do. */
+  /** The last known bucket: where finer rows do not reach back far enough, coarser ones do. */
   #before(subject: number, finest: Resolution, beforeMs: number): Bucket | undefined {
     for (const resolution of RESOLUTIONS.slice(RESOLUTIONS.indexOf(finest))) {
-      // Only steps that were over by then count.
+      // Only steps that had ended by then.
       const found = this.store.rows.before(subject, resolution, beforeMs - resolution.stepMs + 1);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  /** A bucket for each day, with the gauges that still stood; in order. */
+  /** One bucket for each day in order, with the gauges that still hold. */
   #days(subject: number | undefined, days: readonly number[]): (readonly [day: number, bucket: Bucket])[] {
     const first = (days[0] as number) * DAY_MS;
     const end = ((days.at(-1) as number) + 1) * DAY_MS;
@@ -259,7 +259,7 @@ function seriesOf<Metric extends string>(
   return Object.fromEntries(named) as Record<Metric, readonly number[]>;
 }
 
-/** From the first of the month that the day four days ago is in, up to today. */
+/** From the first of the month of the day four days ago, up to today. */
 function recentDays(nowMs: number): number[] {
   const five = lastFiveDays(nowMs);
   return range(firstDayOfMonth(five[0] as number), five.at(-1) as number);
@@ -269,7 +269,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, at) => from + at);
 }
 
-/** Day by day; all cover the same days. */
+/** Sums by day; all lists cover the same days. */
 function sumOfDays(all: readonly (readonly SearchDay[])[]): SearchDay[] {
   const [first = []] = all;
   return first.map(({ day }, at) => {

@@ -1,14 +1,15 @@
 /**
- * The statistics' file: what was counted and how far each journal has been folded change in the same transaction.
+ * The statistics' file: counts and checkpoints change in the same transaction.
  *
- *  SS1 an entry of a journal, a record of a process is counted once: what the checkpoint, or the process's last number,
- *      covers is passed over
- *  SS2 what a transaction that failed has added in memory is forgotten with it
- *  SS3 while it is held (`hold`) nothing of it changes: followers wait, pruning is put off
+ *  SS1 each entry of a journal and each record of a process is counted once: those covered by the checkpoint, or by
+ *      the process's last number, are skipped
+ *  SS2 the in-memory additions of a failed transaction are forgotten with it
+ *  SS3 while the file is held (`hold`) it does not change: followers wait, and pruning is put off
  */
 import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import { type AccountId, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import {
   entrySections,
   isQueuePartition,
@@ -17,8 +18,7 @@ import {
   type StatisticsMark,
   type StatisticsRow,
   type StatisticsTable,
-} from '../../messages/index.js';
-import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
+} from '../../protocol/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { ModelFile } from '../model-file.js';
 import { queueEventsOf } from '../section-events.js';
@@ -39,9 +39,9 @@ export interface StatsStoreOptions {
   nowMs(): number;
 }
 
-/** How far a journal has been folded. */
+/** The checkpoint of a journal. */
 export interface StatsCheckpoint extends Checkpoint {
-  /** Entries up to this one changed the DLQ before its number was taken from a snapshot. */
+  /** Journal entries up to this number are already included in the DLQ count from a snapshot. */
   readonly dlqFrom: number;
 }
 
@@ -75,12 +75,12 @@ export class StatsStore {
     return this.#parts.subjects;
   }
 
-  /** SS3. Undefined: it may be changed at once. */
+  /** SS3 (while the file is held it does not change). Undefined: it may be changed now. */
   whenFree(): Promise<void> | undefined {
     return this.#held;
   }
 
-  /** SS3. One at a time. */
+  /** SS3 (while the file is held it does not change). One holder at a time. */
   async hold<T>(work: (tables: StatsTables) => Promise<T>): Promise<T> {
     let free = () => {};
     this.#held = new Promise((resolve) => {
@@ -94,7 +94,7 @@ export class StatsStore {
     }
   }
 
-  /** Begins to take everything from a snapshot: nothing is here until `load` and, last, `setMarks`. */
+  /** Starts to take all data from a snapshot: the file stays empty until `load` and, last, `setMarks`. */
   clear(): void {
     this.#transaction(() => this.#parts.tables.clear());
     this.#forget();
@@ -116,7 +116,11 @@ export class StatsStore {
     return row && { ...checkpointIn(row), dlqFrom: row.dlq_from as number };
   }
 
-  /** Entries that follow the shard's checkpoint. @returns entries counted. @throws JOURNAL_DAMAGED, SqlFailure */
+  /**
+   * Counts entries after the shard's checkpoint.
+   * @returns the new checkpoint and the counted sections
+   * @throws JOURNAL_DAMAGED, SqlFailure
+   */
   apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): { after: StatsCheckpoint; rows: number } {
     let after: StatsCheckpoint = { dlqFrom: 0, ...before };
     let rows = 0;
@@ -139,7 +143,10 @@ export class StatsStore {
     return { after, rows };
   }
 
-  /** Records of the meter's log that follow its checkpoint. @returns records counted */
+  /**
+   * Counts records of the meter's log after its checkpoint.
+   * @returns the new checkpoint and the number of records
+   */
   applyMeter(
     shard: ShardName,
     records: readonly { readonly position: number; readonly record: MeterRecord | undefined }[],
@@ -161,7 +168,10 @@ export class StatsStore {
     this.#transaction(() => this.#writeCheckpoint(shard, { dlqFrom: 0, ...checkpoint }));
   }
 
-  /** What a snapshot knows of an account: messages that are alive, entries in the DLQ. @param isFirst of its events */
+  /**
+   * Adds pending messages and DLQ entries of an account from a snapshot.
+   * @param isFirst whether these are its first events
+   */
   restore(account: AccountId, events: readonly QueueEvent[], isFirst: boolean): void {
     this.#transaction(() => {
       const { queue, subjects, live } = this.#parts;
@@ -179,7 +189,10 @@ export class StatsStore {
     });
   }
 
-  /** Removes what is older than is kept, of some subjects at a time. @returns the subject to go on after; 0: begin again */
+  /**
+   * Removes expired rows of some subjects.
+   * @returns the subject to continue after; 0: start again
+   */
   prune(after: number, count: number): number {
     if (this.#held !== undefined) return after;
     const nowMs = this.options.nowMs();
@@ -193,13 +206,16 @@ export class StatsStore {
     });
   }
 
-  /** What was pruned leaves the file too. @returns bytes given back in one step; 0: nothing to do */
+  /**
+   * Shrinks the file after pruning.
+   * @returns bytes freed in this step; 0: none left
+   */
   giveBack(): number {
     if (this.#held !== undefined) return 0;
     return this.#file.sql.giveBack();
   }
 
-  /** Removes everything; what follows is folded from the beginning. */
+  /** Removes all rows; folding then starts from the beginning. */
   discard(reason: string): void {
     this.#file.discard(reason);
   }
@@ -226,7 +242,7 @@ export class StatsStore {
     }
   }
 
-  /** SS2. */
+  /** SS2 (the in-memory additions of a failed transaction are forgotten). */
   #forget(): void {
     const { deltas, rows, live, gauges, subjects, sessions } = this.#parts;
     for (const part of [rows, live, gauges, subjects, sessions]) part.forget();

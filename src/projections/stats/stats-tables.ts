@@ -1,14 +1,15 @@
-/** All rows of the statistics, out of the file for a snapshot and into it from one. */
+/** Copies all rows of the statistics to and from snapshots. */
+
+import type { SqlFile, SqlStatement, SqlValue } from '../../ports/index.js';
 import {
   STATISTICS_TABLES,
   type StatisticsMark,
   type StatisticsRow,
   type StatisticsTable,
-} from '../../messages/index.js';
-import type { SqlFile, SqlStatement, SqlValue } from '../../ports/index.js';
+} from '../../protocol/index.js';
 import { checkpointIn } from '../checkpoint.js';
 
-/** Rows of one step: about a millisecond. */
+/** Rows of one step: about 1 ms. */
 const STEP_ROWS = 500;
 const NAMES = Object.keys(STATISTICS_TABLES) as StatisticsTable[];
 
@@ -27,7 +28,7 @@ export class StatsTables {
     this.#marks = file.prepare('SELECT * FROM shards');
   }
 
-  /** Every row, a step at a time. Nothing may change meanwhile. */
+  /** All rows, in steps; the file must not change during the iteration. */
   *rows(): Generator<{ readonly table: StatisticsTable; readonly rows: readonly StatisticsRow[] }> {
     for (const [table, { first, after }] of this.#statements) {
       const keys = STATISTICS_TABLES[table].key.length;

@@ -1,9 +1,8 @@
 /**
- * Databases, accounts and search indexes by number, and how many entries an account has in its DLQ.
- *
- * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ * Numbers of databases, accounts and search indexes, and the number of DLQ entries of each account. Caches of this
+ * object are valid only after successful transactions; call `forget` after a failed one.
  */
-import { obtain, Remembered } from '../../kernel/index.js';
+import { BoundedCache, getOrCreate } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { KINDS, type SubjectKind } from './metrics.js';
@@ -11,17 +10,17 @@ import { KINDS, type SubjectKind } from './metrics.js';
 const MAX_REMEMBERED = 50_000;
 
 export class Subjects {
-  readonly #ids = new Remembered<string, number>(MAX_REMEMBERED);
+  readonly #ids = new BoundedCache<string, number>(MAX_REMEMBERED);
   readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  /** Makes one where there is none. */
+  /** Creates a missing subject. */
   idOf(kind: SubjectKind, name: string): number {
     const found = () => this.find(kind, name) ?? this.#sql.add.insert([KINDS[kind], name]);
-    return obtain(this.#ids, `${kind} ${name}`, found);
+    return getOrCreate(this.#ids, `${kind} ${name}`, found);
   }
 
   find(kind: SubjectKind, name: string): number | undefined {

@@ -1,11 +1,11 @@
-/** How soon a page can be used by whoever comes with its address. */
+/** The time until a page opened by its address can be used. */
 import { expect } from 'chai';
 import { ConsoleBrowser } from '../../support/browser/console-browser.js';
 
 const ROUNDS = 10;
 const INTERACTIVE_MS = 1_000;
 
-describe('console in a browser: the first page', function () {
+describe('console: the first page', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
 

@@ -1,4 +1,4 @@
-/** Two hundred thousand keys in the data browser: the first rows are there soon, and scrolling does not stutter. */
+/** Two hundred thousand keys in the data browser: the first rows appear soon, and only visible rows are drawn. */
 import { expect } from 'chai';
 import { ConsoleBrowser } from '../../support/browser/console-browser.js';
 import { eventually } from '../../support/eventually.js';
@@ -10,7 +10,7 @@ const FIRST_ROWS_MS = 500;
 /** Rows that a list may draw for what is in sight. */
 const MOST_ROWS = 80;
 
-describe('console in a browser: many keys', function () {
+describe('console: many keys', function () {
   this.timeout(60_000);
   const browser = new ConsoleBrowser();
   let id = '';
@@ -70,7 +70,7 @@ describe('console in a browser: many keys', function () {
     expect(tookMs).to.be.below(FIRST_ROWS_MS);
   });
 
-  it('counts the keys of each folder, and draws only what is in sight', async () => {
+  it('counts the keys of each folder, and draws only visible rows', async () => {
     const person = await browser.person();
     const { page } = person;
     await person.open(`/console/databases/${id}?tab=data`);
@@ -83,7 +83,7 @@ describe('console in a browser: many keys', function () {
     expect(await page.locator('.virtual-list li').count()).to.be.below(MOST_ROWS);
   });
 
-  it('goes on to load while it is scrolled, and finds one of them by a pattern', async () => {
+  it('loads more keys while it is scrolled, and finds a key by a pattern', async () => {
     const person = await browser.person();
     const { page } = person;
     await person.open(`/console/databases/${id}?tab=data&view=list`);

@@ -1,9 +1,12 @@
-/** The operators' API on the management port, over the real decider in memory; the journal's past is as a test says. */
+/**
+ * The operators' API on the management port, over the real decider in memory; a test sets the history of the journal.
+ */
+
 import { expect } from 'chai';
+import type { Middleware } from 'koa';
 import { ManagementGrants } from '../../../src/actors/control/index.js';
-import { createAdminHandler, type Mounted } from '../../../src/edge/index.js';
+import { createAdminHandler } from '../../../src/edge/index.js';
 import { type AccountId, type MessageId, MillraceError, type SessionId } from '../../../src/kernel/index.js';
-import type { KvEvent } from '../../../src/messages/index.js';
 import {
   type AuditTask,
   type ClusterStatus,
@@ -19,6 +22,7 @@ import {
   type ReadModelName,
   UNWATCHED,
 } from '../../../src/ports/index.js';
+import type { KvEvent } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
 import { ManualTime } from '../../support/memory/index.js';
@@ -147,15 +151,15 @@ export class AdminStand extends ManagementHarness {
   }
 
   constructor() {
-    let admin: Mounted | undefined;
+    let admin: Middleware | undefined;
     let noteAnswer = (_change: 1 | -1) => {};
-    const mounted: Mounted = (request, response) => {
-      if (admin?.(request, response) !== true) return false;
+    const mounted: Middleware = (context, next) => {
+      if (!context.path.startsWith('/v2/admin/') || admin === undefined) return next();
       noteAnswer(1);
-      response.once('close', () => noteAnswer(-1));
-      return true;
+      context.res.once('close', () => noteAnswer(-1));
+      return admin(context, next);
     };
-    super({ aliases: [MANAGEMENT_ALIAS], mount: { others: [mounted] } });
+    super({ aliases: [MANAGEMENT_ALIAS], mount: [mounted] });
     noteAnswer = (change) => {
       this.#waiting += change;
     };

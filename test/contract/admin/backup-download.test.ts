@@ -1,16 +1,15 @@
-/** A backup as a file: what is in it, and where it ends. */
+/** A backup as a file: its contents and its end. */
 import { expect } from 'chai';
 import { ADMIN_DOWNLOADS, DOWNLOAD_STALL_MS } from '../../../src/edge/admin/admin-limits.js';
 import type { BackupId } from '../../../src/kernel/index.js';
-import { uuidOf } from '../../../src/messages/index.js';
+import { uuidOf } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { AdminStand } from './admin-stand.js';
 import type { ReadStream } from './read-stream.js';
 
 const PIECE = 'x'.repeat(1024 * 1024);
 
-describe('operators: a backup as a file', function () {
-  this.timeout(30_000);
+describe('GET /v2/admin/databases/:id/backups/:id as a file', () => {
   let stand: AdminStand;
   let database: string;
   let backup: string;
@@ -34,7 +33,7 @@ describe('operators: a backup as a file', function () {
       reason: '',
     });
 
-  it('is its commands, one piece behind the other', async () => {
+  it('contains the commands of the backup in order', async () => {
     await completed();
     stand.backups.pieces = ['*1\r\n$4\r\nPING\r\n', '*2\r\n$4\r\nECHO\r\n$1\r\n\u00ff\r\n'];
     const stream = await stand.open(path());
@@ -49,7 +48,7 @@ describe('operators: a backup as a file', function () {
     expect(stream.response.complete).to.equal(true);
   });
 
-  it('is refused where there is none, or none yet, and to who may not see data', async () => {
+  it('is refused when the backup is unknown or pending, and without the right to see data', async () => {
     const other = await stand.newDatabase({ database_name: 'other' });
     const refused = async (at: string) => {
       const { status, json } = await stand.call('GET', at, { as: stand.owner });
@@ -64,7 +63,7 @@ describe('operators: a backup as a file', function () {
     expect(nobody.status).to.equal(401);
   });
 
-  it(`goes to ${ADMIN_DOWNLOADS.ofAccount} of an account at once`, async () => {
+  it(`serves ${ADMIN_DOWNLOADS.ofAccount} downloads of an account in parallel, and answers 503 to another`, async () => {
     await completed();
     let open: (piece: string) => void = () => {};
     stand.backups.pieces = [
@@ -81,7 +80,7 @@ describe('operators: a backup as a file', function () {
     await eventually(async () => expect((await stand.open(path())).response.statusCode).to.equal(200));
   });
 
-  it('is cut off for who has taken nothing for a minute, and whose permission has gone', async () => {
+  it('is cut off when its client has read no byte for a minute, or has lost its right', async () => {
     await completed();
     stand.backups.pieces = Array.from({ length: 64 }, () => PIECE);
     const stalled = await stand.open(path());

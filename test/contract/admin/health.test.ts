@@ -1,4 +1,4 @@
-/** What needs attention: gathered from the cluster, from this process, and from the asker's dead letters. */
+/** The findings that need attention: from the cluster, from this process, and from the caller's DLQ entries. */
 import { expect } from 'chai';
 import { LATE_SECONDS, VERIFY_DUE_MS } from '../../../src/edge/admin/admin-limits.js';
 import { MillraceError } from '../../../src/kernel/index.js';
@@ -13,10 +13,9 @@ interface Health {
   readonly processes: readonly object[];
   readonly verified: { time: string; isFine: boolean } | null;
 }
-const NOT_VERIFIED = 'the journals were not verified by this process lately';
+const NOT_VERIFIED = 'this process has not verified the journals recently';
 
-describe('operators: health', function () {
-  this.timeout(30_000);
+describe('GET /v2/admin/health', () => {
   let stand: AdminStand;
 
   before(async () => {
@@ -43,12 +42,12 @@ describe('operators: health', function () {
     await eventually(() => expect(stream.isEnded).to.equal(true));
   };
 
-  it('is well when nothing is wrong, and says so to keys that only look', async () => {
+  it('reports a healthy installation, also to read-only keys', async () => {
     const { isWell, attention, verified } = await health(await stand.readOnlyKey());
     expect([isWell, attention.map(({ text }) => text), verified]).to.deep.equal([true, [NOT_VERIFIED], null]);
   });
 
-  it('has the alarms of the cluster first, and its processes', async () => {
+  it('lists the alarms of the cluster first, and its processes', async () => {
     const processes = [{ process: 'p1' as never, state: 'ready', isDrained: false, ownedShards: 1 }] as const;
     stand.clusterStatus = { ...EMPTY_CLUSTER, alarms: ['nats-1 stores nothing'], processes };
     stand.isDiskFull = true;
@@ -59,7 +58,7 @@ describe('operators: health', function () {
     expect(shown).to.deep.equal(processes);
   });
 
-  it('tells what is late, and what nearly fills its memory, from its bound on', async () => {
+  it('warns about late queues and read models, and nearly full memory, from the limit on', async () => {
     stand.readings = {
       millrace_queue_lag_seconds: { QUEUE_0: LATE_SECONDS - 1 },
       millrace_read_model_behind_seconds: LATE_SECONDS - 1,
@@ -83,7 +82,7 @@ describe('operators: health', function () {
     expect((await health()).metrics).to.deep.equal(stand.readings);
   });
 
-  it('counts what has failed lately, and says when it cannot', async () => {
+  it('counts recently failed messages, and says when it cannot count them', async () => {
     stand.messageLog.dead = { counts: { 500: 2, 0: 1 }, isWhole: false };
     expect(await problems()).to.deep.equal([
       ['queue', 'warning', 'at least 3 messages have failed within the last hour'],
@@ -94,7 +93,7 @@ describe('operators: health', function () {
     ]);
   });
 
-  it('knows when everything was verified last, and that it is due again', async () => {
+  it('shows the last verification of all journals, and when the next one is due', async () => {
     await verify(['{"done":{"isFine":true}}'], `/v2/admin/queues/${stand.queue}/verify`);
     expect((await health()).verified).to.equal(null);
     await verify(['{"done":{"isFine":true}}']);
@@ -106,7 +105,7 @@ describe('operators: health', function () {
     expect(await problems()).to.deep.equal([['proof', 'error', 'the journals are damaged: see the report']]);
   });
 
-  it('is for people of the first account', async () => {
+  it('answers 403 to people of other accounts', async () => {
     const { caller } = await stand.newPerson('stranger@example.com');
     expect((await stand.call('GET', '/v2/admin/health', { as: caller })).status).to.equal(403);
   });

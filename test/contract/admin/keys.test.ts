@@ -1,4 +1,4 @@
-/** Keys and folders of a database: what lists and trees show, a page after the other. Proves LOK1, LOK2. */
+/** Keys and folders of a database in lists and trees, page by page. Proves LOK1, LOK2. */
 import { expect } from 'chai';
 import {
   ADMIN_LOOKS,
@@ -8,7 +8,7 @@ import {
   MAX_KEY_FOLDERS,
 } from '../../../src/edge/admin/admin-limits.js';
 import type { ByteString } from '../../../src/kernel/index.js';
-import { databaseIdOfUuid, kvPartition } from '../../../src/messages/index.js';
+import { databaseIdOfUuid, kvPartition } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import type { Caller } from '../../support/management-face.js';
 import { AdminStand } from './admin-stand.js';
@@ -19,8 +19,7 @@ interface Keys {
   readonly cursor: string;
 }
 
-describe('operators: keys', function () {
-  this.timeout(30_000);
+describe('GET /v2/admin/databases/:id/keys and folders', () => {
   let stand: AdminStand;
   let database: string;
 
@@ -67,7 +66,7 @@ describe('operators: keys', function () {
     return pages;
   };
 
-  it('shows of each key its type, time to live, size and length', async () => {
+  it('shows the type, time to live, size and length of each key', async () => {
     await run(
       ['SET', 'a', 'text', 'PX', '60000'],
       ['RPUSH', 'list', '1', '2'],
@@ -94,7 +93,7 @@ describe('operators: keys', function () {
     for (const { bytes } of keys) expect(bytes).to.be.greaterThan(0);
   });
 
-  it('shows those that fit a pattern and have a type, to keys that may only look too', async () => {
+  it('filters by pattern and type, also for read-only keys', async () => {
     await run(
       ['SET', 'user:1', 'a'],
       ['SET', 'other', 'a'],
@@ -109,7 +108,7 @@ describe('operators: keys', function () {
     expect(await names(`keys?match_base64=${encodeURIComponent(bytes)}`)).to.deep.equal([{ base64: bytes }]);
   });
 
-  it('meets every key once, however many pages it takes', async () => {
+  it('lists every key once over all pages', async () => {
     const written = Array.from({ length: 3000 }, (_, n) => `k:${n}`);
     await run(...written.map((key) => ['SET', key, '1']));
     const pages = await all('keys?count=100');
@@ -122,7 +121,7 @@ describe('operators: keys', function () {
     expect(rare.length).to.equal(1);
   });
 
-  it('meets the keys of every partition', async () => {
+  it('lists the keys of every partition', async () => {
     database = await stand.newDatabase({ database_name: 'wide', partitions: 3 });
     const id = databaseIdOfUuid(database);
     if (id === undefined) throw new Error('no id');
@@ -135,7 +134,7 @@ describe('operators: keys', function () {
     expect([keys.map(({ key }) => key), cursor]).to.deep.equal([['p0', 'p1', 'p2'], '0']);
   });
 
-  it('ends an answer in time, and goes on from there', async () => {
+  it('ends a page after its time limit, and continues at the cursor', async () => {
     const written = Array.from({ length: 20_000 }, (_, n) => ['SET', `k${n}`, '1']);
     await run(...written);
     let nowMs = 0;
@@ -149,14 +148,14 @@ describe('operators: keys', function () {
     expect((await all('keys?match=k1?')).flatMap(({ keys }) => keys)).to.have.length(10);
   });
 
-  it('ends an answer when its names are large', async () => {
+  it('ends a page at its size limit', async () => {
     const large = 'x'.repeat(MAX_ADMIN_ANSWER_BYTES / 4);
     for (const n of [1, 2, 3, 4, 5, 6]) await run(['SET', `${large}${n}`, '1']);
     const pages = await all('keys?count=1000&match=*x?');
     expect(pages.flatMap(({ keys }) => keys)).to.have.length(6);
   });
 
-  it('shows folders with the number of their keys, and the keys beside them', async () => {
+  it('shows folders with their number of keys, and the keys next to them', async () => {
     await run(
       ...['user:1:name', 'user:1:age', 'user:2', 'user', 'user:', 'team:1', 'plain'].map((key) => ['SET', key, '1']),
     );
@@ -175,7 +174,7 @@ describe('operators: keys', function () {
     expect((await shown('folders?type=hash')).folders).to.deep.equal([]);
   });
 
-  it('takes a prefix as it stands there', async () => {
+  it('takes a prefix literally', async () => {
     await run(['SET', '[a]*?\\:x:1', '1'], ['SET', 'a:x:1', '1'], ['SET', '\xff:x:1', '1']);
     const { folders } = await shown(`folders?prefix=${encodeURIComponent('[a]*?\\:')}`);
     expect(folders).to.deep.equal([{ name: 'x', keys: 1 }]);
@@ -183,7 +182,7 @@ describe('operators: keys', function () {
     expect((await shown(`folders?prefix_base64=${bytes}`)).folders).to.deep.equal([{ name: 'x', keys: 1 }]);
   });
 
-  it('ends an answer with as many folders as anybody unfolds', async () => {
+  it('ends a page at the maximum number of folders', async () => {
     const many = MAX_KEY_FOLDERS * 7;
     await run(...Array.from({ length: many }, (_, n) => ['SET', `f${n}:k`, '1']));
     const pages = await all('folders?count=10');
@@ -192,14 +191,14 @@ describe('operators: keys', function () {
     expect(new Set(names).size).to.equal(many);
   });
 
-  it('refuses what is no filter, one more than the most, and a look too many', async () => {
-    await refusedAs('keys?type=text', 400, 'type: is one of string, list');
-    await refusedAs('keys?cursor=x', 400, 'cursor: is one of an answer');
+  it('refuses invalid filters, a count above the maximum, and more parallel requests than allowed', async () => {
+    await refusedAs('keys?type=text', 400, 'type: must be one of string, list');
+    await refusedAs('keys?cursor=x', 400, 'cursor: must be the cursor of an earlier response');
     await refusedAs('keys?cursor=99999999999999999999', 400, /cursor/);
-    await refusedAs(`keys?count=${MAX_ADMIN_PAGE + 1}`, 400, `count: is a number from 1 to ${MAX_ADMIN_PAGE}`);
+    await refusedAs(`keys?count=${MAX_ADMIN_PAGE + 1}`, 400, `count: must be a number from 1 to ${MAX_ADMIN_PAGE}`);
     await refusedAs(`keys?match=${'*?'.repeat(600)}`, 400, /pattern is too long/);
-    await refusedAs('keys?match_base64=%21', 400, 'match_base64: is base64');
-    await refusedAs('folders?separator=', 400, 'separator: may not be empty');
+    await refusedAs('keys?match_base64=%21', 400, 'match_base64: must be base64');
+    await refusedAs('folders?separator=', 400, 'separator: must not be empty');
     let open = () => {};
     stand.gateway.gate = new Promise((resolve) => {
       open = resolve;
@@ -213,7 +212,7 @@ describe('operators: keys', function () {
     await shown('keys');
   });
 
-  it("shows nobody another's keys, nor those who may not use databases", async () => {
+  it("answers 404 for another account's database, and 403 to roles without access to databases", async () => {
     const { caller } = await stand.newPerson(`s${stand.gateway.requests.length}@example.com`);
     for (const path of ['keys', 'folders']) await refusedAs(path, 404, 'database not found', caller);
     const team = await stand.newTeam('clerks');

@@ -10,8 +10,7 @@ const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 const AT = '2026-01-01T00:00:00Z';
 const AT_MS = Date.parse(AT);
 
-describe('operators: routes', function () {
-  this.timeout(30_000);
+describe("the operators' API", () => {
   let stand: AdminStand;
   let database: string;
   let stranger: Caller;
@@ -32,9 +31,9 @@ describe('operators: routes', function () {
   const paths = () => [
     'session',
     ...['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`, 'verify', 'statistics', 'monitor', 'clients'].map(
-      (what) => `databases/${database}/${what}`,
+      (path) => `databases/${database}/${path}`,
     ),
-    ...['timeline', 'verify', 'logs', 'statistics'].map((what) => `queues/${stand.queue}/${what}`),
+    ...['timeline', 'verify', 'logs', 'statistics'].map((path) => `queues/${stand.queue}/${path}`),
     'verify',
     'cluster',
     'cluster/events',
@@ -59,7 +58,7 @@ describe('operators: routes', function () {
     await refusedAs('session', 401, /^unauthorized/, { email: stand.owner.email, key: 'mrk_wrong' });
   });
 
-  it('has a read model made anew for operators, where there is one', async () => {
+  it('POST /v2/admin/read-models/:name/rebuild rebuilds a read model, for operators only', async () => {
     const rebuild = (name: string, as = stand.owner) =>
       stand.call('POST', `/v2/admin/read-models/${name}/rebuild`, { as });
     for (const name of ['messages', 'statistics', 'search']) {
@@ -80,7 +79,7 @@ describe('operators: routes', function () {
     expect([other.status, other.headers.get('allow')]).to.deep.equal([405, 'POST']);
   });
 
-  it('shows the cluster to operators, and to nobody else', async () => {
+  it('GET /v2/admin/cluster shows the cluster to operators only', async () => {
     const servers = [{ name: 'nats-1', state: 'no-store' as const }];
     stand.clusterStatus = { ...EMPTY_CLUSTER, alarms: ['nats-1 stores nothing'], servers };
     const { status, json } = await get('cluster');
@@ -92,7 +91,7 @@ describe('operators: routes', function () {
     expect([other.status, other.headers.get('allow')]).to.deep.equal([405, 'GET']);
   });
 
-  it('answers what it does not know with 404', async () => {
+  it('answers 404 to unknown paths', async () => {
     const beside = ['', 'nothing', 'databases', `databases/${database}`, `databases/${database}/state/more`];
     const spelled = [
       `databases/${database}/Timeline`,
@@ -102,7 +101,7 @@ describe('operators: routes', function () {
     for (const path of [...beside, ...spelled]) await refusedAs(path, 404, 'no such route');
   });
 
-  it('names the methods of a path that is asked with another', async () => {
+  it('answers 405 with the allowed methods', async () => {
     const known = { sessions: 'POST', session: 'GET, DELETE', verify: 'GET' };
     for (const [path, allow] of Object.entries(known)) {
       const answer = await stand.call('PATCH', `/v2/admin/${path}`);
@@ -112,10 +111,10 @@ describe('operators: routes', function () {
     expect([answer.status, answer.headers.get('allow')]).to.deep.equal([405, 'GET']);
   });
 
-  it("answers another's id as one that there is not", async () => {
+  it("answers 404 for another account's id", async () => {
     const theirs = await stand.newDatabase({}, stranger);
     for (const id of [theirs, UNKNOWN, 'no-id', '%00', stand.queue]) {
-      for (const what of [
+      for (const path of [
         'timeline',
         `state?at=${AT}`,
         `diff?from=${AT}&to=${AT}`,
@@ -124,26 +123,26 @@ describe('operators: routes', function () {
         'monitor',
         'clients',
       ]) {
-        await refusedAs(`databases/${id}/${what}`, 404, 'database not found');
+        await refusedAs(`databases/${id}/${path}`, 404, 'database not found');
       }
     }
     for (const id of [UNKNOWN, 'no-id', database]) {
-      for (const what of ['timeline', 'verify', 'logs', 'statistics']) {
-        await refusedAs(`queues/${id}/${what}`, 404, 'queue not found');
+      for (const path of ['timeline', 'verify', 'logs', 'statistics']) {
+        await refusedAs(`queues/${id}/${path}`, 404, 'queue not found');
       }
     }
     await refusedAs(`queues/${stand.queue}/logs`, 404, 'queue not found', stranger);
     expect(stand.audit.asked).to.deep.equal([]);
   });
 
-  it('keeps what is in a database from those who may not use it', async () => {
+  it('answers 403 for the data of a database to roles without access', async () => {
     const team = await stand.newTeam('books');
     const dev = await stand.memberOf(team, 'dev');
     const finance = await stand.memberOf(team, 'finance');
     const shared = await stand.newDatabase({}, dev);
-    for (const what of ['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`]) {
-      await refusedAs(`databases/${shared}/${what}`, 403, 'the role finance may not do this', finance);
-      expect((await get(`databases/${shared}/${what}`, dev)).status, what).to.equal(200);
+    for (const path of ['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`]) {
+      await refusedAs(`databases/${shared}/${path}`, 403, 'the role finance may not do this', finance);
+      expect((await get(`databases/${shared}/${path}`, dev)).status, path).to.equal(200);
     }
     await refusedAs(`queues/${team}/logs`, 403, 'the role finance may not do this', finance);
     stand.audit.texts = ['{"done":{"isFine":true}}'];
@@ -151,20 +150,20 @@ describe('operators: routes', function () {
     expect(verified.response.statusCode).to.equal(200);
   });
 
-  it('lets nobody but people of the first account verify everything', async () => {
+  it('GET /v2/admin/verify answers 403 to people of other accounts', async () => {
     await refusedAs('verify', 403, /^only people of the first account/, stranger);
     stand.audit.texts = ['{"done":{"isFine":true}}'];
     expect((await stand.open('/v2/admin/verify')).response.statusCode).to.equal(200);
     expect(task()).to.deep.equal({ kind: 'verify', of: undefined });
   });
 
-  it('lets keys in that may only look', async () => {
+  it('accepts read-only keys', async () => {
     const { status, json } = await get('session', await stand.readOnlyKey());
     expect([status, (json as { readonly: boolean }).readonly]).to.deep.equal([200, true]);
   });
 
-  it('says which parameter is wrong', async () => {
-    const moment = /^(from|to|at): is a position or an instant like/;
+  it('names the invalid parameter', async () => {
+    const moment = /^(from|to|at): must be a position or an instant like/;
     const base = `databases/${database}`;
     for (const wrong of ['0', '-1', '1.5', 'yesterday', '2026-01-01T00:00:00', '2026-13-01', '99999999999999999']) {
       await refusedAs(`${base}/timeline?from=${wrong}`, 400, moment);
@@ -177,20 +176,20 @@ describe('operators: routes', function () {
     await refusedAs(`${base}/diff?to=1`, 400, 'from: is required');
     await refusedAs(`${base}/diff?from=1&to=`, 400, 'to: is required');
     for (const wrong of ['0', '1001', 'x', '', '-5', '1e3']) {
-      await refusedAs(`${base}/timeline?limit=${wrong}`, 400, 'limit: is a number from 1 to 1000');
-      await refusedAs(`${base}/state?at=1&limit=${wrong}`, 400, 'limit: is a number from 1 to 1000');
+      await refusedAs(`${base}/timeline?limit=${wrong}`, 400, 'limit: must be a number from 1 to 1000');
+      await refusedAs(`${base}/state?at=1&limit=${wrong}`, 400, 'limit: must be a number from 1 to 1000');
     }
-    await refusedAs(`${base}/diff?from=1&to=2&limit=10001`, 400, 'limit: is a number from 1 to 10000');
-    await refusedAs(`${base}/state?at=1&values=yes`, 400, 'values: is true or false');
-    await refusedAs(`${base}/diff?from=1&to=2&values=1`, 400, 'values: is true or false');
-    await refusedAs(`${base}/state?at=1&after_base64=%21`, 400, 'after_base64: is base64');
+    await refusedAs(`${base}/diff?from=1&to=2&limit=10001`, 400, 'limit: must be a number from 1 to 10000');
+    await refusedAs(`${base}/state?at=1&values=yes`, 400, 'values: must be true or false');
+    await refusedAs(`${base}/diff?from=1&to=2&values=1`, 400, 'values: must be true or false');
+    await refusedAs(`${base}/state?at=1&after_base64=%21`, 400, 'after_base64: must be base64');
     for (const wrong of ['x', '-1', '1.5']) {
-      await refusedAs(`queues/${stand.queue}/logs?from=${wrong}`, 400, 'from: is a number of milliseconds');
+      await refusedAs(`queues/${stand.queue}/logs?from=${wrong}`, 400, 'from: must be a number of milliseconds');
     }
     expect(stand.audit.asked).to.deep.equal([]);
   });
 
-  it('shows the entries of a database, a page at a time', async () => {
+  it('GET timeline shows the entries of a database page by page', async () => {
     stand.audit.texts = ['{"n":1}', '{"n":2}', '{"n":3}'];
     const page = await get(`databases/${database}/timeline?from=7&to=${AT}&limit=2`);
     expect([page.status, page.json]).to.deep.equal([200, { entries: [{ n: 1 }, { n: 2 }], more: true }]);
@@ -219,7 +218,7 @@ describe('operators: routes', function () {
     expect(task().of).to.deep.equal({ kind: 'queue', account: stand.ownerAccount });
   });
 
-  it('shows a state, its keys behind one that is text or bytes', async () => {
+  it('GET state shows keys after a given one, as text or bytes', async () => {
     stand.audit.texts = ['{"keys":2}', '{"key":"a"}', '{"key":"b"}'];
     const shown = await get(`databases/${database}/state?at=${AT}&after=%C3%BC&values&limit=1`);
     expect(shown.json).to.deep.equal({ state: { keys: 2 }, keys: [{ key: 'a' }], more: true });
@@ -233,7 +232,7 @@ describe('operators: routes', function () {
     expect(empty.json).to.deep.equal({ state: { keys: 0 }, keys: [], more: false });
   });
 
-  it('shows who is connected, a thousand at most', async () => {
+  it('GET clients shows up to 1,000 connections', async () => {
     const client = { id: 7, addr: '127.0.0.1:50432', name: '', cmd: 'get' };
     stand.clients = [client];
     const { status, json, misfits } = await get(`databases/${database}/clients`);
@@ -246,14 +245,14 @@ describe('operators: routes', function () {
     expect([clients.length, more]).to.deep.equal([1000, true]);
   });
 
-  it('shows what changed', async () => {
+  it('GET diff shows changes', async () => {
     stand.audit.texts = ['{"key":"a"}'];
     const shown = await get(`databases/${database}/diff?from=1&to=9&values=true&limit=10000`);
     expect(shown.json).to.deep.equal({ changes: [{ key: 'a' }], more: false });
     expect(task()).to.deep.include({ kind: 'diff', limit: 10_001, withValues: true });
   });
 
-  it('says what of an answer would be too much, and leaves it out', async () => {
+  it('leaves out the part of a page above the size limit, with more: true', async () => {
     const large = JSON.stringify({ key: 'ü'.repeat(3 * 1024 * 1024) });
     stand.audit.texts = [large, large, large];
     const { json } = await get(`databases/${database}/timeline`);
@@ -261,12 +260,12 @@ describe('operators: routes', function () {
     expect([entries.length, more]).to.deep.equal([2, true]);
   });
 
-  it("says in the journal's own words what is wrong with a moment", async () => {
+  it("passes on the journal's text about an invalid moment", async () => {
     stand.audit.failure = new MillraceError('INVALID', 'position 9 has not come yet');
     await refusedAs(`databases/${database}/state?at=9`, 400, 'position 9 has not come yet');
   });
 
-  it('answers 503 to a walk too many, the ones that stream among them', async () => {
+  it('answers 503 when too many audits run', async () => {
     stand.audit.refusal = new MillraceError('MAILBOX_FULL', '2 audits are under way');
     for (const path of paths().filter((path) => /timeline|state\?|diff|verify/.test(path))) {
       const answer = await get(path);
@@ -275,21 +274,21 @@ describe('operators: routes', function () {
     }
   });
 
-  it('answers 503 while nobody can say who may do what, or the journal does not answer', async () => {
+  it('answers 503 while permissions cannot be checked, or storage does not answer', async () => {
     stand.audit.failure = new MillraceError('JOURNAL_UNAVAILABLE', 'no answer from secret-host');
     await refusedAs(`databases/${database}/timeline`, 503, /^storage is not available/);
     stand.isControlStale = true;
     await refusedAs('session', 503, /^permissions cannot be checked/);
   });
 
-  it('says nothing of a defect of ours, but in the log', async () => {
+  it('hides an internal error from the client, and logs it', async () => {
     stand.audit.failure = new Error('a secret detail');
     const answer = await get(`databases/${database}/timeline`);
     expect([answer.status, answer.text.includes('secret')]).to.deep.equal([500, false]);
     expect(JSON.stringify(stand.log.lines)).to.include('admin.request.failed').and.include('a secret detail');
   });
 
-  it('has no second spelling', async () => {
+  it('has no aliased paths', async () => {
     const aliased = await new AdminStand().start();
     try {
       const word = MANAGEMENT_ALIAS.headerWord.toLowerCase();
@@ -310,7 +309,7 @@ describe('operators: routes', function () {
     }
   });
 
-  it('takes no other form of its paths, and survives targets that are none', async () => {
+  it('answers 404 to other spellings of its paths', async () => {
     const statusOf = (target: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const { hostname: host, port } = new URL(stand.url);
@@ -334,7 +333,7 @@ describe('operators: routes', function () {
     expect(await statusOf('/v2/admin/session')).to.equal(200);
   });
 
-  it('lets a body pass by that nobody asked for', async () => {
+  it('ignores an unexpected body', async () => {
     const answer = await stand.call('POST', '/v2/admin/sessions', { body: 'x'.repeat(1024 * 1024) });
     expect(answer.status).to.equal(200);
   });

@@ -1,12 +1,11 @@
-/** Sessions of people at the console: worth what their key is worth, for twelve hours at most. */
+/** Sessions of people at the console: they have the rights of their key, for twelve hours at most. */
 import { expect } from 'chai';
 import type { Caller } from '../../support/management-face.js';
 import { AdminStand } from './admin-stand.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('operators: sessions', function () {
-  this.timeout(30_000);
+describe("sessions of the operators' API", () => {
   let stand: AdminStand;
 
   before(async () => {
@@ -24,7 +23,7 @@ describe('operators: sessions', function () {
   const shownTo = (headers: Record<string, string>) => stand.call('GET', '/v2/admin/session', { as: null, headers });
   const byBearer = async (text: string) => (await shownTo({ authorization: `Bearer ${text}` })).status;
 
-  it('begin with credentials, and say who it is, for what, and until when', async () => {
+  it('begin with credentials, and show the person, the rights and the end', async () => {
     const { shown } = await begin();
     expect(shown).to.deep.equal({
       session: shown.session,
@@ -42,13 +41,13 @@ describe('operators: sessions', function () {
     expect(json).to.deep.equal(who);
   });
 
-  it('of a team name the team', async () => {
+  it('of a team member show the team', async () => {
     const team = await stand.newTeam();
     const { shown } = await begin(await stand.memberOf(team, 'dev'));
     expect(shown).to.include({ customer_id: team, role: 'dev', operator: false });
   });
 
-  it('live in a cookie that no script and no other site gets', async () => {
+  it('are stored in an HttpOnly, SameSite=Strict cookie', async () => {
     const { headers, shown } = await begin();
     const cookie = headers.get('set-cookie') as string;
     const [pair, ...attributes] = cookie.split('; ');
@@ -59,28 +58,28 @@ describe('operators: sessions', function () {
     expect((await begin()).headers.get('set-cookie')).to.match(/; Secure$/);
   });
 
-  it('are taken as bearer tokens, before a cookie', async () => {
+  it('are accepted as bearer tokens, which take precedence over the cookie', async () => {
     const { shown } = await begin();
     expect(await byBearer(shown.session)).to.equal(200);
     const cookie = `millrace_session=${encodeURIComponent(shown.session)}`;
     expect((await shownTo({ cookie, authorization: 'Bearer other' })).status).to.equal(401);
   });
 
-  it('that are over leave it to the page to ask again', async () => {
+  it('that are over get 401 without a challenge', async () => {
     for (const headers of [{ cookie: 'millrace_session=over' }, { authorization: 'Bearer over' }]) {
       const answer = await stand.call('GET', '/v2/admin/verify', { as: null, headers });
       expect([answer.status, answer.headers.get('www-authenticate')]).to.deep.equal([401, null]);
     }
   });
 
-  it('do not begin with a session', async () => {
+  it('cannot begin with a session', async () => {
     const { shown } = await begin();
     const headers = { authorization: `Bearer ${shown.session}` };
     const answer = await stand.call('POST', '/v2/admin/sessions', { as: null, headers });
     expect([answer.status, answer.headers.get('set-cookie')]).to.deep.equal([401, null]);
   });
 
-  it('as bearer tokens let nobody use the management API', async () => {
+  it('are not accepted as bearer tokens by the management API', async () => {
     const { shown } = await begin();
     const headers = { authorization: `Bearer ${shown.session}` };
     expect((await stand.call('GET', '/v2/teams', { as: null, headers })).status).to.equal(401);
@@ -94,7 +93,7 @@ describe('operators: sessions', function () {
     expect(await byBearer(shown.session)).to.equal(401);
   });
 
-  it('end with their key, at once', async () => {
+  it('end with their key', async () => {
     const { shown } = await begin(await stand.newKey(stand.owner, 'of the console'));
     expect(await byBearer(shown.session)).to.equal(200);
     await stand.ok('DELETE', '/v2/apikey/of%20the%20console');
@@ -109,7 +108,7 @@ describe('operators: sessions', function () {
     expect(await byBearer(shown.session)).to.equal(401);
   });
 
-  it('are forgotten by the browser when they are ended', async () => {
+  it('clear the cookie when they are ended', async () => {
     const { shown } = await begin();
     const cookie = `millrace_session=${encodeURIComponent(shown.session)}`;
     const headers = { cookie, 'millrace-csrf': shown.csrf };
@@ -120,7 +119,7 @@ describe('operators: sessions', function () {
     );
   });
 
-  it('change nothing by their cookie alone, nor for a page of another origin (PGR1, PGR2)', async () => {
+  it('refuse changes by the cookie alone, or from another origin (PGR1, PGR2)', async () => {
     const { shown } = await begin();
     const cookie = `millrace_session=${encodeURIComponent(shown.session)}`;
     const rebuild = (headers: Record<string, string>) =>
@@ -131,7 +130,7 @@ describe('operators: sessions', function () {
     expect([forged.status, elsewhere.status, (await rebuild(csrf)).status]).to.deep.equal([403, 403, 200]);
   });
 
-  it('are worth nothing once they are ended, wherever they were copied to, and others go on', async () => {
+  it('are refused everywhere once they are ended, while others remain valid', async () => {
     const { shown: ended } = await begin();
     const { shown: other } = await begin();
     const headers = { authorization: `Bearer ${ended.session}` };
@@ -140,7 +139,7 @@ describe('operators: sessions', function () {
     expect(await byBearer(other.session)).to.equal(200);
   });
 
-  it('are nothing when they were tampered with, or are something else that was sealed here', async () => {
+  it('are refused after tampering, and when the sealed value is not a session', async () => {
     const { shown } = await begin();
     const sealed = (value: unknown) => stand.sealing.seal(JSON.stringify(value));
     const untilMs = stand.control.nowMs + HOUR_MS;

@@ -1,8 +1,8 @@
-/** Wishes about the placement of shards over the operators' API: who may, what is noted, and what is refused. */
+/** Wishes for the placement of shards over the operators' API: rights, audit log and refusals. */
 import { expect } from 'chai';
 import { AdminStand } from './admin-stand.js';
 
-describe('operators: steering the cluster', () => {
+describe('POST /v2/admin/cluster', () => {
   let stand: AdminStand;
 
   beforeEach(async () => {
@@ -12,7 +12,7 @@ describe('operators: steering the cluster', () => {
 
   const post = (path: string, as = stand.owner) => stand.call('POST', `/v2/admin/cluster/${path}`, { as });
 
-  it('drains, undrains and moves in the name of the person, who is in the audit log', async () => {
+  it('drain, undrain and move record the person, and appear in the audit log', async () => {
     for (const path of [
       'processes/node-1/drain',
       'processes/node-1/undrain',
@@ -33,13 +33,13 @@ describe('operators: steering the cluster', () => {
     expect(line).to.include({ action: 51, entity: 'KV_3', secondary_entity: 'move to anywhere' });
   });
 
-  it('says why a wish cannot come true', async () => {
+  it('answers 400 with the reason when a wish cannot be fulfilled', async () => {
     stand.wishRefusal = 'node-9 does not answer';
     const { status, json } = await post('shards/KV_3/move?process=node-9');
     expect([status, json]).to.deep.equal([400, { error: 'node-9 does not answer' }]);
   });
 
-  it('is for people of the first account, whose key may change something', async () => {
+  it('answers 403 to people of other accounts and to read-only keys', async () => {
     const team = await stand.newTeam();
     const other = await post('processes/node-1/drain', await stand.memberOf(team, 'admin'));
     const reader = await post('processes/node-1/drain', await stand.readOnlyKey());

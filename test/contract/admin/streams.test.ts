@@ -1,9 +1,9 @@
-/** Streams of the operators' API: what is sent, and everything that ends them. Proves ES1, ES2, FD1, MON1. */
+/** Event streams of the operators' API: their events, and every reason for their end. Proves ES1, ES2, FD1, MON1. */
 import { strict as assert } from 'node:assert';
 import { expect } from 'chai';
 import { MAX_MONITOR_BYTES, MAX_MONITOR_COMMANDS } from '../../../src/edge/admin/admin-limits.js';
 import { type AccountId, MillraceError } from '../../../src/kernel/index.js';
-import { uuidOf } from '../../../src/messages/index.js';
+import { uuidOf } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import type { Caller } from '../../support/management-face.js';
 import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
@@ -12,8 +12,7 @@ import type { ReadStream } from './read-stream.js';
 const MAX_STREAMS = 200;
 const MAX_STREAMS_OF_ACCOUNT = 100;
 
-describe('operators: streams', function () {
-  this.timeout(30_000);
+describe("event streams of the operators' API", () => {
   let stand: AdminStand;
   let database: string;
 
@@ -35,7 +34,7 @@ describe('operators: streams', function () {
       return check();
     });
 
-  it('tell each event once, also those of one millisecond and those that come late in it', async () => {
+  it('logs: sends each event once, also several of one millisecond and late ones', async () => {
     const now = stand.control.nowMs;
     add(now - 1, 'before');
     add(now, 'a');
@@ -53,7 +52,7 @@ describe('operators: streams', function () {
     expect(idsIn(stream)).to.have.length(6);
   });
 
-  it('tell of more events than are read at once, many of one millisecond', async () => {
+  it('logs: sends more events than one read returns, many of one millisecond', async () => {
     const now = stand.control.nowMs;
     const ids = Array.from({ length: 1234 }, (_, at) => `m${at}`);
     for (const [at, id] of ids.entries()) add(now + (at < 900 ? 0 : 1), id);
@@ -63,7 +62,7 @@ describe('operators: streams', function () {
     await tick(() => expect(idsIn(stream).slice(ids.length)).to.deep.equal(['log last']));
   });
 
-  it('begin in the past when it is asked for, and tell nothing of neighbours', async () => {
+  it('logs: starts in the past with ?from, and sends no events of other accounts', async () => {
     const now = stand.control.nowMs;
     add(now - 2000, 'long ago');
     add(now - 1000, 'then');
@@ -72,7 +71,7 @@ describe('operators: streams', function () {
     await tick(() => expect(idsIn(stream)).to.deep.equal(['log then']));
   });
 
-  it('tell the whole status of the cluster when it has changed', async () => {
+  it('cluster/events: sends the whole status after a change', async () => {
     const stream = await stand.open('/v2/admin/cluster/events');
     await eventually(() => expect(stream.events).to.deep.equal([{ name: 'cluster', data: EMPTY_CLUSTER }]));
     await stand.time.advance(5000);
@@ -81,7 +80,7 @@ describe('operators: streams', function () {
     await tick(() => expect(stream.events.map(({ data }) => data)).to.deep.equal([EMPTY_CLUSTER, stand.clusterStatus]));
   });
 
-  it('tell the commands of a database as they run, taken apart, and how many were left out', async () => {
+  it('monitor: sends parsed commands of a database, and the number left out', async () => {
     const stream = await stand.open(`/v2/admin/databases/${database}/monitor`);
     await eventually(() => expect(stand.monitors.size).to.equal(1));
     const run = (line: string) => {
@@ -108,7 +107,7 @@ describe('operators: streams', function () {
     await eventually(() => expect(stand.monitors.size).to.equal(0));
   });
 
-  it('tell statistics when they have changed', async () => {
+  it('statistics: sends them after a change', async () => {
     for (const path of [`databases/${database}`, `queues/${stand.queue}`]) {
       const stream = await stand.open(`/v2/admin/${path}/statistics`);
       await eventually(() => expect(stream.events.map(({ name }) => name)).to.deep.equal(['statistics']));
@@ -123,7 +122,7 @@ describe('operators: streams', function () {
     }
   });
 
-  it('report a verification: progress, each journal, and that it is done', async () => {
+  it('verify: sends progress, a report for each journal, and the end', async () => {
     stand.audit.texts = ['{"progress":{"done":1}}', '{"report":{"shard":"KV_0"}}', '{"done":{"isFine":true}}'];
     const stream = await stand.open(`/v2/admin/databases/${database}/verify`);
     await eventually(() => expect(stream.isEnded).to.equal(true));
@@ -134,7 +133,7 @@ describe('operators: streams', function () {
     ]);
   });
 
-  it('say that they failed, without what is inside', async () => {
+  it('a failure is sent without internal details', async () => {
     stand.audit.texts = ['{"progress":{"done":1}}'];
     stand.audit.failure = new Error('a secret detail');
     const stream = await stand.open(`/v2/admin/databases/${database}/verify`);
@@ -147,7 +146,7 @@ describe('operators: streams', function () {
     expect(feed.events).to.deep.equal([{ name: 'failed', data: { error: 'no answer in time' } }]);
   });
 
-  it('end a walk when their reader goes', async () => {
+  it('a verification ends when its reader leaves', async () => {
     stand.audit.isEndless = true;
     const stream = await stand.open(`/v2/admin/databases/${database}/verify`);
     expect(stand.audit.underWay).to.equal(1);
@@ -156,7 +155,7 @@ describe('operators: streams', function () {
     await eventually(() => expect(stand.time.pendingCount).to.equal(0));
   });
 
-  it('end a walk whose reader went before it began', async () => {
+  it('a verification ends when its reader left before it began', async () => {
     stand.audit.isEndless = true;
     const { send } = stand.control;
     let go = () => {};
@@ -183,7 +182,7 @@ describe('operators: streams', function () {
     await eventually(() => expect([stand.audit.underWay, stand.time.pendingCount]).to.deep.equal([0, 0]));
   });
 
-  it('end when their key is deleted, a verification too', async () => {
+  it('a stream ends when its key is deleted, also a verification', async () => {
     stand.audit.isEndless = true;
     const key = await stand.newKey(stand.owner, 'of the feed');
     const streams = await Promise.all(
@@ -198,13 +197,13 @@ describe('operators: streams', function () {
     expect([stand.audit.underWay, stand.time.pendingCount]).to.deep.equal([0, 0]);
   });
 
-  it('end when nobody can say any more who may do what', async () => {
+  it('a stream ends when permissions can no longer be checked', async () => {
     const stream = await logs();
     stand.isControlStale = true;
     await tick(() => expect(stream.isEnded).to.equal(true));
   });
 
-  it('end when the server drains, whether or not they are read', async () => {
+  it('a stream ends when the server drains, whether it is read or not', async () => {
     stand.audit.isEndless = true;
     stand.audit.texts = Array.from({ length: 300 }, () => JSON.stringify({ report: 'x'.repeat(100_000) }));
     const read = await logs();
@@ -217,7 +216,7 @@ describe('operators: streams', function () {
     await stand.nobodyWaits();
   });
 
-  it('wait for a reader that is slow, who gets everything in the end', async () => {
+  it('a verification waits for a slow reader, who receives every event', async () => {
     const sent = Array.from({ length: 200 }, (_, at) => ({ at, filler: 'x'.repeat(100_000) }));
     stand.audit.texts = [...sent.map((report) => JSON.stringify({ report })), '{"done":{"isFine":true}}'];
     const warned: string[] = [];
@@ -236,14 +235,14 @@ describe('operators: streams', function () {
     expect(warned).to.deep.equal([]);
   });
 
-  it('say now and then that they are still there', async () => {
+  it('a silent stream sends keepalive comments', async () => {
     const stream = await logs();
     await stand.time.advance(14_000);
     expect(stream.text).to.equal('');
     await tick(() => expect(stream.text).to.equal(': keepalive\n\n'));
   });
 
-  it('are so many and no more, of an account and of all; one that ends makes room', async () => {
+  it('streams above the maximum of an account or of the server get 503, until another ends', async () => {
     const begun = async (as: Caller, queue: string) => {
       const stream = await stand.open(`/v2/admin/queues/${queue}/statistics`, as);
       expect(stream.response.statusCode).to.equal(200);
@@ -266,7 +265,7 @@ describe('operators: streams', function () {
     await refused(...one);
   });
 
-  it('walk once at once for an account, twice for operators if the process can', async () => {
+  it('an account has one audit at a time, and operators have two', async () => {
     stand.audit.isEndless = true;
     const { caller, account } = await stand.newPerson('walker@example.com');
     const theirs = `/v2/admin/queues/${uuidOf(account)}`;
@@ -284,7 +283,7 @@ describe('operators: streams', function () {
     });
   });
 
-  it('leave nothing behind', async () => {
+  it('a stream leaves no timer after its end', async () => {
     const stream = await logs();
     await stand.time.advance(30_000);
     expect(stand.time.pendingCount).to.be.at.most(2);

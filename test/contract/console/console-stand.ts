@@ -1,6 +1,10 @@
-/** The console's routes on the management port, over the real decider in memory; planes note what comes to them. */
+/**
+ * The console's routes on the management port, over the real decider in memory; planes record the requests that reach
+ * them.
+ */
+import type { Middleware } from 'koa';
 import { ManagementGrants } from '../../../src/actors/control/index.js';
-import { createConsoleHandler, type Mounted, SignInGuard } from '../../../src/edge/index.js';
+import { createConsoleHandler, SignInGuard } from '../../../src/edge/index.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../src/ports/index.js';
 import type { ManagementAnswer } from '../../support/management-face.js';
@@ -34,8 +38,8 @@ export class ConsoleStand extends ManagementHarness {
   static readonly SESSION_MS = 3_600_000;
 
   constructor() {
-    let handler: Mounted | undefined;
-    super({ sessionMs: ConsoleStand.SESSION_MS, mount: { others: [(...asked) => handler?.(...asked) === true] } });
+    let handler: Middleware | undefined;
+    super({ sessionMs: ConsoleStand.SESSION_MS, mount: [(context, next) => handler?.(context, next) ?? next()] });
     const stand = this;
     const time = new ManualTime();
     handler = createConsoleHandler({

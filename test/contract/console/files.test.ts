@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { ConsoleStand } from './console-stand.js';
 
-describe('console: files', function () {
-  this.timeout(30_000);
+describe('GET /console: files', () => {
   let stand: ConsoleStand;
 
   before(async () => {
@@ -23,7 +22,7 @@ describe('console: files', function () {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     fetch(stand.url + path, { method, headers: { 'accept-encoding': 'identity', ...headers } });
 
-  it('answer with the page for whatever path it shows', async () => {
+  it('answers with the page for every path of the console', async () => {
     for (const path of ['/console', '/console/', '/console/databases/abc?tab=connect']) {
       const answer = await get(path);
       expect([answer.status, await answer.text()], path).to.deep.equal([200, '<title>page</title>']);
@@ -31,7 +30,7 @@ describe('console: files', function () {
     }
   });
 
-  it('let the page load nothing but what this server has, and nobody frame it', async () => {
+  it('sets a policy that allows only content of this server, and no frames', async () => {
     const policy = (await get('/console')).headers.get('content-security-policy') as string;
     expect(policy)
       .to.include("default-src 'none'")
@@ -40,20 +39,20 @@ describe('console: files', function () {
     expect(policy).not.to.match(/unsafe|https?:|\*/);
   });
 
-  it('have the page asked for each time, and answered only when it has changed (CSF2)', async () => {
+  it('revalidates the page each time, and answers 304 when it has not changed (CSF2)', async () => {
     const first = await get('/console');
     expect(first.headers.get('cache-control')).to.equal('no-cache');
     const again = await get('/console', { 'if-none-match': first.headers.get('etag') as string });
     expect([again.status, await again.text()]).to.deep.equal([304, '']);
   });
 
-  it('are kept for ever when their name says what is in them (CSF2)', async () => {
+  it('caches files with a hash in their name for a year (CSF2)', async () => {
     const answer = await get('/console/assets/small-CD34.svg');
     expect(answer.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
     expect([answer.headers.get('content-type'), await answer.text()]).to.deep.equal(['image/svg+xml', '<svg/>']);
   });
 
-  it('go out as small as the reader takes them', async () => {
+  it('compresses with the best encoding the client accepts', async () => {
     const encodingOf = async (accepted: string) =>
       (await get('/console', { 'accept-encoding': accepted }, 'HEAD')).headers.get('content-encoding');
     expect(await encodingOf('gzip, deflate, br')).to.equal('br');
@@ -61,7 +60,7 @@ describe('console: files', function () {
     expect(await encodingOf('identity')).to.equal(null);
   });
 
-  it('are those that the build has listed, and no others (CSF1)', async () => {
+  it('serves only files that the build has listed (CSF1)', async () => {
     for (const path of [
       '/console/assets/none.js',
       '/console/assets/..%2f..%2fsecret.txt',

@@ -1,12 +1,14 @@
-/** What pages ask of the planes: with which rights it gets there, and what the audit log has of it. Proves CPL1, CPL2, CPL3, JPI1. */
+/**
+ * Requests of console pages to the planes: the token they are sent with, and their lines in the audit log. Proves CPL1,
+ * CPL2, CPL3, JPI1.
+ */
 import { expect } from 'chai';
 import { MAX_CONSOLE_BODY_BYTES, MAX_NOTED_COMMANDS } from '../../../src/edge/console/console-limits.js';
 import { ConsoleStand, type SignedIn } from './console-stand.js';
 
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 
-describe('console: planes', function () {
-  this.timeout(30_000);
+describe('/console/api: planes', () => {
   let stand: ConsoleStand;
   let owner: SignedIn;
   let reader: SignedIn;
@@ -31,7 +33,7 @@ describe('console: planes', function () {
   const audit = async () => (await stand.ok('GET', '/v2/auditlogs')).json as Record<string, unknown>[];
   const bearer = (token: string) => `Bearer ${token}`;
 
-  it('a pipeline that reads goes to its database with the read-only token, and nobody notes it (CPL2)', async () => {
+  it('a reading pipeline is sent with the read-only token, without an audit line (CPL2)', async () => {
     const before = (await audit()).length;
     const { text } = await pipeline(owner, ['GET', 'a'], ['HGETALL', 'h']);
     expect(text).to.equal('"from kv"');
@@ -41,7 +43,7 @@ describe('console: planes', function () {
     expect(await audit()).to.have.length(before);
   });
 
-  it('one that writes goes with the standard token, and the audit log says who, what and where (CPL2)', async () => {
+  it('a writing pipeline is sent with the standard token, and its audit line has person, commands and key (CPL2)', async () => {
     await pipeline(owner, ['GET', 'a'], ['set', 'greeting', '1'], ['SET', 'b', '2'], ['Del', 'c']);
     expect(stand.passed[0]?.headers.authorization).to.equal(bearer(database.rest_token));
     const [line] = await audit();
@@ -55,7 +57,7 @@ describe('console: planes', function () {
     expect(JSON.stringify(line)).to.include('SET, DEL').and.include('greeting');
   });
 
-  it('one that looks where the read-only token may not goes on as it was judged, and nobody notes it (JPI1)', async () => {
+  it('a pipeline of SCAN, INFO or SLOWLOG is sent with the standard token as it was checked, without an audit line (JPI1)', async () => {
     const before = (await audit()).length;
     const path = `/console/api/kv/${database.id}`;
     await stand.asPage(owner, 'POST', path, '[ ["SCAN", "0"],  5, ["INFO"], [], ["GET", "a"] ]');
@@ -69,14 +71,14 @@ describe('console: planes', function () {
     expect(await audit()).to.have.length(before);
   });
 
-  it('as many names of commands are noted as a line has room for', async () => {
+  it('the audit line lists a bounded number of command names', async () => {
     const names = ['SET', 'DEL', 'INCR', 'DECR', 'APPEND', 'LPUSH', 'RPUSH', 'SADD', 'HSET', 'ZADD'];
     await pipeline(owner, ...names.map((name) => [name, 'k', 'v', 'w']));
     const left = names.length - MAX_NOTED_COMMANDS;
     expect(JSON.stringify((await audit())[0])).to.include(`SADD and ${left} more`);
   });
 
-  it('a transaction goes where transactions go', async () => {
+  it('a transaction is sent to /multi-exec', async () => {
     await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}/multi-exec`, [['INCR', 'n']]);
     expect(stand.passed[0]?.url).to.equal('/multi-exec');
     const other = await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}/set/a/b`, []);
@@ -84,7 +86,7 @@ describe('console: planes', function () {
     expect([other.status, byGet.status]).to.deep.equal([404, 405]);
   });
 
-  it('nothing of the page goes along: neither its cookie nor where it is (CPL1)', async () => {
+  it('cookie, origin and referer of the page are not passed on (CPL1)', async () => {
     const more = {
       origin: stand.url,
       referer: `${stand.url}/console/`,
@@ -106,7 +108,7 @@ describe('console: planes', function () {
     expect(raw.map((each) => each.toLowerCase())).not.to.include.oneOf(['cookie', 'origin', 'millrace-csrf']);
   });
 
-  it('a queue is read with its read-only token and changed with the other, which is noted (CPL2)', async () => {
+  it('a queue is read with its read-only token and changed with the other, with an audit line (CPL2)', async () => {
     await stand.asPage(owner, 'GET', `/console/api/queue/${stand.queue}/v2/queues?count=5`);
     await stand.asPage(
       owner,
@@ -129,7 +131,7 @@ describe('console: planes', function () {
       .and.include('POST /v2/publish/https://a.example/b');
   });
 
-  it('signing keys are shown to who may change, without a note, and not to a read-only key (CPL2, CPL3)', async () => {
+  it('signing keys are requested with the standard token, without an audit line, and with the read-only token for a read-only key (CPL2, CPL3)', async () => {
     const before = (await audit()).length;
     for (const who of [owner, reader]) await stand.asPage(who, 'GET', `/console/api/queue/${stand.queue}/v2/keys`);
     expect(stand.passed.map(({ headers }) => headers.authorization)).to.deep.equal([
@@ -139,7 +141,7 @@ describe('console: planes', function () {
     expect(await audit()).to.have.length(before);
   });
 
-  it('an index is asked with its read-only token and changed with the other, which is noted (CPL2)', async () => {
+  it('a search index is read with its read-only token and changed with the other, with an audit line (CPL2)', async () => {
     await stand.asPage(owner, 'POST', `/console/api/search/${index.id}/search/papers`, { query: 'x' });
     await stand.asPage(owner, 'POST', `/console/api/search/${index.id}/upsert-data/papers`, []);
     const [read, change] = stand.passed;
@@ -153,7 +155,7 @@ describe('console: planes', function () {
       .and.include('upsert-data');
   });
 
-  it('a read-only key looks everywhere and changes nothing, in words that say so (CPL3)', async () => {
+  it('a read-only key reads, and gets 403 for changes (CPL3)', async () => {
     expect((await pipeline(reader, ['GET', 'a'])).status).to.equal(200);
     const before = (await audit()).length;
     const refused = await Promise.all([
@@ -167,13 +169,13 @@ describe('console: planes', function () {
     expect(await audit()).to.have.length(before);
   });
 
-  it('a role that may not use databases sees no data (CPL3)', async () => {
+  it('a role without access to databases gets 403 (CPL3)', async () => {
     const team = await stand.newTeam();
     const finance = await stand.signIn(await stand.memberOf(team, 'finance'));
     expect((await pipeline(finance, ['GET', 'a'])).status).to.equal(403);
   });
 
-  it('what is somebody else’s, or nobody’s, is not found', async () => {
+  it('objects of other accounts and unknown objects get 404', async () => {
     const { caller } = await stand.newPerson('stranger@example.com');
     const stranger = await stand.signIn(caller);
     for (const [who, path] of [
@@ -190,7 +192,7 @@ describe('console: planes', function () {
     expect(stand.passed).to.have.length(0);
   });
 
-  it('nobody asks without a session, without its header, or from another site', async () => {
+  it('a request without a session, without its header or from another site is refused', async () => {
     const path = `/console/api/kv/${database.id}`;
     const nobody = await stand.call('POST', path, { as: null, body: [['GET', 'a']] });
     const byKey = await stand.call('POST', path, { body: [['GET', 'a']] });
@@ -200,13 +202,13 @@ describe('console: planes', function () {
     expect(stand.passed).to.have.length(0);
   });
 
-  it('a body beyond the bound is too large', async () => {
+  it('a body above the limit gets 413', async () => {
     const fits = JSON.stringify([['ECHO', 'x'.repeat(MAX_CONSOLE_BODY_BYTES - '[["ECHO",""]]'.length)]]);
     expect((await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}`, fits)).status).to.equal(200);
     expect((await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}`, `${fits} `)).status).to.equal(413);
   });
 
-  it('what is no pipeline goes on with the read-only token, to be refused where it is read', async () => {
+  it('an invalid pipeline is sent with the read-only token, to be refused by the plane', async () => {
     for (const body of ['no JSON', '{"a":1}', '[]', '["SET","a","b"]']) {
       await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}`, body);
       expect(stand.passed.splice(0)[0]?.headers.authorization, body).to.equal(bearer(database.read_only_rest_token));

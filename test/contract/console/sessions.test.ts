@@ -1,11 +1,10 @@
-/** Signing in at the console, and what its session opens. Proves CSE1, PGR1, PGR2, PGR3. */
+/** Signing in at the console, and the rights of its session. Proves CSE1, PGR1, PGR2, PGR3. */
 import { expect } from 'chai';
 import { ConsoleStand, type SignedIn } from './console-stand.js';
 
 const SESSION = '/console/api/session';
 
-describe('console: sessions', function () {
-  this.timeout(30_000);
+describe('/console/api/session', () => {
   let stand: ConsoleStand;
   let owner: SignedIn;
 
@@ -23,7 +22,7 @@ describe('console: sessions', function () {
     });
   const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
 
-  it('begin with e-mail and key, live in a cookie that no script gets, and are in no body (CSE1)', async () => {
+  it('POST begins a session with e-mail and key, in an HttpOnly cookie that no body contains (CSE1)', async () => {
     const { answer, cookie, shown } = await stand.signIn();
     expect(answer.status).to.equal(200);
     const [, ...attributes] = (answer.headers.get('set-cookie') as string).split('; ');
@@ -43,20 +42,20 @@ describe('console: sessions', function () {
     expect((await stand.call('GET', SESSION, { as: null, headers: { cookie } })).json).to.deep.equal(shown);
   });
 
-  it('go over TLS alone where the console does', async () => {
+  it('POST sets a Secure cookie when the console uses TLS', async () => {
     stand.isSecure = true;
     const { answer } = await stand.signIn();
     stand.isSecure = false;
     expect(answer.headers.get('set-cookie')).to.match(/; Secure$/);
   });
 
-  it('do not begin with a wrong key, and a browser is not challenged (PGR3)', async () => {
+  it('POST answers 401 to a wrong key, without a challenge (PGR3)', async () => {
     const { answer } = await stand.signIn({ ...stand.owner, key: 'mrk_another-key-0123456789012345' });
     expect([answer.status, answer.headers.get('set-cookie')]).to.deep.equal([401, null]);
     expect(answer.headers.get('www-authenticate')).to.equal(null);
   });
 
-  it('are asked for with an e-mail and a key as JSON', async () => {
+  it('POST answers 400 to a body without e-mail and key', async () => {
     for (const body of [
       {},
       { email: 'a@b' },
@@ -74,7 +73,7 @@ describe('console: sessions', function () {
     expect((await stand.call('PUT', SESSION, { as: null, body: {} })).status).to.equal(405);
   });
 
-  it('are guessed at slowly: an address that fails too often waits', async () => {
+  it('POST answers 429 after too many failures from an address', async () => {
     const statuses: number[] = [];
     for (let at = 0; at <= ConsoleStand.FAILURES; at += 1) {
       statuses.push((await stand.signIn({ ...stand.owner, key: 'guess' })).answer.status);
@@ -83,13 +82,13 @@ describe('console: sessions', function () {
     expect((await stand.signIn()).answer.status).to.equal(200);
   });
 
-  it('open the whole management API', async () => {
+  it('a session has access to the management API', async () => {
     const answer = await stand.asPage(owner, 'GET', '/v2/kv/databases');
     expect([answer.status, answer.misfits]).to.deep.equal([200, []]);
     expect((await newDatabase({ cookie: owner.cookie, 'millrace-csrf': owner.csrf })).status).to.equal(200);
   });
 
-  it('change nothing without the header that belongs to them (PGR1)', async () => {
+  it("a change without the session's Millrace-Csrf header gets 403 (PGR1)", async () => {
     const other = await stand.signIn();
     for (const csrf of [undefined, '', 'x', other.csrf]) {
       const answer = await newDatabase({
@@ -98,13 +97,13 @@ describe('console: sessions', function () {
       });
       expect([answer.status, errorOf(answer)]).to.deep.equal([
         403,
-        'with a session, a change needs the Millrace-Csrf header that belongs to it',
+        'a change in a session needs the Millrace-Csrf header of this session',
       ]);
     }
     expect((await stand.call('DELETE', SESSION, { as: null, headers: { cookie: owner.cookie } })).status).to.equal(403);
   });
 
-  it('change nothing for a page of another origin (PGR2)', async () => {
+  it('a change from a page of another origin gets 403 (PGR2)', async () => {
     const headers = { cookie: owner.cookie, 'millrace-csrf': owner.csrf };
     for (const origin of ['https://evil.example', 'null', `${stand.url}0`, 'http://127.0.0.1']) {
       expect((await newDatabase({ ...headers, origin })).status, origin).to.equal(403);
@@ -117,7 +116,7 @@ describe('console: sessions', function () {
     }
   });
 
-  it('that are over are told so without a challenge (PGR3)', async () => {
+  it('an ended session gets 401 without a challenge (PGR3)', async () => {
     for (const headers of [{ cookie: 'millrace_session=over' }, { 'millrace-csrf': 'x' }]) {
       const answer = await stand.call('GET', '/v2/kv/databases', { as: null, headers });
       expect([answer.status, answer.headers.get('www-authenticate')]).to.deep.equal([401, null]);
@@ -126,7 +125,7 @@ describe('console: sessions', function () {
     expect([nobody.status, nobody.json]).to.deep.equal([200, { signed_in: false }]);
   });
 
-  it('end after their time, and with their key', async () => {
+  it('a session ends after its time, and with its key', async () => {
     const key = await stand.newKey(stand.owner, 'of the console');
     const [byTime, byKey] = [await stand.signIn(), await stand.signIn(key)];
     const look = async (who: SignedIn) => (await stand.asPage(who, 'GET', '/v2/kv/databases')).status;
@@ -140,7 +139,7 @@ describe('console: sessions', function () {
     owner = await stand.signIn();
   });
 
-  it('are ended by signing out, in every process', async () => {
+  it('DELETE ends a session in every process', async () => {
     const who = await stand.signIn();
     const answer = await stand.asPage(who, 'DELETE', SESSION);
     expect([answer.status, answer.json]).to.deep.equal([200, { signed_in: false }]);
@@ -148,14 +147,11 @@ describe('console: sessions', function () {
     expect((await stand.asPage(who, 'GET', '/v2/kv/databases')).status).to.equal(401);
   });
 
-  it('of a read-only key look at everything and change nothing', async () => {
+  it('a session of a read-only key reads, and gets 403 for changes', async () => {
     const reader = await stand.signIn(await stand.readOnlyKey());
     expect(reader.shown).to.include({ readonly: true });
     expect((await stand.asPage(reader, 'GET', '/v2/kv/databases')).status).to.equal(200);
     const answer = await newDatabase({ cookie: reader.cookie, 'millrace-csrf': reader.csrf });
-    expect([answer.status, errorOf(answer)]).to.deep.equal([
-      403,
-      'Readonly API key: this key may look and change nothing',
-    ]);
+    expect([answer.status, errorOf(answer)]).to.deep.equal([403, 'Readonly API key: this key cannot make changes']);
   });
 });

@@ -1,7 +1,9 @@
-/** Backups by the management API: known at once, made later, put in place of what a database holds. */
+/**
+ * Backups by the management API: they are listed immediately, made later, and restored in place of a database's data.
+ */
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
-import { backupIdOfUuid, databaseIdOfUuid } from '../../../src/messages/index.js';
+import { backupIdOfUuid, databaseIdOfUuid } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
 
 interface ShownBackup {
@@ -9,8 +11,7 @@ interface ShownBackup {
   readonly state: string;
 }
 
-describe('management: backups', function () {
-  this.timeout(30_000);
+describe('management API: backups of databases', () => {
   let face: ManagementHarness;
   let database: string;
 
@@ -30,7 +31,7 @@ describe('management: backups', function () {
     return (await listed())[0]?.backup_id as string;
   }
 
-  it('is listed as pending as soon as it is asked for, and then made', async () => {
+  it('POST create-backup lists the backup as pending, and starts it', async () => {
     const { text } = await face.ok('POST', `/v2/kv/create-backup/${database}`, { body: { name: 'before the move' } });
     expect(text).to.equal('"OK"');
     const [backup] = await listed();
@@ -49,12 +50,12 @@ describe('management: backups', function () {
     ]);
   });
 
-  it('shows how it ended', async () => {
+  it('GET list-backup shows the end of a backup', async () => {
     await ended('completed', ['m1']);
     expect((await listed())[0]).to.include({ state: 'completed', backup_size: 1234 });
   });
 
-  it('puts the data of a backup in place, also into another database of the account', async () => {
+  it('POST restore-backup restores into the same or another database of the account', async () => {
     const backup_id = await ended('completed', ['m1']);
     const other = await face.newDatabase({ database_name: 'other' });
     for (const target of [database, other]) {
@@ -66,21 +67,21 @@ describe('management: backups', function () {
     ]);
   });
 
-  it('restores none that is not whole', async () => {
+  it('POST restore-backup refuses a failed backup', async () => {
     const backup_id = await ended('failed');
     const answer = await face.call('POST', `/v2/kv/restore-backup/${database}`, { body: { backup_id } });
     expect([answer.status, answer.json]).to.deep.equal([400, { error: 'backup_id: the backup is failed' }]);
     expect(face.backups.restored).to.deep.equal([]);
   });
 
-  it('says that a restore failed', async () => {
+  it('POST restore-backup answers 400 when the restore fails', async () => {
     const backup_id = await ended('completed', ['m1']);
     face.backups.failure = new MillraceError('CONFLICT', 'three partitions do not fit one');
     const { status } = await face.call('POST', `/v2/kv/restore-backup/${database}`, { body: { backup_id } });
     expect(status).to.equal(400);
   });
 
-  it('refuses other changes while one is under way, and the next backup too', async () => {
+  it('other changes and another backup are refused while one is pending', async () => {
     await face.ok('POST', `/v2/kv/create-backup/${database}`, { body: { name: 'first' } });
     for (const [method, path, body] of [
       ['POST', `/v2/kv/create-backup/${database}`, { name: 'second' }],
@@ -94,7 +95,21 @@ describe('management: backups', function () {
     }
   });
 
-  it('is gone when it was deleted, with its objects', async () => {
+  it('PATCH and POST enable-dailybackup and disable-dailybackup are accepted while one is pending', async () => {
+    await face.ok('POST', `/v2/kv/create-backup/${database}`, { body: { name: 'first' } });
+    for (const [method, verb, isEnabled] of [
+      ['PATCH', 'enable', true],
+      ['PATCH', 'disable', false],
+      ['POST', 'enable', true],
+    ] as const) {
+      await face.ok(method, `/v2/kv/${verb}-dailybackup/${database}`);
+      const { json } = await face.ok('GET', `/v2/kv/database/${database}`);
+      expect(json).to.have.property('daily_backup_enabled', isEnabled);
+    }
+    expect((await listed())[0]).to.include({ state: 'pending' });
+  });
+
+  it('DELETE delete-backup removes a backup with its objects', async () => {
     const id = await ended('completed', ['m1']);
     await face.ok('DELETE', `/v2/kv/delete-backup/${database}/${id}`);
     expect(await listed()).to.deep.equal([]);
@@ -102,7 +117,7 @@ describe('management: backups', function () {
     expect((await face.call('DELETE', `/v2/kv/delete-backup/${database}/${id}`)).status).to.equal(404);
   });
 
-  it('belongs to its database and account', async () => {
+  it('a backup is accessible through its own database and account only', async () => {
     const backup_id = await ended('completed', ['m1']);
     const other = await face.newDatabase({ database_name: 'other' });
     expect((await face.call('DELETE', `/v2/kv/delete-backup/${other}/${backup_id}`)).status).to.equal(404);
@@ -113,7 +128,7 @@ describe('management: backups', function () {
     expect(face.backups.deleted).to.deep.equal([]);
   });
 
-  it('is not possible where nobody makes them', async () => {
+  it('POST create-backup answers 503 when the server makes no backups', async () => {
     const without = await new ManagementHarness({ backups: undefined }).start();
     try {
       const id = await without.newDatabase();

@@ -1,10 +1,9 @@
-/** What holds for every call of the management API: bodies, methods, errors, limits, and the second spelling. */
+/** Rules for every call of the management API: bodies, methods, errors, limits and aliased paths. Proves KOA1, KOA2. */
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { basic, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
 
-describe('management: conventions', function () {
-  this.timeout(30_000);
+describe('management API: conventions', () => {
   let face: ManagementHarness;
 
   before(async () => {
@@ -14,7 +13,7 @@ describe('management: conventions', function () {
 
   const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
 
-  it('takes anything for a body where none is needed', async () => {
+  it('any body is accepted when none is needed', async () => {
     const id = await face.newDatabase();
     for (const body of [undefined, '', '{}', '[]', 'null', '{"unknown": 1}']) {
       const { status, text } = await face.call('POST', `/v2/kv/enable-eviction/${id}`, { body });
@@ -22,7 +21,7 @@ describe('management: conventions', function () {
     }
   });
 
-  it('knows no route by a target that is no path', async () => {
+  it('a request target that is not a path gets 404', async () => {
     for (const target of ['http://[', 'http://example.com/v2/kv/databases', '*']) {
       const { hostname, port } = new URL(face.url);
       const headers = { authorization: basic(face.owner.email, face.owner.key) };
@@ -38,7 +37,7 @@ describe('management: conventions', function () {
     }
   });
 
-  it('takes a missing body for an empty one where a field is needed', async () => {
+  it('a missing body counts as an empty one', async () => {
     for (const body of [undefined, '{}', '[]', 'null']) {
       const answer = await face.call('POST', '/v2/search', { body });
       expect(answer.status).to.equal(400);
@@ -46,23 +45,23 @@ describe('management: conventions', function () {
     }
   });
 
-  it('says that a body is no JSON', async () => {
+  it('a body that is not JSON gets 400', async () => {
     const answer = await face.call('POST', '/v2/search', { body: '{"name":' });
     expect([answer.status, errorOf(answer)]).to.deep.equal([400, 'the body is not valid JSON']);
   });
 
-  it('takes a body of whatever content type', async () => {
+  it('a body is accepted with any content type', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = JSON.stringify({ name: 'forms', region: 'eu-west-1', type: 'payg' });
     expect((await face.call('POST', '/v2/search', { body, headers })).status).to.equal(200);
   });
 
-  it('ignores fields that nobody knows, those of every object among them', async () => {
+  it('unknown fields are ignored, also names of Object.prototype', async () => {
     const body = '{"name":"odd","region":"eu-west-1","type":"payg","__proto__":{"x":1},"constructor":1,"extra":[1]}';
     expect((await face.call('POST', '/v2/search', { body })).status).to.equal(200);
   });
 
-  it('takes null for a field that was left out', async () => {
+  it('null counts as an absent field', async () => {
     const body = {
       database_name: 'nulls',
       primary_region: 'us-east-1',
@@ -73,13 +72,13 @@ describe('management: conventions', function () {
     expect((await face.call('POST', '/v2/kv/database', { body })).status).to.equal(200);
   });
 
-  it('answers HEAD as GET, without a body', async () => {
+  it('HEAD answers as GET, without a body', async () => {
     const { status, text, headers } = await face.call('HEAD', '/v2/kv/databases');
     expect([status, text]).to.deep.equal([200, '']);
     expect(headers.get('content-type')).to.include('application/json');
   });
 
-  it('answers what it does not know with 404, as JSON', async () => {
+  it('an unknown path gets 404 with a JSON error', async () => {
     for (const path of ['/', '/v2', '/v2/nothing', '/v3/search', '/v2/KV/databases', '/v2/kv/%zz/change-plan']) {
       const answer = await face.call('GET', path);
       expect([404, 405], path).to.include(answer.status);
@@ -87,14 +86,14 @@ describe('management: conventions', function () {
     }
   });
 
-  it('lets fixed parts of a path win over ids', async () => {
+  it('fixed parts of a path take precedence over ids', async () => {
     expect((await face.call('DELETE', '/v2/search/stats')).status).to.equal(405);
     expect((await face.call('GET', '/v2/teams/member')).status).to.equal(405);
     expect((await face.call('GET', '/v2/search/stats')).status).to.equal(200);
     expect((await face.call('DELETE', '/v2/search/stats')).headers.get('allow')).to.equal('HEAD, GET');
   });
 
-  it('answers in JSON alone', async () => {
+  it('an Accept header without JSON gets 406', async () => {
     const refused = await face.call('GET', '/v2/search', { headers: { accept: 'text/html' } });
     expect(refused.status).to.equal(406);
     expect(errorOf(refused)).to.include('application/json');
@@ -103,12 +102,12 @@ describe('management: conventions', function () {
     }
   });
 
-  it('refuses a body beyond 64 KiB', async () => {
+  it('a body above 64 KiB gets 413', async () => {
     const answer = await face.call('POST', '/v2/search', { body: { name: 'x'.repeat(64 * 1024) } });
     expect([answer.status, errorOf(answer)]).to.deep.equal([413, 'body is too large, current limit: 65536 bytes']);
   });
 
-  it('splits credentials at the first colon, and knows people by e-mail in any case', async () => {
+  it('credentials are split at the first colon, and e-mail addresses are case-insensitive', async () => {
     const { email, key } = face.owner;
     const status = async (authorization: string) =>
       (await face.call('GET', '/v2/teams', { as: null, headers: { authorization } })).status;
@@ -130,7 +129,7 @@ describe('management: conventions', function () {
     }
   });
 
-  it('asks for credentials, and says nothing of what was sent', async () => {
+  it('a wrong key gets 401 with a challenge, and appears in no answer or log', async () => {
     const { headers, text } = await face.call('GET', '/v2/teams', {
       as: { email: 'e@example.com', key: 'very-secret' },
     });
@@ -139,7 +138,7 @@ describe('management: conventions', function () {
     expect(JSON.stringify(face.log.lines)).to.not.include('very-secret');
   });
 
-  it('takes no change from a page of another site, whoever is signed in', async () => {
+  it('a change from a page of another site gets 403', async () => {
     const id = await face.newDatabase();
     for (const site of ['cross-site', 'same-site']) {
       const headers = { 'sec-fetch-site': site };
@@ -152,13 +151,13 @@ describe('management: conventions', function () {
     }
   });
 
-  it('is kept by no cache', async () => {
+  it('answers have Cache-Control: no-store', async () => {
     for (const as of [face.owner, null]) {
       expect((await face.call('GET', '/v2/kv/databases', { as })).headers.get('cache-control')).to.equal('no-store');
     }
   });
 
-  it('answers nothing while it may not know who may do what', async () => {
+  it('calls get 503 while permissions cannot be checked', async () => {
     face.isControlStale = true;
     const { status, headers } = await face.call('GET', '/v2/teams');
     face.isControlStale = false;
@@ -166,8 +165,8 @@ describe('management: conventions', function () {
   });
 });
 
-describe('management: calls a second', () => {
-  it('are limited by key, with the time after which to come back', async () => {
+describe('management API: calls a second', () => {
+  it('are limited for each key, with Retry-After', async () => {
     const face = await new ManagementHarness({ limits: { maxCallsPerSecond: 3 } }).start();
     try {
       const other = await face.newPerson('other@example.com');
@@ -183,7 +182,7 @@ describe('management: calls a second', () => {
   });
 });
 
-describe('management: the second spelling', () => {
+describe('management API: aliases', () => {
   let face: ManagementHarness;
 
   before(async () => {
@@ -191,14 +190,14 @@ describe('management: the second spelling', () => {
   });
   after(() => face.stop());
 
-  it('has paths of its own', async () => {
+  it('has aliased paths', async () => {
     const { json } = await face.call('GET', '/v2/store/databases');
     expect(json).to.deep.equal([]);
     const users = (await face.call('GET', '/v2/acmeq/users')).json as { id: string }[];
     expect(users[0]?.id).to.equal(face.queue);
   });
 
-  it('has names of its own for fields, in answers', async () => {
+  it('uses aliased names of fields in answers', async () => {
     const stats = (await face.call('GET', `/v2/acmeq/stats/${face.queue}`)).json as Record<string, unknown>;
     expect(stats).to.have.property('daily_acmeq_messages');
     expect(stats).to.not.have.property('daily_msgq_messages');
@@ -207,14 +206,14 @@ describe('management: the second spelling', () => {
     expect(neutral).to.not.have.property('daily_acmeq_messages');
   });
 
-  it('names tiers after the queue, both ways', async () => {
+  it('uses aliased names of plans, in both directions', async () => {
     await face.ok('POST', `/v2/acmeq/set-plan/${face.queue}`, { body: { plan_name: 'acmeq_fixed_10m' } });
     const spelled = (await face.call('GET', `/v2/acmeq/user/${face.queue}`)).json as Record<string, unknown>;
     const neutral = (await face.call('GET', `/v2/msgq/user/${face.queue}`)).json as Record<string, unknown>;
     expect([spelled.reserved_type, neutral.reserved_type]).to.deep.equal(['acmeq_fixed_10m', 'msgq_fixed_10m']);
   });
 
-  it('has names of its own for fields, in bodies and in what is said of them', async () => {
+  it('uses aliased names of fields in bodies and errors', async () => {
     const wrong = await face.call('POST', '/v2/acmeq/move-to-team', { body: { acmeq_id: 7, target_team_id: 'x' } });
     expect(wrong.json).to.deep.equal({ error: 'acmeq_id: must be a string' });
     const team = await face.newTeam();
@@ -222,7 +221,7 @@ describe('management: the second spelling', () => {
     expect((await face.call('POST', '/v2/acmeq/move-to-team', { body })).status).to.equal(200);
   });
 
-  it('shows the e-mail of a hosting partner under both names, where the path says nothing of its reader', async () => {
+  it("shows the partner's e-mail under both names when the caller is unknown", async () => {
     const body = { name: 'papers', region: 'eu-west-1', type: 'payg' };
     const { json } = await face.call('POST', '/v2/search', { body });
     expect(json).to.include({ partner_email: '', host_email: '' });
@@ -232,7 +231,7 @@ describe('management: the second spelling', () => {
     expect(spelled).to.not.have.property('partner_email');
   });
 
-  it('is not understood where nobody named it', async () => {
+  it('answers 404 to aliased paths without an alias', async () => {
     const plain = await new ManagementHarness().start();
     try {
       expect((await plain.call('GET', '/v2/store/databases')).status).to.equal(404);

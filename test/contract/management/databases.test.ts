@@ -1,12 +1,11 @@
-/** Databases by the management API: what is made, what is shown, what is refused. */
+/** Databases by the management API: creation, records and refusals. */
 import { expect } from 'chai';
-import { databaseIdOfUuid } from '../../../src/messages/index.js';
+import { databaseIdOfUuid } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
 
 type Shown = Record<string, unknown> & { readonly database_id: string };
 
-describe('management: databases', function () {
-  this.timeout(30_000);
+describe('management API: databases', () => {
   let face: ManagementHarness;
 
   beforeEach(async () => {
@@ -25,7 +24,7 @@ describe('management: databases', function () {
   const shownAll = async () => (await face.ok('GET', '/v2/kv/databases')).json as Shown[];
   const post = (path: string, body?: object) => face.ok('POST', path, { body });
 
-  it('shows of a new one everything that was asked for', async () => {
+  it('POST /v2/kv/database shows every requested setting', async () => {
     const made = await create({
       database_name: 'sessions',
       platform: 'aws',
@@ -82,7 +81,7 @@ describe('management: databases', function () {
     expect(await shownAll()).to.deep.equal([made]);
   });
 
-  it('shows tokens and password that are in force', async () => {
+  it('POST /v2/kv/database shows working tokens and a working password', async () => {
     const { database_id, rest_token, read_only_rest_token, password } = await create({
       name: 'tokens',
       region: 'global',
@@ -96,7 +95,7 @@ describe('management: databases', function () {
     expect(face.sealing.open(kept.sealed)).to.equal(password);
   });
 
-  it('takes what older clients send: a name, a plain region, fields of no meaning', async () => {
+  it('POST /v2/kv/database accepts the fields of older clients', async () => {
     const made = await create({ name: 'old', region: 'eu-west-1', consistent: true, multizone: true });
     expect(made).to.include({ region: 'eu-west-1', primary_region: '', consistent: false, type: 'payg' });
     expect(made.all_members).to.deep.equal(['eu-west-1']);
@@ -106,13 +105,13 @@ describe('management: databases', function () {
     expect(other).to.include({ region: 'eu-west-1', primary_region: 'us-east-2' });
   });
 
-  it('takes a name twice', async () => {
+  it('POST /v2/kv/database accepts a name twice', async () => {
     await create({ name: 'twin', region: 'eu-west-1' });
     await create({ name: 'twin', region: 'eu-west-1' });
     expect((await shownAll()).length).to.equal(2);
   });
 
-  for (const [what, body, text] of [
+  for (const [feature, body, text] of [
     ['without a name', { region: 'eu-west-1' }, /^database_name: is required$/],
     ['with an empty name', { database_name: '', region: 'eu-west-1' }, /^database_name: must be 1 to 64 characters/],
     ['with a name of 65', { database_name: 'x'.repeat(65), region: 'eu-west-1' }, /^database_name: /],
@@ -153,14 +152,14 @@ describe('management: databases', function () {
     ],
     ['with an unknown plan', { database_name: 'a', region: 'eu-west-1', plan: 'gold' }, /^plan: /],
     ['with a budget below 0', { database_name: 'a', region: 'eu-west-1', budget: -1 }, /^budget: /],
-    ['with half a dollar', { database_name: 'a', region: 'eu-west-1', budget: 0.5 }, /^budget: /],
-    ['with a text for a flag', { database_name: 'a', region: 'eu-west-1', eviction: 'true' }, /^eviction: /],
-    ['with no partitions', { database_name: 'a', region: 'eu-west-1', partitions: 0 }, /^partitions: /],
+    ['with a fractional budget', { database_name: 'a', region: 'eu-west-1', budget: 0.5 }, /^budget: /],
+    ['with a string for a flag', { database_name: 'a', region: 'eu-west-1', eviction: 'true' }, /^eviction: /],
+    ['with 0 partitions', { database_name: 'a', region: 'eu-west-1', partitions: 0 }, /^partitions: /],
   ] as const) {
-    it(`refuses a database ${what}`, async () => expect(await refused(body)).to.match(text));
+    it(`POST /v2/kv/database is refused ${feature}`, async () => expect(await refused(body)).to.match(text));
   }
 
-  it('allows one database on the free plan', async () => {
+  it('POST /v2/kv/database accepts one database on the free plan', async () => {
     await create({ name: 'free', plan: 'free', region: 'eu-west-1' });
     const { status } = await face.call('POST', '/v2/kv/database', {
       body: { name: 'second', plan: 'free', region: 'eu-west-1' },
@@ -168,7 +167,7 @@ describe('management: databases', function () {
     expect(status).to.equal(400);
   });
 
-  it('leaves three fields out when credentials are to be hidden', async () => {
+  it('GET with credentials=hide leaves out the password and both tokens', async () => {
     const whole = await create({ name: 'a', region: 'eu-west-1' });
     const hidden = (await face.ok('GET', `/v2/kv/database/${whole.database_id}?credentials=hide`)).json as Shown;
     const { password, rest_token, read_only_rest_token, ...rest } = whole;
@@ -176,13 +175,13 @@ describe('management: databases', function () {
     expect(hidden).to.deep.equal(rest);
   });
 
-  it('renames, and shows it', async () => {
+  it('POST rename changes the name', async () => {
     const id = await face.newDatabase();
     expect((await post(`/v2/kv/rename/${id}`, { name: 'other' })).json).to.include({ database_name: 'other' });
     expect(await shown(id)).to.include({ database_name: 'other' });
   });
 
-  it('makes new secrets, and the old ones are gone', async () => {
+  it('POST reset-password replaces all secrets', async () => {
     const before = await create({ name: 'a', region: 'eu-west-1' });
     const after = (await post(`/v2/kv/reset-password/${before.database_id}`)).json as Shown;
     for (const field of ['password', 'rest_token', 'read_only_rest_token']) {
@@ -191,23 +190,23 @@ describe('management: databases', function () {
     expect(face.control.state.tokens.size).to.equal(2);
   });
 
-  it('switches settings on and off, again and again', async () => {
+  it('POST enable and disable switch settings, repeatedly', async () => {
     const id = await face.newDatabase();
-    for (const [what, field] of [
+    for (const [feature, field] of [
       ['eviction', 'eviction'],
       ['autoupgrade', 'auto_upgrade'],
       ['prodpack', 'prod_pack_enabled'],
       ['dailybackup', 'daily_backup_enabled'],
     ] as const) {
       for (const isOn of [true, true, false, false]) {
-        const { text } = await post(`/v2/kv/${isOn ? 'enable' : 'disable'}-${what}/${id}`);
+        const { text } = await post(`/v2/kv/${isOn ? 'enable' : 'disable'}-${feature}/${id}`);
         expect(text).to.equal('"OK"');
         expect((await shown(id))[field]).to.equal(isOn);
       }
     }
   });
 
-  it('shows what the process has room for, where that is less than the plan', async () => {
+  it('db_memory_threshold is the bound of the process when that is below the plan', async () => {
     const small = await new ManagementHarness({ maxHeldBytes: 77_000_000 }).start();
     try {
       const id = await small.newDatabase({ plan: 'fixed_1gb' });
@@ -218,14 +217,14 @@ describe('management: databases', function () {
     }
   });
 
-  it('says when the next daily backup is due', async () => {
+  it('next_daily_backup_time shows when the next daily backup is due', async () => {
     const id = await face.newDatabase();
     expect(await shown(id)).to.include({ next_daily_backup_time: 0 });
     await face.ok('PATCH', `/v2/kv/enable-dailybackup/${id}`);
     expect(Number((await shown(id)).next_daily_backup_time) * 1000).to.be.greaterThan(face.control.nowMs);
   });
 
-  it('moves to another plan with its limits, by either path and name, and leaves other flags as they were', async () => {
+  it('POST change-plan sets the limits of a plan, by either path and field, and keeps other settings', async () => {
     const id = await face.newDatabase({ auto_upgrade: true });
     face.control.nowMs += 60_000;
     const upgradedAt = Math.floor(face.control.nowMs / 1000);
@@ -239,14 +238,14 @@ describe('management: databases', function () {
     expect(await shown(id)).to.include({ database_type: 'Fixed 10GB' });
     for (const [body, text] of [
       [{}, 'plan_name: is required'],
-      [{ plan: 'gold' }, 'plan_name: is not the name of a plan'],
+      [{ plan: 'gold' }, 'plan_name: there is no such plan'],
     ] as const) {
       const { status, json } = await face.call('POST', `/v2/kv/change-plan/${id}`, { body });
       expect([status, json]).to.deep.equal([400, { error: text }]);
     }
   });
 
-  it('sets a budget in dollars', async () => {
+  it('PATCH update-budget sets a budget in dollars', async () => {
     const id = await face.newDatabase();
     await face.ok('PATCH', `/v2/kv/update-budget/${id}`, { body: { budget: 360 } });
     expect(await shown(id)).to.include({ budget: 360 });
@@ -254,7 +253,7 @@ describe('management: databases', function () {
     expect(await shown(id)).to.include({ budget: 0 });
   });
 
-  it('replaces all read regions', async () => {
+  it('POST update-regions replaces all read regions', async () => {
     const id = await face.newDatabase({ read_regions: ['eu-west-1', 'us-west-1'] });
     await post(`/v2/kv/update-regions/${id}`, { read_regions: ['ap-south-1'] });
     expect((await shown(id)).read_regions).to.deep.equal(['ap-south-1']);
@@ -264,7 +263,7 @@ describe('management: databases', function () {
     expect(status).to.equal(400);
   });
 
-  it('allows addresses, and everybody with an empty list', async () => {
+  it('POST update-allowlist sets allowed addresses, and an empty list allows all', async () => {
     const id = await face.newDatabase();
     const allowed_ips = ['192.0.2.7', '198.51.100.0/24'];
     await post(`/v2/kv/update-allowlist/${id}`, { allowed_ips });
@@ -282,7 +281,7 @@ describe('management: databases', function () {
     }
   });
 
-  it('says that a suspended one is suspended', async () => {
+  it('a suspended database has state suspended', async () => {
     const id = await face.newDatabase();
     const database = databaseIdOfUuid(id) as never;
     await face.control.send({
@@ -294,7 +293,7 @@ describe('management: databases', function () {
     expect(await shown(id)).to.include({ state: 'suspended' });
   });
 
-  it('deletes, and knows nothing of it afterwards', async () => {
+  it('DELETE removes a database, and later calls get 404', async () => {
     const id = await face.newDatabase({ partitions: 3 });
     expect((await face.ok('DELETE', `/v2/kv/database/${id}`)).text).to.equal('"OK"');
     expect(face.removed).to.deep.equal([[databaseIdOfUuid(id), 3]]);
@@ -306,7 +305,7 @@ describe('management: databases', function () {
     expect(face.removed.length).to.equal(1);
   });
 
-  it('is not there for anybody else', async () => {
+  it('a database gets 404 for other accounts', async () => {
     const id = await face.newDatabase();
     const { caller: stranger } = await face.newPerson('stranger@example.com');
     const unknown = await face.call('GET', '/v2/kv/database/00000000-0000-8000-80db-000000000000', { as: stranger });
@@ -324,7 +323,7 @@ describe('management: databases', function () {
     expect(await shown(id)).to.include({ database_name: 'first', budget: 0 });
   });
 
-  it('is no search index, and no queue', async () => {
+  it('ids of search indexes and queues get 404 on database paths', async () => {
     const id = await face.newDatabase();
     const index = await face.newSearchIndex();
     expect((await face.call('GET', `/v2/search/${id}`)).status).to.equal(404);
@@ -333,7 +332,7 @@ describe('management: databases', function () {
     expect((await face.call('DELETE', '/v2/kv/database/readonly-check-nonexistent')).status).to.equal(404);
   });
 
-  it('moves to a team of which one is a member, with an answer there and none here', async () => {
+  it('POST move-to-team moves a database to a team of the caller', async () => {
     const id = await face.newDatabase();
     const team = await face.newTeam();
     const of = await face.newKey(face.owner, 'of the team', { team_id: team });
@@ -350,7 +349,7 @@ describe('management: databases', function () {
     expect([status, text]).to.deep.equal([404, '{"error":"team not found"}']);
   });
 
-  it('names a failure of its own by an incident, and tells nothing else of it', async () => {
+  it('an internal error gets 500 with an incident number and no details', async () => {
     const id = await face.newDatabase();
     const send = face.control.send.bind(face.control);
     face.control.send = () => Promise.reject(new Error('away'));

@@ -1,4 +1,4 @@
-/** `/docs`: the built pages of the API, which anybody may read, by whatever has been built. */
+/** `/docs`: the built pages of the API, which are public, served from any build. */
 import { expect } from 'chai';
 import { createDocsHandler } from '../../../src/edge/openapi/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
@@ -11,7 +11,7 @@ const FILES: Readonly<Record<string, string>> = {
   secret: 'none of theirs',
 };
 
-describe('the pages of the API', () => {
+describe('GET /docs', () => {
   let face: ManagementHarness;
 
   before(async () => {
@@ -20,11 +20,11 @@ describe('the pages of the API', () => {
       return text === undefined ? undefined : Buffer.from(text);
     };
     const docs = createDocsHandler({ log: new MemoryLog(), isDraining: () => false, readFile });
-    face = await new ManagementHarness({ mount: { others: [docs] } }).start();
+    face = await new ManagementHarness({ mount: [docs] }).start();
   });
   after(() => face.stop());
 
-  it('are there for anybody, and run no code but their own', async () => {
+  it('serves the pages without credentials, with a policy that allows only their own scripts', async () => {
     const response = await fetch(`${face.url}/docs`);
     expect(response.status).to.equal(200);
     expect(await response.text()).to.equal('<!doctype html>');
@@ -34,7 +34,7 @@ describe('the pages of the API', () => {
     expect(part.headers.get('cache-control')).to.include('immutable');
   });
 
-  it('are what was built, and nothing else', async () => {
+  it('serves only files of the build', async () => {
     for (const path of ['/docs/assets/secret', '/docs/assets/%2e%2e%2fsecret', '/docsearch']) {
       expect((await face.call('GET', path, { as: null })).status, path).to.equal(404);
     }

@@ -1,4 +1,4 @@
-/** Each route that the OpenAPI document names: what it answers when all is well, and whom it refuses. */
+/** Each route of the OpenAPI document: its answer to a correct call, and its refusals. */
 import { expect } from 'chai';
 import { ManagementHarness } from '../../support/management-face.js';
 
@@ -9,9 +9,9 @@ const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 const REFERENCE = [
   ...['GET /v2/kv/databases', 'POST /v2/kv/database', 'GET /v2/kv/database/{id}', 'DELETE /v2/kv/database/{id}'],
   ...['POST /v2/kv/rename/{id}', 'POST /v2/kv/reset-password/{id}', 'POST /v2/kv/enable-tls/{id}'],
-  ...['eviction', 'autoupgrade', 'prodpack', 'dailybackup'].flatMap((what) => [
-    `POST /v2/kv/enable-${what}/{id}`,
-    `POST /v2/kv/disable-${what}/{id}`,
+  ...['eviction', 'autoupgrade', 'prodpack', 'dailybackup'].flatMap((feature) => [
+    `POST /v2/kv/enable-${feature}/{id}`,
+    `POST /v2/kv/disable-${feature}/{id}`,
   ]),
   ...['PATCH /v2/kv/enable-dailybackup/{id}', 'PATCH /v2/kv/disable-dailybackup/{id}'],
   ...['POST /v2/kv/{id}/change-plan', 'POST /v2/kv/change-plan/{id}', 'PATCH /v2/kv/update-budget/{id}'],
@@ -33,15 +33,22 @@ const OURS = [
   ...['GET /v2/auditlogs', 'POST /v2/apikey', 'GET /v2/apikeys', 'DELETE /apikey/{name}', 'DELETE /v2/apikey/{name}'],
   ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
   ...['POST /v2/msgq/enable-prometheus/{id}', 'POST /v2/msgq/disable-prometheus/{id}'],
+  'POST /v2/msgq/user',
   'GET /openapi.json',
 ];
 
 const OPEN = ['GET /v2/msgq/ipv4', 'GET /openapi.json'];
 /** Have nothing in path or body that could be unknown. */
-const WITHOUT_ID = ['POST /v2/kv/database', 'POST /v2/search', 'POST /v2/team', 'POST /apikey', 'POST /v2/apikey'];
+const WITHOUT_ID = [
+  'POST /v2/kv/database',
+  'POST /v2/search',
+  'POST /v2/team',
+  'POST /apikey',
+  'POST /v2/apikey',
+  'POST /v2/msgq/user',
+];
 
-describe('management: every route of the document', function () {
-  this.timeout(30_000);
+describe('management API: every documented route', () => {
   let face: ManagementHarness;
 
   before(async () => {
@@ -52,13 +59,13 @@ describe('management: every route of the document', function () {
   /** With ids that nothing has. */
   const target = (path: string) => path.replaceAll(/\{\w+\}/g, UNKNOWN);
 
-  it('is one that the published API has, or one of our own; none is missing', () => {
+  it("belongs to the published API or to the project's additions, and none is missing", () => {
     const both = face.documented.filter((name) => !REFERENCE.includes(name) && !OURS.includes(name));
     expect(both).to.deep.equal([]);
     expect([...REFERENCE, ...OURS].filter((name) => !face.documented.includes(name))).to.deep.equal([]);
   });
 
-  it('refuses who does not sign in, but for the open ones', async () => {
+  it('gets 401 without credentials, except the public ones', async () => {
     for (const name of face.documented) {
       const [method, path] = name.split(' ') as [string, string];
       const { status, misfits, json } = await face.call(method, target(path), { as: null, body: bodyOf(name) });
@@ -68,7 +75,7 @@ describe('management: every route of the document', function () {
     }
   });
 
-  it('tells a key that only looks what it is, before anything is looked up', async () => {
+  it('gets 403 for a change with a read-only key, before any lookup', async () => {
     const reader = await face.readOnlyKey();
     for (const name of face.documented.filter((each) => !each.startsWith('GET'))) {
       const [method, path] = name.split(' ') as [string, string];
@@ -81,7 +88,7 @@ describe('management: every route of the document', function () {
     }
   });
 
-  it('answers ids that nothing has with 404, and changes nothing', async () => {
+  it('gets 404 for an unknown id, and changes no data', async () => {
     const before = face.control.state.audit.lastNumber;
     for (const name of face.documented) {
       const [method, path] = name.split(' ') as [string, string];
@@ -95,7 +102,7 @@ describe('management: every route of the document', function () {
     expect(face.control.state.audit.lastNumber).to.equal(before);
   });
 
-  it('answers a body of the wrong type in every field with 400 that names one', async () => {
+  it('gets 400 that names the field of a wrong type', async () => {
     const withBody = face.documented.flatMap((name) => {
       const body = face.exampleOf(name);
       return body === undefined ? [] : [{ name, body }];
@@ -113,7 +120,7 @@ describe('management: every route of the document', function () {
     }
   });
 
-  it('answers with 200 and just what the document says', async () => {
+  it('gets 200 with the documented answer', async () => {
     const database = await face.newDatabase();
     const index = await face.newSearchIndex();
     const team = await face.newTeam();
@@ -128,9 +135,9 @@ describe('management: every route of the document', function () {
     await face.ok('POST', kv('rename'), body('POST /v2/kv/rename/{id}'));
     await face.ok('POST', kv('reset-password'));
     await face.ok('POST', kv('enable-tls'));
-    for (const what of ['eviction', 'autoupgrade', 'prodpack', 'dailybackup']) {
-      await face.ok('POST', kv(`enable-${what}`));
-      await face.ok('POST', kv(`disable-${what}`));
+    for (const feature of ['eviction', 'autoupgrade', 'prodpack', 'dailybackup']) {
+      await face.ok('POST', kv(`enable-${feature}`));
+      await face.ok('POST', kv(`disable-${feature}`));
     }
     await face.ok('POST', kv('enable-prometheus'));
     await face.ok('POST', kv('disable-prometheus'));
@@ -170,6 +177,7 @@ describe('management: every route of the document', function () {
 
     await face.ok('GET', '/v2/msgq/users');
     await face.ok('GET', '/v2/msgq/user');
+    await face.ok('POST', '/v2/msgq/user', { body: { region: 'us-east-1' } });
     await face.ok('GET', `/v2/msgq/user/${face.queue}`);
     await face.ok('GET', `/v2/msgq/stats/${face.queue}?period=30d`);
     await face.ok('POST', `/v2/msgq/rotate-token/${face.queue}`);
@@ -202,7 +210,7 @@ describe('management: every route of the document', function () {
     expect(never).to.deep.equal([]);
   });
 
-  it('tells other methods which ones there are', async () => {
+  it('gets 405 with the allowed methods', async () => {
     for (const path of new Set(face.documented.map((name) => name.split(' ')[1] as string))) {
       const { status, headers, json } = await face.call('PUT', target(path));
       expect(status, path).to.equal(405);

@@ -1,12 +1,11 @@
-/** Accounts of the message queue by the management API. */
+/** Queue accounts by the management API. */
 import { expect } from 'chai';
-import { userIdIn } from '../../../src/messages/index.js';
+import { userIdIn } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
 
 type Shown = Record<string, unknown> & { readonly id: string; readonly token: string };
 
-describe('management: message queue accounts', function () {
-  this.timeout(30_000);
+describe('management API: queue accounts', () => {
   let face: ManagementHarness;
 
   beforeEach(async () => {
@@ -16,7 +15,7 @@ describe('management: message queue accounts', function () {
 
   const shown = async (id = face.queue) => (await face.ok('GET', `/v2/msgq/user/${id}`)).json as Shown;
 
-  it('shows every field of both published revisions', async () => {
+  it('GET /v2/msgq/user/:id shows every field of both published versions', async () => {
     const account = await shown();
     expect(account).to.include({
       customer_id: 'owner@example.com',
@@ -52,13 +51,13 @@ describe('management: message queue accounts', function () {
     expect(account.read_only_token).to.be.a('string').and.not.equal('');
   });
 
-  it('is found by id, without one, and in the list', async () => {
+  it('GET /v2/msgq/user and /v2/msgq/users show the account', async () => {
     const account = await shown();
     expect((await face.ok('GET', '/v2/msgq/user')).json).to.deep.equal(account);
     expect((await face.ok('GET', '/v2/msgq/users')).json).to.deep.equal([account]);
   });
 
-  it('rotates all its secrets, and shows the new ones', async () => {
+  it('POST rotate-token replaces all secrets, and shows the new ones', async () => {
     const before = await shown();
     const rotated = (await face.ok('POST', `/v2/msgq/rotate-token/${face.queue}`)).json as Shown;
     for (const field of ['token', 'password', 'read_only_token']) expect(rotated[field]).to.not.equal(before[field]);
@@ -66,7 +65,7 @@ describe('management: message queue accounts', function () {
     expect(face.control.state.queueTokens.size).to.equal(2);
   });
 
-  it('moves to a plan with its price and its limits', async () => {
+  it('POST set-plan sets price and limits of a plan', async () => {
     face.control.nowMs += 5000;
     await face.ok('POST', `/v2/msgq/set-plan/${face.queue}`, { body: { plan_name: 'msgq_fixed_1m' } });
     expect(await shown()).to.include({
@@ -85,7 +84,7 @@ describe('management: message queue accounts', function () {
     expect(await shown()).to.include({ reserved_type: '', reserved_price: 0 });
   });
 
-  it('refuses plans that cannot be chosen', async () => {
+  it('POST set-plan refuses plans that cannot be chosen', async () => {
     for (const plan_name of ['free', 'msgq_fixed', 'gold', 7, undefined]) {
       const { status, json } = await face.call('POST', `/v2/msgq/set-plan/${face.queue}`, { body: { plan_name } });
       expect(status).to.equal(400);
@@ -93,7 +92,7 @@ describe('management: message queue accounts', function () {
     }
   });
 
-  it('takes a budget of 0, or of 20 to 10000 dollars', async () => {
+  it('PATCH update-budget accepts 0, or 20 to 10000 dollars', async () => {
     for (const budget of [20, 10_000, 0]) {
       await face.ok('PATCH', `/v2/msgq/update-budget/${face.queue}`, { body: { budget } });
       expect(await shown()).to.include({ budget });
@@ -106,12 +105,12 @@ describe('management: message queue accounts', function () {
     expect(await shown()).to.include({ budget: 0 });
   });
 
-  it('makes the budget the limit of the queue', async () => {
+  it('PATCH update-budget sets the limit of the queue', async () => {
     await face.ok('PATCH', `/v2/msgq/update-budget/${face.queue}`, { body: { budget: 25 } });
     expect(face.control.state.accounts.get(face.ownerAccount)?.limits?.budgetCents).to.equal(2500);
   });
 
-  it('switches the production pack', async () => {
+  it('POST enable-prodpack and disable-prodpack switch the production pack', async () => {
     for (const [verb, isOn] of [
       ['enable', true],
       ['enable', true],
@@ -122,12 +121,12 @@ describe('management: message queue accounts', function () {
     }
   });
 
-  it('says that it is suspended', async () => {
+  it('a suspended account has state passive', async () => {
     await face.control.send({ type: 'SetAccountState', account: face.ownerAccount, state: 'passive' });
     expect(await shown()).to.include({ state: 'passive', active: false, modifying_state: 'suspended' });
   });
 
-  it('moves to a team, and leaves a new one behind', async () => {
+  it('POST move-to-team moves the queue, and the person gets a new one', async () => {
     const before = await shown();
     const team = await face.newTeam();
     const body = { msgq_id: face.queue, target_team_id: team };
@@ -142,14 +141,42 @@ describe('management: message queue accounts', function () {
     expect(moved).to.include({ customer_id: team, token: before.token });
   });
 
-  it('tells anybody from where messages are delivered', async () => {
+  it('POST /v2/msgq/user creates an account in the other region once, with the plan of the first', async () => {
+    await face.ok('POST', `/v2/msgq/set-plan/${face.queue}`, { body: { plan_name: 'msgq_fixed_1m' } });
+    const first = await shown();
+    face.control.nowMs += 1000;
+    const second = (await face.ok('POST', '/v2/msgq/user', { body: { region: 'us-east-1' } })).json as Shown;
+    expect(second).to.include({
+      region: 'us-east-1',
+      reserved_type: 'msgq_fixed_1m',
+      active: true,
+      customer_id: 'owner@example.com',
+    });
+    expect(second.max_requests_per_day).to.equal(first.max_requests_per_day);
+    expect(second.token).to.not.equal(first.token);
+    expect(second.read_only_token).to.be.a('string').and.not.equal('');
+    const users = (await face.ok('GET', '/v2/msgq/users')).json as Shown[];
+    expect(users.map(({ region }) => region)).to.deep.equal(['eu-central-1', 'us-east-1']);
+    expect((await face.ok('GET', '/v2/msgq/user')).json).to.deep.equal(first);
+    for (const [region, text] of [
+      ['us-east-1', 'region: the account has a message queue in us-east-1 already'],
+      ['eu-central-1', 'region: the account has a message queue in eu-central-1 already'],
+      ['mars-1', 'region'],
+    ]) {
+      const { status, json } = await face.call('POST', '/v2/msgq/user', { body: { region } });
+      expect(status).to.equal(400);
+      expect((json as { error: string }).error).to.include(text);
+    }
+  });
+
+  it('GET /v2/msgq/ipv4 shows the delivery addresses without credentials', async () => {
     for (const as of [null, undefined, { email: 'wrong@example.com', key: 'wrong' }]) {
       const { status, json } = await face.call('GET', '/v2/msgq/ipv4', as === undefined ? {} : { as });
       expect([status, json]).to.deep.equal([200, ['192.0.2.1/32']]);
     }
   });
 
-  it('is not there for anybody else', async () => {
+  it('a queue account gets 404 for other accounts', async () => {
     const { caller: as } = await face.newPerson('stranger@example.com');
     for (const [method, path, body] of [
       ['GET', 'user'],

@@ -1,12 +1,11 @@
 /** Search indexes by the management API. */
 import { expect } from 'chai';
-import { databaseIdOfUuid } from '../../../src/messages/index.js';
+import { databaseIdOfUuid } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
 
 type Shown = Record<string, unknown> & { readonly id: string };
 
-describe('management: search indexes', function () {
-  this.timeout(30_000);
+describe('management API: search indexes', () => {
   let face: ManagementHarness;
 
   beforeEach(async () => {
@@ -16,7 +15,7 @@ describe('management: search indexes', function () {
 
   const shown = async (id: string) => (await face.ok('GET', `/v2/search/${id}`)).json as Shown;
 
-  it('shows of a new one every field of the specification', async () => {
+  it('POST /v2/search shows every documented field', async () => {
     const body = { name: 'papers', region: 'us-central1', type: 'payg' };
     const made = (await face.ok('POST', '/v2/search', { body })).json as Shown;
     expect(made).to.include({
@@ -44,7 +43,7 @@ describe('management: search indexes', function () {
     expect((await face.ok('GET', '/v2/search')).json).to.deep.equal([made]);
   });
 
-  it('shows queries and updates a second for each minute of the last hour', async () => {
+  it('GET shows queries and updates a second for each minute of the last hour', async () => {
     const { throughput_vector } = await shown(await face.newSearchIndex());
     const points = throughput_vector as { x: string; y: number }[];
     expect(points.length).to.equal(60);
@@ -54,23 +53,23 @@ describe('management: search indexes', function () {
     expect(new Set(steps)).to.deep.equal(new Set([60_000]));
   });
 
-  it('shows an index also while statistics are away', async () => {
+  it('GET shows an index while statistics are unavailable', async () => {
     const id = await face.newSearchIndex();
     face.statistics.failure = new Error('away');
     expect((await shown(id)).throughput_vector).to.deep.equal([]);
   });
 
-  for (const [what, body, text] of [
+  for (const [mistake, body, text] of [
     ['without a name', { region: 'eu-west-1', type: 'payg' }, 'name: is required'],
     ['without a region', { name: 'a', type: 'payg' }, 'region: is required'],
     ['without a type', { name: 'a', region: 'eu-west-1' }, 'type: is required'],
     [
-      'in a region that there is not',
+      'in an unknown region',
       { name: 'a', region: 'us-east-1', type: 'payg' },
       'region: must be one of the following values: eu-west-1, us-central1',
     ],
     [
-      'of a type that there is not',
+      'of an unknown type',
       { name: 'a', region: 'eu-west-1', type: 'gold' },
       'type: must be one of the following values: free, payg, fixed',
     ],
@@ -80,14 +79,14 @@ describe('management: search indexes', function () {
       'type: fixed is not available on this server',
     ],
   ] as const) {
-    it(`refuses one ${what}`, async () => {
+    it(`POST /v2/search is refused ${mistake}`, async () => {
       const { status, json } = await face.call('POST', '/v2/search', { body });
       expect([status, json]).to.deep.equal([400, { error: text }]);
       expect((await face.ok('GET', '/v2/search')).json).to.deep.equal([]);
     });
   }
 
-  it('makes one of the type fixed where that is offered', async () => {
+  it('POST /v2/search accepts the type fixed when it is offered', async () => {
     const offering = await new ManagementHarness({ offersFixedSearch: true }).start();
     try {
       const id = await offering.newSearchIndex({ type: 'fixed' });
@@ -97,13 +96,13 @@ describe('management: search indexes', function () {
     }
   });
 
-  it('renames', async () => {
+  it('POST rename changes the name', async () => {
     const id = await face.newSearchIndex();
     expect((await face.ok('POST', `/v2/search/${id}/rename`, { body: { name: 'books' } })).text).to.equal('"OK"');
     expect(await shown(id)).to.include({ name: 'books' });
   });
 
-  it('replaces both tokens', async () => {
+  it('POST reset-password replaces both tokens', async () => {
     const id = await face.newSearchIndex();
     const before = await shown(id);
     expect((await face.ok('POST', `/v2/search/${id}/reset-password`)).text).to.equal('"OK"');
@@ -112,7 +111,7 @@ describe('management: search indexes', function () {
     expect(after.read_only_token).to.not.equal(before.read_only_token);
   });
 
-  it('moves to a team, and not to a person', async () => {
+  it('POST transfer moves an index to a team, and refuses a person', async () => {
     const id = await face.newSearchIndex();
     const team = await face.newTeam();
     const toPerson = await face.call('POST', `/v2/search/${id}/transfer`, {
@@ -128,7 +127,7 @@ describe('management: search indexes', function () {
     expect((await face.ok('GET', `/v2/search/${id}`, { as: of })).json).to.include({ customer_id: team });
   });
 
-  it('deletes, and knows nothing of it afterwards', async () => {
+  it('DELETE removes an index, and later calls get 404', async () => {
     const id = await face.newSearchIndex();
     expect((await face.ok('DELETE', `/v2/search/${id}`)).text).to.equal('"OK"');
     expect(face.removed).to.deep.equal([[databaseIdOfUuid(id), 1]]);
@@ -142,7 +141,7 @@ describe('management: search indexes', function () {
     }
   });
 
-  it('is not there for anybody else', async () => {
+  it('a search index gets 404 for other accounts', async () => {
     const id = await face.newSearchIndex();
     const { caller: as } = await face.newPerson('stranger@example.com');
     for (const [method, path, body] of [

@@ -1,4 +1,4 @@
-/** Statistics by the management API: neutral numbers in the shape that the published API gives them. */
+/** Statistics by the management API: neutral numbers in the format of the published API. */
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
@@ -37,8 +37,7 @@ const PRICES = {
   },
 };
 
-describe('management: statistics', function () {
-  this.timeout(30_000);
+describe('management API: statistics', () => {
   let face: ManagementHarness;
   let database: string;
   let index: string;
@@ -55,7 +54,7 @@ describe('management: statistics', function () {
   const read = async (path: string) => (await face.ok('GET', path)).json as Series & Record<string, unknown>;
 
   for (const [period, count, stepMinutes] of PERIODS) {
-    it(`have ${count} points ${stepMinutes} minutes apart for ${period}, the same times in every series`, async () => {
+    it(`have ${count} points ${stepMinutes} minutes apart for ${period}, at the same times in every series`, async () => {
       for (const [path, names] of [
         [`/v2/msgq/stats/${face.queue}`, ['daily_used', 'daily_used_workflow', 'daily_bandwidth_used']],
         [`/v2/kv/stats/${database}`, ['throughput', 'keyspace', 'latency_99', 'hits', 'diskusage', 'connection_count']],
@@ -80,13 +79,13 @@ describe('management: statistics', function () {
     });
   }
 
-  it('are those of the last hour when nobody says for which time', async () => {
+  it('default to the last hour', async () => {
     for (const path of [`/v2/msgq/stats/${face.queue}`, `/v2/kv/stats/${database}`, `/v2/search/${index}/stats`]) {
       expect(await read(path)).to.deep.equal(await read(`${path}?period=1h`));
     }
   });
 
-  it('of all databases are told together, with what each has and did', async () => {
+  it('of all databases are in one answer, with the totals of each', async () => {
     const answer = await read('/v2/kv/stats?period=1d');
     expect(answer.throughput).to.have.length(60);
     expect(answer.read?.[0]?.y).to.equal(60 / (24 * 60));
@@ -105,7 +104,7 @@ describe('management: statistics', function () {
     expect(await read('/v2/kv/stats')).to.deep.equal(await read('/v2/kv/stats?period=1h'));
   });
 
-  it('know seven periods', async () => {
+  it('refuse an unknown period with 400', async () => {
     for (const period of ['2h', '60', '', '1H', '30d ']) {
       const query = `period=${encodeURIComponent(period)}`;
       for (const path of [`/v2/msgq/stats/${face.queue}`, `/v2/kv/stats/${database}`, `/v2/search/${index}/stats`]) {
@@ -116,7 +115,7 @@ describe('management: statistics', function () {
     }
   });
 
-  it('of a queue cover the whole month by day, days to come included', async () => {
+  it('of a queue cover every day of the month, also future ones', async () => {
     const answer = await read(`/v2/msgq/stats/${face.queue}?period=7d`);
     const { days } = answer;
     expect(days.length).to.equal(30);
@@ -134,7 +133,7 @@ describe('management: statistics', function () {
     expect(answer.dlq_message_count).to.equal(4);
   });
 
-  it('of a queue have every series, whatever happened', async () => {
+  it('of a queue have every series, also empty ones', async () => {
     const answer = (await read(`/v2/msgq/stats/${face.queue}`)) as unknown as Record<
       string,
       { id: string; data_points: Point[] }[]
@@ -149,7 +148,7 @@ describe('management: statistics', function () {
     }
   });
 
-  it('of a queue and of a database show days that add up to what the month is said to cost', async () => {
+  it('of a queue and a database have daily costs that add up to the monthly cost', async () => {
     // 100 messages a day are 0.00014 dollars, 1000 commands 0.00004: each rounded by itself, the days come to less.
     const cheap = await new ManagementHarness({
       pricesOf: () => ({
@@ -173,7 +172,7 @@ describe('management: statistics', function () {
     }
   });
 
-  it('of a queue cost no more than its budget, or the price of its plan', async () => {
+  it('of a queue cost at most the budget, or the price of the plan', async () => {
     const billing = async () => (await read(`/v2/msgq/stats/${face.queue}`)).total_monthly_billing;
     // 100 requests a day at a dollar each hundred are 10 dollars; nobody can have a budget below 20.
     await face.ok('PATCH', `/v2/msgq/update-budget/${face.queue}`, { body: { budget: 20 } });
@@ -224,7 +223,7 @@ describe('management: statistics', function () {
     });
   });
 
-  it('of a database are averages a second, and throughput is reads and writes', async () => {
+  it('of a database are averages a second, and throughput is reads plus writes', async () => {
     const answer = await read(`/v2/kv/stats/${database}`);
     for (const [name, y] of [
       ['read', 1],
@@ -259,7 +258,7 @@ describe('management: statistics', function () {
     });
   });
 
-  it('of a search index on the free plan cost nothing, alone and with the others', async () => {
+  it('of a search index on the free plan have cost 0, also in the total', async () => {
     const free = await face.newSearchIndex({ name: 'tried out', type: 'free' });
     expect((await read(`/v2/search/${free}/stats`)).monthly_cost).to.equal(0);
     face.statistics.asked.length = 0;
@@ -269,7 +268,7 @@ describe('management: statistics', function () {
     await face.ok('DELETE', `/v2/search/${free}`);
   });
 
-  it('of all search indexes together add them up', async () => {
+  it('of all search indexes are added up', async () => {
     await face.newSearchIndex({ name: 'second' });
     expect(await read('/v2/search/stats')).to.deep.equal({
       record_count: 22,
@@ -281,14 +280,14 @@ describe('management: statistics', function () {
     });
   });
 
-  it('are told to be away when they are', async () => {
+  it('get 503 with Retry-After when they are unavailable', async () => {
     face.statistics.failure = new MillraceError('SHARD_UNAVAILABLE', 'no projection answers');
     const { status, headers } = await face.call('GET', `/v2/kv/stats/${database}`);
     face.statistics.failure = undefined;
     expect([status, headers.get('retry-after')]).to.deep.equal([503, '1']);
   });
 
-  it('say how far behind they are when counting does not keep up, and nothing else', async () => {
+  it('have a millrace-stale header when counting is behind', async () => {
     const paths = [
       `/v2/kv/stats/${database}`,
       `/v2/msgq/stats/${face.queue}`,

@@ -1,9 +1,8 @@
-/** Teams, and what each role may do for one. */
+/** Teams, and the rights of each role. */
 import { expect } from 'chai';
 import { type Caller, ManagementHarness } from '../../support/management-face.js';
 
-describe('management: teams', function () {
-  this.timeout(30_000);
+describe('management API: teams', () => {
   let face: ManagementHarness;
   let team: string;
 
@@ -18,13 +17,13 @@ describe('management: teams', function () {
   const status = async (as: Caller, method: string, path: string, body?: object) =>
     (await face.call(method, path, { as, body })).status;
 
-  it('has the person who made it for its owner', async () => {
+  it('GET /v2/teams shows the creator as the owner', async () => {
     const shown = { team_id: team, team_name: 'crew', copy_cc: true };
     expect((await face.ok('GET', '/v2/teams')).json).to.deep.equal([shown]);
     expect(await members()).to.deep.equal([{ ...shown, member_email: 'owner@example.com', member_role: 'owner' }]);
   });
 
-  it('takes somebody in at once, by e-mail in any case', async () => {
+  it('POST /v2/teams/member adds a member, with the e-mail in lower case', async () => {
     const body = { team_id: team, member_email: 'Ada@Example.com', member_role: 'dev' };
     const { json } = await face.ok('POST', '/v2/teams/member', { body });
     const shown = {
@@ -38,7 +37,7 @@ describe('management: teams', function () {
     expect(await members()).to.deep.include(shown);
   });
 
-  it('changes a role by removing and adding', async () => {
+  it('a role is changed by removing and adding the member', async () => {
     const member = { team_id: team, member_email: 'ada@example.com' };
     await face.ok('POST', '/v2/teams/member', { body: { ...member, member_role: 'dev' } });
     const again = await face.call('POST', '/v2/teams/member', { body: { ...member, member_role: 'admin' } });
@@ -48,7 +47,7 @@ describe('management: teams', function () {
     expect(json).to.include({ member_role: 'admin' });
   });
 
-  it('gives nobody the role of the owner, or one that there is not', async () => {
+  it('POST /v2/teams/member refuses the role owner and unknown roles', async () => {
     for (const member_role of ['owner', 'boss', '', undefined]) {
       const body = { team_id: team, member_email: 'ada@example.com', member_role };
       const { status, json } = await face.call('POST', '/v2/teams/member', { body });
@@ -57,25 +56,25 @@ describe('management: teams', function () {
     }
   });
 
-  it('keeps its owner', async () => {
+  it('DELETE /v2/teams/member refuses to remove the owner', async () => {
     const body = { team_id: team, member_email: 'owner@example.com' };
     expect((await face.call('DELETE', '/v2/teams/member', { body })).status).to.equal(400);
   });
 
-  it('knows no member who is none', async () => {
+  it('DELETE /v2/teams/member answers 404 for a person outside the team', async () => {
     const body = { team_id: team, member_email: 'nobody@example.com' };
     const { status, json } = await face.call('DELETE', '/v2/teams/member', { body });
     expect([status, json]).to.deep.equal([404, { error: 'team member not found' }]);
   });
 
-  it('closes the keys of who leaves', async () => {
+  it('the keys of a removed member get 401', async () => {
     const dev = await face.memberOf(team, 'dev');
     expect(await status(dev, 'GET', '/v2/kv/databases')).to.equal(200);
     await face.ok('DELETE', '/v2/teams/member', { body: { team_id: team, member_email: dev.email } });
     expect(await status(dev, 'GET', '/v2/kv/databases')).to.equal(401);
   });
 
-  it('is deleted by its owner, when it owns nothing', async () => {
+  it('DELETE /v2/team is for the owner of a team without databases', async () => {
     const of = await face.newKey(face.owner, 'of the team', { team_id: team });
     const database = await face.newDatabase({}, of);
     const refused = await face.call('DELETE', `/v2/team/${team}`);
@@ -87,7 +86,7 @@ describe('management: teams', function () {
     expect(await status(of, 'GET', '/v2/teams')).to.equal(401);
   });
 
-  it('is one of five at most that a person owns', async () => {
+  it('a person owns at most five teams', async () => {
     for (let count = 1; count < 5; count += 1) await face.newTeam(`crew ${count}`);
     const body = { team_name: 'one more', copy_cc: false };
     const { status, json } = await face.call('POST', '/v2/team', { body });
@@ -95,7 +94,7 @@ describe('management: teams', function () {
     expect((json as { error: string }).error).to.include('5 teams');
   });
 
-  it('is not there for anybody else', async () => {
+  it('a team gets 404 for other persons', async () => {
     const { caller } = await face.newPerson('stranger@example.com');
     const member = { team_id: team, member_email: 'stranger@example.com' };
     expect(await status(caller, 'GET', `/v2/teams/${team}`)).to.equal(404);
@@ -105,7 +104,7 @@ describe('management: teams', function () {
     expect((await face.ok('GET', '/v2/teams', { as: caller })).json).to.deep.equal([]);
   });
 
-  it('is all that the key of a team acts for', async () => {
+  it('a key of a team acts for that team only', async () => {
     const other = await face.newTeam('other');
     const of = await face.newKey(face.owner, 'of the team', { team_id: team });
     expect((await face.ok('GET', '/v2/teams', { as: of })).json).to.have.length(1);
@@ -134,7 +133,7 @@ describe('management: teams', function () {
       queue = first?.id as string;
     });
 
-    const CALLS: readonly [what: string, who: string, method: string, path: string, body?: object][] = [
+    const CALLS: readonly [action: string, who: string, method: string, path: string, body?: object][] = [
       ['see databases', 'owner admin dev finance', 'GET', '/v2/kv/database/:db'],
       ['see statistics', 'owner admin dev finance', 'GET', '/v2/kv/stats/:db'],
       ['see the audit log', 'owner admin dev finance', 'GET', '/auditlogs'],
@@ -162,8 +161,8 @@ describe('management: teams', function () {
       ['change its budget', 'owner admin finance', 'PATCH', '/v2/msgq/update-budget/:queue', { budget: 30 }],
     ];
 
-    for (const [what, who, method, path, body] of CALLS) {
-      it(`lets ${who.split(' ').join(', ')} ${what}`, async () => {
+    for (const [action, who, method, path, body] of CALLS) {
+      it(`lets ${who.split(' ').join(', ')} ${action}`, async () => {
         const target = path.replace(':db', database).replace(':team', team).replace(':queue', queue);
         for (const [role, as] of Object.entries(callers)) {
           const { status, json } = await face.call(method, target, { as, body });
@@ -182,7 +181,7 @@ describe('management: teams', function () {
       }
     });
 
-    it('lets the owner alone delete the team', async () => {
+    it('lets only the owner delete the team', async () => {
       await face.ok('DELETE', `/v2/kv/database/${database}`, { as: callers.owner });
       for (const role of ['admin', 'dev', 'finance'] as const) {
         expect(await status(callers[role], 'DELETE', `/v2/team/${team}`), role).to.equal(403);
@@ -190,7 +189,7 @@ describe('management: teams', function () {
       expect(await status(callers.owner, 'DELETE', `/v2/team/${team}`)).to.equal(200);
     });
 
-    it('shows no secrets to whoever may not use what they open', async () => {
+    it('hides secrets from the role finance', async () => {
       const index = await face.newSearchIndex({}, callers.owner);
       const as = callers.finance;
       const shownDatabase = (await face.ok('GET', `/v2/kv/database/${database}`, { as })).json;
@@ -203,7 +202,7 @@ describe('management: teams', function () {
       );
     });
 
-    it('counts in the team that something is moved to, too', async () => {
+    it('applies in the target team of a move too', async () => {
       const theirs = await face.newPerson('their@example.com');
       const target = await face.newTeam('theirs', theirs.caller);
       const body = { team_id: target, member_email: 'owner@example.com', member_role: 'finance' };

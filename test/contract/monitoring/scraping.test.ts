@@ -1,9 +1,9 @@
-/** The scrape endpoint: what it shows of a database, to whom, and in which words. */
+/** The scrape endpoint: the metrics of a database, the access to them, and their format. */
 import { expect } from 'chai';
-import type { Mounted } from '../../../src/edge/index.js';
+import type { Middleware } from 'koa';
 import { createScrapeHandler, ScrapeGrants } from '../../../src/edge/monitoring/index.js';
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
-import { databaseIdOfUuid, hashSecret } from '../../../src/messages/index.js';
+import { databaseIdOfUuid, hashSecret } from '../../../src/protocol/index.js';
 import { MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
 
 const PATH = '/monitoring/prometheus/federate';
@@ -13,10 +13,10 @@ class ScrapeStand extends ManagementHarness {
   isFresh = true;
 
   constructor() {
-    let scrape: Mounted | undefined;
+    let scrape: Middleware | undefined;
     super({
       aliases: [MANAGEMENT_ALIAS],
-      mount: { others: [(request, response) => scrape?.(request, response) ?? false] },
+      mount: [(context, next) => scrape?.(context, next) ?? next()],
     });
     const stand = this;
     scrape = createScrapeHandler({
@@ -68,8 +68,7 @@ class ScrapeStand extends ManagementHarness {
   }
 }
 
-describe('monitoring: scraping', function () {
-  this.timeout(30_000);
+describe('GET /monitoring/prometheus/federate', () => {
   let stand: ScrapeStand;
   let database: string;
   let token: string;
@@ -93,7 +92,7 @@ describe('monitoring: scraping', function () {
     return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')));
   };
 
-  it('shows totals of the month, the last whole minute, and how things are', async () => {
+  it('shows totals of the month, the last whole minute and current values', async () => {
     const { status, headers, text } = await stand.scrape(token);
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect(headers.get('cache-control')).to.equal('no-store');
@@ -120,7 +119,7 @@ describe('monitoring: scraping', function () {
     expect(new Set(namesIn(text)).size, 'each family once').to.equal(namesIn(text).length);
   });
 
-  it('of an account shows its queue, and each of its databases in the same families', async () => {
+  it("with an account's token shows the queue and every database", async () => {
     const second = await stand.newDatabase({ database_name: 'second' });
     const { status, text } = await stand.scrape(await stand.switchQueueOn('mrm_queue'));
     expect(status).to.equal(200);
@@ -132,7 +131,7 @@ describe('monitoring: scraping', function () {
     expect(namesIn((await stand.scrape(token)).text)).to.not.include('millrace_queue_requests_total');
   });
 
-  it('counts from the beginning of the month, whatever days are kept', async () => {
+  it('counts from the first day of the month', async () => {
     const { nowMs } = stand.control;
     const total = async () => valueIn((await stand.scrape(token)).text, 'millrace_kv_commands_total');
     try {
@@ -150,7 +149,7 @@ describe('monitoring: scraping', function () {
     }
   });
 
-  it('says how far behind the numbers are when counting does not keep up', async () => {
+  it('has a millrace-stale header when counting is behind', async () => {
     expect((await stand.scrape(token)).headers.get('millrace-stale')).to.equal(null);
     stand.statistics.behind = { positions: 3, ms: 9000 };
     const { status, headers } = await stand.scrape(token);
@@ -158,13 +157,13 @@ describe('monitoring: scraping', function () {
     expect([status, headers.get('millrace-stale')]).to.deep.equal([200, 'positions=3, seconds=9']);
   });
 
-  it('asks for a minute when all of it is counted', async () => {
+  it('queries the last minute after it is completely counted', async () => {
     await stand.scrape(token);
     const id = databaseIdOfUuid(database);
     expect(stand.statistics.asked).to.deep.include({ what: 'database', id, period: '1h' });
   });
 
-  it('shows just what is matched', async () => {
+  it('shows only matched metrics', async () => {
     const names = async (...matches: string[]) => {
       const query = matches.map((match) => `match[]=${encodeURIComponent(match)}`).join('&');
       return namesIn((await stand.scrape(token, `?${query}`)).text);
@@ -181,17 +180,17 @@ describe('monitoring: scraping', function () {
     expect(await names('{__name__=~"millrace_kv_keys.+"}')).to.deep.equal([]);
   });
 
-  it('refuses what it cannot match', async () => {
+  it('refuses invalid matchers with 400', async () => {
     for (const match of ['', '{job="x"}', '{__name__=~"(a+)+$"}', '{__name__="a.*"}', 'a b', '1a', '{}']) {
       const { status, text } = await stand.scrape(token, `?match[]=${encodeURIComponent(match)}`);
       expect([match, status]).to.deep.equal([match, 400]);
-      expect((JSON.parse(text) as { error: string }).error).to.match(/^match\[\]: is the name of a metric/);
+      expect((JSON.parse(text) as { error: string }).error).to.match(/^match\[\]: must be the name of a metric/);
     }
     const many = Array.from({ length: 101 }, () => 'match[]=a').join('&');
     expect((await stand.scrape(token, `?${many}`)).status).to.equal(400);
   });
 
-  it('lets nobody in without the token of a database', async () => {
+  it('answers 401 without a valid token', async () => {
     for (const wrong of [undefined, 'mrm_other', '', 'x'.repeat(600), stand.owner.key]) {
       const { status, headers, text } = await stand.scrape(wrong);
       expect([wrong, status, headers.get('www-authenticate')]).to.deep.equal([wrong, 401, 'Bearer realm="monitoring"']);
@@ -202,7 +201,7 @@ describe('monitoring: scraping', function () {
     expect(stand.statistics.asked).to.deep.equal([]);
   });
 
-  it('knows other paths and methods only by refusing them', async () => {
+  it('answers 404 to other paths and 405 to other methods', async () => {
     for (const path of ['/monitoring/', `${PATH}/`, '/monitoring/prometheus', '/monitoring/prometheus/api/v1/query']) {
       expect((await stand.scrape(token, '', 'GET', path)).status, path).to.equal(404);
       expect((await stand.scrape(undefined, '', 'GET', path)).status, path).to.equal(401);
@@ -213,14 +212,14 @@ describe('monitoring: scraping', function () {
     expect([head.status, head.text]).to.deep.equal([200, '']);
   });
 
-  it('shows each token its own database alone', async () => {
+  it('shows only the database of the token', async () => {
     const other = await stand.newDatabase({ database_name: 'second' });
     const { text } = await stand.scrape(await stand.switchOn(other, 'mrm_two'));
     expect(text).to.include(`database_id="${other}"`).and.not.include(database);
     expect((await stand.scrape(token)).text).to.not.include(other);
   });
 
-  it('writes a name as the format wants it', async () => {
+  it('escapes names as the format requires', async () => {
     const odd = await stand.newDatabase({ database_name: 'plain' });
     const id = databaseIdOfUuid(odd) as DatabaseId;
     const oddToken = await stand.switchOn(odd, 'mrm_odd');
@@ -239,7 +238,7 @@ describe('monitoring: scraping', function () {
     }
   });
 
-  it('is over at once when it is switched off, the token replaced, or the database deleted', async () => {
+  it('answers 401 after it is disabled, the token replaced, or the database deleted', async () => {
     const gone = await stand.newDatabase({ database_name: 'gone' });
     const first = await stand.switchOn(gone, 'mrm_first');
     const second = await stand.switchOn(gone, 'mrm_second');
@@ -251,7 +250,7 @@ describe('monitoring: scraping', function () {
     expect((await stand.scrape(third)).status).to.equal(401);
   });
 
-  it('answers 503 when nobody can say whose token it is, or what was counted', async () => {
+  it('answers 503 while tokens cannot be checked, or statistics are unavailable', async () => {
     stand.statistics.failure = new MillraceError('MAILBOX_FULL', 'too many questions');
     const busy = await stand.scrape(token);
     expect([busy.status, busy.headers.get('retry-after')]).to.deep.equal([503, '1']);
@@ -259,7 +258,7 @@ describe('monitoring: scraping', function () {
     expect((await stand.scrape(token)).status).to.equal(503);
   });
 
-  it('says nothing of a defect of ours, but in the log', async () => {
+  it('hides an internal error from the client, and logs it', async () => {
     stand.statistics.failure = new Error('a secret detail');
     const { status, text } = await stand.scrape(token);
     expect([status, text.includes('secret')]).to.deep.equal([500, false]);

@@ -1,11 +1,10 @@
-/** Switching the scrape endpoint of a database on and off by the management API. */
+/** Enabling and disabling the scrape endpoint of a database by the management API. */
 import { expect } from 'chai';
 import { ManagementHarness } from '../../support/management-face.js';
 
 type Shown = Record<string, unknown> & { readonly prometheus_token?: string };
 
-describe('management: monitoring of a database', function () {
-  this.timeout(30_000);
+describe('management API: enable-prometheus and disable-prometheus', () => {
   let face: ManagementHarness;
   let database: string;
 
@@ -19,7 +18,7 @@ describe('management: monitoring of a database', function () {
     (await face.ok('POST', `/v2/kv/${verb}-prometheus/${database}`)).json as Shown;
   const shown = async () => (await face.ok('GET', `/v2/kv/database/${database}`)).json as Shown;
 
-  it('shows the token once, and keeps its hash and what only the key file opens', async () => {
+  it('enable shows the token once, and stores its hash and a sealed copy', async () => {
     expect((await shown()).prometheus_enabled).to.equal('false');
     const on = await switched('enable');
     expect(on.prometheus_enabled).to.equal('true');
@@ -31,7 +30,7 @@ describe('management: monitoring of a database', function () {
     expect(face.control.state.scrapeTokens.size).to.equal(1);
   });
 
-  it('keeps the token of one that is on already', async () => {
+  it('enable keeps an existing token', async () => {
     const before = await switched('enable');
     const again = await switched('enable');
     expect(again).to.not.have.property('prometheus_token');
@@ -41,7 +40,7 @@ describe('management: monitoring of a database', function () {
     expect(before.prometheus_token).to.be.a('string');
   });
 
-  it('forgets the token when it is switched off, and makes another one afterwards', async () => {
+  it('disable removes the token, and a later enable makes another', async () => {
     const first = await switched('enable');
     expect((await switched('disable')).prometheus_enabled).to.equal('false');
     expect(face.control.state.scrapeTokens.size).to.equal(0);
@@ -50,7 +49,7 @@ describe('management: monitoring of a database', function () {
     expect(second.prometheus_token).to.be.a('string').that.does.not.equal(first.prometheus_token);
   });
 
-  it('is noted in the audit log, without the token', async () => {
+  it('both are in the audit log, without the token', async () => {
     const { prometheus_token: token } = await switched('enable');
     await switched('disable');
     const { json, text } = await face.ok('GET', '/auditlogs');
@@ -59,7 +58,7 @@ describe('management: monitoring of a database', function () {
     expect(text).to.not.include(token);
   });
 
-  it('is switched for a queue likewise', async () => {
+  it('both work for a queue too', async () => {
     const [queue] = (await face.ok('GET', '/v2/msgq/users')).json as { id: string }[];
     const at = async (verb: string) =>
       (await face.ok('POST', `/v2/msgq/${verb}-prometheus/${queue?.id}`)).json as Shown;
@@ -72,7 +71,7 @@ describe('management: monitoring of a database', function () {
     expect(face.control.state.queueScrapeTokens.size).to.equal(0);
   });
 
-  it("refuses a key that may only look, and does not know another's database", async () => {
+  it("both get 403 for a read-only key, and 404 for another account's database", async () => {
     const looker = await face.readOnlyKey();
     const { caller: stranger } = await face.newPerson('stranger@example.com');
     for (const verb of ['enable', 'disable']) {

@@ -1,9 +1,10 @@
 /**
- * Whatever is sent to the data plane of search indexes, it answers in its form, and nothing is a failure of ours.
+ * Random requests to the data plane of search indexes: every answer has its format, and none is an internal error.
  * Proves SC2.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { repetitions } from '../../support/depth.js';
 import { SearchFaceHarness } from '../../support/search-face.js';
 import { FollowedGateway } from '../../support/search-follower.js';
 
@@ -72,7 +73,7 @@ const body = fc.oneof(
   fc.string(),
 );
 
-describe('search data plane: any request', () => {
+describe('search data plane: random requests', () => {
   let face: SearchFaceHarness;
   before(async () => {
     const gateway = new FollowedGateway();
@@ -80,7 +81,7 @@ describe('search data plane: any request', () => {
   });
   after(() => face.stop());
 
-  it('is answered with a result, or with an error and its status', async () => {
+  it('are answered with a result, or with an error and its status', async () => {
     const method = fc.constantFrom('POST', 'POST', 'POST', 'GET', 'DELETE', 'PUT', 'OPTIONS');
     const request = fc.record({ method, command: fc.constantFrom(...COMMANDS), name: fc.constantFrom(...NAMES), body });
     await fc.assert(
@@ -94,7 +95,7 @@ describe('search data plane: any request', () => {
           expect(answer.body.error).to.be.a('string').that.is.not.equal('');
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: repetitions(1000) },
     );
     expect(face.log.lines).to.deep.equal([]);
   });

@@ -1,4 +1,4 @@
-/** The data plane of search indexes over HTTP: documents written, read and removed. Proves DST1. */
+/** The data plane of search indexes over HTTP: writing, reading and removing documents. Proves DST1. */
 import { expect } from 'chai';
 import { DOCUMENT_WRITES } from '../../../src/domain/search/index.js';
 import { SEARCH_READ_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
@@ -13,7 +13,7 @@ describe('search data plane: documents', () => {
   afterEach(() => face.stop());
 
   describe('upsert-data', () => {
-    it('takes one document and an array of them', async () => {
+    it('accepts one document and an array of documents', async () => {
       expect(await face.result('upsert-data/films', { id: 'a', content: { title: 'Ä' } })).to.equal('Success');
       const many = [
         { id: 'b', content: { title: 'B' }, metadata: { year: 1999 } },
@@ -27,13 +27,13 @@ describe('search data plane: documents', () => {
       ]);
     });
 
-    it('replaces a document whole', async () => {
+    it('replaces a document completely', async () => {
       await face.result('upsert-data/films', { id: 'a', content: { x: 1 }, metadata: { y: 1 } });
       await face.result('upsert-data/films', { id: 'a', content: { z: 2 } });
       expect(await face.result('fetch/films', { ids: ['a'], ...ALL })).to.deep.equal([{ id: 'a', content: { z: 2 } }]);
     });
 
-    it('lets the last of several with one id count, and counts one document', async () => {
+    it('keeps the last of several documents with one id, and counts one', async () => {
       await face.result('upsert-data/films', [
         { id: 'a', content: { x: 1 } },
         { id: 'a', content: { x: 2 } },
@@ -42,20 +42,20 @@ describe('search data plane: documents', () => {
       expect((await face.result('info')).vectorCount).to.equal(1);
     });
 
-    it('takes a number for an id, as its text', async () => {
+    it('accepts a number as an id, and stores its text', async () => {
       await face.result('upsert-data/films', { id: 7, content: { x: 1 } });
       expect(await face.result('fetch/films', { ids: [7], ...ALL })).to.deep.equal([{ id: '7', content: { x: 1 } }]);
       expect(await face.result('delete/films', { ids: [7] })).to.deep.equal({ deleted: 1 });
     });
 
-    it('keeps a vector of the client’s own, and shows it when asked', async () => {
+    it('stores a vector of the client, and shows it on request', async () => {
       await face.result('upsert-data/films', { id: 'a', content: {}, vector: [0.5, 1] });
       expect(await face.result('fetch/films', { ids: ['a'], ...ALL })).to.deep.equal([{ id: 'a', content: {} }]);
       const shown = await face.result('fetch/films', { ids: ['a'], includeVectors: true });
       expect(shown).to.deep.equal([{ id: 'a', vector: [0.5, 1] }]);
     });
 
-    it('creates nothing of an empty array', async () => {
+    it('creates no index from an empty array', async () => {
       expect(await face.result('upsert-data/films', [])).to.equal('Success');
       expect(await face.result('list-namespaces')).to.deep.equal([]);
     });
@@ -69,7 +69,7 @@ describe('search data plane: documents', () => {
       expect((await face.result('info')).vectorCount).to.equal(100);
     });
 
-    it('names the document and the field that is wrong, and writes none', async () => {
+    it('names the document and the field that is wrong, and writes no document', async () => {
       const good = { id: 'good', content: { x: 1 } };
       const wrong: [unknown, string][] = [
         [[good, { content: {} }], 'document 1: id must be a string'],
@@ -80,7 +80,7 @@ describe('search data plane: documents', () => {
         [[good, { id: 'a' }], 'document 1: content must be an object'],
         [{ id: 'a', content: [] }, 'document 0: content must be an object'],
         [{ id: 'a', content: {}, metadata: 'x' }, 'document 0: metadata must be an object'],
-        [{ id: 'a', content: {}, vector: ['x'] }, 'document 0: vector: a vector is made of finite numbers'],
+        [{ id: 'a', content: {}, vector: ['x'] }, 'document 0: vector: a vector must contain only finite numbers'],
         [{ id: 'a', content: {}, vector: {} }, 'document 0: vector must be an array of numbers'],
         [[good, 'text'], 'document 1 is not a JSON object'],
         [{ id: 'a', content: { x: 'y'.repeat(5000) } }, 'document 0: content has 5008 characters as JSON'],
@@ -96,7 +96,7 @@ describe('search data plane: documents', () => {
       expect(await face.result('list-namespaces')).to.deep.equal([]);
     });
 
-    it('refuses a long body that is no JSON, wherever it stops being so', async () => {
+    it('refuses a long body that is not JSON, at any position of the error', async () => {
       const batch = Array.from({ length: 100 }, (_, at) => ({ id: `d${at}`, content: { text: 'x'.repeat(4000) } }));
       const whole = JSON.stringify(batch);
       const broken = [
@@ -110,7 +110,7 @@ describe('search data plane: documents', () => {
       expect(await face.result('list-namespaces')).to.deep.equal([]);
     });
 
-    it('refuses one document of more than half a megabyte, and a body beyond its bound', async () => {
+    it('refuses a document above 512 KiB and a body above 8 MiB', async () => {
       const one = await face.call('upsert-data/films', { id: 'a', content: {}, other: 'x'.repeat(600_000) });
       expect([one.status, one.body.error]).to.deep.equal([400, 'a document has more than 524288 bytes as JSON']);
       const body = await face.call('upsert-data/films', 'x'.repeat(8 * 1024 * 1024 + 1));
@@ -121,7 +121,7 @@ describe('search data plane: documents', () => {
   describe('fetch', () => {
     beforeEach(() => face.fill('films', 3));
 
-    it('answers in the order of the ids, and null for those that are not there', async () => {
+    it('answers in the order of the ids, with null for missing ones', async () => {
       expect(await face.result('fetch/films', { ids: ['d2', 'none', 'd0'], ...ALL })).to.deep.equal([
         { id: 'd2', content: { number: 2 } },
         null,
@@ -129,7 +129,7 @@ describe('search data plane: documents', () => {
       ]);
     });
 
-    it('shows content and metadata only when asked', async () => {
+    it('shows content and metadata only on request', async () => {
       expect(await face.result('fetch/films', { ids: ['d0'] })).to.deep.equal([{ id: 'd0' }]);
     });
 
@@ -137,7 +137,7 @@ describe('search data plane: documents', () => {
       expect(await face.result('fetch/none', { ids: ['a', 'b'] })).to.deep.equal([null, null]);
     });
 
-    it('finds what begins with a prefix, at most a thousand', async () => {
+    it('finds up to 1,000 documents by a prefix', async () => {
       await face.fill('many', 1100, (at) => `p${String(at).padStart(4, '0')}`);
       await face.result('upsert-data/many', [{ id: 'q', content: {} }]);
       const found = await face.result('fetch/many', { prefix: 'p' });
@@ -147,11 +147,11 @@ describe('search data plane: documents', () => {
       expect(await face.result('fetch/many', { prefix: 'none' })).to.deep.equal([]);
     });
 
-    it('is also a GET', async () => {
+    it('works with GET', async () => {
       expect(await face.result('fetch/films', { ids: ['d1'] }, { method: 'GET' })).to.deep.equal([{ id: 'd1' }]);
     });
 
-    it('wants ids or a prefix, not both and not neither', async () => {
+    it('requires ids or a prefix, and not both', async () => {
       for (const body of [{}, undefined, { ids: ['a'], prefix: 'a' }, { prefix: '' }, { ids: null }]) {
         const answer = await face.call('fetch/films', body);
         expect([answer.status, answer.body.error]).to.deep.equal([400, 'exactly one of ids and prefix is needed']);
@@ -164,7 +164,7 @@ describe('search data plane: documents', () => {
   });
 
   describe('range', () => {
-    it('walks through all documents once, in the order of their ids, whatever the page', async () => {
+    it('walks through all documents once, in the order of their ids', async () => {
       await face.fill('films', 25, (at) => `d${String(at).padStart(2, '0')}`);
       for (const start of ['', '0', 0]) {
         const seen: string[] = [];
@@ -181,7 +181,7 @@ describe('search data plane: documents', () => {
       }
     });
 
-    it('says with a page that exhausts the set that nothing is left', async () => {
+    it('has an empty nextCursor on the last page', async () => {
       await face.fill('films', 10);
       expect((await face.result('range/films', { cursor: '', limit: 10 })).nextCursor).to.equal('');
       expect((await face.result('range/films', { cursor: '', limit: 9 })).nextCursor).to.not.equal('');
@@ -191,7 +191,7 @@ describe('search data plane: documents', () => {
       });
     });
 
-    it('stays within a prefix, also one that ends in a character of several bytes', async () => {
+    it('stays within a prefix, also one that ends in a multi-byte character', async () => {
       const ids = ['a', 'aé', 'aé1', 'aéz', 'aê', 'b'];
       await face.result(
         'upsert-data/films',
@@ -206,7 +206,7 @@ describe('search data plane: documents', () => {
       expect(second).to.deep.equal({ nextCursor: '', vectors: [{ id: 'aéz' }] });
     });
 
-    it('goes on where it was when documents come and go', async () => {
+    it('continues correctly when documents are added and removed', async () => {
       await face.fill('films', 6);
       const { nextCursor } = await face.result('range/films', { cursor: '', limit: 3 });
       await face.result('delete/films', { ids: ['d2', 'd3'] });
@@ -215,7 +215,7 @@ describe('search data plane: documents', () => {
       expect(vectors).to.deep.equal([{ id: 'd4' }, { id: 'd5' }]);
     });
 
-    it('has ten documents a page when nobody says, and is empty for an index that does not exist', async () => {
+    it('has pages of ten documents by default, and is empty for an index that does not exist', async () => {
       await face.fill('films', 12);
       expect((await face.result('range/films', [])).vectors).to.have.length(10);
       expect(await face.result('range/none', { cursor: '', limit: 5 })).to.deep.equal({ nextCursor: '', vectors: [] });
@@ -238,13 +238,13 @@ describe('search data plane: documents', () => {
       expect(second.nextCursor).to.equal('');
     });
 
-    it('names what is wrong', async () => {
+    it('names the invalid field', async () => {
       const wrong: [unknown, string][] = [
         [{ limit: 0 }, 'limit must not be less than 1'],
         [{ limit: 1001 }, 'limit must not be greater than 1000'],
         [{ limit: '5' }, 'limit must be an integer number'],
-        [{ cursor: 'x' }, 'cursor is not one of ours'],
-        [{ cursor: {} }, 'cursor is not one of ours'],
+        [{ cursor: 'x' }, 'cursor is invalid: give the cursor of an earlier response'],
+        [{ cursor: {} }, 'cursor is invalid: give the cursor of an earlier response'],
         [{ prefix: 5 }, 'prefix must be a string'],
         [{ includeData: 'yes' }, 'includeData must be a boolean value'],
         ['"x"', 'the body is not a JSON object'],
@@ -257,7 +257,7 @@ describe('search data plane: documents', () => {
   });
 
   describe('delete', () => {
-    it('counts the documents that were there, by ids', async () => {
+    it('by ids counts the existing documents', async () => {
       await face.fill('films', 3);
       expect(await face.result('delete/films', { ids: ['d0', 'none', 'd1', 'd0'] })).to.deep.equal({ deleted: 2 });
       expect(await face.result('delete/films', { ids: ['d0'] })).to.deep.equal({ deleted: 0 });
@@ -266,7 +266,7 @@ describe('search data plane: documents', () => {
       expect(await face.result('delete/films', { ids: [] })).to.deep.equal({ deleted: 0 });
     });
 
-    it('removes what begins with a prefix, in steps', async () => {
+    it('by prefix removes all documents, in steps', async () => {
       await face.fill('films', 450, (at) => `p${at}`);
       await face.result('upsert-data/films', [{ id: 'q', content: {} }]);
       expect(await face.result('delete/films', { prefix: 'p' })).to.deep.equal({ deleted: 450 });
@@ -274,7 +274,7 @@ describe('search data plane: documents', () => {
       expect((await face.result('info')).vectorCount).to.equal(1);
     });
 
-    it('removes what a filter fits, in content and in metadata', async () => {
+    it('by filter removes matching documents, by content and metadata', async () => {
       await face.fill('films', 450);
       await face.result('upsert-data/films', { id: 'm', content: { number: 1000 }, metadata: { old: true } });
       expect(await face.result('delete/films', { filter: 'number < 400' })).to.deep.equal({ deleted: 400 });
@@ -283,12 +283,12 @@ describe('search data plane: documents', () => {
       expect((await face.result('info')).vectorCount).to.equal(50);
     });
 
-    it('is also a DELETE', async () => {
+    it('works with DELETE', async () => {
       await face.fill('films', 1);
       expect(await face.result('delete/films', { ids: ['d0'] }, { method: 'DELETE' })).to.deep.equal({ deleted: 1 });
     });
 
-    it('wants exactly one of ids, prefix and filter, and takes an empty text for none', async () => {
+    it('requires exactly one of ids, prefix and filter, and counts an empty string as absent', async () => {
       await face.fill('films', 1);
       for (const body of [
         {},
@@ -305,13 +305,13 @@ describe('search data plane: documents', () => {
       expect((await face.result('info')).vectorCount).to.equal(1);
     });
 
-    it('says where a filter is wrong', async () => {
+    it('names the position of an error in a filter', async () => {
       const answer = await face.call('delete/films', { filter: 'number <' });
       expect(answer.status).to.equal(400);
       expect(answer.body.error).to.match(/filter.*\d/i);
     });
 
-    it('leaves a document that is replaced, while the filter is asked, by one that it does not fit', async () => {
+    it('by filter keeps a document replaced during the call by one that does not match', async () => {
       await face.fill('films', 2);
       const replaced = face.gateway.onceBefore(DOCUMENT_WRITES.removeUnchanged.name, () =>
         face.result('upsert-data/films', { id: 'd0', content: { number: 77 } }),
@@ -324,7 +324,7 @@ describe('search data plane: documents', () => {
       ]);
     });
 
-    it('removes one that is replaced meanwhile by another that the filter fits', async () => {
+    it('by filter removes a document replaced during the call by one that matches', async () => {
       await face.fill('films', 2);
       const replaced = face.gateway.onceBefore(DOCUMENT_WRITES.removeUnchanged.name, () =>
         face.result('upsert-data/films', { id: 'd0', content: { number: 5 } }),
@@ -334,7 +334,7 @@ describe('search data plane: documents', () => {
       expect((await face.result('info')).vectorCount).to.equal(0);
     });
 
-    it('says when a stop of the server has cut it short, and goes on when it is sent again', async () => {
+    it('interrupted by a stop answers 503, and continues when it is repeated', async () => {
       for (const body of [{ prefix: 'd' }, { filter: 'number >= 0' }]) {
         await face.fill('films', 450);
         face.isDraining = true;
@@ -349,7 +349,7 @@ describe('search data plane: documents', () => {
       expect(updates.filter((count) => count === 200 || count === 250)).to.deep.equal([200, 250, 200, 250]);
     });
 
-    it('reads no more indexes whole at once than it may', async () => {
+    it('answers 503 above the maximum of parallel full scans', async () => {
       await face.stop();
       face = await new SearchFaceHarness({ limits: { maxScans: 1 } }).start();
       await face.fill('films', 1);
@@ -366,7 +366,7 @@ describe('search data plane: documents', () => {
     });
   });
 
-  it('refuses writing with the read-only token, and lets it look', async () => {
+  it('the read-only token gets 403 for writes, and reads', async () => {
     await face.fill('films', 1);
     const reading = { token: SEARCH_READ_TOKEN };
     const writes: [string, unknown][] = [

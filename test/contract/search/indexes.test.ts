@@ -1,4 +1,4 @@
-/** The data plane of search indexes over HTTP: indexes as a whole, and queries. Proves DS3. */
+/** The data plane of search indexes over HTTP: whole indexes, and queries. Proves DS3. */
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { SEARCH_INDEX, SEARCH_INDEX_NAME, SearchFaceHarness } from '../../support/search-face.js';
@@ -11,7 +11,7 @@ describe('search data plane: indexes', () => {
   afterEach(() => face.stop());
 
   describe('info', () => {
-    it('counts what there is, and what a search cannot find yet', async () => {
+    it('counts documents, and those not searchable yet', async () => {
       await face.fill('films', 3);
       await face.fill('books', 2);
       face.queries.indexed = new Map([
@@ -36,12 +36,12 @@ describe('search data plane: indexes', () => {
       });
     });
 
-    it('is empty before the first document, and is also a GET', async () => {
+    it('is empty before the first document, and works with GET', async () => {
       const info = await face.result('info', undefined, { method: 'GET' });
       expect([info.vectorCount, info.pendingVectorCount, info.indexSize, info.namespaces]).to.deep.equal([0, 0, 0, {}]);
     });
 
-    it('follows every way that documents come and go, in documents and bytes', async () => {
+    it('counts documents and bytes after every kind of change', async () => {
       await face.fill('a', 20);
       await face.result('upsert-data/a', { id: 'd0', content: { number: 0, longer: 'é' } });
       await face.result('delete/a', { ids: ['d1', 'd2', 'none'] });
@@ -66,7 +66,7 @@ describe('search data plane: indexes', () => {
       expect(face.gauges.at(-1)).to.deep.equal({ documents: 0, storageBytes: 0 });
     });
 
-    it('has a name that every object has already', async () => {
+    it('accepts the name __proto__', async () => {
       await face.fill('__proto__', 1);
       const { text } = await face.call('info');
       expect(text).to.contain('"namespaces":{"__proto__":{"vectorCount":1,');
@@ -74,7 +74,7 @@ describe('search data plane: indexes', () => {
   });
 
   describe('list-namespaces', () => {
-    it('lists names in the order in which they came into being, at once, and not again', async () => {
+    it('lists names in the order of their creation, each once', async () => {
       for (const name of ['films', 'books', 'films', 'an%20index!', 'a/b/c', '%C3%A9']) await face.fill(name, 1);
       expect(await face.result('list-namespaces')).to.deep.equal(['films', 'books', 'an index!', 'a/b/c', 'é']);
       expect(await face.result('list-namespaces', undefined, { method: 'GET' })).to.have.length(5);
@@ -101,7 +101,7 @@ describe('search data plane: indexes', () => {
       expect((await face.result('range/films', {})).vectors).to.deep.equal([]);
     });
 
-    it('succeeds for an index that does not exist, and makes none', async () => {
+    it('succeeds for an index that does not exist, and creates none', async () => {
       expect(await face.result('reset/none', [])).to.equal('Success');
       expect(await face.result('list-namespaces')).to.deep.equal([]);
     });
@@ -114,7 +114,7 @@ describe('search data plane: indexes', () => {
       expect([vectorCount, Object.keys(namespaces).length]).to.deep.equal([0, 30]);
     });
 
-    it('wants a name otherwise', async () => {
+    it('requires a name without `all`', async () => {
       for (const command of ['reset', 'reset/', 'reset?some']) {
         const answer = await face.call(command, []);
         expect([answer.status, answer.body.error]).to.deep.equal([
@@ -142,7 +142,7 @@ describe('search data plane: indexes', () => {
   });
 
   describe('rename-namespace', () => {
-    it('takes the documents along', async () => {
+    it('keeps the documents', async () => {
       await face.fill('films', 2);
       const names = { namespace: 'films', newNamespace: 'movies' };
       expect(await face.result('rename-namespace', names)).to.deep.equal({ renamed: true });
@@ -151,7 +151,7 @@ describe('search data plane: indexes', () => {
       expect((await face.result('range/films', {})).vectors).to.deep.equal([]);
     });
 
-    it('takes the place of another index only when it is told to', async () => {
+    it('replaces another index only with deleteExisting', async () => {
       await face.fill('films', 2);
       await face.fill('movies', 5);
       const names = { namespace: 'films', newNamespace: 'movies' };
@@ -171,7 +171,7 @@ describe('search data plane: indexes', () => {
       expect(await face.result('list-namespaces')).to.deep.equal(['movies']);
     });
 
-    it('answers 404 for one that does not exist, and names what is wrong', async () => {
+    it('answers 404 for an index that does not exist, and names an invalid field', async () => {
       const missing = await face.call('rename-namespace', { namespace: 'x', newNamespace: 'y' });
       expect([missing.status, missing.body.error]).to.deep.equal([
         404,
@@ -191,7 +191,7 @@ describe('search data plane: indexes', () => {
   });
 
   describe('search', () => {
-    it('asks with what the client has said, and shows the hits as they are', async () => {
+    it("passes on the client's query, and shows the hits unchanged", async () => {
       face.queries.hits = [
         { id: 'a', score: 1, content: { x: 1 }, metadata: { y: 2 } },
         { id: 'b', score: 0.5 },
@@ -227,7 +227,7 @@ describe('search data plane: indexes', () => {
       ]);
     });
 
-    it('has its defaults, and takes null and an empty filter for none', async () => {
+    it('has defaults, and counts null and an empty filter as absent', async () => {
       for (const body of [{ query: 'x' }, { query: 'x', filter: '', topK: null, semanticWeight: null }])
         expect(await face.result('search/films', body)).to.deep.equal([]);
       const query = {
@@ -243,7 +243,7 @@ describe('search data plane: indexes', () => {
       expect(face.queries.asked.map((asked) => asked.query)).to.deep.equal([query, query]);
     });
 
-    it('takes a vector of the client’s own, with a text or without', async () => {
+    it('accepts a vector of the client, with or without text', async () => {
       await face.result('search/films', { vector: [1, 0.5] });
       await face.result('search/films', { query: 'x', vector: [1] });
       expect(face.queries.asked.map(({ query }) => [query.text, query.vector])).to.deep.equal([
@@ -252,7 +252,7 @@ describe('search data plane: indexes', () => {
       ]);
     });
 
-    it('names what is wrong', async () => {
+    it('names the invalid field', async () => {
       const wrong: [unknown, string][] = [
         [{}, 'query must be a string'],
         [{ query: '' }, 'query must not be empty'],
@@ -264,7 +264,7 @@ describe('search data plane: indexes', () => {
         [{ query: 'x', semanticWeight: -0.1 }, 'semanticWeight must be between 0 and 1'],
         [{ query: 'x', reranking: 'yes' }, 'reranking must be a boolean value'],
         [{ query: 'x', inputEnrichment: 1 }, 'inputEnrichment must be a boolean value'],
-        [{ query: 'x', vector: [] }, 'vector: a vector has from 1 to 4096 dimensions'],
+        [{ query: 'x', vector: [] }, 'vector: a vector must have 1 to 4096 dimensions'],
         [{ query: 'x', filter: 5 }, 'filter must be a string'],
         [[], 'the body is not a JSON object'],
       ];
@@ -275,7 +275,7 @@ describe('search data plane: indexes', () => {
       expect(face.queries.asked).to.deep.equal([]);
     });
 
-    it('passes on what is wrong with a filter, and says when nothing keeps the index', async () => {
+    it('passes on an error in a filter, and answers 503 when the index is unavailable', async () => {
       face.queries.failure = new MillraceError('INVALID', 'filter: at character 3: expected a value');
       const wrong = await face.call('search/films', { query: 'x', filter: 'a =' });
       expect(wrong.body).to.deep.equal({ error: 'filter: at character 3: expected a value', status: 400 });

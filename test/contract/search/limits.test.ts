@@ -1,4 +1,4 @@
-/** The limits of a search index, one past each; and what is counted. Proves SL1–SL3. */
+/** The limits of a search index, tested one step beyond each, and its counters. Proves SL1–SL3. */
 import { expect } from 'chai';
 import type { SearchLimits } from '../../../src/domain/control/index.js';
 import { searchQueries, searchUpdates } from '../../../src/domain/control/index.js';
@@ -25,11 +25,11 @@ describe('search data plane: limits', () => {
   });
   afterEach(() => face.stop());
 
-  it('max_vector_count: documents of all indexes together, and not one more', async () => {
+  it('max_vector_count: limits the documents of all indexes together', async () => {
     limit({ maxVectorCount: 5 });
     await face.result('upsert-data/a', documents(3));
     await face.result('upsert-data/b', documents(2));
-    const text = 'max_vector_count: of at most 5 documents there are 5, and 1 would be new';
+    const text = 'max_vector_count: the limit is 5 documents: there are 5, and the request adds 1';
     refused(await face.call('upsert-data/b', [document('d0'), document('new')]), 403, text);
     refused(await face.call('upsert-data/c', document('d0')), 403, text);
     expect(await face.result('list-namespaces')).to.deep.equal(['a', 'b']);
@@ -39,7 +39,7 @@ describe('search data plane: limits', () => {
     expect((await face.result('info')).vectorCount).to.equal(5);
   });
 
-  it('max_vector_count: holds for writes that come at once', async () => {
+  it('max_vector_count: holds for parallel writes', async () => {
     limit({ maxVectorCount: 50 });
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => face.call('upsert-data/a', documents(10, `w${at}-`))),
@@ -48,42 +48,46 @@ describe('search data plane: limits', () => {
     expect((await face.result('info')).vectorCount).to.equal(50);
   });
 
-  it('max_writes_per_request: documents of one upsert', async () => {
+  it('max_writes_per_request: limits the documents of one upsert', async () => {
     limit({ maxWritesPerRequest: 3 });
     await face.result('upsert-data/a', documents(3));
-    refused(await face.call('upsert-data/a', documents(4)), 400, 'max_writes_per_request: at most 3 documents at once');
+    refused(
+      await face.call('upsert-data/a', documents(4)),
+      400,
+      'max_writes_per_request: at most 3 documents in one request',
+    );
     limit({ maxWritesPerRequest: 100_000 });
     refused(
       await face.call('upsert-data/a', documents(1001)),
       400,
-      'max_writes_per_request: at most 1000 documents at once',
+      'max_writes_per_request: at most 1000 documents in one request',
     );
     await face.result('upsert-data/a', documents(1000));
     expect((await face.result('info')).vectorCount).to.equal(1000);
   });
 
-  it('max_reads_per_request: results of a query, ids of a fetch', async () => {
+  it('max_reads_per_request: limits the results of a query and the ids of a fetch', async () => {
     limit({ maxReadsPerRequest: 3 });
-    const text = 'max_reads_per_request: at most 3 documents at once';
+    const text = 'max_reads_per_request: at most 3 documents in one request';
     await face.result('search/a', { query: 'x', topK: 3 });
     refused(await face.call('search/a', { query: 'x', topK: 4 }), 400, text);
     await face.result('fetch/a', { ids: ['1', '2', '3'] });
     refused(await face.call('fetch/a', { ids: ['1', '2', '3', '4'] }), 400, text);
   });
 
-  it('max_writes_per_second: documents, and again a moment later', async () => {
+  it('max_writes_per_second: limits documents, and admits more a moment later', async () => {
     limit({ maxWritesPerSecond: 10 });
     await face.result('upsert-data/a', documents(6));
     await face.result('upsert-data/a', documents(4));
     const answer = await face.call('upsert-data/a', document('d'));
-    refused(answer, 429, 'max_writes_per_second: at most 10 documents in a second');
+    refused(answer, 429, 'max_writes_per_second: at most 10 documents per second');
     expect(answer.headers['retry-after']).to.equal('1');
     monotonicMs += 100;
     await face.result('upsert-data/a', document('d'));
     refused(await face.call('upsert-data/a', document('d')), 429, answer.body.error);
   });
 
-  it('max_writes_per_second: lets more than a second’s worth pass at once, and who follows waits the longer', async () => {
+  it('max_writes_per_second: admits one large upsert, and delays the next ones longer', async () => {
     limit({ maxWritesPerSecond: 10 });
     await face.result('upsert-data/a', documents(30));
     monotonicMs += 1900;
@@ -92,37 +96,41 @@ describe('search data plane: limits', () => {
     await face.result('upsert-data/a', document('d'));
   });
 
-  it('max_query_per_second: queries, and nothing else', async () => {
+  it('max_query_per_second: limits queries only', async () => {
     limit({ maxQueryPerSecond: 2 });
     await face.result('search/a', { query: 'x' });
     await face.result('search/b', { query: 'x' });
-    refused(await face.call('search/a', { query: 'x' }), 429, 'max_query_per_second: at most 2 queries in a second');
+    refused(await face.call('search/a', { query: 'x' }), 429, 'max_query_per_second: at most 2 queries per second');
     await face.result('fetch/a', { ids: ['x'] });
     await face.result('range/a', {});
     monotonicMs += 500;
     await face.result('search/a', { query: 'x' });
   });
 
-  it('max_daily_updates: documents that are upserted, of all processes together', async () => {
+  it('max_daily_updates: limits upserted documents of all processes together', async () => {
     limit({ maxDailyUpdates: 5 });
     await face.result('upsert-data/a', documents(3));
     await face.result('upsert-data/a', documents(2));
     const answer = await face.call('upsert-data/a', document('d0'));
-    refused(answer, 429, 'max_daily_updates: all 5 of this day (UTC) are used');
+    refused(answer, 429, 'max_daily_updates: the limit of 5 per UTC day is used up');
     expect(answer.headers['retry-after']).to.equal('60');
     expect((await face.result('delete/a', { ids: ['d0'] })).deleted).to.equal(1);
     expect(new Set(face.leased.map(({ database }) => database))).to.deep.equal(new Set([searchUpdates(SEARCH_INDEX)]));
     expect(face.leased.map(({ limits }) => limits.maxRequestsPerDay)).to.deep.equal([5, 5, 5]);
   });
 
-  it('max_daily_queries: queries', async () => {
+  it('max_daily_queries: limits queries', async () => {
     limit({ maxDailyQueries: 1 });
     await face.result('search/a', { query: 'x' });
-    refused(await face.call('search/a', { query: 'x' }), 429, 'max_daily_queries: all 1 of this day (UTC) are used');
+    refused(
+      await face.call('search/a', { query: 'x' }),
+      429,
+      'max_daily_queries: the limit of 1 per UTC day is used up',
+    );
     expect(face.leased[0]?.database).to.equal(searchQueries(SEARCH_INDEX));
   });
 
-  it('a limit of 0 lets nothing through', async () => {
+  it('a limit of 0 refuses every request', async () => {
     limit({ maxDailyQueries: 0 });
     expect((await face.call('search/a', { query: 'x' })).status).to.equal(429);
     limit({ maxDailyUpdates: 0 });
@@ -134,12 +142,12 @@ describe('search data plane: limits', () => {
     expect(face.leased).to.deep.equal([]);
   });
 
-  it('max_monthly_reranks: units of a hundred documents, and not those of queries without', async () => {
+  it('max_monthly_reranks: counts units of 100 documents, and no queries without reranking', async () => {
     limit({ maxMonthlyReranks: 10 });
     face.month.rerankUnits = 9;
     await face.result('search/a', { query: 'x', reranking: true, topK: 100 });
     face.month.rerankUnits = 10;
-    const text = 'max_monthly_reranks: all 10 of this month are used';
+    const text = 'max_monthly_reranks: the limit of 10 per month is used up';
     refused(await face.call('search/a', { query: 'x', reranking: true }), 429, text);
     await face.result('search/a', { query: 'x' });
     face.month.rerankUnits = 9;
@@ -147,12 +155,12 @@ describe('search data plane: limits', () => {
     refused(await face.call('search/a', { query: 'x', reranking: true, topK: 101 }), 429, text);
   });
 
-  it('max_monthly_bandwidth: whatever carries documents; removing and looking at counts goes on', async () => {
+  it('max_monthly_bandwidth: refuses requests that carry documents; delete and info still work', async () => {
     limit({ maxMonthlyBandwidth: 1000 });
     face.month.bytes = 999;
     await face.result('upsert-data/a', document('a'));
     face.month.bytes = 1000;
-    const text = 'max_monthly_bandwidth: all 1000 bytes of this month are used';
+    const text = 'max_monthly_bandwidth: the limit of 1000 bytes per month is used up';
     refused(await face.call('upsert-data/a', document('a')), 429, text);
     refused(await face.call('search/a', { query: 'x' }), 429, text);
     refused(await face.call('fetch/a', { ids: ['a'] }), 429, text);
@@ -161,7 +169,7 @@ describe('search data plane: limits', () => {
     expect((await face.result('delete/a', { ids: ['a'] })).deleted).to.equal(1);
   });
 
-  it('what one limit refuses changes nothing and counts for no other, but for the second’s (SL1)', async () => {
+  it('a refused request counts for no other limit than that of the second (SL1)', async () => {
     const open = { maxWritesPerSecond: 6, maxDailyUpdates: 6, maxWritesPerRequest: 4 };
     const refuse = async (changed: Partial<SearchLimits>, count: number, status: number) => {
       limit({ ...open, ...changed });
@@ -178,11 +186,11 @@ describe('search data plane: limits', () => {
     limit(open);
     await face.result('upsert-data/a', documents(2));
     const answer = await face.call('upsert-data/a', documents(1));
-    refused(answer, 429, 'max_writes_per_second: at most 6 documents in a second');
+    refused(answer, 429, 'max_writes_per_second: at most 6 documents per second');
     expect((await face.result('info')).vectorCount).to.equal(2);
   });
 
-  it('the day’s share is taken last, and not given back where the write is refused for its size (SL2)', async () => {
+  it("the day's share is taken last, and not returned when the write is refused for its size (SL2)", async () => {
     limit({ maxDailyUpdates: 5, maxVectorCount: 2 });
     const share = () => face.quotaLeft.get(searchUpdates(SEARCH_INDEX)) ?? 5;
     expect((await face.call('upsert-data/a', documents(3))).status).to.equal(403);
@@ -193,11 +201,11 @@ describe('search data plane: limits', () => {
     refused(
       await face.call('upsert-data/a', document('d0')),
       429,
-      'max_daily_updates: all 5 of this day (UTC) are used',
+      'max_daily_updates: the limit of 5 per UTC day is used up',
     );
   });
 
-  it('takes a changed limit from the next request on', async () => {
+  it('a changed limit applies from the next request', async () => {
     limit({ maxQueryPerSecond: 1 });
     await face.result('search/a', { query: 'x' });
     expect((await face.call('search/a', { query: 'x' })).status).to.equal(429);
@@ -205,7 +213,7 @@ describe('search data plane: limits', () => {
     await face.result('search/a', { query: 'x' });
   });
 
-  it('refuses more indexes than a search database may have', async () => {
+  it('a search database has at most 10,000 indexes', async () => {
     const names = Array.from({ length: 10_000 }, (_, at) => [`n${at}`, String(at)]).flat();
     const request = { database: SEARCH_INDEX, partition: `kv:${SEARCH_INDEX}:0` as never, mode: 'single' as const };
     await face.gateway.execute({ ...request, commands: [['HSET', 'i', ...names]], bytes: 0 });
@@ -213,7 +221,7 @@ describe('search data plane: limits', () => {
     await face.result('upsert-data/n7', document('a'));
   });
 
-  it('refuses an index that would be larger than any value may be, before a part of it is written', async () => {
+  it('an index above 100 MiB is refused before any part of it is written', async () => {
     const request = { database: SEARCH_INDEX, partition: `kv:${SEARCH_INDEX}:0` as never, mode: 'single' as const };
     await face.result('upsert-data/a', document('first'));
     await face.gateway.execute({
@@ -225,12 +233,12 @@ describe('search data plane: limits', () => {
     const answer = await face.call('upsert-data/a', documents(2));
     expect([answer.status, answer.body.error]).to.deep.equal([
       403,
-      'index size: an index holds at most 104857600 bytes of documents, spread them over several',
+      'index size: an index holds at most 104857600 bytes of documents: use several indexes',
     ]);
     expect((await face.result('info')).vectorCount).to.equal(2);
   });
 
-  it('meters queries, updates, reranks, bytes and times, of what succeeded', async () => {
+  it('meters queries, updates, reranks, bytes and times of successful requests', async () => {
     monotonicMs += 10;
     const body = JSON.stringify(documents(3));
     await face.result('upsert-data/a', body);

@@ -1,4 +1,4 @@
-/** The published search client against the data plane, with a projection that follows at once. */
+/** The published search client against the data plane, with a projection that follows immediately. */
 import { describeSearchClient } from '../../support/search-client-program.js';
 import { SEARCH_READ_TOKEN, SEARCH_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
 import { FollowedGateway } from '../../support/search-follower.js';

@@ -1,4 +1,4 @@
-/** The data plane of search indexes over HTTP: who may, how names are spelled, what answers look like. Proves SC1. */
+/** The data plane of search indexes over HTTP: access, spelling of names, form of answers. Proves SC1. */
 import { expect } from 'chai';
 import { WRITTEN_DOCUMENTS } from '../../../src/edge/search/face-limits.js';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
@@ -11,7 +11,7 @@ describe('search data plane: transport', () => {
   });
   afterEach(() => face.stop());
 
-  it('answers 401 without a token, with a wrong one, and alike for an index that is none or somebody else’s', async () => {
+  it('answers 401 to a missing or wrong token and to an unknown index', async () => {
     const other = '7b8cf45b-0000-8000-8000-000000000000';
     const cases = [
       { token: null },
@@ -30,12 +30,12 @@ describe('search data plane: transport', () => {
     }
   });
 
-  it('takes the scheme of the token in any case', async () => {
+  it('accepts the scheme of the token in any case', async () => {
     const answer = await face.call('info', [], { token: null, headers: { authorization: 'bEARER full-token' } });
     expect(answer.status).to.equal(200);
   });
 
-  it('answers 404 to an unknown command and 405 with the methods to a wrong one', async () => {
+  it('answers 404 to an unknown command, and 405 with the methods to a wrong one', async () => {
     expect((await face.call('query/films', {})).body).to.deep.equal({ error: 'no such command', status: 404 });
     const allowed: [string, string, string][] = [
       ['GET', 'upsert-data/films', 'POST'],
@@ -55,7 +55,7 @@ describe('search data plane: transport', () => {
     }
   });
 
-  it('tells the length of every answer, also of one that is made some documents at a time (SC1)', async () => {
+  it('has the length of every answer, also of one that is made in parts (SC1)', async () => {
     await face.fill('films', 2 * WRITTEN_DOCUMENTS + 50);
     face.limits = { ...face.limits, maxReadsPerRequest: 1000 };
     const answers = {
@@ -77,7 +77,7 @@ describe('search data plane: transport', () => {
     expect(answers.range.body.result.vectors).to.have.length(2 * WRITTEN_DOCUMENTS + 50);
   });
 
-  it('leaves every other path to others', async () => {
+  it('leaves other paths to other handlers', async () => {
     const others = ['v2/search', 'search', 'searching/x'];
     for (const path of others) {
       const answer = await fetch(new URL(`/${path}`, face.url), { method: 'POST' });
@@ -85,13 +85,13 @@ describe('search data plane: transport', () => {
     }
   });
 
-  it('takes everything behind the command for the name', async () => {
+  it('takes the rest of the path after the command as the name', async () => {
     for (const name of ['a', 'a%20b', 'a!', 'a/b', 'a%2Fb', 'a//b/', '%C3%A9', 'a?x=1', '%25'])
       await face.fill(name, 1);
     expect(await face.result('list-namespaces')).to.deep.equal(['a', 'a b', 'a!', 'a/b', 'a//b/', 'é', '%']);
   });
 
-  it('refuses names that are none', async () => {
+  it('refuses invalid names', async () => {
     const wrong: [string, string][] = [
       ['upsert-data', 'index name is missing: it follows the command in the path'],
       ['search/', 'index name is missing: it follows the command in the path'],
@@ -107,18 +107,18 @@ describe('search data plane: transport', () => {
     expect((await face.call(`range/${'x'.repeat(256)}`, {})).status).to.equal(200);
   });
 
-  it('accepts any body where none is needed', async () => {
+  it('accepts any body when none is needed', async () => {
     for (const body of [undefined, '', '[]', '{}', 'null', 'nonsense'])
       for (const command of ['info', 'list-namespaces', 'reset/films', 'reset?all'])
         expect((await face.call(command, body)).status, `${command} ${body}`).to.equal(200);
   });
 
-  it('refuses a body beyond the bound of its command', async () => {
+  it('answers 413 to a body above the limit of its command', async () => {
     const answer = await face.call('fetch/films', ' '.repeat(2 * 1024 * 1024 + 1));
     expect([answer.status, answer.body.error]).to.deep.equal([413, 'body is too large, current limit: 2097152 bytes']);
   });
 
-  it('refuses bodies that are too much together', async () => {
+  it('answers 503 to bodies above the memory budget', async () => {
     await face.stop();
     face = await new SearchFaceHarness({ budget: new ByteBudget(40_000) }).start();
     const answer = await face.call('fetch/films', ' '.repeat(20_001));
@@ -128,7 +128,7 @@ describe('search data plane: transport', () => {
   describe('in browsers', () => {
     const origin = 'https://shop.example';
 
-    it('answers a preflight for any origin, with the headers that were asked for', async () => {
+    it('answers a preflight for any origin, with the requested headers', async () => {
       const headers = {
         origin,
         'access-control-request-method': 'POST',
@@ -142,7 +142,7 @@ describe('search data plane: transport', () => {
       expect(answer.headers['access-control-allow-headers']).to.equal(headers['access-control-request-headers']);
     });
 
-    it('lets pages read answers and refusals', async () => {
+    it('allows pages to read answers and refusals', async () => {
       const headers = { origin };
       const answer = await face.call('info', [], { token: SEARCH_READ_TOKEN, headers });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
@@ -151,14 +151,14 @@ describe('search data plane: transport', () => {
       expect((await face.call('info', [])).headers).to.not.have.property('access-control-allow-origin');
     });
 
-    it('names its usual headers when what was asked for is nothing to repeat', async () => {
+    it('names its usual headers when the requested ones are invalid', async () => {
       const headers = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'a;b' };
       const answer = await face.call('info', undefined, { method: 'OPTIONS', headers, token: null });
       expect(answer.headers['access-control-allow-headers']).to.equal('Authorization, Content-Type');
     });
   });
 
-  it('says what the world did to a request, and whether anything happened', async () => {
+  it('answers failures with a status, and a text that says whether a change was made', async () => {
     face.isControlStale = true;
     const stale = await face.call('info', []);
     expect([stale.status, stale.body.error]).to.deep.equal([
@@ -186,7 +186,7 @@ describe('search data plane: transport', () => {
     }
   });
 
-  it('gives a failure of ours a number that is in the log, and tells nothing else', async () => {
+  it('answers an internal error with the incident number of the log, and no details', async () => {
     face.gateway.failures.push(new Error('secret of the house'));
     const answer = await face.call('reset/films', []);
     expect(answer.status).to.equal(500);
@@ -196,7 +196,7 @@ describe('search data plane: transport', () => {
     expect(answer.body.error).to.equal(`internal error, incident=${incident}`);
   });
 
-  it('ends connections while the server is stopping', async () => {
+  it('closes connections while the server stops', async () => {
     face.isDraining = true;
     expect((await face.call('info', [])).headers.connection).to.equal('close');
   });

@@ -1,4 +1,4 @@
-/** The main job on real input: the published package, unmodified, on a real process that dies under it. */
+/** The published package, unmodified, on a real process that is killed while it works. */
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
 import { endEverything, startMillrace, TOKEN, temporaryDirectory } from '../../support/millrace-process.js';
@@ -8,7 +8,7 @@ const ENV = { MILLRACE_WIRE_ALIAS: 'Upstash:qstash:redis' };
 describe('client package: @upstash/redis on a process that is killed', () => {
   after(endEverything);
 
-  it('finds everything that was acknowledged after each of three kills', async function () {
+  it('reads every acknowledged value after each of three kills', async function () {
     this.timeout(60_000);
     const dataDir = await temporaryDirectory();
     const written = new Map<string, { readonly round: number; readonly text: string }>();

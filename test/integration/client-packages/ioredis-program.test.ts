@@ -1,4 +1,4 @@
-/** The published package `ioredis` on a real process, through what its users do with it. */
+/** The published package `ioredis` on a real process, in the ways that its users use it. */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { eventually } from '../../support/eventually.js';
@@ -37,7 +37,7 @@ describe('client package: ioredis on a process', function () {
   });
   after(endEverything);
 
-  it('keeps values of every kind', async () => {
+  it('writes and reads values of every type', async () => {
     await redis.hset('h', { a: '1', b: 'two' });
     expect(await redis.hgetall('h')).to.deep.equal({ a: '1', b: 'two' });
     expect(await redis.call('HPEXPIRE', 'h', '50', 'FIELDS', '1', 'a')).to.deep.equal([1]);
@@ -64,7 +64,7 @@ describe('client package: ioredis on a process', function () {
     expect(members).to.deep.equal(['a', '1', 'b', '2.5']);
   });
 
-  it('runs scripts that it defines as commands, which survive a flush', async () => {
+  it('runs scripts defined as commands, also after SCRIPT FLUSH', async () => {
     redis.defineCommand('addUpTo', {
       numberOfKeys: 1,
       lua: `local now = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -83,7 +83,7 @@ describe('client package: ioredis on a process', function () {
     expect(await failureOf(redis.eval("return redis.error_reply('MINE own words')", 0))).to.equal('MINE own words');
   });
 
-  it('adds up under optimistic locks, each tried again until nobody was in between', async () => {
+  it('increments under WATCH without losing an update, with retries after conflicts', async () => {
     await redis.mset('a', '0', 'b', '0');
     let conflicts = 0;
     const addOne = async (client: Redis): Promise<void> => {
@@ -110,7 +110,7 @@ describe('client package: ioredis on a process', function () {
     expect(conflicts).to.be.greaterThan(0);
   });
 
-  it('discards a transaction with a command that cannot be', async () => {
+  it('a transaction with an unknown command is discarded with EXECABORT', async () => {
     const failure = await failureOf(
       redis.multi({ pipeline: true }).set('k', 1).call('NOSUCH').exec() as Promise<unknown>,
     );
@@ -121,7 +121,7 @@ describe('client package: ioredis on a process', function () {
     expect(results?.[1]?.[0]?.message).to.contain('not an integer');
   });
 
-  it('waits for what another connection pushes', async () => {
+  it("BLPOP, BLMOVE and BZPOPMIN wait for another connection's push", async () => {
     const consumer = connect();
     const waiting = consumer.blpop('none', 'jobs', 0);
     await eventually(async () => expect(await redis.call('CLIENT', 'LIST')).to.contain('cmd=blpop'));
@@ -138,7 +138,7 @@ describe('client package: ioredis on a process', function () {
     expect(await redis.lrange('to', 0, -1)).to.deep.equal(['x']);
   });
 
-  it('serves those who wait in the order in which they came, one element each', async () => {
+  it('clients that wait in BLPOP are served in the order of their arrival, one element each', async () => {
     const workers = Array.from({ length: 5 }, connect);
     const served: Promise<string>[] = [];
     for (const [at, worker] of workers.entries()) {
@@ -153,7 +153,7 @@ describe('client package: ioredis on a process', function () {
     expect(await redis.exists('queue')).to.equal(0);
   });
 
-  it('reads a stream as a group, takes over what a dead consumer left', async () => {
+  it("XREADGROUP reads as a group, and XAUTOCLAIM takes over a dead consumer's entries", async () => {
     await redis.xgroup('CREATE', 'events', 'g', '$', 'MKSTREAM');
     const reader = connect();
     const waiting = reader.xreadgroup('GROUP', 'g', 'one', 'COUNT', 10, 'BLOCK', 0, 'STREAMS', 'events', '>');
@@ -173,7 +173,7 @@ describe('client package: ioredis on a process', function () {
     expect(await tail).to.deep.equal([['events', [[third, ['type', 'gone']]]]]);
   });
 
-  it('hears channels, patterns and sharded channels', async () => {
+  it('receives messages of channels, patterns and sharded channels', async () => {
     const heard: string[] = [];
     const subscriber = connect();
     subscriber.on('message', (channel: string, text: string) => heard.push(`${channel}=${text}`));
@@ -195,7 +195,7 @@ describe('client package: ioredis on a process', function () {
     await eventually(async () => expect(await redis.publish('news', 'late')).to.equal(0));
   });
 
-  it('hears of keys that change, when told to', async () => {
+  it('receives keyspace notifications when they are enabled', async () => {
     const heard: string[] = [];
     const subscriber = connect();
     await redis.config('SET', 'notify-keyspace-events', 'KEA');
@@ -208,7 +208,7 @@ describe('client package: ioredis on a process', function () {
     await redis.config('SET', 'notify-keyspace-events', '');
   });
 
-  it('gathers commands by itself, and watches what all do', async () => {
+  it('pipelines commands automatically, and MONITOR shows the commands of all connections', async () => {
     const gathering = new Redis({ port, password: PASSWORD, enableAutoPipelining: true });
     open.add(gathering);
     const monitor = await connect().monitor();
@@ -220,7 +220,7 @@ describe('client package: ioredis on a process', function () {
     await eventually(() => expect(seen.filter(([name]) => name?.toLowerCase() === 'incr')).to.have.length(200));
   });
 
-  it('connects again after it was told to go, and goes on', async () => {
+  it('reconnects after CLIENT KILL', async () => {
     const victim = connect();
     const id = await victim.client('ID');
     let ended = 0;

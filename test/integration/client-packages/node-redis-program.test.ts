@@ -60,7 +60,7 @@ describe('client package: redis on a process', function () {
           expect(String(await client.sendCommand(['CLIENT', 'LIST']))).to.match(new RegExp(`cmd=${name}\\b`)),
         );
 
-      it('greets, names its library and keeps values of every kind', async () => {
+      it('names its library with HELLO, and writes and reads values of every type', async () => {
         const info = await client.clientInfo();
         expect(info.libName).to.contain('node-redis');
         expect(info.resp).to.equal(RESP);
@@ -101,7 +101,7 @@ describe('client package: redis on a process', function () {
         expect(await client.configGet('maxmemory')).to.have.property('maxmemory');
       });
 
-      it('keeps documents', async () => {
+      it('writes and reads JSON documents', async () => {
         expect(await client.json.set('doc', '$', { a: { b: [1, 2.5, 'x'] }, n: null })).to.equal('OK');
         expect(await client.json.get('doc')).to.deep.equal({ a: { b: [1, 2.5, 'x'] }, n: null });
         expect(await client.json.get('doc', { path: '$..b[0:2]' })).to.deep.equal([1, 2.5]);
@@ -122,7 +122,7 @@ describe('client package: redis on a process', function () {
         expect(await client.functionFlush()).to.equal('OK');
       });
 
-      it('adds up under optimistic locks', async () => {
+      it('increments under WATCH without losing an update', async () => {
         await client.set('n', '0');
         const addOne = async (adder: Client): Promise<void> => {
           for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
@@ -161,7 +161,7 @@ describe('client package: redis on a process', function () {
         expect(await failureOf(client.multi().addCommand(['NOSUCH']).exec())).to.match(/EXECABORT|unknown command/);
       });
 
-      it('waits for what another connection pushes', async () => {
+      it("BLPOP and BZPOPMIN wait for another connection's push", async () => {
         const waiter = await connect();
         const waiting = waiter.blPop(['none', 'jobs'], 0);
         await someoneRuns('blpop');
@@ -174,7 +174,7 @@ describe('client package: redis on a process', function () {
         expect(await waiter.blPop('jobs', 0.05)).to.equal(null);
       });
 
-      it('serves a group of consumers', async () => {
+      it('reads a stream as a group of consumers', async () => {
         await client.xGroupCreate('events', 'g', '$', { MKSTREAM: true });
         const reader = await connect();
         const waiting = reader.xReadGroup('g', 'one', { key: 'events', id: '>' }, { BLOCK: 5000, COUNT: 5 });
@@ -192,7 +192,7 @@ describe('client package: redis on a process', function () {
         expect((await client.xInfoStream('events'))['last-generated-id']).to.equal(id);
       });
 
-      it('hears channels, patterns and sharded channels, in order', async () => {
+      it('receives messages of channels, patterns and sharded channels, in order', async () => {
         const heard: string[] = [];
         const subscriber = await connect();
         await subscriber.subscribe('news', (message) => heard.push(message));
@@ -214,7 +214,7 @@ describe('client package: redis on a process', function () {
     });
   }
 
-  it('keeps a cache on its side that is told of changes of every kind', async () => {
+  it('invalidates its client-side cache after changes of every kind', async () => {
     const caching = createClient({
       RESP: 3,
       password: PASSWORD,

@@ -1,4 +1,4 @@
-/** The published REST package on a real process: values of every kind, in the shapes that its users see. */
+/** The published REST package on a real process: values of every type, as its users see them. */
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -17,7 +17,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
   after(endEverything);
   beforeEach(() => redis.flushdb());
 
-  it('keeps hashes, numbers, booleans and objects among their values', async () => {
+  it('hash commands keep numbers, booleans and objects as field values', async () => {
     expect(await redis.hset('h', { n: 1, text: 'x', yes: true, object: { a: [1] } })).to.equal(4);
     expect(await redis.hgetall('h')).to.deep.equal({ n: 1, text: 'x', yes: true, object: { a: [1] } });
     expect(await redis.hgetall('missing')).to.equal(null);
@@ -36,7 +36,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await redis.hlen('h')).to.equal(3);
   });
 
-  it('expires fields of hashes, one code for each', async () => {
+  it('HEXPIRE and HPEXPIRE expire fields, with one code for each field', async () => {
     await redis.hset('h', { a: 1, b: 2, c: 3 });
     expect(await redis.hpexpire('h', ['a', 'none'], 1000)).to.deep.equal([1, -2]);
     expect(await redis.hexpire('h', 'b', 100)).to.deep.equal([1]);
@@ -53,7 +53,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await redis.hlen('h')).to.equal(1);
   });
 
-  it('gets, expires and deletes fields in one command', async () => {
+  it('HSETEX, HGETEX and HGETDEL set, read and delete fields with an expiry', async () => {
     expect(await redis.hsetex('h', { expiration: { ex: 60 } }, { a: 1, b: 'two' })).to.equal(1);
     expect(await redis.hsetex('h', { conditional: 'fnx' }, { a: 2 })).to.equal(0);
     expect(await redis.hgetex('h', { persist: true }, 'a', 'none')).to.deep.equal({ a: 1, none: null });
@@ -64,7 +64,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await redis.hgetex('h', { ex: 5 }, 'a')).to.equal(null);
   });
 
-  it('keeps lists', async () => {
+  it('list commands push, insert, move and pop elements', async () => {
     expect(await redis.rpush<unknown>('l', 'a', { b: 1 }, 3)).to.equal(3);
     expect(await redis.lpush('l', 'z')).to.equal(4);
     expect(await redis.lrange('l', 0, -1)).to.deep.equal(['z', 'a', { b: 1 }, 3]);
@@ -81,7 +81,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await redis.lrange('l', 0, -1)).to.deep.equal([]);
   });
 
-  it('keeps sets', async () => {
+  it('set commands add, combine, move and remove members', async () => {
     expect(await redis.sadd<unknown>('s', 'a', 'b', 3)).to.equal(3);
     expect(await redis.sadd<unknown>('t', 'b', 3, 'd')).to.equal(3);
     expect((await redis.smembers('s')).sort()).to.deep.equal([3, 'a', 'b']);
@@ -98,7 +98,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await failureOf(redis.exec(['SADD', 's']))).to.contain("wrong number of arguments for 'sadd'");
   });
 
-  it('keeps sorted sets', async () => {
+  it('sorted set commands add, rank, combine and range over members', async () => {
     expect(await redis.zadd<unknown>('z', { score: 1, member: 'a' }, { score: 2.5, member: { b: 1 } })).to.equal(2);
     expect(await redis.zadd('z', { xx: true, ch: true }, { score: 3, member: 'a' })).to.equal(1);
     expect(await redis.zadd('z', { incr: true }, { score: 1, member: 'a' })).to.equal(4);
@@ -123,7 +123,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await redis.zremrangebylex('lex', '-', '[b')).to.equal(2);
   });
 
-  it('finds places, with the digits that its users compare', async () => {
+  it('GEO commands answer positions and distances with the digits of Redis', async () => {
     const palermo = { longitude: 13.361389, latitude: 38.115556, member: 'Palermo' };
     const catania = { longitude: 15.087269, latitude: 37.502669, member: 'Catania' };
     expect(await redis.geoadd('g', palermo, catania)).to.equal(2);
@@ -148,7 +148,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await redis.zrange('found', 0, 0, { withScores: true })).to.deep.equal(['Palermo', 3479099956230698]);
   });
 
-  it('counts distinct members and works on bits', async () => {
+  it('PFCOUNT counts distinct members, and bit commands read and combine bits', async () => {
     expect(await redis.pfadd('p', 'a', 'b', 'c')).to.equal(1);
     await redis.pfadd('q', 'c', 'd');
     expect(await redis.pfcount('p', 'q')).to.equal(4);
@@ -171,7 +171,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await single.bitfield('f').overflow('SAT').incrby('u2', 100, 9).exec()).to.deep.equal([3]);
   });
 
-  it('moves values by what DUMP would, sets with conditions, and names kinds of keys', async () => {
+  it('SET IFEQ and DELEX act on a condition, and TYPE and SCAN name the types of keys', async () => {
     await redis.set('k', 'old');
     expect(await redis.exec(['SET', 'k', 'new', 'IFEQ', 'old'])).to.equal('OK');
     expect(await redis.exec(['SET', 'k', 'newer', 'IFEQ', 'old'])).to.equal(null);
@@ -198,7 +198,7 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await failureOf(redis.lpush('string', 1))).to.contain('WRONGTYPE');
   });
 
-  it('refuses what would wait, and what only a connection has', async () => {
+  it('blocking commands and connection commands are refused over REST', async () => {
     for (const words of [
       ['BLPOP', 'l', '0'],
       ['BRPOPLPUSH', 'l', 'm', '0'],

@@ -27,7 +27,7 @@ describe('client package: @upstash/redis, JSON', () => {
     throw new Error('it did not fail');
   }
 
-  it('writes documents, and reads them bare, by path and by several paths', async () => {
+  it('JSON.SET writes documents, and JSON.GET reads them whole, by path and by several paths', async () => {
     const document = { a: 2, b: 3, nested: { a: 4, b: null } };
     expect(await json.set('k', '$', document)).to.equal('OK');
     expect(await json.get('k')).to.deep.equal(document);
@@ -41,7 +41,7 @@ describe('client package: @upstash/redis, JSON', () => {
     expect(await failureOf(json.set('other', '$.a', 1))).to.contain('new objects must be created at the root');
   });
 
-  it('works on many documents at once', async () => {
+  it('JSON.MSET and JSON.MGET write and read several documents', async () => {
     await json.mset(
       { key: 'one', path: '$', value: { a: 1, nested: { a: 3 } } },
       { key: 'two', path: '$', value: { a: 4, nested: { a: 6 } } },
@@ -49,7 +49,7 @@ describe('client package: @upstash/redis, JSON', () => {
     expect(await json.mget(['one', 'two', 'missing'], '$..a')).to.deep.equal([[3, 1], [6, 4], null]);
   });
 
-  it('counts, adds and turns around, with null for each match of another type', async () => {
+  it('JSON.NUMINCRBY, JSON.TOGGLE and JSON.STRAPPEND answer null for a match of another type', async () => {
     await json.set('k', '$', { a: 'b', b: [{ a: 2 }, { a: 5 }, { a: 'c' }], yes: true });
     expect(await json.numincrby('k', '$.a', 2)).to.deep.equal([null]);
     const sums = (await json.numincrby('k', '$..a', 2)) as unknown as (number | null)[];
@@ -62,7 +62,7 @@ describe('client package: @upstash/redis, JSON', () => {
     expect(await json.type('k', '$..a')).to.have.members(['integer', 'integer', 'string', 'string']);
   });
 
-  it('works on arrays', async () => {
+  it('JSON.ARRAPPEND, JSON.ARRINSERT, JSON.ARRPOP and JSON.ARRTRIM change arrays', async () => {
     await json.set('k', '$', { name: 'phones', levels: [80, 100], deep: { levels: [1] } });
     expect(await json.arrappend('k', '$.levels', 120, '"x"')).to.deep.equal([4]);
     expect(await json.arrinsert('k', '$.levels', 0, 60)).to.deep.equal([5]);
@@ -74,7 +74,7 @@ describe('client package: @upstash/redis, JSON', () => {
     expect(await json.get('k', '$.levels')).to.deep.equal([[100]]);
   });
 
-  it('works on objects', async () => {
+  it('JSON.OBJKEYS, JSON.MERGE, JSON.DEL and JSON.CLEAR read and change objects', async () => {
     await json.set('k', '$', { a: [3], nested: { a: { b: 2, c: 1 } } });
     expect(await json.objkeys('k', '$..a')).to.deep.equal([['b', 'c'], null]);
     expect(await json.objlen('k', '$..a')).to.deep.equal([2, null]);
@@ -87,7 +87,7 @@ describe('client package: @upstash/redis, JSON', () => {
     expect(await json.get('k')).to.deep.equal({ nested: {}, e: {} });
   });
 
-  it('answers nested replies', async () => {
+  it('JSON.RESP answers nested arrays', async () => {
     await json.set('k', '$', {
       name: 'Wireless',
       description: 'x',

@@ -23,7 +23,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
   after(endEverything);
   beforeEach(() => redis.flushdb());
 
-  it('runs scripts by digest, and by their text the first time', async () => {
+  it('runs scripts with EVALSHA, and with EVAL when the script is not known yet', async () => {
     const script = redis.createScript<string[]>('return {KEYS[1], ARGV[1], ARGV[2]}');
     expect(await script.exec(['k'], ['a', 'b'])).to.deep.equal(['k', 'a', 'b']);
     expect(await script.exec(['k'], ['a', 'b'])).to.deep.equal(['k', 'a', 'b']);
@@ -39,7 +39,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     expect(await reader.exec(['k'], [])).to.equal(0);
   });
 
-  it('answers scripts in shapes that survive its encoding', async () => {
+  it("script replies keep their types through the client's encoding", async () => {
     expect(await redis.eval("return {redis.call('SET', KEYS[1], '1'), 1, {'x', false}}", ['k'], [])).to.deep.equal([
       'OK',
       1,
@@ -56,7 +56,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     expect(await redis.evalRo("return redis.call('GET', KEYS[1])", ['k'], [])).to.equal('x');
   });
 
-  it('keeps libraries of functions', async () => {
+  it('FUNCTION LOAD, FCALL and FUNCTION LIST keep libraries of functions', async () => {
     const { functions } = redis;
     expect(await functions.load({ code: LIBRARY, replace: true })).to.equal('tools');
     expect(await failureOf(functions.load({ code: LIBRARY }))).to.contain("Library 'tools' already exists");
@@ -87,7 +87,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     }
   });
 
-  it('runs transactions whole, and none of one that cannot be', async () => {
+  it('transactions run whole, and one with a malformed command does not run', async () => {
     expect(await redis.multi().set('n', 1).incr('n').lpush('l', 'a').hset('h', { a: 1 }).exec()).to.deep.equal([
       'OK',
       2,
@@ -112,7 +112,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     expect(await redis.get('n')).to.equal(10);
   });
 
-  it('carries a thousand commands of every kind in one pipeline', async () => {
+  it('a pipeline carries a thousand commands of four types', async () => {
     const pipeline = redis.pipeline();
     for (let at = 0; at < 250; at += 1) {
       pipeline.zadd('z', { score: at, member: `m${at}` });
@@ -126,7 +126,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     expect(await Promise.all([redis.zcard('z'), redis.hlen('h'), redis.llen('l')])).to.deep.equal([250, 250, 250]);
   });
 
-  it('moves its sync token with whatever writes', async () => {
+  it('the sync token changes with every write', async () => {
     const tokenOf = () => (single as unknown as { client: { upstashSyncToken?: string } }).client.upstashSyncToken;
     const moved = async (action: () => Promise<unknown>): Promise<void> => {
       const before = tokenOf();
@@ -143,7 +143,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     expect(await single.get('k')).to.equal(4);
   });
 
-  it('is told what the server says of itself', async () => {
+  it('DBSIZE, TIME, CONFIG, INFO and other server commands answer', async () => {
     await redis.set('k', 'v');
     expect(await redis.dbsize()).to.equal(1);
     expect(await redis.exec<number>(['MEMORY', 'USAGE', 'k'])).to.be.greaterThan(0);
@@ -159,7 +159,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     expect(await redis.ttl('s')).to.equal(60);
   });
 
-  it('reads with the read-only token what that may read', async () => {
+  it('the read-only token reads, and is refused writes, SCAN, KEYS and scripts', async () => {
     const reader = new Redis({ url: millrace.kvUrl, token: READONLY_TOKEN });
     await redis.hset('h', { a: 1 });
     expect(await reader.hgetall('h')).to.deep.equal({ a: 1 });
@@ -176,7 +176,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     }
   });
 
-  it('acts as a user of its own with a token made for that user', async () => {
+  it('a token of ACL RESTTOKEN has the rights of its user', async () => {
     await redis.exec(['ACL', 'SETUSER', 'fred', 'on', '>secret', '~app:*', '+@string', '+@read']);
     const token = await redis.exec<string>(['ACL', 'RESTTOKEN', 'fred', 'secret']);
     expect(token).to.be.a('string');

@@ -1,4 +1,4 @@
-/** The published REST package on a real process: streams with groups, and what is heard over server-sent events. */
+/** The published REST package on a real process: streams with groups, and messages over server-sent events. */
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -16,7 +16,7 @@ describe('client package: @upstash/redis on a process, streams', function () {
   after(endEverything);
   beforeEach(() => redis.flushdb());
 
-  it('adds, reads and trims entries', async () => {
+  it('XADD, XRANGE, XREAD and XDEL add, read and delete entries', async () => {
     expect(await redis.xadd('s', '1-1', { a: 1, b: { c: 2 } })).to.equal('1-1');
     expect(await redis.xadd('s', '1-*', { a: 2 })).to.equal('1-2');
     expect(await redis.xadd('none', '*', { a: 1 }, { nomkStream: true })).to.equal(null);
@@ -29,7 +29,7 @@ describe('client package: @upstash/redis on a process, streams', function () {
     expect(await redis.xinfo('s', { type: 'GROUPS' })).to.deep.equal([]);
   });
 
-  it('trims a thousand entries to about thirty, all asked for at once', async () => {
+  it('XTRIM trims to about 30 entries after 1,000 parallel XADDs', async () => {
     const single = new Redis({ url: millrace.kvUrl, token: TOKEN, enableAutoPipelining: false });
     await Promise.all(Array.from({ length: 1000 }, (_, at) => single.xadd('s', '*', { at })));
     await redis.xtrim('s', { strategy: 'MAXLEN', threshold: 30, exactness: '~' });
@@ -38,7 +38,7 @@ describe('client package: @upstash/redis on a process, streams', function () {
     expect(await redis.xlen('s')).to.equal(3);
   });
 
-  it('serves groups of consumers', async () => {
+  it('XREADGROUP, XCLAIM and XAUTOCLAIM serve groups of consumers', async () => {
     expect(await failureOf(redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' }))).to.contain('MKSTREAM');
     const create = { type: 'CREATE', group: 'g', id: '0', options: { MKSTREAM: true } } as const;
     expect(await redis.xgroup('s', create)).to.equal('OK');
@@ -73,14 +73,14 @@ describe('client package: @upstash/redis on a process, streams', function () {
     expect(await failureOf(redis.xgroup('none', { type: 'DESTROY', group: 'g' }))).to.contain('ERR');
   });
 
-  it('does not make a consumer of one who reads without acknowledging', async () => {
+  it('XREADGROUP with NOACK creates no consumer', async () => {
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0', options: { MKSTREAM: true } });
     await redis.xadd('s', '*', { a: 1 });
     await redis.xreadgroup('g', 'passing', 's', '>', { NOACK: true });
     expect(await redis.xinfo('s', { type: 'CONSUMERS', group: 'g' })).to.deep.equal([]);
   });
 
-  it('hears channels, with values as they were published', async () => {
+  it('subscribe receives the messages of channels as they were published', async () => {
     const heard: unknown[] = [];
     const subscribed: unknown[] = [];
     const subscriber = redis.subscribe<unknown>(['news', 'more']);
@@ -104,7 +104,7 @@ describe('client package: @upstash/redis on a process, streams', function () {
     await eventually(async () => expect(await redis.exec(['PUBSUB', 'CHANNELS'])).to.deep.equal([]));
   });
 
-  it('hears patterns, two listeners each', async () => {
+  it('psubscribe receives the messages of patterns, with two listeners', async () => {
     const heard: unknown[] = [];
     const listeners = [redis.psubscribe<unknown>('user:*'), redis.psubscribe<unknown>(['user:[0-9]', 'x*'])];
     // The package reads messages of patterns as JSON only.
@@ -128,7 +128,7 @@ describe('client package: @upstash/redis on a process, streams', function () {
     await eventually(async () => expect(await redis.exec(['PUBSUB', 'NUMPAT'])).to.equal(0));
   });
 
-  it('watches what others do', async () => {
+  it("POST /monitor shows other clients' commands, without passwords", async () => {
     const abort = new AbortController();
     const answer = await fetch(`${millrace.kvUrl}/monitor`, {
       method: 'POST',

@@ -28,7 +28,7 @@ describe('client package: @upstash/redis', () => {
     throw new Error('it did not fail');
   }
 
-  it('writes and reads strings, numbers, objects and nothing', async () => {
+  it('writes and reads strings, numbers, booleans, objects and null', async () => {
     expect(await redis.set('text', 'bar')).to.equal('OK');
     expect(await redis.get('text')).to.equal('bar');
     await redis.set('number', 4);
@@ -43,7 +43,7 @@ describe('client package: @upstash/redis', () => {
     expect(await redis.get('empty')).to.equal('');
   });
 
-  it('gathers the commands of one tick into pipelines by itself', async () => {
+  it('joins the commands of one tick into a pipeline automatically', async () => {
     const values = Array.from({ length: 250 }, (_, i) => i);
     expect(await Promise.all(values.map((i) => redis.set(`auto-${i}`, i)))).to.deep.equal(values.map(() => 'OK'));
     expect(face.gateway.requests.map(({ mode, commands }) => [mode, commands.length])).to.deep.equal([
@@ -52,14 +52,14 @@ describe('client package: @upstash/redis', () => {
     expect(await Promise.all(values.map((i) => redis.get(`auto-${i}`)))).to.deep.equal(values);
   });
 
-  it('sends single commands when told not to gather them', async () => {
+  it('sends single commands with enableAutoPipelining off', async () => {
     const single = new Redis({ url: `${face.url}/`, token: TOKEN, enableAutoPipelining: false });
     await single.set('one', 'a');
     expect(await single.get('one')).to.equal('a');
     expect(face.gateway.requests.map(({ mode }) => mode)).to.deep.equal(['single', 'single']);
   });
 
-  it('runs pipelines, and names the command that failed', async () => {
+  it('runs pipelines, and an error names the command that failed', async () => {
     const pipeline = redis.pipeline().set('p', 'x').get('p').strlen('p');
     expect(await pipeline.exec()).to.deep.equal(['OK', 'x', 1]);
     const failing = await failureOf(redis.pipeline().set('p', 'x').incr('p').exec());
@@ -73,7 +73,7 @@ describe('client package: @upstash/redis', () => {
     expect(face.gateway.requests.at(-1)?.mode).to.equal('transaction');
   });
 
-  it('keeps unicode, and big integers as text', async () => {
+  it('keeps Unicode text, and integers above 2^53 as text', async () => {
     const text = 'é€😀 日本語 \u0000 "quoted" \\ \n';
     await redis.set('text', text);
     expect(await redis.get('text')).to.equal(text);
@@ -82,14 +82,14 @@ describe('client package: @upstash/redis', () => {
     expect(await redis.mget('text', 'missing', 'big')).to.deep.equal([text, null, '12345678901234567890']);
   });
 
-  it('keeps unicode without base64 too', async () => {
+  it('keeps Unicode text without base64 too', async () => {
     const plain = new Redis({ url: face.url, token: TOKEN, responseEncoding: false });
     await plain.set('text', 'é€😀');
     expect(await plain.get('text')).to.equal('é€😀');
     expect(await plain.ping()).to.equal('PONG');
   });
 
-  it('reads statuses that are not OK', async () => {
+  it('reads status replies other than OK', async () => {
     expect(await redis.ping()).to.equal('PONG');
     expect(await redis.ping(['hello'])).to.equal('hello');
     expect(await redis.echo('x')).to.equal('x');
@@ -98,7 +98,7 @@ describe('client package: @upstash/redis', () => {
     expect(await redis.type('s')).to.equal('string');
   });
 
-  it('expires keys', async () => {
+  it('SETEX, SET PX, KEEPTTL and GETEX set, keep and change expiries', async () => {
     await redis.setex('s', 60, 'v');
     expect(await redis.ttl('s')).to.equal(60);
     await redis.set('short', 'v', { px: 200 });
@@ -112,7 +112,7 @@ describe('client package: @upstash/redis', () => {
     expect(await redis.get('s')).to.equal(null);
   });
 
-  it('has its generic and server commands', async () => {
+  it("generic and server commands answer in the package's types", async () => {
     await redis.mset({ a: 1, b: 2 });
     expect(await redis.copy('a', 'c')).to.equal('COPIED');
     expect(await redis.copy('a', 'a')).to.equal('NOT_COPIED');
@@ -134,7 +134,7 @@ describe('client package: @upstash/redis', () => {
     expect(await redis.dbsize()).to.equal(0);
   });
 
-  it('throws the error of a command, with the command', async () => {
+  it('throws the error of a command together with the command', async () => {
     await redis.set('x', 'text');
     expect(await failureOf(redis.incr('x'))).to.include('ERR value is not an int or out of range');
     const single = new Redis({ url: face.url, token: TOKEN, enableAutoPipelining: false });
@@ -148,7 +148,7 @@ describe('client package: @upstash/redis', () => {
     expect(await redis.exists('y')).to.equal(0);
   });
 
-  it('is refused with a wrong token, and when it writes with the read-only one', async () => {
+  it('a wrong token is refused, and the read-only token is refused writes', async () => {
     const stranger = new Redis({ url: face.url, token: 'wrong' });
     expect(await failureOf(stranger.get('a'))).to.include('WRONGPASS invalid or missing auth token');
     const reader = new Redis({ url: face.url, token: READ_ONLY_TOKEN });
@@ -157,7 +157,7 @@ describe('client package: @upstash/redis', () => {
     expect(await failureOf(reader.scan(0))).to.include("'scan'");
   });
 
-  it('gets a sync token that moves with each write, and hands it back', async () => {
+  it('receives a sync token that changes with each write, and sends it back', async () => {
     const syncTokenOf = (client: Redis) =>
       (client as unknown as { client: { upstashSyncToken?: string } }).client.upstashSyncToken;
     const seen = new Set<unknown>();
@@ -172,7 +172,7 @@ describe('client package: @upstash/redis', () => {
     expect(await redis.get('rw')).to.equal(2);
   });
 
-  it('opens hundreds of requests at once', async () => {
+  it('sends 600 requests in parallel', async () => {
     const single = new Redis({ url: face.url, token: TOKEN, enableAutoPipelining: false });
     const counts = await Promise.all(Array.from({ length: 600 }, () => single.incr('count')));
     expect(new Set(counts).size).to.equal(600);

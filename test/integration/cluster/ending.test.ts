@@ -1,4 +1,4 @@
-/** A process of a cluster that is asked to end, and a balancer that has yet to hear of it. */
+/** SIGTERM to a process of a cluster, while a balancer still sends it requests. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { MillraceCluster, startPlainNats } from '../../support/millrace-cluster.js';
@@ -6,7 +6,7 @@ import { endEverything } from '../../support/millrace-process.js';
 
 const NOTICE_MS = 1500;
 
-describe('a process of a cluster that is asked to end', function () {
+describe('SIGTERM to a process of a cluster', function () {
   this.timeout(60_000);
   let nats: Awaited<ReturnType<typeof startPlainNats>>;
 
@@ -18,7 +18,7 @@ describe('a process of a cluster that is asked to end', function () {
     await nats?.stop();
   });
 
-  it('tells balancers that it takes no requests, and takes them until they have heard', async () => {
+  it('makes /readyz/edge answer 503, while requests are still served for the drain notice', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     const millrace = await cluster.start({ MILLRACE_DRAIN_NOTICE_MS: String(NOTICE_MS) });
     const probe = async (path: string) => {

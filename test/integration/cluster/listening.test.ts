@@ -1,6 +1,6 @@
 /**
- * Two processes on one NATS: who listens, waits, watches or caches at one is served by what happens at the other.
- * Proves KH1, KH4, AUD2.
+ * Two processes on one NATS: subscribers, waiters, watched keys and caches at one process follow changes made at the
+ * other. Proves KH1, KH4, AUD2.
  */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
@@ -14,7 +14,7 @@ const MESSAGES = 10_000;
 /** Published at once, so that several are always on their way. */
 const BURST = 250;
 
-describe('two processes on one NATS, their listeners', function () {
+describe('two processes on one NATS', function () {
   this.timeout(60_000);
   let nats: NatsFacts;
   const processes: MillraceProcess[] = [];
@@ -69,7 +69,7 @@ describe('two processes on one NATS, their listeners', function () {
   }
 
   for (const publisher of [0, 1] as const) {
-    it(`hear ${MESSAGES} messages that process ${publisher} was given, each once and in order`, async () => {
+    it(`deliver ${MESSAGES} messages published at process ${publisher} to subscribers at both, each once and in order`, async () => {
       const channel = `counted-${publisher}`;
       const heard = new Map<string, string[]>();
       for (const listener of [0, 1] as const) {
@@ -94,7 +94,7 @@ describe('two processes on one NATS, their listeners', function () {
       }
     });
 
-    it(`serve one who waits at process ${1 - publisher} by a push through ${publisher}`, async () => {
+    it(`wake a client blocked at process ${1 - publisher} after a push through process ${publisher}`, async () => {
       const waiter = at((1 - publisher) as 0 | 1);
       const pusher = at(publisher);
       const key = `jobs-${publisher}`;
@@ -110,7 +110,7 @@ describe('two processes on one NATS, their listeners', function () {
       expect(await reading).to.deep.equal([[`events-${publisher}`, [[id, ['a', '1']]]]]);
     });
 
-    it(`see at process ${publisher} that a watched key was changed at the other`, async () => {
+    it(`abort a transaction at process ${publisher} when a watched key was changed at the other`, async () => {
       const watcher = at(publisher);
       const other = at((1 - publisher) as 0 | 1);
       await other.set('watched', '1');
@@ -122,7 +122,7 @@ describe('two processes on one NATS, their listeners', function () {
       expect(await other.get('watched')).to.equal('3');
     });
 
-    it(`tell a cache at process ${publisher} of what changes at the other`, async () => {
+    it(`invalidate a client-side cache at process ${publisher} after a change at the other`, async () => {
       const caching = createClient({
         RESP: 3,
         password: PASSWORD,
@@ -138,7 +138,7 @@ describe('two processes on one NATS, their listeners', function () {
       }
     });
 
-    it(`show a monitor at process ${publisher} what is done at both`, async () => {
+    it(`show a MONITOR at process ${publisher} the commands of both`, async () => {
       const monitor = await at(publisher).monitor();
       open.add(monitor);
       const seen: string[] = [];
@@ -154,7 +154,7 @@ describe('two processes on one NATS, their listeners', function () {
     });
   }
 
-  it('are ended at one when the other takes their right away, and hear nothing of what follows', async () => {
+  it('end subscribers at one process when their right is removed at the other', async () => {
     const admin = at(0);
     for (const user of ['ann', 'bob', 'cat', 'dan', 'eve']) {
       await admin.call('ACL', 'SETUSER', user, 'on', `>pw-of-${user}`, '~*', '&revoked', '&other', '+@all');

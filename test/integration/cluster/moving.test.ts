@@ -1,4 +1,4 @@
-/** Shards that move while they are asked for: processes that come, go and are killed, and clients that see nothing of it. */
+/** Shards that move between processes under load: processes join, leave and are killed, and no request fails. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { credentialsIn } from '../../support/db-output-reader.js';
@@ -62,7 +62,7 @@ class Visitor {
   }
 }
 
-describe('shards that move while they are asked for', function () {
+describe('shards that move under load', function () {
   this.timeout(120_000);
   let nats: NatsFacts;
   let cluster: MillraceCluster;
@@ -142,7 +142,7 @@ describe('shards that move while they are asked for', function () {
     expect(wasNobodyReady).to.equal(false);
   }
 
-  it('are moved by a process that joins, by one that leaves, and by a rolling restart, and no request fails', async () => {
+  it('move when a process joins, leaves or restarts, and no request fails', async () => {
     for (const visitor of visitors) visitor.start();
     await aWhile();
     const restarted = [...cluster.processes];
@@ -158,7 +158,7 @@ describe('shards that move while they are asked for', function () {
     expect(counts).to.deep.equal(visitors.map(({ answered }) => answered));
   });
 
-  it('are served again after their owner was killed, and others hear at most that an answer was lost with it', async () => {
+  it('are served again after their owner was killed, and only requests in flight there have an unknown outcome', async () => {
     while (cluster.processes.length < 3) await cluster.start();
     await everybodyReady();
     const killed = ownerOf('KV_0', cluster.processes);

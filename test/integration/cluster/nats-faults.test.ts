@@ -1,24 +1,14 @@
 /**
- * What clients notice of faults of the NATS that processes stand on: three servers, two processes, a database on each of
- * three shards, each of which another server leads. The leases are led by the first server, the control stream by the last.
- *
- * Bounds are those of a quiet machine, and a slack for two cores on which much else runs. A wait that is longer all the same
- * is looked at again: what else the machine does passes, and what a fault takes it takes each time. A request that
- * failed is never forgiven.
+ * Effects on clients of faults of the NATS servers: three servers, two processes, a database on each of three shards,
+ * each led by another server. The first server leads the leases, the last one the control stream. Bounds are those of a
+ * quiet machine, with a slack for two busy cores. A wait that is too long is measured again, because a delay by other
+ * programs passes and a delay by a fault returns. A failed request is never accepted.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connect, type NatsConnection } from 'nats';
-import {
-  type ClusterLayout,
-  connect as connectLinks,
-  LeaderSpread,
-  Names,
-  readLayout,
-} from '../../../src/adapters/nats/index.js';
 import type { DatabaseId, ShardName } from '../../../src/kernel/index.js';
-import { databaseIdOfUuid, kvPartition, shardOf } from '../../../src/messages/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
+import { databaseIdOfUuid, kvPartition, shardOf } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { basic } from '../../support/management-face.js';
 import { MillraceCluster, ownerOf } from '../../support/millrace-cluster.js';
@@ -26,7 +16,6 @@ import { endEverything, type MillraceProcess } from '../../support/millrace-proc
 import { type NatsCluster, startNatsCluster } from '../../support/nats-cluster.js';
 import { NatsProxy } from '../../support/nats-proxy.js';
 import { findNatsServer } from '../../support/nats-server.js';
-import { realTime } from '../../support/real-time.js';
 import { type ProbedDatabase, WaitingTimes } from '../../support/waiting-times.js';
 
 const EMAIL = 'admin@tests.example';
@@ -36,6 +25,8 @@ const SLACK_MS = 1000;
 /** The servers elect a leader after 4 to 9 s, and nobody can make them hurry. */
 const ELECTION_MS = 9000;
 const PATIENT = { timeoutMs: 60_000, everyMs: 50 };
+/** A look every ten seconds, and a stream that was moved before, in another test, rests for a minute. */
+const SPREAD = { timeoutMs: 120_000, everyMs: 500 };
 /** For the same fault again: two or three times. */
 const AGAIN_FOR_MS = 40_000;
 
@@ -163,7 +154,7 @@ describe('a fault of the NATS servers', function () {
   }
 
   for (const node of [0, 1, 2]) {
-    it(`that ends in order, server ${node + 1}, is half a second to anybody`, async () => {
+    it(`an orderly stop of server ${node + 1} delays requests by at most half a second`, async () => {
       await expectWaits(async () => {
         await waiting.during(4000, () => nats.nodes[node]?.end());
         nats.nodes[node]?.start();
@@ -173,24 +164,26 @@ describe('a fault of the NATS servers', function () {
     });
   }
 
-  for (const [node, what] of [
+  for (const [node, leading] of [
     [0, 'a shard and the leases'],
     [1, 'a shard'],
     [2, 'a shard and the control stream'],
   ] as const) {
-    it(`that kills the server that leads ${what} is an election for that shard, and nothing for others`, async () => {
+    it(`killing the server that leads ${leading} delays that shard until the election, and no outcome is unknown`, async () => {
       const [led, others] = [[`KV_${node}`], everyDatabase().filter((name) => name !== `KV_${node}`)];
       await expectWaits(async () => {
         await waiting.during(ELECTION_MS + SLACK_MS, () => nats.nodes[node]?.kill());
         nats.nodes[node]?.start();
         const { waitMs, failures } = waiting.worst(others);
-        const ofElection = [waiting.worst(led).waitMs, ELECTION_MS + SLACK_MS] as const;
-        return { failures, waits: [[waitMs, SLACK_MS], ofElection] };
+        const elected = waiting.worst(led);
+        const unknown = elected.failures.filter((failure) => !failure.includes('nothing was executed'));
+        const ofElection = [elected.waitMs, ELECTION_MS + SLACK_MS] as const;
+        return { failures: [...failures, ...unknown], waits: [[waitMs, SLACK_MS], ofElection] };
       });
     });
   }
 
-  it('that takes two of three servers is over four seconds after they are back and have leaders', async () => {
+  it('the loss of two of three servers ends within four seconds after leaders are elected again', async () => {
     await expectWaits(async () => {
       let quorumAtMs = 0;
       await waiting.during(8000, async () => {
@@ -207,40 +200,23 @@ describe('a fault of the NATS servers', function () {
     });
   });
 
-  it('is no reason for one server to lead everything: leaders are spread again, at no more than an order’s price', async () => {
-    const connections = await connectLinks(cluster.natsOptions());
-    try {
-      const layout = await readLayout(connections, '');
-      const ports = { timers: realTime, log: silentLog };
-      const leaders = new LeaderSpread(
-        { connections, names: new Names(''), layout: layout as ClusterLayout },
-        ports,
-        () => true,
-      );
-      leaders.stop();
-      await expectWaits(async () => {
-        for (const stream of (await leaderOfEach()).keys()) await lead(stream, 0);
-        await waiting.during(1000, () => expectSpread(leaders));
-        const { waitMs, failures } = waiting.worst(everyDatabase());
-        return { failures, waits: [[waitMs, 500 + SLACK_MS]] };
-      });
-    } finally {
-      await connections.close();
-    }
+  it('when one server leads every stream, the processes spread the leaders within two minutes, with short delays', async () => {
+    await expectWaits(async () => {
+      for (const stream of (await leaderOfEach()).keys()) await lead(stream, 0);
+      await waiting.during(1000, () => eventually(expectSpread, SPREAD));
+      const { waitMs, failures } = waiting.worst(everyDatabase());
+      return { failures, waits: [[waitMs, 500 + SLACK_MS]] };
+    });
   });
 
-  /** A replica that has just lost its lead may be behind for a moment. */
-  async function expectSpread(leaders: LeaderSpread): Promise<void> {
-    await eventually(async () => {
-      while (await leaders.look()) await pause(500);
-      const led = await leaderOfEach();
-      const counts = nats.nodes.map(({ name }) => [...led.values()].filter((leader) => leader === name).length);
-      expect(Math.max(...counts) - Math.min(...counts)).to.be.below(2);
-      expect(led.get('KV_leases')).to.not.equal(led.get('CONTROL'));
-    }, PATIENT);
+  async function expectSpread(): Promise<void> {
+    const led = await leaderOfEach();
+    const counts = nats.nodes.map(({ name }) => [...led.values()].filter((leader) => leader === name).length);
+    expect(Math.max(...counts) - Math.min(...counts)).to.be.below(2);
+    expect(led.get('KV_leases')).to.not.equal(led.get('CONTROL'));
   }
 
-  it('that resets the connections of a process is a fifth of a second to its clients, and to others’', async () => {
+  it("a reset of a process's connections delays requests by a fifth of a second", async () => {
     await expectWaits(async () => {
       await waiting.during(2000, () => {
         for (const proxy of proxies) proxy.cut();
@@ -250,7 +226,7 @@ describe('a fault of the NATS servers', function () {
     });
   });
 
-  it('that cuts a process off is told to balancers within two seconds, and takes nothing from what others have', async () => {
+  it('a process cut off from NATS is reported by /readyz/edge, and the other process serves on', async () => {
     const readyz = async (process: number) => (await fetch(`${processes[process]?.metricsUrl}/readyz/edge`)).status;
     await expectWaits(async () => {
       const owned = everyDatabase().filter((shard) => ownerOf(shard, processes) === processes[1]);

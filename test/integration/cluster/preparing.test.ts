@@ -1,4 +1,7 @@
-/** Preparing a NATS of the operator's, and finding later that it is not what it was. Proves FIT1. */
+/**
+ * `millrace cluster init` and `cluster verify` on a NATS of the operator's, and starts on one that was changed. Proves
+ * FIT1.
+ */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import { connect } from 'nats';
@@ -27,7 +30,7 @@ describe('millrace cluster', function () {
     await nats?.stop();
   });
 
-  it('prepares a NATS once, although it is done twice at the same time', async () => {
+  it('init prepares a NATS once, also when it is run twice in parallel', async () => {
     const env = await bareEnvironment();
     const both = await Promise.all([runMillrace(['cluster', 'init'], env), runMillrace(['cluster', 'init'], env)]);
     expect(both.map(({ code, stderr }) => `${code} ${stderr}`)).to.deep.equal(['0 ', '0 ']);
@@ -40,7 +43,7 @@ describe('millrace cluster', function () {
     expect(other.code).to.equal(1);
   });
 
-  it('finds a stream that was deleted, and does not serve without it', async () => {
+  it('verify reports a deleted stream, and serve is refused without it', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     const millrace = await cluster.start();
     await eventually(() => millrace.kv.ask('SET', 'k', 'v'));
@@ -52,7 +55,7 @@ describe('millrace cluster', function () {
     await expectServeRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
   });
 
-  it('finds a stream that was deleted and made anew', async () => {
+  it('verify reports a stream that was deleted and created again, and serve is refused', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     const manager = await connected();
     const { config } = await manager.jetstream.streams.info('KV_0');
@@ -64,13 +67,16 @@ describe('millrace cluster', function () {
     await expectServeRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
   });
 
-  it('is refused to a program that is older than what is stored there', async () => {
+  it('serve is refused to a program older than the stored format', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     await raiseFormat(cluster.natsOptions(), FORMAT_LEVEL + 1);
-    await expectServeRefused(await cluster.environment(await temporaryDirectory()), `format level ${FORMAT_LEVEL + 1}`);
+    await expectServeRefused(
+      await cluster.environment(await temporaryDirectory()),
+      `newer release (level ${FORMAT_LEVEL + 1}, this program reads up to ${FORMAT_LEVEL})`,
+    );
   });
 
-  it('is refused on servers of which nobody knows whether they sync', async () => {
+  it("init and serve are refused when the servers' sync setting cannot be read", async () => {
     const { MILLRACE_NATS_SYS_USER: _, MILLRACE_NATS_SYS_PASSWORD: __, ...env } = await bareEnvironment();
     const refused = await runMillrace(['cluster', 'init'], env);
     expect(refused.code).to.equal(1);

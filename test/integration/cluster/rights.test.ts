@@ -1,6 +1,6 @@
 /**
- * Users of the nats-servers by role, and TLS between all: three nodes with the files of `infra/nats`, and a process of each
- * role that signs in as what it is.
+ * Users of the nats-servers by role, and TLS on every connection: three nodes with the files of `infra/nats`, and a
+ * process of each role that signs in as its user.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -101,7 +101,7 @@ describe('users of the nats-servers, one for each role', function () {
     await nats?.stop();
   });
 
-  it('let processes of one role each be an installation together, and nothing they do is refused', async () => {
+  it('let an edge, an owner and a projection process work together without a refusal', async () => {
     await edge.kv.ask('SET', 'k', 'v');
     expect(await edge.kv.ask('GET', 'k')).to.equal('v');
     const large = Buffer.alloc(3 * MEBIBYTE, 'x');
@@ -117,7 +117,7 @@ describe('users of the nats-servers, one for each role', function () {
     expect(await violations()).to.deep.equal([]);
   });
 
-  it('let nobody ask for the word of an owner that needs none, while the control stream is silent', async () => {
+  it('need no further rights while the control stream does not answer', async () => {
     const led = await Promise.all(nats.nodes.map((node) => node.streamsLed()));
     const leader = nats.nodes[led.findIndex((streams) => streams.includes('CONTROL'))];
     if (leader === undefined) throw new Error('nobody leads the control stream');
@@ -129,7 +129,7 @@ describe('users of the nats-servers, one for each role', function () {
     expect(await violations()).to.deep.equal([]);
   });
 
-  it('let processes come and go: one that is everything, and an edge', async () => {
+  it('let a process with all roles and an edge start and stop', async () => {
     const coming = await Promise.all([start('process', 'edge,kv,queue,projection'), start('edge')]);
     for (const process of coming) {
       await process.kv.ask('INCR', 'counted');
@@ -139,7 +139,7 @@ describe('users of the nats-servers, one for each role', function () {
     expect(await violations()).to.deep.equal([]);
   });
 
-  it('let commands of the operator do what they are for', async () => {
+  it('let every command of the operator work', async () => {
     const commands = [
       ['cluster', 'verify'],
       ['db', 'list'],
@@ -154,7 +154,7 @@ describe('users of the nats-servers, one for each role', function () {
   });
 
   for (const user of USERS) {
-    it(`refuse what is not for ${user}: to publish (NRI1, NRI2)`, async () => {
+    it(`refuse ${user} to publish on other roles' subjects (NRI1, NRI2)`, async () => {
       const connection = await connected(user);
       for (const subject of [...NOBODYS, ...UNPUBLISHED[user]]) {
         if (user === 'system' && subject.startsWith('$SYS')) continue;
@@ -164,7 +164,7 @@ describe('users of the nats-servers, one for each role', function () {
       }
     });
 
-    it(`refuse what is not for ${user}: to listen (NRI3)`, async () => {
+    it(`refuse ${user} to subscribe to other roles' subjects (NRI3)`, async () => {
       const connection = await connected(user);
       const inboxes = USERS.filter((other) => other !== user).map((other) => `_INBOX.millrace.${other}.>`);
       for (const subject of [...inboxes, ...UNHEARD[user]]) {
@@ -175,7 +175,7 @@ describe('users of the nats-servers, one for each role', function () {
     });
   }
 
-  it('say at once what the user of a process may not do', async () => {
+  it('make a command of the wrong user fail soon, with the subject that is refused', async () => {
     const env = await cluster.environment(await temporaryDirectory(), signedInAs('edge'));
     for (const verb of ['init', 'verify']) {
       const { code, stderr } = await runMillrace(['cluster', verb], env, { timeoutMs: 10_000 });
@@ -198,7 +198,7 @@ describe('users of the nats-servers, one for each role', function () {
     }
   });
 
-  it('let nobody in without a certificate of the authority, and are known by the name in theirs', async () => {
+  it('refuse connections without a certificate of the authority, or to a server with another name', async () => {
     const { tls, ...signIn } = signInOf('edge');
     const other = { caFile: file('ca.crt'), certFile: file('other/process.crt'), keyFile: file('other/process.key') };
     await makeCertificate('process', 'DNS:millrace', file('other'));
@@ -217,7 +217,7 @@ describe('users of the nats-servers, one for each role', function () {
     }
   });
 
-  it('change their key and their certificates while everything serves, without a start of any process', async () => {
+  it('can have keys and certificates replaced without restarting a process or failing a request', async () => {
     const { pid } = edge;
     let isOver = false;
     const failures: string[] = [];

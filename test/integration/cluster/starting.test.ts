@@ -1,4 +1,7 @@
-/** Processes that start before what they stand on is there, and what no wait can mend. Proves FIT2, LSK1 and LSK2. */
+/**
+ * Processes that start before their NATS is available or prepared, and faults that waiting cannot repair. Proves FIT2,
+ * LSK1 and LSK2.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -17,7 +20,7 @@ import {
 
 const BACK_TIMEOUT_MS = 15_000;
 
-describe('a process of a cluster that starts', function () {
+describe('serve in a cluster', function () {
   this.timeout(90_000);
   let nats: Awaited<ReturnType<typeof startPlainNats>>;
 
@@ -29,7 +32,7 @@ describe('a process of a cluster that starts', function () {
     await nats?.stop();
   });
 
-  it('before its NATS is there waits, says what for, and serves when it is', async () => {
+  it('waits for its NATS server, names it in /readyz, and serves once it is there', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     await nats.kill();
     const { env, probe } = await probed(cluster);
@@ -43,7 +46,7 @@ describe('a process of a cluster that starts', function () {
     await eventually(async () => expect((await probe('/readyz')).status).to.equal(200));
   });
 
-  it('on a NATS that is not prepared waits for `cluster init`', async () => {
+  it('waits for `cluster init` on a NATS that is not prepared', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     const { env, probe } = await probed(cluster, { MILLRACE_NATS_PREFIX: 'later' });
     const starting = startMillrace({ env });
@@ -53,7 +56,7 @@ describe('a process of a cluster that starts', function () {
     await eventually(() => millrace.kv.ask('SET', 'k', 'v'), { timeoutMs: BACK_TIMEOUT_MS });
   });
 
-  it('ends in order when it is asked to while it waits', async () => {
+  it('ends in order on SIGTERM while it waits', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     await nats.kill();
     const { env, probe } = await probed(cluster);
@@ -62,7 +65,7 @@ describe('a process of a cluster that starts', function () {
     expect(await waiting.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('with a seal key of its own is refused, and says how to share the right one', async () => {
+  it('is refused with another seal key, and `cluster adopt-key` fetches the shared one', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     await cluster.start();
     const dir = await temporaryDirectory();
@@ -76,7 +79,7 @@ describe('a process of a cluster that starts', function () {
     await eventually(() => adopted.kv.ask('SET', 'k', 'v'), { timeoutMs: BACK_TIMEOUT_MS });
   });
 
-  it('on servers that sync is not ready any more when one comes back without, and is again when that is mended', async () => {
+  it('is not ready while a server does not sync every write, and is ready again when it does', async () => {
     const cluster = await MillraceCluster.prepare(nats);
     const { env, probe } = await probed(cluster);
     const millrace = await startMillrace({ env });

@@ -1,4 +1,4 @@
-/** Two processes on one NATS: each answers for what the other owns, and takes over when it goes. */
+/** Two processes on one NATS: each serves requests for the other's shards, and takes them over when it ends. */
 import { expect } from 'chai';
 import { credentialsIn, todayIn } from '../../support/db-output-reader.js';
 import { eventually } from '../../support/eventually.js';
@@ -45,7 +45,7 @@ describe('two processes on one NATS', function () {
     await nats?.stop();
   });
 
-  it('answer alike, whichever owns what is asked for', async () => {
+  it('answer the same at both, also for a shard that the other owns', async () => {
     await owner.kv.ask('SET', 'k', 'by the owner');
     expect(await other.kv.ask('GET', 'k')).to.equal('by the owner');
     await other.kv.ask('SET', 'k', 'by the other');
@@ -57,7 +57,7 @@ describe('two processes on one NATS', function () {
     }
   });
 
-  it('carry pipelines and transactions, whole or not at all', async () => {
+  it("run pipelines and whole transactions on the other's shard", async () => {
     const piped = await other.kv.pipeline([
       ['SET', 'p', '1'],
       ['INCR', 'p'],
@@ -84,7 +84,7 @@ describe('two processes on one NATS', function () {
     expect(await owner.kv.ask('GET', 't')).to.equal('5');
   });
 
-  it('carry values of a mebibyte and more, there and back', async () => {
+  it('pass values of 1 MiB and more to the owner and back', async () => {
     for (const bytes of [MEBIBYTE, 3 * MEBIBYTE + 1]) {
       const value = Buffer.alloc(bytes, 'ÿ\0mebibyte', 'latin1');
       const set = await other.kv.raw('/set/large', { method: 'POST', body: value });
@@ -95,7 +95,7 @@ describe('two processes on one NATS', function () {
     }
   });
 
-  it('count together what is incremented at both', async () => {
+  it('count INCRs from both without losing one', async () => {
     await owner.kv.ask('SET', 'both', '0');
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, at) => (at % 2 === 0 ? owner : other).kv.ask('INCR', 'both')),
@@ -104,7 +104,7 @@ describe('two processes on one NATS', function () {
     expect(await owner.kv.ask('GET', 'both')).to.equal('100');
   });
 
-  it('take over from one that is killed, and hold what is asked meanwhile', async () => {
+  it('take over the shards of a killed process, and hold requests until then', async () => {
     await owner.kv.ask('SET', 'survives', 'yes');
     const epoch = servingEpochOf(owner, SHARD);
     await retire(owner, 'SIGKILL');
@@ -115,7 +115,7 @@ describe('two processes on one NATS', function () {
     expect(ownershipViolations(await journal.entries(SHARD))).to.deep.equal([]);
   });
 
-  it('answer 503 and when to try again, once a request was held for as long as it may be', async () => {
+  it('answer 503 with Retry-After once a request was held for its maximum time', async () => {
     const impatient = await cluster.start({ MILLRACE_REQUEST_HOLD_MS: '300', MILLRACE_ROLES: 'edge' });
     try {
       await eventually(() => impatient.kv.ask('SET', 'k', 'v'));
@@ -133,7 +133,7 @@ describe('two processes on one NATS', function () {
     }
   });
 
-  it('hand over on SIGTERM without a request being lost', async () => {
+  it('move shards on SIGTERM without losing a request', async () => {
     await other.kv.ask('SET', 'rolling', '0');
     const client = new KvClient({ url: other.kvUrl, token: TOKEN, connections: 4 });
     clients.push(client);
@@ -152,7 +152,7 @@ describe('two processes on one NATS', function () {
     expect(Number(await other.kv.ask('GET', 'rolling'))).to.equal(outcomes.length);
   });
 
-  it('revoke both tokens of a database that is reset, at each of them', async () => {
+  it('refuse both tokens of a database after `db reset-password`, at each of them', async () => {
     const made = credentialsIn((await cluster.run(['db', 'create', '--name', 'reset-here'])).stdout.toString());
     const at = (url: string, token: string) => {
       const kv = new KvClient({ url, token });
@@ -193,7 +193,7 @@ describe('two processes on one NATS', function () {
     for (const text of refused) expect(text).to.contain('max daily request limit exceeded');
   });
 
-  it('count in one place what either was asked', async () => {
+  it('count the requests of both in one total', async () => {
     const made = credentialsIn((await cluster.run(['db', 'create', '--name', 'counted'])).stdout.toString());
     for (const { kvUrl: url } of [owner, other]) {
       const kv = new KvClient({ url, token: made.token });

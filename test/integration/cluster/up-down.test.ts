@@ -1,4 +1,4 @@
-/** `make up` and `make down`: a cluster on this machine, looked after, and nothing left of it. */
+/** `make up` and `make down`: a cluster on this machine that is supervised, and stopped completely. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -38,13 +38,13 @@ describe('infra/local-cluster.sh', function () {
     await endEverything();
   });
 
-  it('starts the three nats-servers alone, and says where they are', async () => {
+  it('nats starts the three nats-servers and prints their addresses', async () => {
     const told = NATS.map((name, at) => `${name}: nats://localhost:${natsPort + at}`);
     expect((await script('nats')).trim().split('\n')).to.deep.equal(told);
     expect(await running()).to.have.members(NATS);
   });
 
-  it('starts all of it, and is ready when a write through the balancer is acknowledged', async () => {
+  it('start starts all processes, and prints ready after a write through the balancer is acknowledged', async () => {
     const lines = (await script('start')).trim().split('\n');
     expect(lines.at(-1)).to.equal('ready');
     const hasBalancer = !lines.includes('no balancer: haproxy is not installed');
@@ -59,13 +59,13 @@ describe('infra/local-cluster.sh', function () {
     expect(violations.join('')).not.to.contain('Violation');
   });
 
-  it('gives a shell what commands need', async () => {
+  it('writes an environment file for the command line', async () => {
     const verify = `. ${dir}/operator.env; exec ${process.execPath} dist/src/cli/main.js cluster verify`;
     const { stdout } = await run('bash', ['-c', verify], { env: environment() });
-    expect(stdout).to.contain('everything is as it was created');
+    expect(stdout).to.contain('all streams have the settings they were created with');
   });
 
-  it('brings back what was killed, and others serve meanwhile', async () => {
+  it('restarts a killed process while the others serve', async () => {
     for (const name of ['millrace-1', 'nats-2']) {
       const killed = await childOf(name);
       process.kill(killed, 'SIGKILL');
@@ -85,7 +85,7 @@ describe('infra/local-cluster.sh', function () {
     await eventually(async () => expect((await fetch(metrics)).status).to.equal(200), { timeoutMs: BACK_TIMEOUT_MS });
   });
 
-  it('ends exactly that: no process is left, and one that has the number of a former one is left alone', async () => {
+  it('stop ends every process it started, and no other with a reused number', async () => {
     const pids = (
       await Promise.all((await readdir(dir)).filter(isOfPids).map((file) => pidIn(join(dir, file))))
     ).sort();

@@ -3,7 +3,7 @@
 import { connect, JetStreamJournal, JetStreamMeterLog, Names } from '../../../src/adapters/nats/index.js';
 import { JetStreamApi } from '../../../src/adapters/nats/jetstream-api.js';
 import { declareStreams } from '../../../src/adapters/nats/streams.js';
-import { METER_SHARD } from '../../../src/messages/index.js';
+import { METER_SHARD } from '../../../src/protocol/index.js';
 import { meterLogContract } from '../../contract/meter-log.contract.js';
 import { startNatsServer } from '../../support/nats-server.js';
 

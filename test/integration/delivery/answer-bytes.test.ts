@@ -1,4 +1,7 @@
-/** All that a destination sends in one answer is bounded, whatever part it calls it. Proves DC4, DC6, CNX1, CNX3. */
+/**
+ * Every part of a destination's answer is bounded: status line, headers, chunk sizes, trailers, body. Proves DC4, DC6,
+ * CNX1, CNX3.
+ */
 import type { Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import { expect } from 'chai';
@@ -9,12 +12,12 @@ import { RawDestination } from '../../support/raw-destination.js';
 import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
 
 const MAX_OVERHEAD_BYTES = 64 * 1024;
-const TOO_LARGE = 'response too large beside its body';
+const TOO_LARGE = 'response headers, interim responses and framing are too large';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 /** What the kernel and a socket hold between a sender and a reader that stopped. */
 const UNDER_WAY_BYTES = 16 * 1024 * 1024;
 
-describe('the bytes of an answer', () => {
+describe("the bytes of a destination's answer", () => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -99,7 +102,7 @@ describe('the bytes of an answer', () => {
     });
   }
 
-  describe('of many bodies at once', () => {
+  describe('in many bodies read in parallel', () => {
     const LONG = 1024 * 1024;
     const ROOM = 4 * LONG;
     const body = Buffer.from(Array.from({ length: LONG / 8 }, (_, at) => `${String(at).padStart(7, '0')}\n`).join(''));
@@ -125,7 +128,7 @@ describe('the bytes of an answer', () => {
 
     const wholeOf = (outcome: CallOutcome) => outcome.kind === 'response' && Buffer.from(outcome.body).equals(body);
 
-    it('are read as far as there is room for them, and one tenant leaves some to others', async () => {
+    it('are read while there is memory for them, and one tenant leaves a share to others', async () => {
       const out = httpOut({ maxAnswerBytes: ROOM });
       const endless = await answering(100_000);
       const calls = Array.from({ length: 20 }, () => of('one', out, endless.url));
@@ -137,7 +140,7 @@ describe('the bytes of an answer', () => {
       expect(out.answers).to.include({ usedBytes: 0, waitingCount: 0 });
     });
 
-    it('are whole, also those that waited', async () => {
+    it('arrive complete, also when they had to wait for memory', async () => {
       const out = httpOut({ maxAnswerBytes: ROOM });
       const { url, sockets } = await answering(200_000);
       const calls = Array.from({ length: 10 }, () => of('one', out, url));
@@ -147,7 +150,7 @@ describe('the bytes of an answer', () => {
       expect(out.answers).to.include({ usedBytes: 0, waitingCount: 0 });
     });
 
-    it('are whole in chunks of any size, too', async () => {
+    it('arrive complete in chunks of any size', async () => {
       const out = httpOut({ maxAnswerBytes: ROOM });
       const pieces: Buffer[] = [];
       for (let at = 0, size = 1; at < LONG; at += size, size = (size % 700) + 13) {
@@ -163,7 +166,7 @@ describe('the bytes of an answer', () => {
     });
   });
 
-  it('of a body are not among those beside it', async () => {
+  it('in the body do not count towards the bound for headers', async () => {
     const body = 'x'.repeat(3 * MAX_OVERHEAD_BYTES);
     const destination = await RawDestination.listening((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
@@ -183,7 +186,7 @@ describe('the bytes of an answer', () => {
     expect(destination.connections).to.equal(1);
   });
 
-  it('that come when nothing was asked end the connection', async () => {
+  it('that arrive without a request close the connection', async () => {
     const flood = new Flood();
     let hasAnswered = false;
     const destination = await RawDestination.listening((socket) => {
@@ -201,7 +204,7 @@ describe('the bytes of an answer', () => {
     expect(flood.sentBytes).to.be.below(UNDER_WAY_BYTES);
   });
 
-  it('are bounded behind TLS too', async () => {
+  it('are bounded over TLS too', async () => {
     const { key, certificate } = await selfSignedCertificate();
     const flood = new Flood();
     const server: SecureServer = createSecureServer({ key, cert: certificate }, (socket) =>

@@ -1,4 +1,4 @@
-/** Calls of an owner that cannot be sure any more when their request could go out at last. Proves DC7, HO5. */
+/** Calls of an owner that has lost its certainty of ownership before the request could be sent. Proves DC7, HO5. */
 import { expect } from 'chai';
 import { type HttpOutOptions, SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
 import type { CallOutcome } from '../../../src/ports/index.js';
@@ -7,7 +7,7 @@ import { RawDestination } from '../../support/raw-destination.js';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-describe('a call whose caller may not send any more', () => {
+describe('a call whose owner may not send any more', () => {
   const closing: (() => Promise<unknown>)[] = [];
   let maySend = true;
   beforeEach(() => {
@@ -42,7 +42,7 @@ describe('a call whose caller may not send any more', () => {
     return { out, call };
   }
 
-  it('is held back when its connection is made, and nothing of it is sent', async () => {
+  it('is held back when its connection is ready, and no byte of it is sent', async () => {
     const destination = await destinationThat((socket) => socket.write(OK));
     let found: () => void = () => {};
     const looking = new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ describe('a call whose caller may not send any more', () => {
     expect(await call(destination.url('/', 'slow.example'))).to.equal('response');
   });
 
-  it('is held back when others have made room for it, and so is everybody behind it', async () => {
+  it('is held back after it waited for a free connection, as are all calls after it', async () => {
     let answer: () => void = () => {};
     const destination = await destinationThat((socket) => {
       answer = () => socket.write(OK);
@@ -80,7 +80,7 @@ describe('a call whose caller may not send any more', () => {
     expect(destination.requests).to.have.lengthOf(1);
   });
 
-  it('is not made again where its connection was lost', async () => {
+  it('is not repeated on a new connection when its own was lost', async () => {
     let requests = 0;
     const destination = await destinationThat((socket) => {
       requests += 1;

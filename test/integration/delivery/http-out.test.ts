@@ -1,5 +1,5 @@
 /**
- * Calls to destinations over real sockets: good ones, slow ones, broken ones and forbidden ones.
+ * Calls to destinations over real sockets: destinations that answer, are slow, break the protocol or are forbidden.
  * Proves CO1–CO3, DC1, DC2, OC1, HO1–HO4.
  */
 import type { LookupAddress } from 'node:dns';
@@ -74,8 +74,8 @@ describe('calls to destinations', () => {
     return outcome.kind === 'response' ? Buffer.from(outcome.body).toString() : errorOf(outcome);
   }
 
-  describe('what is sent', () => {
-    it('is method, target, headers and body as they were given, and nothing encoded is asked for', async () => {
+  describe('the request', () => {
+    it('has the given method, target, headers and body, and accept-encoding: identity', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const headers = [
         ['Content-Type', 'text/plain'],
@@ -91,7 +91,7 @@ describe('calls to destinations', () => {
       );
     });
 
-    it('carries a body with GET and DELETE too, on connections that stay', async () => {
+    it('has a body with GET and DELETE too, and keeps the connection open', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const out = httpOut();
       for (const method of ['GET', 'DELETE', 'GET'] as const) {
@@ -101,13 +101,13 @@ describe('calls to destinations', () => {
       expect(destination.connections).to.equal(1);
     });
 
-    it('asks for the encoding that the caller names', async () => {
+    it('has the Accept-Encoding that the publisher gives', async () => {
       const destination = await raw((socket) => socket.write(OK));
       await httpOut().send(callTo(destination.url(), { headers: [['Accept-Encoding', 'gzip']] }));
       expect(destination.requests.join('')).to.include('Accept-Encoding: gzip').and.not.include('identity');
     });
 
-    it('lets nobody name the host, the length or the framing', async () => {
+    it('ignores given headers for the host, the length and the framing', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const headers = [
         ['Host', 'evil.example'],
@@ -121,7 +121,7 @@ describe('calls to destinations', () => {
       expect(destination.requests.join('')).to.not.match(/evil|chunked|close|expect|upgrade|content-length: 1\r/i);
     });
 
-    it('is nothing when a header has forbidden bytes: the outcome says so', async () => {
+    it('is not sent when a header has forbidden bytes, and the outcome names the reason', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const out = httpOut();
       for (const header of [
@@ -136,7 +136,7 @@ describe('calls to destinations', () => {
       expect(destination.requests).to.deep.equal([]);
     });
 
-    it('goes to no proxy of the environment', async () => {
+    it('is not sent to a proxy from the environment', async () => {
       const proxy = await raw((socket) => socket.write('HTTP/1.1 502 Proxy\r\nContent-Length: 0\r\n\r\n'));
       const destination = await raw((socket) => socket.write(OK));
       const before = process.env.http_proxy;
@@ -150,8 +150,8 @@ describe('calls to destinations', () => {
     });
   });
 
-  describe('what comes back', () => {
-    it('has status, canonical header names, values byte for byte and the body', async () => {
+  describe('the response', () => {
+    it('has a status, canonical header names, header values byte for byte, and the body', async () => {
       const destination = await raw((socket) =>
         socket.write(
           Buffer.from(
@@ -175,7 +175,7 @@ describe('calls to destinations', () => {
       expect(textOf(outcome)).to.equal('no');
     });
 
-    it('is not followed where it redirects', async () => {
+    it('is not followed when it is a redirect', async () => {
       const other = await raw((socket) => socket.write(OK));
       const destination = await raw((socket) =>
         socket.write(`HTTP/1.1 302 Found\r\nLocation: ${other.url()}\r\nContent-Length: 0\r\n\r\n`),
@@ -194,7 +194,7 @@ describe('calls to destinations', () => {
       expect(outcome.kind === 'response' && Buffer.from(outcome.body).equals(packed)).to.equal(true);
     });
 
-    it('is whole at exactly the limit and cut one byte beyond it', async () => {
+    it('is complete at exactly the size limit, and cut one byte above it', async () => {
       for (const [length, isCut] of [
         [1000, false],
         [1001, true],
@@ -208,7 +208,7 @@ describe('calls to destinations', () => {
       }
     });
 
-    it('is complete when an endless body reaches the limit, and the connection is given up', async () => {
+    it('is cut when an endless body reaches the limit, and the connection is closed', async () => {
       const destination = await raw((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
         const more = () => {
@@ -223,7 +223,7 @@ describe('calls to destinations', () => {
       await eventually(() => expect(destination.openSockets).to.equal(0));
     });
 
-    it('has a bounded number of headers', async () => {
+    it('has at most 256 headers', async () => {
       const destination = await raw((socket) =>
         socket.write(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(1000)}Content-Length: 0\r\n\r\n`),
       );
@@ -231,12 +231,12 @@ describe('calls to destinations', () => {
       expect(outcome.kind === 'response' && outcome.header.length).to.equal(256);
     });
 
-    it('may end with the connection, where no length was told', async () => {
+    it('may end with the connection when it has no length', async () => {
       const destination = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'));
       expect(textOf(await httpOut().send(callTo(destination.url())))).to.equal('all of it');
     });
 
-    it('may follow interim responses', async () => {
+    it('may come after interim responses', async () => {
       const destination = await raw((socket) => socket.write(`HTTP/1.1 103 Early\r\nLink: x\r\n\r\n${OK}`));
       expect(textOf(await httpOut().send(callTo(destination.url())))).to.equal('ok');
     });
@@ -245,7 +245,7 @@ describe('calls to destinations', () => {
   describe('a destination that misbehaves', () => {
     const cases: [string, (socket: Socket) => void, string][] = [
       ['closes at once', (socket) => socket.end(), 'connection closed before the response was complete'],
-      ['resets', (socket) => socket.resetAndDestroy(), 'connection reset'],
+      ['resets the connection', (socket) => socket.resetAndDestroy(), 'connection reset'],
       ['speaks no HTTP', (socket) => socket.write('hello there\r\n\r\n'), 'response is not valid HTTP/1.1'],
       [
         'closes within its headers',
@@ -265,7 +265,7 @@ describe('calls to destinations', () => {
       [
         'gives two lengths',
         (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc'),
-        'response body does not have the length that was told',
+        'response body does not match its declared length',
       ],
       [
         'gives a length and chunks',
@@ -275,7 +275,7 @@ describe('calls to destinations', () => {
       [
         'closes within the body of a connection that was to close',
         (socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhalf'),
-        'response body does not have the length that was told',
+        'response body does not match its declared length',
       ],
       [
         'sends headers beyond 32 KiB',
@@ -293,8 +293,8 @@ describe('calls to destinations', () => {
         'connection closed before the response was complete',
       ],
     ];
-    for (const [what, answer, words] of cases) {
-      it(`gets no response when it ${what}: "${words}"`, async () => {
+    for (const [behaviour, answer, words] of cases) {
+      it(`that ${behaviour} gives no response: "${words}"`, async () => {
         const destination = await raw(answer);
         const out = httpOut();
         expect(errorOf(await out.send(callTo(destination.url())))).to.equal(words);
@@ -303,7 +303,7 @@ describe('calls to destinations', () => {
       });
     }
 
-    it('is called again on a new connection after it has failed', async () => {
+    it('is called on a new connection after a failure', async () => {
       let isBroken = true;
       const destination = await raw((socket) => (isBroken ? socket.destroy() : socket.write(OK)));
       const out = httpOut();
@@ -312,21 +312,21 @@ describe('calls to destinations', () => {
       expect(textOf(await out.send(callTo(destination.url())))).to.equal('ok');
     });
 
-    it('refuses the connection in words', async () => {
+    it('that refuses connections gives "connection refused"', async () => {
       const destination = await raw(() => {});
       const url = destination.url();
       await destination.server.close();
       expect(errorOf(await httpOut().send(callTo(url)))).to.equal('connection refused');
     });
 
-    it('has no address', async () => {
+    it('without an address gives "no such host"', async () => {
       const resolve = () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' }));
       expect(errorOf(await httpOut({ resolve }).send(callTo('http://gone.example/')))).to.equal('no such host');
       const empty = httpOut({ resolve: found() });
       expect(errorOf(await empty.send(callTo('http://empty.example/')))).to.equal('no such host');
     });
 
-    it('has a certificate that nobody trusts, or no TLS at all', async () => {
+    it('without TLS, or with an untrusted certificate, gives its own error for each', async () => {
       const plain = await raw((socket) => socket.write(OK));
       const url = plain.url().replace('http:', 'https:');
       expect(errorOf(await httpOut().send(callTo(url)))).to.equal('TLS handshake failed');
@@ -335,7 +335,7 @@ describe('calls to destinations', () => {
       expect(errorOf(selfSigned)).to.equal('certificate is not trusted');
     });
 
-    it('has a certificate for another host', async () => {
+    it('with a certificate for another host gives "certificate is for another host"', async () => {
       const { port, certificate } = await secureServer();
       const out = httpOut({ ca: certificate, resolve: found(LOOPBACK) });
       const outcome = await out.send(callTo(`https://other.example:${port}/`));
@@ -345,7 +345,7 @@ describe('calls to destinations', () => {
     });
   });
 
-  describe('the time limit', () => {
+  describe('the timeout', () => {
     const slow: [string, (socket: Socket) => void][] = [
       ['never answers', () => {}],
       ['stops within its headers', (socket) => socket.write('HTTP/1.1 200 OK\r\nX-A: ')],
@@ -359,8 +359,8 @@ describe('calls to destinations', () => {
         },
       ],
     ];
-    for (const [what, answer] of slow) {
-      it(`ends a call to a destination that ${what}`, async () => {
+    for (const [behaviour, answer] of slow) {
+      it(`ends a call to a destination that ${behaviour}`, async () => {
         const destination = await raw(answer);
         const outcome = await httpOut().send(callTo(destination.url(), { timeoutMs: 150 }));
         expect(errorOf(outcome)).to.equal('timed out after 0.15s');
@@ -369,7 +369,7 @@ describe('calls to destinations', () => {
       });
     }
 
-    it('holds while a call waits for a connection', async () => {
+    it('covers the time a call waits for a connection', async () => {
       const destination = await raw(() => {});
       const out = httpOut({ socketsPerOrigin: 1 });
       const first = out.send(callTo(destination.url(), { timeoutMs: 60_000 }));
@@ -381,7 +381,7 @@ describe('calls to destinations', () => {
       expect((await first).kind).to.equal('interrupted');
     });
 
-    it('holds while a name is looked up, which has a shorter one', async () => {
+    it('covers the name lookup, which also has a shorter timeout', async () => {
       const resolve = () => new Promise<never>(() => {});
       const byCall = await httpOut({ resolve }).send(callTo('http://slow.example/', { timeoutMs: 100 }));
       expect(errorOf(byCall)).to.equal('timed out after 0.1s');
@@ -389,7 +389,7 @@ describe('calls to destinations', () => {
       expect(errorOf(byLookup)).to.equal('name lookup timed out');
     });
 
-    it('of connecting begins when the name has been looked up', async () => {
+    it('of connecting starts after the name lookup', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const connectTimeoutMs = 300;
       const resolve = () =>
@@ -400,7 +400,7 @@ describe('calls to destinations', () => {
       expect(textOf(outcome)).to.equal('ok');
     });
 
-    it('of connecting includes the TLS handshake', async () => {
+    it('of connecting covers the TLS handshake', async () => {
       const destination = await raw(() => {});
       const url = destination.url().replace('http:', 'https:');
       expect(errorOf(await httpOut({ connectTimeoutMs: 100 }).send(callTo(url)))).to.equal('connecting timed out');
@@ -408,8 +408,8 @@ describe('calls to destinations', () => {
     });
   });
 
-  describe('an interruption', () => {
-    it('ends calls that wait, connect and read, and closes their connections', async () => {
+  describe('an abort signal', () => {
+    it('ends calls that wait, connect or read, and closes their connections', async () => {
       const destination = await raw((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab'));
       const out = httpOut({ socketsPerOrigin: 2, resolve: () => new Promise(() => {}) });
       const stop = new AbortController();
@@ -422,7 +422,7 @@ describe('calls to destinations', () => {
       expect(out.figures).to.deep.include({ sockets: 0, waiting: 0 });
     });
 
-    it('before the call sends nothing', async () => {
+    it('given before the call prevents its request', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const out = httpOut();
       expect(await out.send(callTo(destination.url(), { signal: AbortSignal.abort() }))).to.deep.equal({
@@ -433,7 +433,7 @@ describe('calls to destinations', () => {
       expect(destination.connections).to.equal(0);
     });
 
-    it('leaves the calls of others alone', async () => {
+    it('does not affect the calls of others', async () => {
       const answer: Socket[] = [];
       const destination = await raw((socket) => answer.push(socket));
       const out = httpOut();
@@ -462,7 +462,7 @@ describe('calls to destinations', () => {
       });
     });
 
-    it('to one origin are bounded; more calls wait for them', async () => {
+    it('to one origin are bounded, and further calls wait for one', async () => {
       const out = httpOut({ socketsPerOrigin: 3 });
       const calls = Array.from({ length: 10 }, () => out.send(callTo(url())));
       await eventually(() => expect(waiting).to.have.length(3));
@@ -479,7 +479,7 @@ describe('calls to destinations', () => {
       expect(out.figures).to.deep.equal({ origins: 1, sockets: 3, waiting: 0 });
     });
 
-    it('of an idle origin are closed after a while', async () => {
+    it('of an idle origin are closed after its idle time', async () => {
       const out = httpOut({ idleOriginMs: 50 });
       const call = out.send(callTo(url()));
       await eventually(() => expect(waiting).to.have.length(1));
@@ -488,7 +488,7 @@ describe('calls to destinations', () => {
       await eventually(() => expect(out.figures).to.deep.equal({ origins: 0, sockets: 0, waiting: 0 }));
     });
 
-    it('of the origin that is idle longest make room for another', async () => {
+    it('of the longest idle origin are closed to make room for another origin', async () => {
       const out = httpOut({ maxOrigins: 2, resolve: found(LOOPBACK) });
       const hosts = ['a.example', 'b.example', 'c.example'];
       for (const host of hosts) {
@@ -504,7 +504,7 @@ describe('calls to destinations', () => {
   describe('forbidden addresses', () => {
     const strict = (resolve: NonNullable<HttpOutOptions['resolve']>) => httpOut({ allowPrivate: false, resolve });
 
-    it('are refused as literals before anything is opened', async () => {
+    it('are refused when written as a literal, before a connection is opened', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const out = httpOut({ allowPrivate: false });
       const literal = destination.url();
@@ -514,7 +514,7 @@ describe('calls to destinations', () => {
       expect(destination.connections).to.equal(0);
     });
 
-    it('are refused behind a name', async () => {
+    it('are refused when a name resolves to one', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const out = strict(found(LOOPBACK));
       expect(errorOf(await out.send(callTo(destination.url('/', 'inside.example'))))).to.equal(
@@ -533,7 +533,7 @@ describe('calls to destinations', () => {
       expect(destination.connections).to.equal(0);
     });
 
-    it('are refused when only one of several is forbidden', async () => {
+    it('are refused when one of several addresses is forbidden', async () => {
       const destination = await raw((socket) => socket.write(OK));
       const mixed: LookupAddress[][] = [
         [{ address: '93.184.215.14', family: 4 }, LOOPBACK],
@@ -552,7 +552,7 @@ describe('calls to destinations', () => {
       expect(destination.connections).to.equal(0);
     });
 
-    it('are not reached by a name that changes its mind: what was judged is what is connected to', async () => {
+    it('are not reached by a name that changes its address: the checked address is the one connected to', async () => {
       const destination = await raw((socket) => socket.write(OK));
       let asked = 0;
       const allowed = { address: '127.0.0.1', prefixBits: 32, port: destination.port };
@@ -565,7 +565,7 @@ describe('calls to destinations', () => {
       expect(asked).to.equal(1);
     });
 
-    it('are reached where the operator lists address and port', async () => {
+    it("are reached when the operator's list has their address and port", async () => {
       const destination = await raw((socket) => socket.write(OK));
       const range = { address: '127.0.0.0', prefixBits: 8 };
       const listed = httpOut({ allowPrivate: false, allow: [{ ...range, port: destination.port }] });

@@ -1,4 +1,4 @@
-/** Receivers in Python accept what is signed here. */
+/** Receivers in Python accept the signatures of deliveries. */
 import { expect } from 'chai';
 import { JwtDeliverySigner } from '../../../src/adapters/http-delivery/index.js';
 import { NodeRandom } from '../../../src/adapters/node/index.js';
@@ -16,7 +16,7 @@ function signed(body: string, { key = CURRENT, nowMs = Date.now() } = {}): strin
   return signer.sign(call) as string;
 }
 
-describe('a delivery signature and receivers in Python', () => {
+describe('a delivery signature, checked by receivers in Python', () => {
   let receiver: PythonReceiver | undefined;
 
   before(async function () {
@@ -29,7 +29,7 @@ describe('a delivery signature and receivers in Python', () => {
     return (receiver as PythonReceiver).verdicts(cases.map((given) => ({ ...given, url })));
   }
 
-  it('agree on bodies, on both keys and on clocks ten seconds apart', async () => {
+  it('is accepted for every body, with the current and the next key, and with clocks 10 s apart', async () => {
     const answers = await verdicts([
       { name: 'empty', token: signed(''), body: '' },
       { name: 'unicode', token: signed('caf\u00e9 \u{1f600}'), body: 'caf\u00e9 \u{1f600}' },
@@ -46,7 +46,7 @@ describe('a delivery signature and receivers in Python', () => {
     ]);
   });
 
-  it('part over body, key, age and a time to come', async () => {
+  it('is refused for another body, key or URL, and when it is too old or from the future', async () => {
     const answers = await verdicts([
       { name: 'body', token: signed('b'), body: 'c' },
       { name: 'key', token: signed('b', { key: 'sig_other' }), body: 'b' },

@@ -1,4 +1,4 @@
-/** A connection that its other end closes just as the next request is on its way. Proves DC5, OC2, OC3, CNX2. */
+/** A kept-alive connection that the destination closes while the next request is sent. Proves DC5, OC2, OC3, CNX2. */
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
@@ -8,7 +8,7 @@ import { RawDestination } from '../../support/raw-destination.js';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CLOSED = 'connection closed before the response was complete';
 
-describe('a connection that was used before', () => {
+describe('a connection that carried a call before', () => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -46,11 +46,11 @@ describe('a connection that was used before', () => {
     outcome.kind === 'response' ? `${outcome.status}` : outcome.kind === 'no-response' ? outcome.error : outcome.kind;
 
   const ends: [string, (socket: Socket) => void][] = [
-    ['closes', (socket) => socket.end()],
+    ['ends', (socket) => socket.end()],
     ['resets', (socket) => socket.resetAndDestroy()],
   ];
-  for (const [what, end] of ends) {
-    it(`and ${what} without an answer has its call made again at once, with the same body`, async () => {
+  for (const [failure, end] of ends) {
+    it(`and ${failure} without an answer has its call repeated on a new one with the same body`, async () => {
       const destination = await destinationThat((socket, connection, request) => {
         if (connection === 1 && request === 2) end(socket);
         else socket.write(OK);
@@ -67,7 +67,7 @@ describe('a connection that was used before', () => {
     });
   }
 
-  it('and that its other end is about to close, as it says, carries no other call', async () => {
+  it('is not used again shortly before the end of its Keep-Alive timeout', async () => {
     for (const [keptSeconds, connections] of [
       [2, 2],
       [60, 1],
@@ -80,7 +80,7 @@ describe('a connection that was used before', () => {
     }
   });
 
-  it('is replaced by a new one, and by no other that was used', async () => {
+  it('is replaced by a new connection, never by another used one', async () => {
     const held: Socket[] = [];
     const destination = await destinationThat((socket, connection, request) => {
       if (request > 1) socket.end();
@@ -96,7 +96,7 @@ describe('a connection that was used before', () => {
     expect(destination.connections).to.equal(4);
   });
 
-  it('keeps its place: the new one is within the bound of sockets, and before those that wait', async () => {
+  it('is replaced within the limit of sockets, and before waiting calls', async () => {
     const destination = await destinationThat((socket, connection, request) => {
       if (connection === 1 && request === 2) socket.end();
       else socket.write(OK);
@@ -113,7 +113,7 @@ describe('a connection that was used before', () => {
     ]);
   });
 
-  it('is replaced once: the new one that ends too is a failed attempt', async () => {
+  it('is replaced once: a new one that ends too is a failed attempt', async () => {
     const destination = await destinationThat((socket, connection) => {
       if (connection === 1 && socket.bytesRead < 300) socket.write(OK);
       else socket.end();
@@ -124,7 +124,7 @@ describe('a connection that was used before', () => {
     expect(destination.connections).to.equal(2);
   });
 
-  it('is not replaced once a byte of an answer has come', async () => {
+  it('is not replaced after a byte of the answer has arrived', async () => {
     const destination = await destinationThat((socket, _connection, request) => {
       if (request === 1) socket.write(OK);
       else socket.end('H');
@@ -135,7 +135,7 @@ describe('a connection that was used before', () => {
     expect(destination.connections).to.equal(1);
   });
 
-  it('is not replaced when it is silent until the time is over', async () => {
+  it('is not replaced when it stays silent until the timeout', async () => {
     const destination = await destinationThat((socket, _connection, request) => {
       if (request === 1) socket.write(OK);
     });
@@ -145,7 +145,7 @@ describe('a connection that was used before', () => {
     expect(destination.connections).to.equal(1);
   });
 
-  it('has a new one that ends at once as a failed attempt', async () => {
+  it('is the only kind that is replaced: a new one that ends is a failed attempt', async () => {
     const destination = await destinationThat((socket) => socket.end());
     const call = caller(destination);
     expect(wordsOf(await call())).to.equal(CLOSED);

@@ -1,4 +1,4 @@
-/** The published receiver of the reference clients accepts what is signed here. */
+/** The published receiver of the reference clients accepts the signatures of deliveries. */
 import { Receiver } from '@upstash/qstash';
 import { expect } from 'chai';
 import { JwtDeliverySigner } from '../../../src/adapters/http-delivery/index.js';
@@ -9,7 +9,7 @@ const CURRENT = 'sig_4xvkVwQ8NpTmAzGyBhRuLcEfDsJo';
 const NEXT = 'sig_7WbYtHnKiMqXrPaZeVgCdUjFoSLs';
 const URL_CALLED = 'https://a.example/hook?x=1&y=%C3%A9';
 
-describe('a delivery signature and the published receiver', () => {
+describe('a delivery signature, checked by the published receiver', () => {
   const receiver = new Receiver({ currentSigningKey: CURRENT, nextSigningKey: NEXT });
 
   function signed(body: string, { key = CURRENT, nowMs = Date.now() } = {}): string {
@@ -20,16 +20,16 @@ describe('a delivery signature and the published receiver', () => {
   }
 
   for (const body of ['', '{"a":1}', 'caf\u00e9 \u{1f600}', 'x'.repeat(100_000)]) {
-    it(`agree on a body of ${Buffer.byteLength(body)} bytes`, async () => {
+    it(`is accepted for a body of ${Buffer.byteLength(body)} bytes`, async () => {
       expect(await receiver.verify({ signature: signed(body), body, url: URL_CALLED })).to.equal(true);
     });
   }
 
-  it('agree after a rotation, when the receiver knows the key as the next one', async () => {
+  it('is accepted after a rotation, when the receiver knows the key as its next one', async () => {
     expect(await receiver.verify({ signature: signed('b', { key: NEXT }), body: 'b' })).to.equal(true);
   });
 
-  it('agree while the clocks differ by ten seconds either way', async () => {
+  it('is accepted when the clocks differ by 10 s either way', async () => {
     for (const aheadMs of [-10_000, 10_000]) {
       const signature = signed('b', { nowMs: Date.now() + aheadMs });
       expect(await receiver.verify({ signature, body: 'b', url: URL_CALLED })).to.equal(true);
@@ -44,10 +44,10 @@ describe('a delivery signature and the published receiver', () => {
       'an age of more than five minutes',
       () => ({ signature: signed('b', { nowMs: Date.now() - 301_000 }), body: 'b' }),
     ],
-    ['a time to come', () => ({ signature: signed('b', { nowMs: Date.now() + 60_000 }), body: 'b' })],
+    ['a time in the future', () => ({ signature: signed('b', { nowMs: Date.now() + 60_000 }), body: 'b' })],
   ];
-  for (const [what, call] of refused) {
-    it(`part over ${what}`, async () => {
+  for (const [fault, call] of refused) {
+    it(`is refused for ${fault}`, async () => {
       const outcome = await receiver.verify(call()).catch((error: Error) => error.name);
       expect(outcome).to.equal('SignatureError');
     });

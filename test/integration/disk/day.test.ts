@@ -1,6 +1,6 @@
 /**
- * What a day leaves on the disk, part by part. The day is compressed, so that every bound is met many times:
- * DAY_SCALE=90 makes it ten messages a second, as it would be.
+ * Disk usage after a day of traffic, for each part of the data directory. The day is compressed, so that every bound is
+ * reached many times: DAY_SCALE=90 makes it ten messages a second, a real day's rate.
  */
 import { expect } from 'chai';
 import { DayOfTraffic, HOURS } from '../../support/day-of-traffic.js';
@@ -36,7 +36,7 @@ describe("a day's traffic", function () {
   });
   after(() => day.end());
 
-  it('leaves on the disk what is kept, in each part of the data directory', async () => {
+  it('leaves at most the retained data on the disk, in each part of the data directory', async () => {
     const most = new Map<string, number>();
     for (let hour = 0; hour < HOURS; hour += 1) {
       await day.hour();

@@ -1,6 +1,6 @@
 /**
- * docs/operations/cluster.md, typed in on machines that are namespaces. The line before a block ends with the machines
- * that it is for; `# →` in a block begins what it prints, in that order, with `…` for anything.
+ * docs/operations/cluster.md, typed in on machines that are namespaces. The line before a block ends with the names of
+ * its machines; `# →` in a block begins the output that it prints, in that order, with `…` for any text.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ interface Block {
   readonly prints: RegExp;
 }
 
-describe('a cluster on three machines, as its page says it', function () {
+describe('docs/operations/cluster.md, typed in on three machines', function () {
   this.timeout(BLOCK_TIMEOUT_MS * 2);
   const shells = new Map<string, ReaderShell>();
   const all = blocks();
@@ -60,7 +60,7 @@ describe('a cluster on three machines, as its page says it', function () {
     });
   }
 
-  it('names a machine before every block', () => {
+  it('a machine is named before every block', () => {
     expect(all.filter(({ machines }) => machines.length === 0).map(({ text }) => text)).to.deep.equal([]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * README and the pages under docs, done as they say by a reader who begins with nothing (docs/testing.md has the convention of
- * blocks). The page of a cluster has machines of its own: cluster.test.ts.
+ * README and the pages under docs, carried out by a reader who starts with an empty machine (docs/testing.md explains
+ * the blocks). The page of a cluster needs its own machines: cluster.test.ts.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -16,7 +16,7 @@ const READERS = 3;
 /** `DOCS_PAGE=guide/publishing` reads one. */
 const ONLY = process.env.DOCS_PAGE ?? '';
 
-describe('the pages', function () {
+describe('the examples of the documentation', function () {
   this.timeout(PAGE_TIMEOUT_MS);
   const pages = ['README.md', ...pagesUnder('docs')].filter(
     (page) => page !== OF_MACHINES && page.includes(ONLY) && blocksOf(page).some(isRunnable),
@@ -31,7 +31,7 @@ describe('the pages', function () {
   });
 
   for (const page of pages) {
-    it(`are done as ${page} says`, async function () {
+    it(`in ${page} run and print their documented output`, async function () {
       if (missing !== undefined) this.skip();
       await read.get(page);
     });

@@ -10,7 +10,7 @@ import {
 } from '../../../src/adapters/nats/embedded/apt-sources.js';
 
 describe('embedded server: the machine’s apt sources', () => {
-  it('are read from one-line files, without what weakens the signature', () => {
+  it('are read from one-line files, without options that weaken the signature', () => {
     const text = [
       '# deb http://old.example/debian bookworm main',
       'deb-src http://deb.example/debian bookworm main',
@@ -29,7 +29,7 @@ describe('embedded server: the machine’s apt sources', () => {
     ]);
   });
 
-  it('are read from stanza files, with disabled ones left out and keys kept whole', () => {
+  it('are read from stanza files, without disabled ones and with whole keys', () => {
     const text = [
       'Types: deb deb-src',
       '# a comment inside',
@@ -58,20 +58,20 @@ describe('embedded server: the machine’s apt sources', () => {
     );
   });
 
-  it('yield the archive of the running suite, not its security archive', () => {
+  it('contain the archive of the running suite, not its security archive', () => {
     const sources = parseListFile(
       'deb http://a.example/security bookworm-security main\ndeb http://a.example/debian bookworm main\n',
     );
     expect(archiveSources(sources, 'bookworm').map(({ uris }) => uris[0])).to.deep.equal(['http://a.example/debian']);
   });
 
-  it('are extended by suites newer than the one that runs', () => {
+  it('are extended by the suites after the running one', () => {
     expect(newerSuites({ family: 'debian', codename: 'bookworm' })).to.deep.equal(['testing', 'unstable', 'trixie']);
     expect(newerSuites({ family: 'debian', codename: 'duke' })).to.deep.equal(['testing', 'unstable']);
     expect(newerSuites({ family: 'ubuntu', codename: 'noble' })).to.deep.equal(['devel', 'resolute']);
   });
 
-  it('belong to Debian, Ubuntu or what is like them', () => {
+  it('are read on Debian, Ubuntu and their derivatives only', () => {
     const mint = 'ID=linuxmint\nID_LIKE="ubuntu debian"\nVERSION_CODENAME=wilma\nUBUNTU_CODENAME=noble\n';
     expect(parseDistribution(mint)).to.deep.equal({ family: 'ubuntu', codename: 'noble' });
     expect(parseDistribution('ID=debian\nVERSION_CODENAME=bookworm\n')).to.deep.equal({

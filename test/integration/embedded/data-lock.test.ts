@@ -12,7 +12,7 @@ describe('embedded server: the lock of the data directory', () => {
   const fresh = freshDirs();
   afterEach(endAllParents);
 
-  it('is refused to a second process, in one line that names the first', async () => {
+  it("is refused to a second process, in one line with the holder's pid", async () => {
     const holder = await startParent('lock', fresh.dir);
     const error = await failureOf(lockDataDir(fresh.dir));
     expect(isMillraceError(error, 'CONFLICT')).to.equal(true);
@@ -20,7 +20,7 @@ describe('embedded server: the lock of the data directory', () => {
     expect(await readFile(join(fresh.dir, 'lock'), 'utf8')).to.equal(`${holder.pid}\n`);
   });
 
-  it('is free the moment its holder is killed', async () => {
+  it('is released when its holder is killed', async () => {
     const holder = await startParent('lock', fresh.dir);
     await holder.kill();
     const lock = await lockDataDir(fresh.dir);
@@ -37,12 +37,12 @@ describe('embedded server: the lock of the data directory', () => {
     expect((await stat(lock.path)).ino).to.equal(ino);
   });
 
-  it('is given to one of several processes that ask at once', async () => {
+  it('is given to one of several processes that ask in parallel', async () => {
     const tries = await Promise.allSettled([1, 2, 3].map(() => startParent('lock', fresh.dir)));
     expect(tries.filter((result) => result.status === 'fulfilled')).to.have.length(1);
   });
 
-  it('says what is missing on a machine without flock', async () => {
+  it('is refused on a machine without flock, and the error names its package', async () => {
     const error = await failureOf(lockDataDir(fresh.dir, 'flock-that-is-not-there'));
     expect(isMillraceError(error, 'BAD_CONFIG')).to.equal(true);
     expect(describeError(error)).to.contain('the program flock (package util-linux) is needed');
@@ -50,7 +50,7 @@ describe('embedded server: the lock of the data directory', () => {
     lock.release();
   });
 
-  it('says so in one line when the directory cannot be made', async () => {
+  it('is refused in one line when the directory cannot be created', async () => {
     const file = join(fresh.dir, 'a-file');
     await writeFile(file, '');
     const error = await failureOf(lockDataDir(join(file, 'data')));

@@ -56,7 +56,7 @@ describe('embedded server', function () {
   }
 
   describe('while it runs', () => {
-    it('listens on loopback, asks for credentials and has JetStream for the application alone', async () => {
+    it('listens on loopback only, asks for credentials and offers JetStream', async () => {
       const server = await start();
       expect(server.url).to.match(/^nats:\/\/127\.0\.0\.1:\d+$/);
       expect(describeError(await rejection(connect({ servers: server.url, reconnect: false })))).to.match(/authoriz/i);
@@ -68,7 +68,7 @@ describe('embedded server', function () {
       await connection.close();
     });
 
-    it('keeps its files to our user, and tells the command line how to reach it', async () => {
+    it('protects its files with mode 0600, and writes client.json for the command line', async () => {
       const server = await start();
       for (const name of ['nats.conf', 'client.json', 'server.json']) {
         expect((await stat(join(fresh.dir, 'nats', name))).mode & 0o777, name).to.equal(0o600);
@@ -84,7 +84,7 @@ describe('embedded server', function () {
       expect(JSON.stringify(log.lines)).not.to.contain(server.credentials.password);
     });
 
-    it('makes every write durable before it acknowledges it where the server can, as it reports itself', async () => {
+    it('syncs every write before it acknowledges it, if its version can', async () => {
       const server = await start();
       const can = knowsSyncAlways(server.version);
       expect(server.hasSyncAlways).to.equal(can);
@@ -92,13 +92,13 @@ describe('embedded server', function () {
       expect(log.of('nats-server.no-fsync')).to.have.length(can ? 0 : 1);
     });
 
-    it('leaves that out when it was asked to sync at intervals', async () => {
+    it('does not sync every write with fsync=interval', async () => {
       const server = await start({ fsync: 'interval' });
       expect(server.hasSyncAlways).to.equal(false);
       expect(await reportedSyncAlways(server)).to.equal(undefined);
     });
 
-    it('does not have the lock of the data directory, and is out of reach of the terminal’s Ctrl-C', async () => {
+    it('does not hold the lock of the data directory, and is not reached by Ctrl-C of the terminal', async () => {
       const lock = await lockDataDir(fresh.dir);
       const server = await start();
       const descriptors = await readdir(`/proc/${server.pid}/fd`);
@@ -109,7 +109,7 @@ describe('embedded server', function () {
       lock.release();
     });
 
-    it('runs on half of the processors, and has nothing else of our environment but the path', async () => {
+    it('runs on half of the processors, with only PATH from the environment', async () => {
       const server = await start();
       const { PATH = '', ...others } = Object.fromEntries(
         (await readFile(`/proc/${server.pid}/environ`, 'utf8'))
@@ -121,7 +121,7 @@ describe('embedded server', function () {
       expect(others).to.deep.equal({ GOMAXPROCS: `${Math.max(1, Math.floor(availableParallelism() / 2))}` });
     });
 
-    it('is gone after stop, together with what told others how to reach it', async () => {
+    it('is gone after stop, and so is client.json', async () => {
       const server = await start();
       await server.stop();
       expect(await identifyProcess(server.pid)).to.equal(undefined);
@@ -145,9 +145,9 @@ describe('embedded server', function () {
     });
   }
 
-  describe('when it dies by itself', () => {
+  describe('when it dies unexpectedly', () => {
     for (const binding of ['setpriv', 'pipe'] as const) {
-      it(`is started again on the same port with its streams, bound by ${binding}`, async () => {
+      it(`is restarted on the same port with its streams, bound by ${binding}`, async () => {
         const server = await start({ binding, limits: { firstBackoffMs: 1 } });
         const connection = await connected(server);
         // A request that is sent while the client reconnects is lost; the next try is not.
@@ -164,7 +164,7 @@ describe('embedded server', function () {
       });
     }
 
-    it('is given up after too many times, with one line', async () => {
+    it('is given up after too many restarts, with one line', async () => {
       const reasons: string[] = [];
       const server = await start({
         limits: { restarts: 2, firstBackoffMs: 1 },
@@ -180,7 +180,7 @@ describe('embedded server', function () {
       expect(await identifyProcess(server.pid)).to.equal(undefined);
     });
 
-    it('can be stopped while it waits to be started again', async () => {
+    it('can be stopped while it waits for its restart', async () => {
       const server = await start({ limits: { firstBackoffMs: 60_000, longestBackoffMs: 60_000 } });
       process.kill(server.pid, 'SIGKILL');
       await eventually(() => expect(log.of('nats-server.died')).to.have.length(1));
@@ -190,7 +190,7 @@ describe('embedded server', function () {
   });
 
   describe('at the next start', () => {
-    it('ends a server that an earlier run left behind', async () => {
+    it('ends a server of an earlier run', async () => {
       await (await start()).stop();
       const dir = join(fresh.dir, 'nats');
       const orphan = launch(found.path, join(dir, 'nats.conf'), 'setpriv');
@@ -201,7 +201,7 @@ describe('embedded server', function () {
       expect(log.of('nats-server.orphan')).to.have.length(1);
     });
 
-    it('leaves a process alone that has the recorded number but started at another time', async () => {
+    it('does not end a process with the recorded pid and another start time', async () => {
       const stranger = await strangerWith('nats.conf');
       await writeRecord(stranger.pid, { startTicks: '1' });
       await start();
@@ -209,7 +209,7 @@ describe('embedded server', function () {
       stranger.end();
     });
 
-    it('leaves a process alone that has the recorded number and time but another command', async () => {
+    it('does not end a process with the recorded pid and start time and another command', async () => {
       const stranger = await strangerWith('another.conf');
       await writeRecord(stranger.pid, {});
       await start();
@@ -224,7 +224,7 @@ describe('embedded server', function () {
       expect((await start()).pid).to.be.greaterThan(1);
     });
 
-    it('says so when an older server than the last one opens the store', async () => {
+    it('logs that an older server than the last one opens the store', async () => {
       await mkdir(join(fresh.dir, 'nats'));
       await writeFile(join(fresh.dir, 'nats/store-version'), '99.0.0\n');
       await start();
@@ -232,7 +232,7 @@ describe('embedded server', function () {
     });
   });
 
-  it('is not begun when whoever wanted it is gone before it could be bound to it (SPR2)', async function () {
+  it('is not started when its parent is gone before it could be bound to it (SPR2)', async function () {
     if ((await chooseBinding()) !== 'setpriv') this.skip();
     const binary = join(fresh.dir, 'server');
     const ran = join(fresh.dir, 'ran');
@@ -252,7 +252,7 @@ describe('embedded server', function () {
     expect(await readdir(fresh.dir)).to.include('ran');
   });
 
-  it('that cannot start is one line with the server’s own reason', async () => {
+  it('that cannot start is reported in one line with the server’s own reason', async () => {
     await mkdir(join(fresh.dir, 'nats'), { recursive: true });
     await writeFile(join(fresh.dir, 'nats/store'), 'a file where the store should be');
     const error = describeError(await rejection(start()));

@@ -40,7 +40,7 @@ describe('embedded server: finding the binary', function () {
     };
   }
 
-  it('says in one line each why every step failed, in the order of the steps, then fails', async () => {
+  it('reports in one line each why every step failed, in the order of the steps, then fails', async () => {
     const error = await rejection(findNatsServer(bareMachine()));
     expect(describeError(error)).to.equal(
       'no nats-server could be found or fetched; install one (from https://github.com/nats-io/nats-server/releases), ' +
@@ -48,7 +48,7 @@ describe('embedded server: finding the binary', function () {
     );
     const failures = log.of('nats-server.step-failed').map(({ fields }) => `${fields.step}: ${fields.reason}`);
     expect(failures).to.deep.equal([
-      `tools: nothing in ${join(fresh.dir, 'tools')} from an earlier set-up`,
+      `tools: no nats-server in ${join(fresh.dir, 'tools')}`,
       'path: no nats-server on the PATH',
       `release: ${mirror.url}/v2.15.0/nats-server-v2.15.0-linux-${process.arch === 'x64' ? 'amd64' : 'arm64'}.tar.gz: status 404`,
       'package: this machine is neither Debian nor Ubuntu',
@@ -57,20 +57,20 @@ describe('embedded server: finding the binary', function () {
     ]);
   });
 
-  it('takes the server that the setting names, an old one too', async () => {
+  it('takes the server of MILLRACE_NATS_SERVER, also an old one', async () => {
     const path = await place('named', '2.9.10');
     expect(await findNatsServer(bareMachine({ path }))).to.deep.equal({ path, version: '2.9.10', source: 'setting' });
     expect(log.of('nats-server.step-failed')).to.deep.equal([]);
     expect(log.of('nats-server.old')[0]?.fields.version).to.equal('2.9.10');
   });
 
-  it('forgets the setting when it is gone', async () => {
+  it('forgets the setting when it is removed', async () => {
     await findNatsServer(bareMachine({ path: await place('named', '2.15.1') }));
     await rejection(findNatsServer(bareMachine()));
-    expect(reasonOf('tools')).to.contain('from an earlier set-up');
+    expect(reasonOf('tools')).to.contain('no nats-server in');
   });
 
-  it('puts no other in the place of the one that the setting names', async () => {
+  it('uses no other server when the one of the setting does not work', async () => {
     const path = join(fresh.dir, 'other');
     await writeFile(path, '#!/bin/sh\necho "something else"\n', { mode: 0o755 });
     await place('bin', '2.11.0');
@@ -86,13 +86,13 @@ describe('embedded server: finding the binary', function () {
     ] as const) {
       const error = await rejection(findNatsServer(bareMachine({ path: named, searchPath: join(fresh.dir, 'bin') })));
       expect(describeError(error))
-        .to.match(/^MILLRACE_NATS_SERVER names no nats-server that can be used: /)
+        .to.match(/^MILLRACE_NATS_SERVER is not the path of a usable nats-server: /)
         .and.contain(why);
     }
     expect(log.of('nats-server.found')).to.deep.equal([]);
   });
 
-  it('says in one line how one is installed on this machine, when none was found', async () => {
+  it('says in one line how to install a server on this system, when none was found', async () => {
     const machines: [osRelease: string, hint: string][] = [
       ['ID=debian\nVERSION_CODENAME=bookworm\n', 'on Debian: apt-get install nats-server'],
       ['ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'on Ubuntu: apt-get install nats-server'],
@@ -112,7 +112,7 @@ describe('embedded server: finding the binary', function () {
     expect(await installHint(join(fresh.dir, 'none'), 'darwin')).to.equal('on macOS: brew install nats-server');
   });
 
-  it('prefers the newest server of an earlier set-up to the PATH', async () => {
+  it('prefers the newest server of an earlier start to the PATH', async () => {
     await place('tools/nats-server-2.11.0', '2.11.0');
     const newest = await place('tools/nats-server-2.15.1', '2.15.1');
     await place('bin', '2.12.0');
@@ -120,7 +120,7 @@ describe('embedded server: finding the binary', function () {
     expect(found).to.deep.equal({ path: newest, version: '2.15.1', source: 'tools' });
   });
 
-  it('records what it found, and finds it again without looking further', async () => {
+  it('records the server it found, and finds it again without another search', async () => {
     const path = await place('bin', '2.10.27');
     await findNatsServer(bareMachine({ searchPath: join(fresh.dir, 'bin') }));
     const record: unknown = JSON.parse(await readFile(join(fresh.dir, 'tools/nats-server.json'), 'utf8'));
@@ -129,7 +129,7 @@ describe('embedded server: finding the binary', function () {
     expect(mirror.requests).to.equal(0);
   });
 
-  it('takes an old server on the PATH only when nothing newer can be had, then without asking again', async () => {
+  it('takes an old server of the PATH only when no newer one can be fetched, and then asks no more', async () => {
     const path = await place('bin', '2.9.10');
     const options = bareMachine({ searchPath: join(fresh.dir, 'bin') });
     expect(await findNatsServer(options)).to.deep.equal({ path, version: '2.9.10', source: 'path' });
@@ -145,7 +145,7 @@ describe('embedded server: finding the binary', function () {
   });
 
   describe('from the official release', () => {
-    it('unpacks the archive whose SHA-256 is the pinned one', async () => {
+    it('unpacks the archive that has the pinned SHA-256', async () => {
       const release = await mirror.serve(fresh.dir, '2.15.0');
       const found = await findNatsServer(bareMachine({ release }));
       expect(found).to.deep.equal({
@@ -171,20 +171,20 @@ describe('embedded server: finding the binary', function () {
       expect(reasonOf('release')).to.equal('no pinned SHA-256 for nats-server 2.15.0 on plan9-x64');
     });
 
-    it('is given up when the answer does not come', async () => {
+    it('is given up when the answer does not come in time', async () => {
       mirror.stall();
       await rejection(findNatsServer(bareMachine({ release: { url: mirror.url, timeoutMs: 50 } })));
       expect(reasonOf('release')).to.contain('no complete answer within 50 ms');
     });
 
-    it('may be fetched by two processes at once', async () => {
+    it('works for two processes in parallel', async () => {
       const release = await mirror.serve(fresh.dir, '2.15.0');
       const both = await Promise.all([1, 2].map(() => findNatsServer(bareMachine({ release }))));
       expect(both[0]?.path).to.equal(both[1]?.path);
       expect(await readdir(join(fresh.dir, 'tools'))).to.have.members(['nats-server-2.15.0', 'nats-server.json']);
     });
 
-    it('removes what is left of a fetch that was killed long ago, and leaves one alone that may go on (TD2)', async () => {
+    it('removes the files of a fetch killed long ago, and keeps those of a recent one (TD2)', async () => {
       const long = new Date(Date.now() - 2 * 3_600_000);
       for (const name of ['.incoming-killed', '.incoming-working', 'something-else']) {
         await mkdir(join(fresh.dir, 'tools', name, 'half'), { recursive: true });
@@ -200,7 +200,7 @@ describe('embedded server: finding the binary', function () {
       ]);
     });
 
-    it('takes the place of an earlier one that does not run', async () => {
+    it('replaces an earlier server that does not run', async () => {
       const broken = await place('tools/nats-server-2.15.0', '2.15.0');
       await writeFile(broken, 'cut off');
       const release = await mirror.serve(fresh.dir, '2.15.0');
@@ -209,7 +209,7 @@ describe('embedded server: finding the binary', function () {
   });
 
   describe('from the package of a newer suite', () => {
-    it('asks the machine’s own mirror for testing, trusts its keyring and installs nothing', async () => {
+    it('asks the machine’s own mirror for testing, trusts its keyring and installs no package', async () => {
       const debian = await fakeDebian('2.15.1');
       const found = await findNatsServer(bareMachine({ debian }));
       expect(found.version).to.equal('2.15.1');
@@ -230,7 +230,7 @@ describe('embedded server: finding the binary', function () {
       expect(reasonOf('own-suite')).to.contain('E: the mirror does not answer');
     });
 
-    it('does not take a package that is as old as what the machine has', async () => {
+    it("does not take a package that is as old as the machine's own", async () => {
       const debian = await fakeDebian('2.9.10');
       const found = await findNatsServer(bareMachine({ debian }));
       expect(reasonOf('package testing')).to.equal('it has only 2.9.10');
@@ -249,7 +249,7 @@ describe('embedded server: finding the binary', function () {
   describe('from the package of a suite that has a pinned version', () => {
     const pin = (sha256: string) => ({ [`bookworm ${process.arch}`]: { version: '2.9.10-1', sha256 } });
 
-    it('asks for that version, and takes the file whose SHA-256 is the pinned one', async () => {
+    it('asks for that version, and takes the file that has the pinned SHA-256', async () => {
       const debian = await fakeDebian('2.9.10');
       const sha256 = createHash('sha256')
         .update(await readFile(join(fresh.dir, 'nats-server.deb')))
@@ -277,7 +277,7 @@ describe('embedded server: finding the binary', function () {
     });
   });
 
-  it('keeps the end of what a program says, and of much no more (RBO2)', async () => {
+  it("keeps at most the last 16 KiB of a program's output (RBO2)", async () => {
     const script = 'yes "a line that tells nothing" | head -n 20000; echo "E: the reason" >&2; echo the end; exit 3';
     const result = await runBounded('/bin/sh', ['-c', script], { timeoutMs: 10_000 });
     expect(result).to.include({ exitCode: 3, stderr: 'E: the reason\n', timedOut: false });
@@ -286,7 +286,7 @@ describe('embedded server: finding the binary', function () {
     expect(lastWords(result)).to.equal('E: the reason');
   });
 
-  it('never installs anything, root or not: apt is asked to update and to download, in directories of ours', async () => {
+  it('never installs a package: apt only updates and downloads, in the tools directory', async () => {
     const debian = await fakeDebian(undefined);
     await rejection(findNatsServer(bareMachine({ debian })));
     const calls = await aptCalls();

@@ -19,7 +19,7 @@ describe('the cluster configuration of infra/nats', function () {
   });
   after(async () => cluster?.stop());
 
-  it('makes three nodes that all sync before they acknowledge', async () => {
+  it('starts three nodes that sync every write before they acknowledge it', async () => {
     const connection = await connect({ servers: [...cluster.urls], user: cluster.sysUser, pass: cluster.sysPassword });
     const reports = new Map<string, boolean | undefined>();
     const answers = await connection.requestMany('$SYS.REQ.SERVER.PING.VARZ', '', {
@@ -42,7 +42,7 @@ describe('the cluster configuration of infra/nats', function () {
     ]);
   });
 
-  it('keeps a stream of three replicas writable when a node is killed, and takes the node back', async () => {
+  it('keeps a stream of three replicas writable when a node is killed, and accepts the node again', async () => {
     const connection = await connected();
     const manager = await jetstreamManager(connection, { timeout: 1000 });
     await eventually(() => manager.streams.add({ name: 'KEPT', subjects: ['kept'], num_replicas: 3 }));
@@ -61,7 +61,7 @@ describe('the cluster configuration of infra/nats', function () {
     await connection.close();
   });
 
-  it('lets nobody in without a password', async () => {
+  it('refuses connections without a password', async () => {
     const refused = await connect({ servers: [...cluster.urls], reconnect: false }).catch((error: unknown) => error);
     expect(String(refused)).to.match(/authoriz/i);
   });

@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js';
 import { RecordingLog } from './recording-log.js';
 import { freshDirs, testServer } from './test-server.js';
 
-describe('the opening of a NATS of its own', function () {
+describe('starting an embedded NATS in advance', function () {
   this.timeout(60_000);
   const fresh = freshDirs();
   let binary: string;
@@ -31,7 +31,7 @@ describe('the opening of a NATS of its own', function () {
     expect(existsSync(join(fresh.dir, 'nats', 'client.json'))).to.equal(false);
   }
 
-  it('begins before it is asked for, and is given to whoever asks', async () => {
+  it('begins before it is needed, and gives the server to its caller', async () => {
     const { opening } = begin();
     await opening.launched;
     await eventually(() => expect(existsSync(join(fresh.dir, 'layout.json'))).to.equal(true));
@@ -43,7 +43,7 @@ describe('the opening of a NATS of its own', function () {
     await mustBeFree();
   });
 
-  it('ends the server that nobody has asked for, whenever it is given up (NOP1)', async () => {
+  it('ends a server that was never taken, at every stage (NOP1)', async () => {
     const steps = [() => Promise.resolve(), (o: NatsOpening) => o.launched, (o: NatsOpening) => o.asked];
     for (const step of steps) {
       const { opening } = begin();
@@ -53,7 +53,7 @@ describe('the opening of a NATS of its own', function () {
     }
   });
 
-  it('fails for whoever asks, with the directory free again (NOP1)', async () => {
+  it('fails for the caller, and releases the directory (NOP1)', async () => {
     const { opening } = begin('/bin/true');
     await Promise.all([opening.launched, opening.asked]);
     await opening.take().then(
@@ -63,7 +63,7 @@ describe('the opening of a NATS of its own', function () {
     await mustBeFree();
   });
 
-  it('begins nothing over a directory whose restore did not come to its end, and says nothing else (NOP2)', async () => {
+  it('does not start over a directory with an incomplete restore, and logs no line (NOP2)', async () => {
     await writeFile(join(fresh.dir, 'restore.json'), JSON.stringify({ format: 1, state: 'running' }));
     const { opening, log } = begin();
     await opening.take().then(
@@ -71,7 +71,7 @@ describe('the opening of a NATS of its own', function () {
       (error: unknown) =>
         expect(error)
           .to.have.property('message')
-          .that.matches(/did not come to its end/),
+          .that.matches(/did not finish/),
     );
     await opening.giveUp();
     expect(log.lines).to.deep.equal([]);

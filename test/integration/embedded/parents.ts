@@ -1,4 +1,4 @@
-/** Starts `parent-process.js` and ends what a failed test leaves of it. */
+/** Starts `parent-process.js`, and ends the processes that a failed test left. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** A log that keeps its lines, for tests that say what an operator would read. */
+/** A log that keeps its lines, for tests of the lines that an operator reads. */
 import type { Log, LogFields } from '../../../src/ports/index.js';
 
 export interface LogLine {

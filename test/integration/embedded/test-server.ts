@@ -1,4 +1,4 @@
-/** The nats-server that the tests of this folder run, and a data directory of their own for each. */
+/** The nats-server of the tests in this folder, and a separate data directory for each test. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Append-only files as servers write them, carried out at the native face: with and without keys in front, whole and cut. Proves AOR1, AOR2. */
+/**
+ * Append-only files of real servers, imported over RESP: with and without an RDB preamble, whole and cut. Proves AOR1,
+ * AOR2.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../.
 import { RespClient } from '../../support/resp-client.js';
 import { PASSWORD } from '../../support/resp-face.js';
 
-describe('import of an append-only log', function () {
+describe('import of an append-only file', function () {
   this.timeout(60_000);
   let dir: string;
   let stand: ImportStand;
@@ -48,7 +51,7 @@ describe('import of an append-only log', function () {
       });
 
       for (const preamble of ['yes', 'no']) {
-        it(`in a directory, rewritten on the way ${preamble === 'yes' ? 'as keys' : 'as commands'}`, async () => {
+        it(`takes over all keys of a directory rewritten ${preamble === 'yes' ? 'as RDB keys' : 'as commands'}`, async () => {
           const options = [
             '--enable-debug-command',
             'yes',
@@ -91,32 +94,32 @@ describe('import of an append-only log', function () {
     });
   }
 
-  it('begins with the keys of an RDB file, as before Redis 7', async () => {
+  it('takes the keys of an RDB preamble, as before Redis 7', async () => {
     const keys = rdbFile([`\xfa${text('aof-preamble')}${text('1')}`, keyOf(0, 'k', text('1'))]);
     const { code, out } = await importInto(stand, file(keys, log('SELECT 0', 'INCR k')));
     expect([code, out]).to.deep.equal([0, 'taken=2 unchanged=0 expired=0 left=0 compared=0 different=0\nok\n']);
     expect(await here.call(['GET', 'k'])).to.equal('$1\r\n2\r\n');
   });
 
-  it('that is cut within those keys is refused', async () => {
+  it('is refused when the preamble is cut', async () => {
     const keys = rdbFile([`\xfa${text('aof-preamble')}${text('1')}`, keyOf(0, 'k', text('1'))]);
     const { code, err } = await importInto(stand, file(keys.subarray(0, -1)));
     expect([code, err]).to.deep.equal([1, `millrace: the file ends too soon, at byte ${keys.length - 1}\n`]);
   });
 
-  it('that is cut within a command or a transaction is carried out up to there', async () => {
+  it('skips a command or transaction that is cut at the end, with a warning', async () => {
     const whole = log('SET a 1', 'MULTI', 'SET b 1', 'SET c 1');
     const { code, out } = await importInto(stand, file(whole.slice(0, -3)));
     expect(out).to.equal(
-      'warning   appendonly.aof ends within a command, which is not carried out, at byte 93\n' +
-        'warning   the log ends within a transaction, which is not carried out\n' +
+      'warning   appendonly.aof ends within a command at byte 93; that command is skipped\n' +
+        'warning   the log ends within a transaction; that transaction is skipped\n' +
         'taken=3 unchanged=0 expired=0 left=0 compared=0 different=0\nok\n',
     );
     expect(code).to.equal(0);
     expect(await here.call(['KEYS', '*'])).to.equal('*1\r\n$1\r\na\r\n');
   });
 
-  it('lists what is refused, and goes on', async () => {
+  it('lists refused commands and continues', async () => {
     const commands = log('SET a v', 'INCR a', 'MULTI', 'INCR a', 'SET b 1', 'EXEC', 'SWAPDB 0 1', 'SET c 1');
     const { code, out } = await importInto(stand, file(commands), '--json');
     const lines = out
@@ -133,17 +136,19 @@ describe('import of an append-only log', function () {
     expect(await here.call(['MGET', 'b', 'c'])).to.equal('*2\r\n$1\r\n1\r\n$1\r\n1\r\n');
   });
 
-  it('takes the commands of one database, and says what is of others', async () => {
+  it('takes the commands of one database, and counts those of others', async () => {
     const path = file(log('SELECT 0', 'SET a 1', 'SELECT 5', 'SET b 1', 'SET c 1', 'SELECT 0', 'SET d 1'));
     const { code, out } = await importInto(stand, path);
-    expect(out).to.match(/^left {6}"database 5": its 2 commands are not taken over: --database 5 takes them\ntaken=2 /);
+    expect(out).to.match(
+      /^left {6}"database 5": its 2 commands are not imported: run again with --database 5\ntaken=2 /,
+    );
     expect(code).to.equal(1);
     await here.call(['FLUSHALL']);
     expect((await importInto(stand, path, '--database', '5')).code).to.equal(0);
     expect((await here.call(['KEYS', '*'])).split('\r\n').sort()).to.deep.equal(['', '$1', '$1', '*2', 'b', 'c']);
   });
 
-  it('needs an empty destination, and is refused with what makes no sense for it', async () => {
+  it('needs an empty destination, and refuses --replace, --only-compare and --state', async () => {
     await here.call(['SET', 'there', '1']);
     const path = file(log('SET a 1'));
     expect((await importInto(stand, path)).err).to.match(/the destination is not empty/);
@@ -151,18 +156,18 @@ describe('import of an append-only log', function () {
       const { code, err } = await importInto(stand, path, ...flag);
       expect([code, err.split('\n')[0]]).to.deep.equal([
         2,
-        `millrace: ${flag[0]} is not for an append-only log: its commands are carried out once, on nothing`,
+        `millrace: ${flag[0]} is not available for an append-only log: its commands run once, on an empty database`,
       ]);
     }
   });
 
-  it('with what is no command ends with the place', async () => {
+  it('names the position of bytes that are not a command', async () => {
     const DAMAGES: readonly (readonly [bytes: string, error: RegExp])[] = [
-      ['*x\r\n', /no count, or one beyond what a server takes, at byte \d+$/],
-      ['*1\r\n:1\r\n', /no "\$" where one has to be/],
-      ['*1\r\n$1\r\nab\r\n', /a word that is longer than it says/],
-      ['*1\r\n$9999999999\r\n', /no count, or one beyond/],
-      [`#${'x'.repeat(2000)}`, /a line without an end/],
+      ['*x\r\n', /the count is missing or above the limit of a server, at byte \d+$/],
+      ['*1\r\n:1\r\n', /"\$" is missing/],
+      ['*1\r\n$1\r\nab\r\n', /an argument is longer than its length field/],
+      ['*1\r\n$9999999999\r\n', /the count is missing or above/],
+      [`#${'x'.repeat(2000)}`, /the line has no end/],
     ];
     for (const [bytes, error] of DAMAGES) {
       await here.call(['FLUSHALL']);
@@ -172,7 +177,7 @@ describe('import of an append-only log', function () {
     }
   });
 
-  describe('in a directory', () => {
+  describe('from a directory', () => {
     function parts(manifest: string, files: Readonly<Record<string, string>>): string {
       const path = join(dir, 'appendonlydir');
       mkdirSync(path, { recursive: true });
@@ -181,7 +186,7 @@ describe('import of an append-only log', function () {
       return path;
     }
 
-    it('is read in the order of its manifest, without what is history', async () => {
+    it('reads the files in the order of the manifest, without history files', async () => {
       const path = parts(
         'file b.aof seq 2 type b\nfile "i 10.aof" seq 10 type i\nfile h.aof seq 1 type h\nfile i9.aof seq 9 type i\n',
         {
@@ -195,7 +200,7 @@ describe('import of an append-only log', function () {
       expect(await here.call(['GET', 'k'])).to.equal('$3\r\n123\r\n');
     });
 
-    it('is refused where a part but the last is cut, or a file is missing', async () => {
+    it('is refused when a file before the last is cut, or one is missing', async () => {
       const cut = { 'b.aof': `${log('SET k 1')}*1`, 'i.aof': log('SET l 1') };
       const { code, err } = await importInto(stand, parts('file b.aof seq 1 type b\nfile i.aof seq 1 type i\n', cut));
       expect([code, err]).to.deep.equal([1, 'millrace: the file ends too soon, at byte 29\n']);
@@ -205,13 +210,13 @@ describe('import of an append-only log', function () {
       expect(missing.code).to.equal(1);
     });
 
-    it('is refused with a manifest that is none', async () => {
+    it('is refused with an invalid manifest', async () => {
       const wrong = ['file ../b.aof seq 1 type b', 'file b.aof seq x type b', 'file b.aof seq 1 type z', 'seq 1', '"'];
       for (const line of wrong) {
         const { code, err } = await importInto(stand, parts(`${line}\n`, {}));
         expect([code, err.split('\n')[0]]).to.deep.equal([
           2,
-          `millrace: appendonly.aof.manifest:1 is no line of a manifest: ${line}`,
+          `millrace: appendonly.aof.manifest:1 is not a valid line of a manifest: ${line}`,
         ]);
       }
       const two = 'file a seq 1 type b\nfile b seq 2 type b\n';

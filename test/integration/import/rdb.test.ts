@@ -1,4 +1,4 @@
-/** RDB files that real servers write, in every form that their settings bring about, into the face of the native protocol. */
+/** RDB files of real servers, in every encoding that their settings produce, imported over RESP. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { RespClient } from '../../support/resp-client.js';
 const UNPACKED = ['hash', 'zset', 'set'].flatMap((kind) => [`--${kind}-max-listpack-entries`, '0']);
 /** Settings that have other forms written. */
 const VARIATIONS: readonly (readonly [title: string, options: readonly string[], since?: number])[] = [
-  ['as it is installed', []],
+  ['with its default settings', []],
   ['without compression or checksum', ['--rdbcompression', 'no', '--rdbchecksum', 'no']],
   ['with nothing packed', [...UNPACKED, '--set-max-intset-entries', '0', '--list-max-listpack-size', '1'], 8],
   [
@@ -28,8 +28,8 @@ const VARIATIONS: readonly (readonly [title: string, options: readonly string[],
     'with small nodes, packed',
     ['--list-max-listpack-size', '3', '--list-compress-depth', '1', '--stream-node-max-entries', '3'],
   ],
-  ['that evicts by age', ['--maxmemory', '1gb', '--maxmemory-policy', 'allkeys-lru']],
-  ['that evicts by use', ['--maxmemory', '1gb', '--maxmemory-policy', 'allkeys-lfu']],
+  ['that evicts the least recently used', ['--maxmemory', '1gb', '--maxmemory-policy', 'allkeys-lru']],
+  ['that evicts the least frequently used', ['--maxmemory', '1gb', '--maxmemory-policy', 'allkeys-lfu']],
 ];
 
 for (const binary of Object.values(REDIS_BINARIES)) {
@@ -54,7 +54,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
     });
 
     for (const [title, options, since = 7] of VARIATIONS) {
-      it(`takes over everything of a server ${title}`, async function () {
+      it(`takes over all data of a server ${title}`, async function () {
         if (Number(version?.split('.')[0]) < since) return this.skip();
         server = await startRedis(binary, [...options, '--dir', dir]);
         await fillRedis(server.client, server.major);

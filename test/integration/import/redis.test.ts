@@ -1,4 +1,7 @@
-/** Running servers into the face of the native protocol: all of it, again, into what is there, in parts, and by MIGRATE. Proves KYW1, KYW2, KYW3, RSO1. */
+/**
+ * Import of running servers over RESP: complete, repeated, into existing data, of one database, and by MIGRATE. Proves
+ * KYW1, KYW2, KYW3, RSO1.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +44,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       rmSync(dir, { recursive: true, force: true });
     });
 
-    it('takes over everything, and changes nothing when it is done again', async () => {
+    it('takes over all data, and changes no key when it is repeated', async () => {
       await fillRedis(server.client, server.major);
       const first = await importInto(stand, source, '--batch', '7');
       expect(first.out).to.match(/left=0 compared=\d\d different=0\n[\s\S]*ok\n$/);
@@ -57,7 +60,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
         .and.match(/^[0-9a-f]{32}$/);
     });
 
-    it('leaves what is there, says so, and overwrites it when that is asked for', async () => {
+    it('leaves existing keys and lists them, and overwrites them with --replace', async () => {
       await server.client.callAll([
         ['SET', 'k', 'theirs'],
         ['SET', 'same', 'v'],
@@ -70,7 +73,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       const { code, out } = await importInto(stand, source);
       expect(code).to.equal(1);
       expect(out).to.equal(
-        'left      "k": is there with another value; --replace overwrites it\n' +
+        'left      "k": exists with another value; --replace overwrites it\n' +
           'different "k": has another value or expiry at the destination\n' +
           'taken=0 unchanged=1 expired=0 left=1 compared=2 different=1\n' +
           /digest[\s\S]*$/.exec(out)?.[0],
@@ -80,7 +83,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       expect(await here.call(['MGET', 'k', 'more'])).to.equal('*2\r\n$6\r\ntheirs\r\n$1\r\nv\r\n');
     });
 
-    it('compares without writing', async () => {
+    it('compares without writing with --only-compare', async () => {
       await server.client.callAll([
         ['SET', 'missing', 'v'],
         ['SET', 'expiring', 'v', 'PX', '1000000'],
@@ -99,19 +102,19 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       expect(await here.call(['EXISTS', 'missing'])).to.equal(':0\r\n');
     });
 
-    it('takes one database, and says what is in others', async () => {
+    it('takes one database, and counts the keys of others', async () => {
       await server.client.call(['SET', 'first', '0']);
       await server.client.call(['SELECT', '2']);
       await server.client.call(['SET', 'third', '2']);
       const { code, out } = await importInto(stand, source);
-      expect(out).to.match(/^left {6}"database 2": its 1 keys are not taken over: --database 2 takes them\n/);
+      expect(out).to.match(/^left {6}"database 2": its 1 keys are not imported: run again with --database 2\n/);
       expect(code).to.equal(1);
       expect((await importInto(stand, source, '--database', '2')).code).to.equal(0);
       expect((await importInto(stand, `${source}/2`)).out).to.match(/^taken=0 unchanged=1 /);
       expect(await here.call(['MGET', 'first', 'third'])).to.equal('*2\r\n$1\r\n0\r\n$1\r\n2\r\n');
     });
 
-    it('makes a value by several commands where one would be too large, and lists what is too large for all of them', async () => {
+    it('splits a large value into several commands, and lists a value that is too large for that', async () => {
       const words = Array.from(
         { length: 40_000 },
         (_, at) => `a field or value ${at} of ${Math.imul(at, 0x9e3779b1) >>> 0}`,
@@ -139,28 +142,28 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       expect(ours.get('list')).to.deep.equal(theirs.get('list'));
     });
 
-    it('goes on from its state, and takes none of another source', async () => {
+    it('continues from its --state file, and refuses the state of another source', async () => {
       for (let at = 0; at < 50; at += 1) await server.client.call(['SET', `k${at}`, 'v']);
       const state = join(dir, 'state.json');
       await importInto(stand, source, '--state', state);
       expect(existsSync(state), 'nothing is left when all is done').to.equal(false);
       writeFileSync(state, JSON.stringify({ source: 'another', next: '0' }));
       const other = await importInto(stand, source, '--state', state);
-      expect(other.err).to.match(/is of another source: another\n$/);
+      expect(other.err).to.match(/belongs to another source: another\n$/);
       expect(other.code).to.equal(1);
       writeFileSync(state, 'nonsense');
-      expect((await importInto(stand, source, '--state', state)).err).to.match(/is no state of an import\n$/);
+      expect((await importInto(stand, source, '--state', state)).err).to.match(/is not the state file of an import\n$/);
       expect(readFileSync(state, 'utf8')).to.equal('nonsense');
     });
 
-    it('takes its time when it is told to', async () => {
+    it('keeps to the --rate', async () => {
       for (let at = 0; at < 30; at += 1) await server.client.call(['SET', `k${at}`, 'v']);
       const beganMs = performance.now();
       await importInto(stand, source, '--rate', '60', '--unverified', '--batch', '5');
       expect(performance.now() - beganMs).to.be.greaterThan(450);
     });
 
-    it('takes what MIGRATE sends, with expiries, and refuses what is there', async () => {
+    it('accepts MIGRATE with expiries, and refuses existing keys', async () => {
       await fillRedis(server.client, server.major);
       const keys = (await server.client.call(['KEYS', '*']))
         .split('\r\n')
@@ -182,18 +185,28 @@ for (const binary of Object.values(REDIS_BINARIES)) {
   });
 }
 
-describe('import, asked wrongly', () => {
+describe('import with wrong arguments', () => {
   const to = { url: 'redis://127.0.0.1:1' };
   const CASES: readonly (readonly [title: string, words: readonly string[], code: number, error: RegExp])[] = [
-    ['into what is not there', ['redis://127.0.0.1:2'], 1, /cannot connect to 127.0.0.1:1: connect ECONNREFUSED/],
-    ['of another protocol', ['http://127.0.0.1'], 2, /http:\/\/127.0.0.1 is no redis:\/\/ or rediss:\/\/ URL/],
-    ['of a database that is no number', ['redis://a:secret@127.0.0.1/x'], 2, /redis:\/\/127.0.0.1\/x: behind the port/],
-    ['with no keys at a time', ['x', '--batch', '0'], 2, /--batch is 1 to 10000 keys/],
-    ['with too many keys at a time', ['x', '--batch', '10001'], 2, /--batch is 1 to 10000 keys/],
-    ['with both wishes', ['x', '--only-compare', '--unverified'], 2, /--only-compare or --unverified, not both/],
+    ['an unreachable destination', ['redis://127.0.0.1:2'], 1, /cannot connect to 127.0.0.1:1: connect ECONNREFUSED/],
+    ['a URL of another protocol', ['http://127.0.0.1'], 2, /http:\/\/127.0.0.1 is not a redis:\/\/ or rediss:\/\/ URL/],
+    [
+      'a database that is not a number',
+      ['redis://a:secret@127.0.0.1/x'],
+      2,
+      /redis:\/\/127.0.0.1\/x: the path after the port must be a database number/,
+    ],
+    ['a batch of 0 keys', ['x', '--batch', '0'], 2, /--batch must be from 1 to 10000 keys/],
+    ['a batch of 10001 keys', ['x', '--batch', '10001'], 2, /--batch must be from 1 to 10000 keys/],
+    [
+      '--only-compare with --unverified',
+      ['x', '--only-compare', '--unverified'],
+      2,
+      /--only-compare and --unverified exclude each other: give one of them/,
+    ],
   ];
   for (const [title, words, code, error] of CASES) {
-    it(`${title} is refused in one line`, async () => {
+    it(`is refused in one line: ${title}`, async () => {
       const [source = '', ...more] = words;
       const { code: given, err } = await importInto(to, source, ...more);
       expect(err.split('\n')[0]).to.match(error).and.not.include('secret');
@@ -201,7 +214,7 @@ describe('import, asked wrongly', () => {
     });
   }
 
-  it('of a file that is none of a server is refused', async () => {
+  it('is refused for a file that is neither an RDB file nor an append-only file', async () => {
     const stand = await startImportStand();
     try {
       const { code, err } = await importInto(stand, 'package.json');
@@ -215,7 +228,7 @@ describe('import, asked wrongly', () => {
     }
   });
 
-  it('with a password that opens nothing says so', async () => {
+  it('reports a wrong password of the destination', async () => {
     const stand = await startImportStand();
     try {
       const { code, err } = await importInto({ url: stand.url.replace(PASSWORD, 'wrong') }, 'redis://127.0.0.1:2');

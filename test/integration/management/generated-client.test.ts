@@ -1,5 +1,5 @@
 /**
- * A client made from the OpenAPI document alone: its types are written by infra/write-api-types.mjs, the compiler holds a
+ * A client generated from the OpenAPI document alone: infra/write-api-types.mjs writes its types, the compiler checks a
  * program against them, and the program runs against a real process.
  */
 import { execFile } from 'node:child_process';
@@ -53,7 +53,7 @@ export async function use({ kv, queue, mgmt, tokens, sink }: At) {
 }
 `;
 
-describe('a client made from the OpenAPI document', function () {
+describe('a client generated from the OpenAPI document', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   let folder: string;
@@ -111,7 +111,7 @@ describe('a client made from the OpenAPI document', function () {
     expect(delivered.body.toString()).to.equal('{"hello":"world"}');
   });
 
-  it('does not compile where it asks for what the document does not have', async () => {
+  it('does not compile with a path or a value that the document does not have', async () => {
     const wrong = PROGRAM.replace("'/v2/queues'", "'/v2/lines'").replace("period: '1h'", "period: 'long'");
     const said = await compiled('wrong', wrong);
     expect(said).to.include('/v2/lines');

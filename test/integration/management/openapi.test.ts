@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document against the faces that it describes: every operation is called with success, and every answer
- * fits. The management API's own part is held against it in test/contract.
+ * The OpenAPI document and the endpoints that it describes: every operation is called successfully, and every answer
+ * matches its schema. test/contract does the same for the management API.
  */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -35,7 +35,7 @@ const BY_RUNS = [
   'POST /v2/workflows/hooks/{user}/{run}/{event}',
 ];
 
-describe('the OpenAPI document and the faces', function () {
+describe('the OpenAPI document describes every answer', function () {
   this.timeout(180_000);
   let stand: WorkflowStand;
   let document: { paths: Record<string, Record<string, Described>>; components: { schemas: Record<string, Schema> } };
@@ -107,7 +107,7 @@ describe('the OpenAPI document and the faces', function () {
         .filter((name) => !called.has(name)),
     );
 
-  it('agree on the key-value face', async () => {
+  it('of the key-value endpoint', async () => {
     const { kvUrl } = stand.queue.millrace;
     const kv = (name: string, target: string, options?: CallOptions) => call(name, kvUrl + target, TOKEN, options);
     const path = '/{command}/{arguments}';
@@ -135,7 +135,7 @@ describe('the OpenAPI document and the faces', function () {
     expect(never('kv')).to.deep.equal([]);
   });
 
-  it('agree on the queue face', async () => {
+  it('of the queue endpoint', async () => {
     const { queue } = stand;
     const token = QUEUE_TOKEN;
     const q = (name: string, target = name.split(' ')[1] as string, options?: CallOptions) =>
@@ -242,7 +242,7 @@ describe('the OpenAPI document and the faces', function () {
     expect(notOfWorkflows).to.deep.equal([]);
   });
 
-  it('agree on search indexes', async () => {
+  it('of search indexes', async () => {
     const { mgmt } = stand.queue.millrace.addresses;
     const made = await fetch(`${mgmt}/v2/search`, {
       method: 'POST',
@@ -289,7 +289,7 @@ describe('the OpenAPI document and the faces', function () {
     expect(never('search')).to.deep.equal(['GET /search/{id}/fetch/{index}']);
   });
 
-  it('agree on workflows', async () => {
+  it('of workflows', async () => {
     const { queue } = stand;
     const token = QUEUE_TOKEN;
     const q = (name: string, target = name.split(' ')[1] as string, options?: CallOptions) =>
@@ -347,7 +347,7 @@ describe('the OpenAPI document and the faces', function () {
     expect(never('queue')).to.deep.equal(BY_RUNS);
   });
 
-  it("agree on the operators' API, the scrape endpoint and health", async () => {
+  it("of the operators' API, the scrape endpoint and the health checks", async () => {
     const { mgmt } = stand.queue.millrace.addresses;
     const authorization = `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}`;
     const manage = async (method: string, path: string) =>

@@ -1,4 +1,7 @@
-/** The management API of an installation with two processes: what one has answered, the other knows; and what stays after a kill. */
+/**
+ * The management API of a cluster of two processes: changes made at one are known at the other, and remain after a
+ * kill.
+ */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { basic } from '../../support/management-face.js';
@@ -10,7 +13,7 @@ const KEY = 'mrk_key-of-the-tests-0123456789';
 
 type Shown = Record<string, unknown>;
 
-describe('management: two processes', function () {
+describe('management API: two processes', function () {
   this.timeout(120_000);
   let nats: Awaited<ReturnType<typeof startPlainNats>>;
   let cluster: MillraceCluster;
@@ -51,7 +54,7 @@ describe('management: two processes', function () {
     return response.status;
   };
 
-  it('read what was written at the other, at once', async () => {
+  it('a database written at one process is read at the other', async () => {
     for (let count = 0; count < 10; count += 1) {
       const [writer, reader] = count % 2 === 0 ? [owner, edge] : [edge, owner];
       const made = await ask(writer, 'POST', '/v2/kv/database', { name: `db ${count}`, region: 'eu-west-1' });
@@ -62,7 +65,7 @@ describe('management: two processes', function () {
     }
   });
 
-  it('let new tokens in and old ones out when the answer leaves, at either', async () => {
+  it('old tokens are refused at both as soon as the answer is sent, and new ones accepted', async () => {
     const { json: made } = await ask(edge, 'POST', '/v2/kv/database', { name: 'tokens', region: 'eu-west-1' });
     for (const at of [owner, edge]) {
       await eventually(async () => expect(await command(at, made.rest_token, 'SET', 'a', '1')).to.equal(200));
@@ -76,7 +79,7 @@ describe('management: two processes', function () {
     for (const at of [owner, edge]) expect(await command(at, reset.rest_token, 'GET', 'a')).to.equal(401);
   });
 
-  it('close a deleted key at either when the answer leaves', async () => {
+  it('DELETE /v2/apikey closes the key at both processes as soon as the answer is sent', async () => {
     const { json } = await ask(owner, 'POST', '/apikey', { name: 'short' });
     const key = json.api_key as string;
     for (const at of [owner, edge]) {
@@ -88,7 +91,7 @@ describe('management: two processes', function () {
     for (const at of [owner, edge]) expect((await ask(at, 'GET', '/v2/teams', undefined, key)).status).to.equal(401);
   });
 
-  it('have everything again after the owner was killed', async () => {
+  it('all data is there again after the owner was killed', async () => {
     const { json: index } = await ask(edge, 'POST', '/v2/search', {
       name: 'papers',
       region: 'eu-west-1',

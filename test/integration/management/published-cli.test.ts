@@ -1,4 +1,4 @@
-/** Every command of the published command line, against a real server, as an operator would run it. */
+/** Every command of the published command line, run against a real process as an operator would run it. */
 import { expect } from 'chai';
 import { ManagementCli } from '../../support/management-cli.js';
 import {
@@ -13,7 +13,7 @@ const KEY = 'mrk_key-of-the-tests-0123456789';
 
 type Shown = Record<string, unknown>;
 
-describe('management: the published command line', function () {
+describe('management API: the published command line', function () {
   this.timeout(180_000);
   let millrace: MillraceProcess;
   let cli: ManagementCli;
@@ -30,7 +30,7 @@ describe('management: the published command line', function () {
   });
   after(() => endEverything());
 
-  it('makes, shows and deletes databases, whose tokens open them', async () => {
+  it('redis commands create, show, change and delete databases', async () => {
     const made = (await cli.json(
       'redis',
       'create',
@@ -90,7 +90,7 @@ describe('management: the published command line', function () {
     expect(await cli.refusal('redis', 'get', ...db)).to.equal('database not found');
   });
 
-  it('makes, shows and deletes search indexes', async () => {
+  it('search commands create, show, change and delete search indexes', async () => {
     const made = (await cli.json(
       'search',
       'create',
@@ -119,7 +119,7 @@ describe('management: the published command line', function () {
     expect(await cli.json('search', 'list')).to.deep.equal([]);
   });
 
-  it('shows and changes the account of the queue', async () => {
+  it('qstash commands show and change the queue account', async () => {
     const [account] = (await cli.json('qstash', 'list')) as Shown[];
     const id = ['--qstash-id', account?.id as string] as const;
     expect(await cli.json('qstash', 'get', ...id)).to.deep.equal(account);
@@ -141,7 +141,7 @@ describe('management: the published command line', function () {
     expect(await cli.json('qstash', 'ipv4')).to.be.an('array');
   });
 
-  it('makes teams, with members, and moves things to them', async () => {
+  it('team commands create teams, add members and move databases and indexes', async () => {
     const team = (await cli.json('team', 'create', '--name', 'crew')) as Shown;
     const id = ['--team-id', team.team_id as string] as const;
     expect(await cli.json('team', 'list')).to.deep.equal([team]);
@@ -166,7 +166,7 @@ describe('management: the published command line', function () {
     expect(await cli.refusal('team', 'delete', ...id)).to.match(/databases and search indexes/);
   });
 
-  it('says what is wrong, and what a key may not', async () => {
+  it('errors and the refusals of a read-only key are shown', async () => {
     expect(await cli.as(EMAIL, 'wrong').refusal('redis', 'list')).to.match(/^unauthorized/);
     expect(await cli.refusal('redis', 'rename', '--db-id', 'nothing', '--name', 'x')).to.equal('database not found');
     const response = await fetch(`${millrace.addresses.mgmt}/apikey`, {

@@ -31,7 +31,7 @@ const ELSEWHERE = [
 
 type Shown = Record<string, unknown>;
 
-describe('management: the published MCP server', function () {
+describe('management API: the published MCP server', function () {
   this.timeout(180_000);
   let millrace: MillraceProcess;
   let sink: QueueSink;
@@ -82,7 +82,7 @@ describe('management: the published MCP server', function () {
     return (await answer.json()) as Shown;
   };
 
-  it('makes databases, shows and changes them, and runs commands', async () => {
+  it('redis_database tools create, show and change databases, and run commands', async () => {
     const asked = { name: 'shop', primary_region: 'eu-west-1', read_regions: ['us-east-1'] };
     const made = await json('redis_database_create_new', asked);
     const id = made.database_id as string;
@@ -122,7 +122,7 @@ describe('management: the published MCP server', function () {
     expect(gone.texts.join()).to.include('404').and.include('database not found');
   });
 
-  it('makes backups, restores and deletes them', async () => {
+  it('redis_database_manage_backup creates, restores and deletes backups', async () => {
     const { database_id } = await json('redis_database_create_new', { name: 'kept', primary_region: 'eu-west-1' });
     const run = (...commands: string[][]) => json('redis_database_run_redis_commands', { database_id, commands });
     const backup = (operation: string, more: object) =>
@@ -155,7 +155,7 @@ describe('management: the published MCP server', function () {
     }
   });
 
-  it('publishes, and tells of messages by the log and the DLQ', async () => {
+  it('qstash_publish_message publishes, and the log and DLQ tools show messages', async () => {
     expect(await json('qstash_get_user_token')).to.include({ token: QUEUE_TOKEN });
     const path = sink.path('published');
     const asked = { destination: sink.url(path), body: 'hello', retries: 2, extraHeaders: { 'Upstash-Label': 'mcp' } };
@@ -206,7 +206,7 @@ describe('management: the published MCP server', function () {
     expect(await json<Shown[]>('qstash_dlq_list', filters)).to.have.length(1);
   });
 
-  it('goes through the log a page at a time', async () => {
+  it('qstash_logs_list reads the log page by page', async () => {
     const label = { 'Upstash-Label': 'paged', 'Upstash-Delay': '1d' };
     for (let n = 0; n < 3; n += 1) {
       await texts('qstash_publish_message', { destination: sink.url('/later'), body: 'b', extraHeaders: label });
@@ -229,7 +229,7 @@ describe('management: the published MCP server', function () {
     expect(seen).to.have.length(3);
   });
 
-  it('makes schedules, changes and deletes them', async () => {
+  it('qstash_schedules_manage creates, changes and deletes schedules', async () => {
     const manage = (operation: string, more: object = {}) => texts('qstash_schedules_manage', { operation, ...more });
     const created = { destination: sink.url('/tick'), cron: '0 0 1 1 *', body: 'tick', delay: '10s', retries: 1 };
     const [, id = ''] = await manage('create', created);
@@ -249,7 +249,7 @@ describe('management: the published MCP server', function () {
     expect(await shown()).to.equal(undefined);
   });
 
-  it('tells of runs of workflows, and takes failed ones up again', async () => {
+  it('workflow tools show failed runs, restart and resume them', async () => {
     const failed = async () => {
       const endpoint = sink.answer(sink.path('flow'), REFUSING);
       const { workflowRunId } = await queueApi('POST', `/v2/trigger/${endpoint}`, {}, '{"order":1}');
@@ -294,14 +294,14 @@ describe('management: the published MCP server', function () {
     }
   });
 
-  it('converts times by itself', async () => {
+  it('util tools convert times', async () => {
     const date = 'Sat, 01 Jan 2000 00:00:00 GMT';
     expect(await texts('util_timestamps_to_date', { timestamps: [Date.parse(date)] })).to.deep.equal([date]);
     const dates = { dates: ['2000-01-01T00:00:00Z'] };
     expect(await texts('util_dates_to_timestamps', dates)).to.deep.equal([String(Date.parse(date))]);
   });
 
-  it('hears of products that are not here that they are not', async () => {
+  it('tools of products that are not served get 404 with "not served here"', async () => {
     const asked: Record<string, object> = {
       box_manage: { action: 'list' },
       box_exec: { box_id: 'b', command: ['true'] },
@@ -318,7 +318,7 @@ describe('management: the published MCP server', function () {
     }
   });
 
-  it('offers nothing that changes anything to a key that may only look', async () => {
+  it('a read-only key is offered no tool that changes data', async () => {
     const response = await fetch(`${millrace.addresses.mgmt}/apikey`, {
       method: 'POST',
       headers: { authorization: `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}` },
@@ -339,7 +339,26 @@ describe('management: the published MCP server', function () {
     }
   });
 
-  it('had each of its tools called', async () => {
+  it('qstash tools with region us use the queue account of us-east-1, once POST /v2/qstash/user has created it', async () => {
+    const missing = await call('qstash_schedules_list', { region: 'us' });
+    expect(missing.isError).to.equal(true);
+    expect(missing.texts.join()).to.include('us-east-1');
+    const made = await fetch(`${millrace.addresses.mgmt}/v2/qstash/user`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}` },
+      body: '{"region":"us-east-1"}',
+    });
+    expect(made.status).to.equal(200);
+    const other = await McpClient.start(await temporaryDirectory(), turnHosts(millrace), EMAIL, KEY);
+    try {
+      const { isError, texts: said } = await other.call('qstash_schedules_list', { region: 'us' });
+      expect(isError, said.join()).to.equal(false);
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('each of its tools was called', async () => {
     const tools = await mcp.tools();
     expect(tools).to.have.length(34);
     expect([...called].sort()).to.deep.equal(tools.sort());

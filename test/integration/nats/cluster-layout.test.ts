@@ -1,4 +1,4 @@
-/** Creating an installation once, and seeing what has changed since. Proves CL1–CL4. */
+/** Creating the streams of an installation once, and reporting later changes of them. Proves CL1–CL4. */
 import { expect } from 'chai';
 import {
   askServers,
@@ -69,7 +69,7 @@ describe('the layout of an installation', () => {
     expect((await api.findStream('KV_leases'))?.config.subjects).to.deep.equal(['$KV.leases.>']);
   });
 
-  it('is one layout when several processes create it at once', async () => {
+  it('is one layout when several processes create it in parallel', async () => {
     const layouts = await Promise.all(
       [here, there, here, there].map((connections) => initCluster(connections, { prefix, ...SMALL })),
     );
@@ -78,17 +78,17 @@ describe('the layout of an installation', () => {
     expect((await verifyCluster(here, prefix)).differences).to.deep.equal([]);
   });
 
-  it('stays as it is when it is created again', async () => {
+  it('is unchanged when it is created again', async () => {
     const first = await initCluster(here, { prefix, ...SMALL });
     expect(await initCluster(there, { prefix, ...SMALL })).to.deep.equal(first);
   });
 
-  it('refuses to become another one', async () => {
+  it('is refused with other numbers of shards', async () => {
     await initCluster(here, { prefix, ...SMALL });
     expect((await failureOf(initCluster(there, { prefix, ...SMALL, kvShards: 3 }))).code).to.equal('CONFLICT');
   });
 
-  it('is finished by the next initialisation when one died halfway', async () => {
+  it('is completed by the next initialisation after one died halfway', async () => {
     const whole = await initCluster(here, { prefix, ...SMALL });
     const names = new Names(prefix);
     const store = new JetStreamLeaseStore(here, names, 'layout');
@@ -104,7 +104,7 @@ describe('the layout of an installation', () => {
     expect((await verifyCluster(here, prefix)).differences).to.deep.equal([]);
   });
 
-  it('is not made anew around journals whose layout was lost', async () => {
+  it('is not created again when journals exist without it', async () => {
     await initCluster(here, { prefix, ...SMALL });
     await api.call(`STREAM.DELETE.KV_${prefix}_layout`);
     expect(await readLayout(here, prefix)).to.equal(undefined);
@@ -112,7 +112,7 @@ describe('the layout of an installation', () => {
     expect((await failureOf(initCluster(there, { prefix, ...SMALL }))).code).to.equal('JOURNAL_DAMAGED');
   });
 
-  it('shows a stream that is gone, and does not bring it back', async () => {
+  it('reports a deleted stream, and does not create it again', async () => {
     await initCluster(here, { prefix, ...SMALL });
     await api.call(`STREAM.DELETE.${prefix}_KV_1`);
     const { differences } = await verifyCluster(there, prefix);
@@ -121,7 +121,7 @@ describe('the layout of an installation', () => {
     expect(await streams()).to.not.include(`${prefix}_KV_1`);
   });
 
-  it('shows a stream that was deleted and made again', async () => {
+  it('reports a stream that was deleted and created again', async () => {
     await initCluster(here, { prefix, ...SMALL });
     const before = await api.streamInfo(`${prefix}_CONTROL`);
     await api.call(`STREAM.DELETE.${prefix}_CONTROL`);
@@ -132,7 +132,7 @@ describe('the layout of an installation', () => {
     ]);
   });
 
-  it('shows settings that were changed behind its back, by their names', async () => {
+  it('reports changed settings of a stream by their names', async () => {
     await initCluster(here, { prefix, ...SMALL });
     const { config } = await api.streamInfo(`${prefix}_KV_0`);
     const altered = { ...config, max_age: 3_600_000_000_000, discard: 'old', allow_direct: true };
@@ -142,7 +142,7 @@ describe('the layout of an installation', () => {
     for (const name of ['max_age', 'discard', 'allow_direct']) expect(differences[0]?.detail).to.include(name);
   });
 
-  it('counts settings that no stream of ours has, and absent ones as zero', () => {
+  it('reports settings that no stream may have, and treats absent ones as zero', () => {
     expect(forbiddenSettings({})).to.deep.equal([]);
     expect(
       forbiddenSettings({ persist_mode: 'async', republish: { src: '>', dest: 'copy.>' } } as object),
@@ -152,22 +152,22 @@ describe('the layout of an installation', () => {
     expect(differingSettings(declared, { name: 'S', subjects: ['b'] })).to.deep.equal(['subjects', 'deny_delete']);
   });
 
-  it('says at once that one server cannot hold three replicas', async () => {
+  it('refuses three replicas on one server', async () => {
     const failure = await failureOf(initCluster(here, { prefix, ...SMALL, replicas: 3, allowUnsynced: true }));
     // Servers before 2.9.21 are refused before they are asked for anything.
     expect(failure.code).to.equal('BAD_CONFIG');
     expect(await streams()).to.deep.equal([]);
   });
 
-  it('says in one line what is wrong with the numbers that were asked for', async () => {
+  it('refuses invalid numbers of shards and replicas in one line', async () => {
     for (const wrong of [{ kvShards: 0 }, { queueShards: 1.5 }, { replicas: 2 }]) {
       expect((await failureOf(initCluster(here, { prefix, ...SMALL, ...wrong }))).code).to.equal('BAD_CONFIG');
     }
   });
 });
 
-describe('what servers say about themselves', () => {
-  it('is versions and whether every write is synced, through the system account', async function () {
+describe('the state of the nats-servers', () => {
+  it('gives versions and whether every write is synced, through the system account', async function () {
     if (!isAtLeast(natsServerVersion(), SYNC_ALWAYS)) this.skip();
     const server = await startNatsServer({ syncAlways: true, user: 'app', password: 'p', systemPassword: 's' });
     const options = { servers: [server.url], user: 'app', password: 'p' };
@@ -184,7 +184,7 @@ describe('what servers say about themselves', () => {
     }
   });
 
-  it('refuses a wrong password instead of waiting for a better one', async () => {
+  it('is not read with a wrong password, which is refused without a retry', async () => {
     const server = await startNatsServer({ user: 'app', password: 'right' });
     try {
       const failure = await failureOf(connect({ servers: [server.url], user: 'app', password: 'wrong' }));
@@ -197,22 +197,22 @@ describe('what servers say about themselves', () => {
   const synced = (version: string) => ({ name: version, version, hasSyncAlways: true });
   const question = { replicas: 3, atLeast: 3, connectedVersions: ['2.15.1'], allowUnsynced: false };
 
-  it('is enough for replicas when each is new enough and syncs every write', () => {
+  it('permits replicas when each server is new enough and syncs every write', () => {
     const servers = ['2.15.1', '2.15.1', '2.10.27'].map(synced);
     expect(() => checkReplication({ ...question, servers })).to.not.throw();
   });
 
-  it('matters to a single replica too', () => {
+  it('is required for a single replica too', () => {
     const single = { ...question, replicas: 1, atLeast: 1 };
     expect(() => checkReplication({ ...single, servers: [synced('2.15.1')] })).to.not.throw();
     expect(() => checkReplication({ ...single, servers: 'unknown' })).to.throw('system account');
   });
 
-  it('is enough from those that are up when the others may be down', () => {
+  it('permits a start with the servers that are up', () => {
     expect(() => checkReplication({ ...question, atLeast: 1, servers: [synced('2.15.1')] })).to.not.throw();
   });
 
-  it('is not enough when one is too old, whatever the operator allows', () => {
+  it('forbids a server that is too old, also with allowUnsynced', () => {
     const servers = ['2.15.1', '2.15.1', '2.9.20'].map(synced);
     expect(() => checkReplication({ ...question, servers, allowUnsynced: true })).to.throw('2.9.20');
     const connectedVersions = ['2.9.10'];
@@ -220,7 +220,7 @@ describe('what servers say about themselves', () => {
     expect(() => checkReplication(unasked)).to.throw('2.9.10');
   });
 
-  it('is not enough when one does not sync, did not answer or cannot be asked, unless that is allowed', () => {
+  it('forbids a server that does not sync or cannot be asked, unless the operator allows it', () => {
     const lazy = [...['2.15.1', '2.15.1'].map(synced), { name: 'lazy', version: '2.15.1', hasSyncAlways: false }];
     for (const servers of [lazy, lazy.slice(0, 2), 'unknown' as const]) {
       expect(() => checkReplication({ ...question, servers })).to.throw();

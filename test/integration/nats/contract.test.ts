@@ -1,4 +1,4 @@
-/** The NATS adapters under the suites that every adapter of their ports has to pass. */
+/** The NATS adapters under the contract suites of their ports. */
 import {
   connect,
   JetStreamJournal,

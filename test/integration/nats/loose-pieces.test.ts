@@ -1,11 +1,11 @@
-/** Pieces of objects that were never finished do not stay. Proves JO4. */
+/** Pieces of incomplete objects are removed. Proves JO4. */
 import { expect } from 'chai';
 import { connect, JetStreamObjectStore, Names, type NatsConnections } from '../../../src/adapters/nats/index.js';
 import { JetStreamApi } from '../../../src/adapters/nats/jetstream-api.js';
 import { declareObjectStore } from '../../../src/adapters/nats/streams.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 
-describe('pieces that no description names', () => {
+describe('pieces of objects without a description', () => {
   let server: NatsServer;
   let connections: NatsConnections;
   const names = new Names('loose');
@@ -20,7 +20,7 @@ describe('pieces that no description names', () => {
     await server.stop();
   });
 
-  it('go at the second look, and every object stays whole', async () => {
+  it('are removed at the second sweep, and every object stays complete', async () => {
     const store = new JetStreamObjectStore(connections, names);
     const api = new JetStreamApi(connections.control);
     const bytes = new Uint8Array(500_000).fill(3);

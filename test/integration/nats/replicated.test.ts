@@ -43,7 +43,7 @@ describe('an installation with three replicas', function () {
     await cluster?.stop();
   });
 
-  it('is created once by two at a time, on servers that all sync every write', async () => {
+  it('is created once by two processes in parallel, on servers that sync every write', async () => {
     const facts = await askServers(here, 3);
     expect(facts === 'unknown' ? facts : facts.map(({ hasSyncAlways }) => hasSyncAlways)).to.deep.equal([
       true,
@@ -55,7 +55,7 @@ describe('an installation with three replicas', function () {
     expect(await verifyCluster(there, prefix)).to.deep.equal({ layout, differences: [] });
   });
 
-  it('lets one of many racing appends and one of many racing renewals win', async () => {
+  it('stores one of many racing appends and one of many racing lease writes', async () => {
     const journals = [new JetStreamJournal(here, names), new JetStreamJournal(there, names)];
     const tries = Array.from({ length: 12 }, (_, n) =>
       journals[n % 2]!.append('KV_1' as ShardName, Buffer.from('x'), 0),
@@ -68,7 +68,7 @@ describe('an installation with three replicas', function () {
     expect(kinds.filter((kind) => kind === 'stored')).to.have.lengthOf(1);
   });
 
-  it('keeps every acknowledged entry, and every follower, when the leader of a stream is killed', async () => {
+  it('keeps every acknowledged entry and every follower when the leader of a stream is killed', async () => {
     const journal = new JetStreamJournal(here, names, { appendTimeoutMs: 1000 });
     const reader = new JetStreamJournal(there, names);
     const seen: number[] = [];

@@ -10,7 +10,7 @@ const SUBJECT = NAMES.topic(TOPIC);
 const PATIENT_MS = 30_000;
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-describe('commands that come up at once', () => {
+describe('commands sent in one turn of the event loop', () => {
   let server: NatsServer;
   let here: NatsConnections;
   let there: NatsConnections;
@@ -50,7 +50,7 @@ describe('commands that come up at once', () => {
     expect(seen).to.deep.equal([`${SUBJECT}.batch`]);
   });
 
-  it('do not wait for one of them that has no answer yet (BT2)', async () => {
+  it('do not wait for one that has no answer yet (BT2)', async () => {
     let answerFirst: (bytes: Uint8Array) => void = () => {};
     const first = new Promise<Uint8Array>((resolve) => {
       answerFirst = resolve;
@@ -62,7 +62,7 @@ describe('commands that come up at once', () => {
     expect(text((await asked[0]) as Uint8Array)).to.equal('late');
   });
 
-  it('keep their failures for themselves', async () => {
+  it('fail individually', async () => {
     await served((payload) =>
       text(payload) === '7' ? Promise.reject(new Error('not this one')) : Promise.resolve(payload),
     );
@@ -85,14 +85,14 @@ describe('commands that come up at once', () => {
     expect([...received].sort()).to.deep.equal([...numbers].sort());
   });
 
-  it('travel in several messages where one would be too large (BT3)', async () => {
+  it('travel in several messages when one would be too large (BT3)', async () => {
     await served(async (payload) => payload.subarray(0, 1));
     const large = numbers.slice(0, 5).map((n) => Buffer.alloc(400_000, n));
     expect((await Promise.all(large.map(ask))).map(text)).to.deep.equal(['0', '1', '2', '3', '4']);
     expect(seen).to.have.lengthOf(5);
   });
 
-  it('are served on after something that is no batch (BT4)', async () => {
+  it('are served after a malformed batch (BT4)', async () => {
     await served(async (payload) => payload);
     here.control.raw.publish(`${SUBJECT}.batch`, 'no batch', { reply: 'nobody' });
     expect((await Promise.all(numbers.map(ask))).map(text)).to.deep.equal(numbers);

@@ -1,6 +1,6 @@
 /**
- * The adapters while their server dies and comes back, and with more than a little data.
- * Proves BX1, BX2, LK1, OF1–OF4, RI2.
+ * The NATS adapters while their server is killed and restarted, and with large amounts of data. Proves BX1, BX2, LK1,
+ * OF1–OF4, RI2.
  */
 import { Kvm } from '@nats-io/kv';
 import { Objm } from '@nats-io/obj';
@@ -62,7 +62,20 @@ describe('the NATS adapters', () => {
     expect(expected).to.equal(50_000);
   });
 
-  it('wait for a slow reader without losing or holding everything', async function () {
+  it('read a few entries from the leader of the stream, without a consumer', async () => {
+    const created: string[] = [];
+    const heard = here.control.subscribe('$JS.API.CONSUMER.CREATE.>', ({ subject }) => created.push(subject));
+    await here.control.flush(5000);
+    const read: number[] = [];
+    for await (const { position } of new JetStreamJournal(there, names).read(shard, 3, 9)) read.push(position);
+    expect(read).to.deep.equal([3, 4, 5, 6, 7, 8, 9]);
+    expect(created).to.deep.equal([]);
+    for await (const { position } of new JetStreamJournal(there, names).read(shard, 3, 30)) read.push(position);
+    await eventually(() => expect(created).to.have.lengthOf(1), { timeoutMs: 5000 });
+    heard.unsubscribe();
+  });
+
+  it('wait for a slow reader without losing entries', async function () {
     this.timeout(30_000);
     const from = last + 1;
     for (let index = 0; index < 20; index += 1) await append(8, Buffer.alloc(256 * 1024, 0x62));
@@ -75,7 +88,7 @@ describe('the NATS adapters', () => {
     expect(count).to.equal(160);
   });
 
-  it('go on following behind a server that was killed and started again', async function () {
+  it('continue to follow after a server was killed and restarted', async function () {
     this.timeout(30_000);
     const seen: number[] = [];
     let aliveAtMs = 0;
@@ -99,7 +112,7 @@ describe('the NATS adapters', () => {
     subscription.stop();
   });
 
-  it('are alive as often as a follower asks for', async () => {
+  it('report a live server as often as a follower asks', async () => {
     const medianGapMs = async (aliveEveryMs: number | undefined) => {
       const gapsMs: number[] = [];
       let lastMs = performance.now();
@@ -118,7 +131,7 @@ describe('the NATS adapters', () => {
     }
   });
 
-  it('are silent to a follower while the server is paused', async () => {
+  it('report no live server while the server is paused', async () => {
     const aliveAtMs: number[] = [];
     const subscription = journal.follow(shard, last + 1, {
       aliveEveryMs: 250,
@@ -137,7 +150,7 @@ describe('the NATS adapters', () => {
     subscription.stop();
   });
 
-  it('carry eight megabytes there and back, and refuse what is larger than agreed', async () => {
+  it('carry requests of eight megabytes, and refuse larger ones than configured', async () => {
     const limited = { maxBytes: 9 * 1024 * 1024 };
     const [asking, serving] = [new NatsBus(here, names, limited), new NatsBus(there, names, limited)];
     const topic = { kind: 'command', shard } as const;
@@ -153,7 +166,7 @@ describe('the NATS adapters', () => {
     serving.close();
   });
 
-  it('fail a request at once when the connection is lost, and say so before one is made', async function () {
+  it('fail a request when the connection is lost, and refuse one while it is down', async function () {
     this.timeout(30_000);
     const bus = new NatsBus(here, names);
     const other = new NatsBus(there, names);
@@ -178,7 +191,7 @@ describe('the NATS adapters', () => {
     other.close();
   });
 
-  it('keep leases and objects where the standard clients of NATS find them', async () => {
+  it('store leases and objects where the standard clients of NATS find them', async () => {
     const leases = new JetStreamLeaseStore(here, names);
     await leases.create('shard.KV_0', Buffer.from('owner'));
     const bucket = await new Kvm(there.control.raw).open(names.bucket('leases'));

@@ -1,6 +1,6 @@
 /**
- * With an alias everything that is delivered bears it, whatever spelling it was asked for in: with the alias's headers,
- * with neutral ones, and with none at all. Both published receivers verify every delivery of every way in.
+ * With a wire alias every delivery has the alias's header names, whichever spelling its request used: the alias's
+ * headers, neutral ones, or none. Both published receivers verify every delivery of every route.
  */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -19,7 +19,7 @@ const ALIAS = { MILLRACE_WIRE_ALIAS: 'Upstash:QStash:redis' };
 const IS_WORKFLOW = { headers: { 'Svc-Workflow-Sdk-Version': '1', 'Svc-Workflow-Sdk': 'v1.0.0' } };
 const REFUSING = { status: 489, headers: { 'Svc-NonRetryable-Error': 'true' } };
 
-describe('deliveries with an alias', function () {
+describe('deliveries with an alias have its header names', function () {
   this.timeout(60_000);
   let receivers: PublishedReceivers;
   let queue: QueueProcess;
@@ -60,7 +60,7 @@ describe('deliveries with an alias', function () {
   }
 
   it(
-    'bear it when they were published',
+    'when they were published',
     each(SPELLINGS, async (own, spelling) => {
       const plain = sink.path(`plain-${spelling}`);
       await queue.publish(sink.url(plain), { headers: own({ Retries: '0' }), body: 'b' });
@@ -72,7 +72,7 @@ describe('deliveries with an alias', function () {
   );
 
   it(
-    'bear it when they were enqueued, and in a batch',
+    'when they were enqueued or sent in a batch',
     each(SPELLINGS, async (own, spelling) => {
       const enqueued = sink.path(`enqueued-${spelling}`);
       const headers = own({ Retries: '0' });
@@ -89,7 +89,7 @@ describe('deliveries with an alias', function () {
   );
 
   it(
-    'bear it when they went to a group',
+    'when they were sent to a group',
     each(SPELLINGS, async (own, spelling) => {
       const paths = [sink.path(`group-one-${spelling}`), sink.path(`group-two-${spelling}`)];
       const endpoints = paths.map((path) => ({ url: sink.url(path) }));
@@ -102,7 +102,7 @@ describe('deliveries with an alias', function () {
   );
 
   it(
-    'bear it when they are callbacks, and tell of headers as they were sent',
+    'when they are callbacks, whose sourceHeader shows the headers as sent',
     each(SPELLED, async (own, spelling) => {
       const [source, after] = [sink.path(`source-${spelling}`), sink.path(`after-${spelling}`)];
       const forwarded = { [`Forward-${spelling}-Own`]: 'o' };
@@ -115,7 +115,7 @@ describe('deliveries with an alias', function () {
   );
 
   it(
-    'bear it when they are failure callbacks, and when they come out of the DLQ',
+    'when they are failure callbacks, and when they were retried from the DLQ',
     each(SPELLED, async (own, spelling) => {
       const [source, after] = [sink.path(`failing-${spelling}`), sink.path(`failed-${spelling}`)];
       sink.answer(source, REFUSING, { status: 200 });
@@ -130,7 +130,7 @@ describe('deliveries with an alias', function () {
   );
 
   it(
-    'bear it when they belong to runs, whatever spelling the trigger and the endpoint have',
+    'when they belong to runs, in any spelling of the trigger and the endpoint',
     each(SPELLINGS, async (own, spelling) => {
       const paths = ['run', 'party', 'child', 'failed'].map((word) => sink.path(`${word}-${spelling}`));
       const [endpoint = '', party = '', child = '', failed = ''] = paths;
@@ -195,7 +195,7 @@ describe('deliveries with an alias', function () {
   );
 });
 
-describe('deliveries of what was accepted before its spelling was set', function () {
+describe('deliveries of messages accepted before the alias was set', function () {
   this.timeout(120_000);
   let receivers: PublishedReceivers;
   let queue: QueueProcess;
@@ -220,13 +220,13 @@ describe('deliveries of what was accepted before its spelling was set', function
     return sink.call(path);
   }
 
-  it('are in the spelling of the process that makes them', async () => {
+  it('have the header names of the process that delivers them', async () => {
     const call = await deliveredAfter(ALIAS);
     expect(call.headers).to.include({ 'upstash-own': 'o', 'user-agent': 'Upstash-QStash' });
     await receivers.expectAliased([call]);
   });
 
-  it('are in both spellings where both are asked for, each with a signature of its own', async () => {
+  it('have both spellings with MILLRACE_WIRE_ALIAS_DELIVER=both, each with its own signature', async () => {
     const call = await deliveredAfter({ ...ALIAS, MILLRACE_WIRE_ALIAS_DELIVER: 'both' });
     const { headers } = call;
     const names = Object.keys(headers);

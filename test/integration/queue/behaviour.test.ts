@@ -1,4 +1,4 @@
-/** What a destination sees of the queue, and what the records say of it: one real process, one real destination. */
+/** The calls that a destination receives, and the records of them: one real process, one real destination. */
 import { randomBytes } from 'node:crypto';
 import { Receiver } from '@upstash/qstash';
 import { expect } from 'chai';
@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 
 type Headers = Readonly<Record<string, string>>;
 
-describe('what a destination sees', function () {
+describe('deliveries of the queue', function () {
   this.timeout(60_000);
   let queue: QueueProcess;
   let sink: QueueSink;
@@ -63,8 +63,8 @@ describe('what a destination sees', function () {
     await sink.call(path);
   };
 
-  describe('of a call', () => {
-    it('is the body byte for byte, signed, of a mebibyte of anything and of nothing', async () => {
+  describe('a call', () => {
+    it('has the published body byte for byte and a valid signature, for 1 MiB of random bytes, text and an empty body', async () => {
       const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });
       for (const body of [randomBytes(1024 * 1024), Buffer.from('ü'.repeat(1000)), Buffer.alloc(0)]) {
         const path = sink.path('bytes');
@@ -78,7 +78,7 @@ describe('what a destination sees', function () {
       }
     });
 
-    it('is in the spelling of the alias, whatever the publisher’s', async () => {
+    it('has the header names of the alias, for each spelling of the publisher', async () => {
       const [neutral, alias] = [sink.path('neutral'), sink.path('alias')];
       await publish(sink.url(neutral), { 'Svc-Forward-Svc-Own': '1' });
       await publish(sink.url(alias), { 'Upstash-Forward-Upstash-Own': '1' });
@@ -91,7 +91,7 @@ describe('what a destination sees', function () {
       expect(await told(alias)).to.deep.equal(own.map((name) => `upstash-${name}`));
     });
 
-    it('of a webhook is all that the caller sent, but for its token, with settings from the query', async () => {
+    it('of a webhook forwards all headers except the token, with settings from the query', async () => {
       const path = sink.path('webhook');
       const token = encodeURIComponent(QUEUE_TOKEN);
       const query = `a=1&msgq_token=${token}&svc-header-forward=true&b=2&svc-retries=7&svc-label=hook`;
@@ -108,7 +108,7 @@ describe('what a destination sees', function () {
       expect(await messageOf((json as { messageId: string }).messageId)).to.include({ maxRetries: 7, label: 'hook' });
     });
 
-    it('counts its retries in a header, under one id', async () => {
+    it('counts its retries in a header, with the same message id', async () => {
       const path = sink.path('retried');
       const url = sink.answer(path, { status: 500 }, { status: 429 }, { status: 301 }, { status: 204 });
       const id = await publish(url, { 'Svc-Retry-Delay': '1' });
@@ -120,7 +120,7 @@ describe('what a destination sees', function () {
       );
     });
 
-    it('is not made where a redirect points to', async () => {
+    it('does not follow a redirect', async () => {
       const [path, elsewhere] = [sink.path('redirect'), sink.path('elsewhere')];
       const url = sink.answer(path, { status: 307, headers: { Location: sink.url(elsewhere) } });
       const id = await publish(url, { 'Svc-Retries': '0' });
@@ -128,7 +128,7 @@ describe('what a destination sees', function () {
       expect(sink.calls(elsewhere)).to.have.lengthOf(0);
     });
 
-    it('ends after the time that the message gives it, and counts as failed', async () => {
+    it('fails after the timeout of its message', async () => {
       const path = sink.path('late');
       sink.hold(path);
       const id = await publish(sink.url(path), { 'Svc-Timeout': '1s', 'Svc-Retries': '0' });
@@ -140,7 +140,7 @@ describe('what a destination sees', function () {
       sink.release(path);
     });
 
-    it('may still come to its end when its message is cancelled meanwhile, and is not made again', async () => {
+    it('may complete after its message was cancelled, and is not retried', async () => {
       const path = sink.path('cancelled');
       sink.answer(path, { status: 500 });
       sink.hold(path);
@@ -157,15 +157,15 @@ describe('what a destination sees', function () {
     });
   });
 
-  describe('of time', () => {
-    it('is the instant that was named, whatever delay was named beside it', async () => {
+  describe('the time of a call', () => {
+    it('is the Not-Before instant, even with a Delay header', async () => {
       const at = Math.floor(Date.now() / 1000) + 3600;
       const id = await publish(NOBODY, { 'Svc-Not-Before': String(at), 'Svc-Delay': '5d' });
       expect((await messageOf(id)).notBefore).to.equal(at * 1000);
       await queue.delete(`/v2/messages/${id}`);
     });
 
-    it('is a delay before the first call', async () => {
+    it('is after the Delay', async () => {
       const path = sink.path('delayed');
       const id = await publish(sink.url(path), { 'Svc-Delay': '1s' });
       const { createdAt, notBefore } = await messageOf(id);
@@ -173,7 +173,7 @@ describe('what a destination sees', function () {
       expect((await sink.call(path)).atMs).to.be.at.least(notBefore as number);
     });
 
-    it('is the backoff before a retry, or what the message’s expression says', async () => {
+    it("of a retry follows the backoff, or the message's Retry-Delay expression", async () => {
       const url = sink.answer(sink.path('backoff'), { status: 500 });
       expect(await delayOf(await publish(url))).to.equal(FIRST_BACKOFF_MS);
       const own = await publish(url, { 'Svc-Retry-Delay': 'max(60000, pow(2, retried) * 100)' });
@@ -190,10 +190,10 @@ describe('what a destination sees', function () {
       ['a day', () => '24h', 24 * 60 * MINUTE_MS, 0],
       ['more than a day', () => '24h1s', FIRST_BACKOFF_MS, 0],
       ['more than a day in seconds', () => '86401', FIRST_BACKOFF_MS, 0],
-      ['what is no time', () => 'soon', FIRST_BACKOFF_MS, 0],
+      ['an invalid time', () => 'soon', FIRST_BACKOFF_MS, 0],
     ];
     for (const name of ['Retry-After', 'X-RateLimit-Reset', 'X-RateLimit-Reset-Requests', 'X-RateLimit-Reset-Tokens']) {
-      it(`is what the destination asks for by ${name}, up to a day`, async () => {
+      it(`of a retry follows the destination's ${name}, up to a day`, async () => {
         const rows = await Promise.all(
           forms.map(async ([form, value, wantedMs, slackMs]) => {
             const headers = { [name]: Buffer.from(value(), 'utf8').toString('latin1') };
@@ -206,14 +206,14 @@ describe('what a destination sees', function () {
         }
       });
 
-      it(`is none when ${name} is 0`, async () => {
+      it(`of a retry is immediate when ${name} is 0`, async () => {
         const path = sink.path('at-once');
         await publish(sink.answer(path, { status: 429, headers: { [name]: '0' } }, { status: 200 }));
         await sink.arrived(path, 2);
       });
     }
 
-    it('is over at once for what can never succeed', async () => {
+    it('never comes after a NonRetryable-Error answer: the message goes to the DLQ', async () => {
       for (const name of ['Svc-NonRetryable-Error', 'Upstash-NonRetryable-Error']) {
         const url = sink.answer(sink.path('never'), { status: 489, headers: { [name]: 'true' } });
         const id = await publish(url, { 'Svc-Retries': '5' });
@@ -225,10 +225,10 @@ describe('what a destination sees', function () {
     });
   });
 
-  describe('of callbacks', () => {
+  describe('callbacks', () => {
     const parsed = (body: string) => JSON.parse(body) as Record<string, unknown>;
 
-    it('is one for each attempt until the message is delivered, with options of their own', async () => {
+    it('are sent after each attempt until the delivery, with their own options', async () => {
       const [path, after] = [sink.path('work'), sink.path('after')];
       const url = sink.answer(path, { status: 500, body: 'bad' }, { status: 201, body: 'good' });
       const id = await publish(url, {
@@ -254,7 +254,7 @@ describe('what a destination sees', function () {
       expect(bodies[0]).to.include({ sourceMessageId: id, url, method: 'POST', maxRetries: 3, callerIP: '127.0.0.1' });
     });
 
-    it('is one with status 0 when nothing came back', async () => {
+    it('have status 0 when there was no response', async () => {
       const [after, failed] = [sink.path('after'), sink.path('failed')];
       const id = await publish(NOBODY, {
         'Svc-Retries': '0',
@@ -266,7 +266,7 @@ describe('what a destination sees', function () {
       expect(parsed((await sink.call(failed)).body)).to.deep.include({ status: 0, dlqId, sourceMessageId: id });
     });
 
-    it('names the group, the endpoint and the way in', async () => {
+    it('name the group and the endpoint', async () => {
       const [path, after] = [sink.path('member'), sink.path('after')];
       const endpoints = [{ url: sink.url(path), name: 'member' }];
       await queue.post('/v2/topics/named/endpoints', { body: { endpoints } });
@@ -276,7 +276,7 @@ describe('what a destination sees', function () {
       expect(body).to.include({ topicName: 'named', endpointName: 'member', status: 200 });
     });
 
-    it('that fail is a dead letter like any other', async () => {
+    it('that fail go to the DLQ', async () => {
       const label = 'of-a-callback';
       await publish(sink.url(sink.path()), {
         'Svc-Callback': NOBODY,
@@ -291,8 +291,8 @@ describe('what a destination sees', function () {
     });
   });
 
-  describe('of queues', () => {
-    it('is one after the other, through retries and callbacks', async () => {
+  describe('a queue', () => {
+    it('delivers one message after the other, and waits for retries and callbacks', async () => {
       const [first, after, second] = [sink.path('first'), sink.path('after'), sink.path('second')];
       sink.answer(first, { status: 500 }, { status: 200 });
       sink.hold(after);
@@ -313,7 +313,7 @@ describe('what a destination sees', function () {
       await sink.call(second);
     });
 
-    it('is the next one when a message has failed for good, and its failure callback is over', async () => {
+    it('delivers the next message after the failure callback of a failed one is finished', async () => {
       const [after, second] = [sink.path('after'), sink.path('second')];
       sink.hold(after);
       const headers = { 'Svc-Retries': '0', 'Svc-Failure-Callback': sink.url(after) };
@@ -326,7 +326,7 @@ describe('what a destination sees', function () {
       await sink.call(second);
     });
 
-    it('is as many at once as the queue has places', async () => {
+    it('has at most as many open calls as its parallelism', async () => {
       await queue.post('/v2/queues', { body: { queueName: 'wide', parallelism: 3 } });
       const path = sink.path('wide');
       sink.hold(path);
@@ -341,10 +341,10 @@ describe('what a destination sees', function () {
     });
   });
 
-  describe('of flow control', () => {
+  describe('a flow-control key', () => {
     const flow = (key: string, value: string) => ({ 'Svc-Flow-Control-Key': key, 'Svc-Flow-Control-Value': value });
 
-    it('is no more starts in a period than the rate, over all destinations of the key', async () => {
+    it('starts at most its rate of calls in a period, over all destinations', async () => {
       const paths = [sink.path('rate'), sink.path('rate')] as const;
       const ids: string[] = [];
       for (let n = 0; n < 6; n += 1) {
@@ -360,7 +360,7 @@ describe('what a destination sees', function () {
       expect((starts[4] as number) - (starts[2] as number)).to.be.at.least(1000);
     });
 
-    it('is no more calls at once than the parallelism, and each end lets another begin', async () => {
+    it('has at most as many open calls as its parallelism', async () => {
       const path = sink.path('parallel');
       sink.hold(path);
       for (let n = 0; n < 4; n += 1) await publish(sink.url(path), flow('narrow', 'parallelism=2'));
@@ -374,7 +374,7 @@ describe('what a destination sees', function () {
       expect(sink.mostAtOnce(path)).to.equal(2);
     });
 
-    it('is nothing while the key is paused or without rate left, whatever other keys do', async () => {
+    it('starts no call while it is paused or has used its rate, while other keys do', async () => {
       const [paused, spent] = [sink.path('paused'), sink.path('spent')];
       await queue.post('/v2/flowControl/stopped/pause');
       await publish(sink.url(paused), flow('stopped', 'parallelism=1'));
@@ -389,7 +389,7 @@ describe('what a destination sees', function () {
       await sink.call(paused);
     });
 
-    it('is what a pin says, until the next message after it is taken away', async () => {
+    it('follows a pin until the first message after unpin', async () => {
       const path = sink.path('pinned');
       sink.hold(path);
       await queue.post('/v2/flowControl/pinned/pin?parallelism=1');
@@ -405,8 +405,8 @@ describe('what a destination sees', function () {
     });
   });
 
-  describe('of duplicates', () => {
-    it('is one message, for one id on any destination, and for one content on one', async () => {
+  describe('deduplication', () => {
+    it('keeps one message for one id on any destination, and for one content on one destination', async () => {
       const [path, other] = [sink.path('once'), sink.path('once')];
       const sent = async (to: string, headers: Headers, body: string) => {
         const { status, json } = await queue.post(`/v2/publish/${sink.url(to)}`, { headers, body });
@@ -431,7 +431,7 @@ describe('what a destination sees', function () {
       await sink.arrived(other, 1);
     });
 
-    it('is one message when many publish it at once', async () => {
+    it('keeps one of 30 messages published in parallel', async () => {
       const path = sink.path('at-once');
       const headers = { 'Svc-Deduplication-Id': 'at-once' };
       const target = `/v2/publish/${sink.url(path)}`;
@@ -444,8 +444,8 @@ describe('what a destination sees', function () {
     });
   });
 
-  describe('of redacted fields', () => {
-    it('is the fields, which nobody else sees anywhere, also when it is sent again', async () => {
+  describe('redacted fields', () => {
+    it('reach the destination, and are hidden in every record, also after a retry from the DLQ', async () => {
       const path = sink.path('redacted');
       const url = sink.answer(path, { status: 500 }, { status: 200 });
       const secrets = ['secret-body', 'secret-header'];
@@ -489,7 +489,7 @@ describe('what a destination sees', function () {
       }
     });
 
-    it('is hidden in the DLQ too', async () => {
+    it('are hidden in the DLQ', async () => {
       const headers = {
         'Svc-Redact-Fields': 'body,header',
         'Svc-Forward-X-Secret': 'secret-header',
@@ -507,8 +507,8 @@ describe('what a destination sees', function () {
   });
 
   // Last: by now a minute has nearly gone.
-  describe('of schedules', () => {
-    it('is, for another zone, its local time, through all changes of clocks', async () => {
+  describe('a schedule', () => {
+    it('with a time zone runs at its local time, through all clock changes', async () => {
       const headers = { 'Svc-Cron': 'CRON_TZ=America/New_York 30 2 * * *', 'Svc-Schedule-Id': 'zoned' };
       await queue.post(`/v2/schedules/${NOBODY}`, { headers });
       const { nextScheduleTime } = (await queue.get('/v2/schedules/zoned')).json as { nextScheduleTime: number };
@@ -516,7 +516,7 @@ describe('what a destination sees', function () {
       expect(new Intl.DateTimeFormat('en-GB', options).format(nextScheduleTime)).to.be.oneOf(['02:30', '03:00']);
     });
 
-    it('is a message each minute, with the schedule’s id, unless it is paused', async function () {
+    it('publishes a message each minute with its id, unless it is paused', async function () {
       this.timeout(100_000);
       const [call] = await eventually(
         () => {

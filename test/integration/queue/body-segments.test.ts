@@ -1,4 +1,7 @@
-/** Bodies beside a snapshot, on a real journal and a real object store: large, in chunks, and long after their entry. */
+/**
+ * Bodies stored with a snapshot, on a real journal and a real object store: large, in chunks, and long after their
+ * entry.
+ */
 import { expect } from 'chai';
 import {
   connect,
@@ -18,7 +21,7 @@ import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 const PREFIX = 'bodies';
 const MIB = 1024 * 1024;
 
-describe('bodies beside a snapshot, on JetStream', function () {
+describe('bodies in snapshots, on JetStream', function () {
   this.timeout(60_000);
   let server: NatsServer;
   let connections: NatsConnections;
@@ -47,7 +50,7 @@ describe('bodies beside a snapshot, on JetStream', function () {
     return world;
   }
 
-  it('come back from an entry of several MiB, and from the snapshot when that entry is gone', async () => {
+  it('are read from an entry of several MiB, and from the snapshot when that entry is removed', async () => {
     const world = await freshWorld();
     const texts = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(1.5 * MIB));
     const { numbers, position } = await world.put(...texts);
@@ -61,7 +64,7 @@ describe('bodies beside a snapshot, on JetStream', function () {
       expect((await later.read(number, position)) === texts[i]).to.equal(true);
   });
 
-  it('move to other segments as they leave, and are found there by who knew the old ones', async () => {
+  it('move to other segments as bodies are deleted, and are found by a reader of an older snapshot', async () => {
     const world = await freshWorld({ segmentBytes: 20_000 });
     const { numbers, position } = await world.put(...Array.from({ length: 300 }, (_, i) => `${i} `.repeat(50)));
     const knowing = world.reader();

@@ -1,4 +1,4 @@
-/** What the published JavaScript client, unmodified, requires of a server; each of these would break it, or its tests. */
+/** Requirements of the published JavaScript client, unmodified; a violation would break the client or its tests. */
 import { expect } from 'chai';
 import { QueueProcess, refusalOf } from '../../support/queue-process.js';
 import type { QueueSink } from '../../support/queue-sink.js';
@@ -24,7 +24,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     return messageId;
   };
 
-  it('1: keeps the destination as it stands in the path, its slashes and its query', async () => {
+  it('1: keeps the destination in the path byte for byte, with its slashes and query', async () => {
     const path = sink.path('raw');
     const url = sink.url(`${path}//a/b%20c?foo=bar&x=%2F`);
     const id = await publishedJson({ url, body: 1 });
@@ -70,7 +70,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     await client.schedules.delete(scheduleId);
   });
 
-  it('5: reads JSON bodies of DELETE calls beside their queries', async () => {
+  it('5: reads JSON bodies of DELETE calls together with their queries', async () => {
     const name = 'bodies';
     const endpoints = [
       { url: sink.url('/one'), name: 'one' },
@@ -113,7 +113,7 @@ describe('client package: @upstash/qstash on a real process', function () {
       await queue.client.messages.cancel(id);
     });
 
-    it('responseStatus of an entry of the DLQ, also when there was no response', async () => {
+    it('responseStatus of a DLQ entry, also without a response', async () => {
       const answered = await queue.deadLetterOf(await publishedJson({ url: failing(), body: 1, retries: 0 }));
       const unanswered = await queue.deadLetterOf(await publishedJson({ url: UNREACHABLE, body: 1, retries: 0 }));
       expect([answered.responseStatus, unanswered.responseStatus]).to.deep.equal([500, 0]);
@@ -134,7 +134,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     });
   });
 
-  it('9: shows a period of one second with any flow control, and no limit that was not given', async () => {
+  it('9: shows a period of one second with any flow control, and no limit that was not set', async () => {
     const flowControl = { key: 'one-period', parallelism: 2 };
     const id = await publishedJson({ url: UNREACHABLE, body: 1, delay: 60, flowControl });
     const message = await queue.client.messages.get(id);
@@ -143,7 +143,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     await queue.client.messages.cancel(id);
   });
 
-  it('10: ends lists of events and of the DLQ, and deletions, without a cursor', async () => {
+  it('10: the last page of events, DLQ entries and deletions has no cursor', async () => {
     const dead = await queue.deadLetterOf(await publishedJson({ url: failing(), body: 1, retries: 0 }));
     const filter = { messageId: dead.messageId };
     expect((await queue.client.logs({ filter })).cursor).to.equal(undefined);
@@ -151,7 +151,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     expect(await queue.client.dlq.delete({ filter })).to.deep.equal({ deleted: 1 });
   });
 
-  it('11: answers 404 for a missing entry of the DLQ, and 2xx for a missing group and a missing queue', async () => {
+  it('11: answers 404 for a missing DLQ entry, and 2xx for a missing group and a missing queue', async () => {
     const dead = await queue.deadLetterOf(await publishedJson({ url: failing(), body: 1, retries: 0 }));
     await queue.client.dlq.delete(dead.dlqId);
     expect(await refusalOf(() => queue.client.dlq.delete(dead.dlqId))).to.include({ status: 404 });
@@ -159,7 +159,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     await queue.client.queue({ queueName: 'never-there' }).delete();
   });
 
-  it('12: refuses a filter that it does not know, rather than delete everything', async () => {
+  it('12: refuses an unknown filter with 400 instead of deleting everything', async () => {
     const dead = await queue.deadLetterOf(await publishedJson({ url: failing(), body: 1, retries: 0 }));
     const filter = { mesageId: dead.messageId } as never;
     expect(await refusalOf(() => queue.client.dlq.delete({ filter }))).to.include({ status: 400 });
@@ -181,7 +181,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     expect(await queue.client.messages.cancel({ filter: { label: 'green' } })).to.deep.equal({ cancelled: 1 });
   });
 
-  it('14: shows canonical header names with lists of values, and nothing that is not sent', async () => {
+  it('14: shows canonical header names with lists of values, and no header that is not sent', async () => {
     const { scheduleId } = await queue.client.schedules.create({
       destination: UNREACHABLE,
       cron: ' 0 0 1 1 * ',
@@ -197,7 +197,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     await queue.client.schedules.delete(scheduleId);
   });
 
-  it('15: keeps a delivered message readable, and cancellable without complaint', async () => {
+  it('15: keeps a delivered message readable, and accepts its cancellation', async () => {
     const path = sink.path();
     const id = await publishedJson({ url: sink.url(path), body: { a: 1 } });
     await sink.call(path);
@@ -215,7 +215,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     expect(Date.now() - from).to.be.below(10_000);
   });
 
-  it('17: reads the True of another language as true, and null in a batch as not given', async () => {
+  it('17: reads "True" as true, and null in a batch as absent', async () => {
     const headers = { 'Upstash-Content-Based-Deduplication': 'True' };
     const destination = sink.url(sink.path());
     const item = { destination, headers, body: null, queue: null };
@@ -236,7 +236,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     expect(error?.responseHeader).to.deep.equal(error?.responseHeaders);
   });
 
-  it('19: takes destinations that cannot be resolved, and loopback ones, which then fail or do not', async () => {
+  it('19: accepts destinations that cannot be resolved, and loopback destinations', async () => {
     const nowhere = await publishedJson({ url: 'http://nowhere.invalid/x', body: 1, retries: 0 });
     expect(await queue.deadLetterOf(nowhere)).to.include({ url: 'http://nowhere.invalid/x', responseStatus: 0 });
     const path = sink.path();
@@ -244,7 +244,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     await sink.call(path);
   });
 
-  it('20: answers a bulk retry with an object for each entry, with its new message', async () => {
+  it('20: answers a bulk retry with the new message of each entry', async () => {
     const path = sink.path('twice');
     sink.answer(path, { status: 500 }, { status: 500 }, { status: 200 });
     const ids = [1, 2].map((body) => publishedJson({ url: sink.url(path), body, retries: 0 }));
@@ -259,7 +259,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     expect((await sink.arrived(path, 4)).map(({ body }) => body).slice(2)).to.have.members(['1', '2']);
   });
 
-  it('21: has room for ten days of delay, five retries, a day’s period, and several of everything', async () => {
+  it('21: accepts ten days of delay, five retries, a period of a day, and several queues, groups and schedules', async () => {
     const { client } = queue;
     const flowControl = { key: 'daily', rate: 10, period: '1d' as const };
     const id = await publishedJson({ url: UNREACHABLE, body: 1, delay: '10d', retries: 5, flowControl });

@@ -1,4 +1,7 @@
-/** Snapshots of queues, made in the compactor's process: the state and its bodies outlive the entries that brought them. */
+/**
+ * Snapshots of queues, made in the compactor's process: the state and its bodies remain after their entries are
+ * removed.
+ */
 import { expect } from 'chai';
 import { carriedBodies, QueuePartitionFold } from '../../../src/actors/queue/index.js';
 import {
@@ -12,11 +15,11 @@ import {
 import { ProcessCompactor } from '../../../src/adapters/node/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
-import type { CompactorTask } from '../../../src/composition/compactor-worker.js';
+import type { CompactorTask } from '../../../src/composition/thread-tasks.js';
 import type { Envelope, QueueEvent } from '../../../src/domain/queue/index.js';
 import { BodyReader, DEFAULT_COMPACTION_LIMITS, SnapshotStore } from '../../../src/journal/index.js';
 import type { MessageId, ShardName } from '../../../src/kernel/index.js';
-import type { Manifest, ManifestPartition } from '../../../src/messages/index.js';
+import type { Manifest, ManifestPartition } from '../../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { QUEUE } from '../../support/body-stand.js';
@@ -67,7 +70,7 @@ function delivered(number: number, atMs: number): QueueEvent[] {
   ];
 }
 
-describe('snapshots of queues, made in a process, on JetStream', function () {
+describe('snapshots of queues, made by the compactor process, on JetStream', function () {
   this.timeout(60_000);
   let server: NatsServer;
   let connections: NatsConnections;
@@ -92,7 +95,7 @@ describe('snapshots of queues, made in a process, on JetStream', function () {
     await server?.stop();
   });
 
-  it('keep the bodies of what waits for a year, and let go of those of what was delivered', async () => {
+  it('keep the bodies of messages that wait for a year, and drop those of delivered messages', async () => {
     const history = new ShardHistory(journal, { shard: 'QUEUE_0' as ShardName, chunkBytes: 64 * 1024 });
     const append = (events: readonly QueueEvent[]) => {
       const section = history.section(QUEUE, Buffer.concat(events.map(encodeQueueEvent)));

@@ -104,7 +104,7 @@ describe('a process that delivers messages', function () {
     sink.close();
   });
 
-  it('makes the call that was published, once', async () => {
+  it('makes the published call once', async () => {
     const millrace = await startMillrace({ env: ENV });
     const { status, messageId } = await publish(millrace, sink.urlOf('once'));
     expect(status).to.equal(200);
@@ -118,7 +118,7 @@ describe('a process that delivers messages', function () {
     await millrace.kill('SIGTERM');
   });
 
-  it('makes it again, with the same id, after it was killed while the call was open', async () => {
+  it('makes the call again with the same id after a kill during the call', async () => {
     const dataDir = await temporaryDirectory();
     const first = await startMillrace({ dataDir, env: ENV });
     sink.isHolding = true;
@@ -132,7 +132,7 @@ describe('a process that delivers messages', function () {
     await second.kill('SIGTERM');
   });
 
-  it('lets an open call come to its end when it is told to stop, and does not repeat it', async () => {
+  it('completes an open call on SIGTERM, and does not repeat it', async () => {
     const dataDir = await temporaryDirectory();
     const first = await startMillrace({ dataDir, env: ENV });
     sink.isHolding = true;
@@ -165,7 +165,7 @@ describe('a cluster that delivers messages', function () {
     sink.close();
   });
 
-  it('takes publishes while nobody owns their shard, and delivers each once when somebody does', async () => {
+  it('accepts publishes while their shard has no owner, and delivers each once when it has one', async () => {
     const cluster = await MillraceCluster.prepare(nats, {
       ...ENV,
       MILLRACE_QUEUE_TELL_AFTER_MS: '200',

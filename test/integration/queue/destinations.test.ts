@@ -1,4 +1,4 @@
-/** Which destinations a process calls when private addresses are closed to it, but for those on its list. */
+/** Destinations that a process calls when private addresses are forbidden except for those on its list. */
 import { expect } from 'chai';
 import { expectAnswer, expectRefused } from '../../support/queue-answers.js';
 import { QueueProcess } from '../../support/queue-process.js';
@@ -6,7 +6,7 @@ import { QueueSink } from '../../support/queue-sink.js';
 
 const REFUSED = /endpoint .*loopback|not allowed|private/;
 
-describe('destinations at private addresses', function () {
+describe('destinations with private addresses', function () {
   this.timeout(60_000);
   let queue: QueueProcess;
   let allowed: QueueSink;
@@ -23,7 +23,7 @@ describe('destinations at private addresses', function () {
     await queue?.stop();
   });
 
-  it('are refused where their address is written out, in any of its forms', async () => {
+  it('are refused when written as an address, in any notation', async () => {
     const { port } = new URL(queue.sink.origin);
     const hosts = [
       '127.0.0.1',
@@ -52,7 +52,7 @@ describe('destinations at private addresses', function () {
     expectRefused(await queue.post('/v2/batch', { body: [{ destination: url }] }), 400, REFUSED);
   });
 
-  it('are not called under a name either, which only resolving it can tell', async () => {
+  it('are not called when a name resolves to one', async () => {
     const { port } = new URL(queue.sink.origin);
     const id = await queue.publish(`http://localhost:${port}/by-name`, { headers: { 'Svc-Retries': '0' } });
     const entry = await queue.deadLetterOf(id);
@@ -61,7 +61,7 @@ describe('destinations at private addresses', function () {
     expect(queue.sink.calls('/by-name')).to.have.lengthOf(0);
   });
 
-  it('are called when the list has them', async () => {
+  it('are called when they are on the list', async () => {
     const path = allowed.path();
     expectAnswer(await queue.post(`/v2/publish/${allowed.url(path)}`, { body: 'b' }), 200);
     expect(await allowed.call(path)).to.include({ body: 'b' });

@@ -1,4 +1,4 @@
-/** The DLQ and the logs over raw HTTP on a real process: each success, each mistake. */
+/** The DLQ and the logs over raw HTTP on a real process: each success, each error. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -46,7 +46,7 @@ describe('routes of the DLQ and the logs', function () {
     }
     const storyOf = async (id: string) => expectAnswer<Story>(await queue.get(`/v2/messages/${id}/story`), 200);
 
-    it('tells of one that waits, one that was delivered, and one that failed', async () => {
+    it('shows the attempts of a waiting, a delivered and a failed message', async () => {
       const waiting = await storyOf(await queue.publish(NOBODY, { headers: DELAYED, body: 'later' }));
       expect([waiting.state, waiting.isUnderWay, waiting.attempts]).to.deep.equal(['CREATED', true, []]);
       expect(waiting.message.body).to.equal('later');
@@ -98,7 +98,7 @@ describe('routes of the DLQ and the logs', function () {
       expect([left.state, left.dlq]).to.deep.equal(['FAILED', undefined]);
     });
 
-    it('knows nothing of one that never was', async () => {
+    it('answers 404 for an unknown message', async () => {
       expectRefused(await queue.get('/v2/messages/msg_none/story'), 404, /message msg_none not found/);
     });
   });
@@ -116,7 +116,7 @@ describe('routes of the DLQ and the logs', function () {
       expectRefused(await queue.delete(`/v2/dlq/${dlqId}`), 404, /not found/);
     });
 
-    it('lists entries with bodies that are cut, grouped by message or not', async () => {
+    it('lists entries with bodies cut by trimBody, and grouped by message', async () => {
       const { dlqId } = await deadLetter();
       for (const [trim, body, responseBody] of [
         ['1', 'b', 'n'],
@@ -128,7 +128,7 @@ describe('routes of the DLQ and the logs', function () {
       }
     });
 
-    it('is deleted and sent again a page after the other, for as long as somebody asks', async () => {
+    it('is deleted and retried page by page, with the cursor of the answer', async () => {
       const label = 'bulk';
       for (let count = 0; count < 7; count += 1) await deadLetter({ 'Svc-Label': label });
       const toDate = Date.now();
@@ -152,12 +152,12 @@ describe('routes of the DLQ and the logs', function () {
       expect([sent, await counted()]).to.deep.equal([5, 0]);
     });
 
-    it('lists nothing in the list of workflows', async () => {
+    it('lists no messages with source=workflow', async () => {
       await deadLetter();
       expect(expectAnswer(await queue.get('/v2/dlq?source=workflow'), 200)).to.deep.equal({ messages: [] });
     });
 
-    it('lists and deletes in either order, up to a count, and goes on at the cursor', async () => {
+    it('lists in either order, deletes up to a count, and continues at the cursor', async () => {
       const label = { 'Svc-Label': 'ordered' };
       const ids: string[] = [];
       for (let n = 0; n < 3; n += 1) ids.push((await deadLetter(label)).dlqId);
@@ -177,7 +177,7 @@ describe('routes of the DLQ and the logs', function () {
       expect(expectAnswer(await queue.delete('/v2/dlq?label=ordered'), 200)).to.deep.equal({ deleted: 0 });
     });
 
-    it('sends one again as a new message, with the settings that the call gives', async () => {
+    it('retries an entry as a new message with the settings of the call', async () => {
       const { dlqId, messageId } = await deadLetter({ 'Svc-Label': 'kept' });
       const headers = { 'Svc-Delay': '1h', 'Svc-Retries': '2' };
       const published = expectAnswer<PublishedRecord>(await queue.post(`/v2/dlq/retry/${dlqId}`, { headers }), 201);
@@ -188,7 +188,7 @@ describe('routes of the DLQ and the logs', function () {
       expectRefused(await queue.post(`/v2/dlq/retry/${dlqId}`), 404, /not found/);
     });
 
-    it('sends one again once when many ask at once', async () => {
+    it('retries an entry once when ten calls ask in parallel', async () => {
       const { dlqId } = await deadLetter();
       const headers = { 'Svc-Delay': '1h' };
       const answers = await Promise.all(
@@ -198,7 +198,7 @@ describe('routes of the DLQ and the logs', function () {
       expect(answers.filter(({ status }) => status === 404)).to.have.lengthOf(9);
     });
 
-    it('sends those of a filter again', async () => {
+    it('retries the entries of a filter', async () => {
       const label = { 'Svc-Label': 'in-bulk' };
       await Promise.all([deadLetter(label), deadLetter(label)]);
       const answer = await queue.post('/v2/dlq/retry?label=in-bulk', { headers: { 'Svc-Delay': '1h' } });
@@ -209,7 +209,7 @@ describe('routes of the DLQ and the logs', function () {
       expect(expectAnswer(await queue.delete('/v2/messages?label=in-bulk'), 200)).to.deep.equal({ cancelled: 2 });
     });
 
-    it('sends nothing again when one of the ids is unknown', async () => {
+    it('retries no entry when one of the ids is unknown', async () => {
       const { dlqId } = await deadLetter();
       const target = `/v2/dlq/retry?dlqIds=${dlqId},${UNKNOWN_DLQ_ID}`;
       expectRefused(await queue.post(target), 404, /some messages were not found/);
@@ -218,36 +218,29 @@ describe('routes of the DLQ and the logs', function () {
 
     itRefuses(served, [
       ['an unknown entry', 'GET', `/v2/dlq/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
-      ['an unknown entry to delete', 'DELETE', `/v2/dlq/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
-      ['an unknown entry to send again', 'POST', `/v2/dlq/retry/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
+      ['the deletion of an unknown entry', 'DELETE', `/v2/dlq/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
+      ['the retry of an unknown entry', 'POST', `/v2/dlq/retry/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
       ['an unknown filter', 'DELETE', '/v2/dlq?lable=a', {}, 400, /unknown parameter lable/],
-      ['a grouping that is none', 'GET', '/v2/dlq?groupBy=label', {}, 400, /groupBy must be messageId/],
-      ['what lists alone take', 'DELETE', '/v2/dlq?trimBody=0', {}, 400, /unknown parameter trimBody/],
-      [
-        'what lists alone take, of a retry',
-        'POST',
-        '/v2/dlq/retry?groupBy=messageId',
-        {},
-        400,
-        /unknown parameter groupBy/,
-      ],
+      ['an invalid groupBy', 'GET', '/v2/dlq?groupBy=label', {}, 400, /groupBy must be messageId/],
+      ['trimBody in a deletion', 'DELETE', '/v2/dlq?trimBody=0', {}, 400, /unknown parameter trimBody/],
+      ['groupBy in a retry', 'POST', '/v2/dlq/retry?groupBy=messageId', {}, 400, /unknown parameter groupBy/],
       ['an unknown filter of a list', 'GET', '/v2/dlq?lable=a', {}, 400, /unknown parameter lable/],
       ['an unknown filter of a retry', 'POST', '/v2/dlq/retry?lable=a', {}, 400, /unknown parameter lable/],
       ['the filter host', 'DELETE', '/v2/dlq?host=a', {}, 400, /unknown parameter host/],
       ['the filter path', 'POST', '/v2/dlq/retry?path=a', {}, 400, /unknown parameter path/],
-      ['a count beyond the most', 'DELETE', '/v2/dlq?count=101', {}, 400, /count/],
-      ['a count of none', 'GET', '/v2/dlq?count=0', {}, 400, /count/],
-      ['a cursor of somebody else', 'GET', '/v2/dlq?cursor=abc', {}, 400, /cursor/],
-      ['an order that is none', 'GET', '/v2/dlq?order=random', {}, 400, /order/],
-      ['a status that is none', 'GET', '/v2/dlq?responseStatus=bad', {}, 400, /responseStatus/],
-      ['a lost id', 'DELETE', '/v2/dlq/', {}, 400, /dlq id is missing/],
-      ['a lost id to send again', 'POST', '/v2/dlq/retry/', {}, 400, /dlq id is missing/],
-      ['settings that are none', 'POST', '/v2/dlq/retry', { headers: { 'Svc-Retries': 'x' } }, 400, /retries/i],
+      ['a count above the maximum', 'DELETE', '/v2/dlq?count=101', {}, 400, /count/],
+      ['a count of 0', 'GET', '/v2/dlq?count=0', {}, 400, /count/],
+      ['an invalid cursor', 'GET', '/v2/dlq?cursor=abc', {}, 400, /cursor/],
+      ['an invalid order', 'GET', '/v2/dlq?order=random', {}, 400, /order/],
+      ['an invalid status', 'GET', '/v2/dlq?responseStatus=bad', {}, 400, /responseStatus/],
+      ['a missing id', 'DELETE', '/v2/dlq/', {}, 400, /dlq id is missing/],
+      ['a missing id in a retry', 'POST', '/v2/dlq/retry/', {}, 400, /dlq id is missing/],
+      ['invalid settings', 'POST', '/v2/dlq/retry', { headers: { 'Svc-Retries': 'x' } }, 400, /retries/i],
     ]);
   });
 
   describe('/v2/events and /v2/logs', () => {
-    it('list the same under both names, in either order', async () => {
+    it('list the same events under both names, in either order', async () => {
       const id = await queue.publish(sink.url(sink.path()), { body: 'b' });
       const events = await queue.eventsOf(id, 'DELIVERED');
       expect(events.map(({ state }) => state)).to.deep.equal(['CREATED', 'ACTIVE', 'DELIVERED']);
@@ -260,7 +253,7 @@ describe('routes of the DLQ and the logs', function () {
       expect(events[0]).to.include({ messageId: id, body: Buffer.from('b').toString('base64') });
     });
 
-    it('take both spellings of a cancellation, and several states', async () => {
+    it('accept both spellings of a cancellation, and several states', async () => {
       const id = await queue.publish(NOBODY, { headers: DELAYED });
       await queue.delete(`/v2/messages/${id}`);
       await queue.eventsOf(id, 'CANCELED');
@@ -270,7 +263,7 @@ describe('routes of the DLQ and the logs', function () {
       }
     });
 
-    it('come by message, and so do the events of messages that a call names', async () => {
+    it('list events grouped by message, and the events of given message ids', async () => {
       const ids = [1, 2].map(() =>
         queue.publish(sink.url(sink.path()), { headers: { 'Svc-Label': 'by-message' }, body: 'b' }),
       );
@@ -306,7 +299,7 @@ describe('routes of the DLQ and the logs', function () {
       expect(await asked('label=by-message')).to.not.have.property('messages');
     });
 
-    it('begin at a time alone, as programs with the published client do', async () => {
+    it('accept an instant as a cursor, as the published client sends it', async () => {
       const id = await queue.publish(sink.url(sink.path()), { body: 'b' });
       const delivered = (await queue.eventsOf(id, 'DELIVERED')).at(-1)?.time as number;
       const from = async (cursor: number) => {
@@ -319,13 +312,13 @@ describe('routes of the DLQ and the logs', function () {
 
     itRefuses(served, [
       ['an unknown filter', 'GET', '/v2/events?lable=a', {}, 400, /unknown parameter lable/],
-      ['a grouping that is none', 'GET', '/v2/events?groupBy=label', {}, 400, /groupBy must be messageId/],
-      ['a cut that is none', 'GET', '/v2/logs?trimBody=-2', {}, 400, /trimBody must be a whole number/],
+      ['an invalid groupBy', 'GET', '/v2/events?groupBy=label', {}, 400, /groupBy must be messageId/],
+      ['an invalid trimBody', 'GET', '/v2/logs?trimBody=-2', {}, 400, /trimBody must be a whole number/],
       ['a cursor by message elsewhere', 'GET', '/v2/logs?cursor=1-2-3-4', {}, 400, /cursor/],
       ['an unknown state', 'GET', '/v2/events?state=LOST', {}, 400, /unknown state LOST/],
-      ['a count beyond the most', 'GET', '/v2/events?count=1001', {}, 400, /count/],
-      ['a cursor of somebody else', 'GET', '/v2/logs?cursor=abc', {}, 400, /cursor/],
-      ['an order that is none', 'GET', '/v2/logs?order=random', {}, 400, /order/],
+      ['a count above the maximum', 'GET', '/v2/events?count=1001', {}, 400, /count/],
+      ['an invalid cursor', 'GET', '/v2/logs?cursor=abc', {}, 400, /cursor/],
+      ['an invalid order', 'GET', '/v2/logs?order=random', {}, 400, /order/],
     ]);
   });
 });

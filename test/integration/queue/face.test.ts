@@ -1,4 +1,4 @@
-/** The queue's face as others put it on the network: behind TLS, and behind proxies that say who calls. */
+/** The queue endpoint as it is exposed on a network: over TLS, and behind proxies that name the caller. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { selfSignedCertificate } from '../../support/self-signed-certificate.js'
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 
-describe('the queue’s face on a network', function () {
+describe('the queue endpoint on a network', function () {
   this.timeout(60_000);
   let queue: QueueProcess;
 
@@ -23,7 +23,7 @@ describe('the queue’s face on a network', function () {
   });
   after(() => queue?.stop());
 
-  it('speaks TLS, and delivers as ever', async () => {
+  it('serves TLS and delivers', async () => {
     expect(queue.url).to.match(/^https:/);
     const path = queue.sink.path();
     await queue.publish(queue.sink.url(path), { body: 'b' });
@@ -31,12 +31,16 @@ describe('the queue’s face on a network', function () {
   });
 
   const callers: [string, string | undefined, string][] = [
-    ['the peer without a proxy', undefined, '127.0.0.1'],
-    ['whom a proxy names', '203.0.113.7', '203.0.113.7'],
-    ['the last that no proxy of ours is, whatever stands before', '1.1.1.1, 203.0.113.7, 10.1.2.3', '203.0.113.7'],
+    ['the peer, without a proxy,', undefined, '127.0.0.1'],
+    ['the address in X-Forwarded-For', '203.0.113.7', '203.0.113.7'],
+    [
+      'the last address in X-Forwarded-For that is not a trusted proxy',
+      '1.1.1.1, 203.0.113.7, 10.1.2.3',
+      '203.0.113.7',
+    ],
   ];
   for (const [who, forwarded, wanted] of callers) {
-    it(`takes for the caller ${who}, in records, filters and deliveries`, async () => {
+    it(`takes ${who} as the caller, in records, filters and deliveries`, async () => {
       const path = queue.sink.path();
       const named = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded };
       await queue.publish(queue.sink.url(path), { headers: named });

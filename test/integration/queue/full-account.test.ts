@@ -1,4 +1,6 @@
-/** An account that has as much waiting as it may, on a real process: what every call hears that would add to it. */
+/**
+ * An account with its maximum of waiting messages, on a real process: the answer to every call that would add another.
+ */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { expectAnswer, expectDone } from '../../support/queue-answers.js';
@@ -40,27 +42,27 @@ describe('an account that is full', function () {
   const calls: Record<string, () => Promise<RawAnswer>> = {
     'a publish': () => queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }),
     'a publish to a group': () => queue.post('/v2/publish/team', { body: 'b' }),
-    'what is enqueued': () => queue.post(`/v2/enqueue/line/${NOBODY}`, { body: 'b' }),
+    'an enqueue': () => queue.post(`/v2/enqueue/line/${NOBODY}`, { body: 'b' }),
     'a batch': () => queue.post('/v2/batch', { body: [{ destination: NOBODY }, { destination: 'team' }] }),
     'the trigger of a workflow': () => queue.post(`/v2/trigger/${NOBODY}`, { body: 'b' }),
   };
   for (const [name, call] of Object.entries(calls)) {
-    it(`has ${name} refused with 429, and hears when to come again`, async () => expectFull(await call()));
+    it(`gets 429 with Retry-After for ${name}`, async () => expectFull(await call()));
   }
 
-  it('has a schedule refused whose body is too much', async () => {
+  it('gets 429 for a schedule with a body above the remaining size', async () => {
     const headers = { 'Svc-Cron': '1 1 1 1 *', 'Svc-Schedule-Id': 'large' };
     const words = /^the messages that are waiting are too large, current limit: 65536 bytes$/;
     expectFull(await queue.post(`/v2/schedules/${NOBODY}`, { headers, body: LARGE }), words);
     expectAnswer(await queue.post(`/v2/schedules/${NOBODY}`, { headers, body: 'small' }), 200);
   });
 
-  it('is told by the published client as one that asks too often', async () => {
+  it('gets a rate limit error from the published client', async () => {
     const failure = await refusalOf(() => queue.client.publishJSON({ url: NOBODY, body: 1 }));
     expect(failure.name).to.equal('QstashRatelimitError');
   });
 
-  it('is so after a crash, is seen in the metrics, and has what it holds delivered meanwhile', async () => {
+  it('is still full after a crash, is counted in the metrics, and its messages are delivered', async () => {
     await queue.restart('SIGKILL');
     expectFull(await queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }));
     await eventually(async () => {

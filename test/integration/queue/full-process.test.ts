@@ -1,4 +1,7 @@
-/** One account publishes until its process has no room for more: nobody else notices, and nothing of it is lost. */
+/**
+ * One account publishes until its process has no memory for more: other accounts are served as before, and no message
+ * is lost.
+ */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { expectAnswer } from '../../support/queue-answers.js';
@@ -48,14 +51,14 @@ describe('a process that one account fills with messages', function () {
     return Number(/^millrace_queue_messages (\S+)$/m.exec(text)?.[1]);
   };
 
-  it('refuses it in the end, at a hundred thousand that are small, and takes what others send', async () => {
+  it('refuses it after 100,000 or more small messages, and accepts messages of others', async () => {
     accepted = await fill(() => ({ destination: NOBODY, headers: { 'Svc-Delay': '1d' }, body: 'b' }));
     expect(accepted).to.be.within(100_000, 400_000);
     await second.keepPace({ count: 20, everyMs: 10 });
     await eventually(async () => expect(await waiting()).to.equal(accepted));
   });
 
-  it('is as full after it was killed, and empties', async () => {
+  it('is as full after a kill, and accepts messages again once it is emptied', async () => {
     await queue.restart('SIGKILL');
     expectNoRoom(await first.request('POST', '/v2/batch', { body: Array(BATCH).fill({ destination: NOBODY }) }));
     await second.keepPace({ count: 20, everyMs: 10 });
@@ -66,7 +69,7 @@ describe('a process that one account fills with messages', function () {
     await first.publish(NOBODY, { headers: { 'Svc-Delay': '1d' } });
   });
 
-  it('refuses sooner where each message has headers of its own', async () => {
+  it('refuses it earlier when each message has its own headers', async () => {
     const larger = await fill((number) => ({
       destination: NOBODY,
       headers: { 'Svc-Delay': '1d', 'Svc-Forward-X-Own': `${number} ${'x'.repeat(1000)}` },

@@ -1,4 +1,4 @@
-/** A record of the intake that nobody can read, on a real server: it stays until a person removes it. */
+/** An unreadable record of the intake, on a real server: it stays until a person removes it. */
 import { expect } from 'chai';
 import { IntakeFollower, type QueueWork } from '../../../src/actors/queue/index.js';
 import { connect, JetStreamIntakeLog, Names, type NatsConnections } from '../../../src/adapters/nats/index.js';
@@ -15,7 +15,7 @@ import { realTime } from '../../support/real-time.js';
 
 const STREAM = 'kept_INTAKE_0';
 
-describe('a record of the intake that nobody can read', function () {
+describe('an unreadable record of the intake', function () {
   this.timeout(30_000);
   let server: NatsServer;
   let connections: NatsConnections;
@@ -59,7 +59,7 @@ describe('a record of the intake that nobody can read', function () {
     return { asked, stop: () => follower.stop() };
   }
 
-  it('stays with what is behind it, under every owner, and leaves with a purge up to it alone', async () => {
+  it('stays under every owner, with the records after it, and only a purge removes it', async () => {
     await tell(1);
     await log.append(QUEUE_SHARD, Buffer.from('no record'));
     await tell(2);

@@ -1,4 +1,4 @@
-/** The intake on a real server, which is killed and comes back. */
+/** The intake on a real server that is killed and restarted. */
 import { connect, JetStreamIntakeLog, Names } from '../../../src/adapters/nats/index.js';
 import { JetStreamApi } from '../../../src/adapters/nats/jetstream-api.js';
 import { declareStreams } from '../../../src/adapters/nats/streams.js';

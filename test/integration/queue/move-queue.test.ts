@@ -1,4 +1,4 @@
-/** docs/guide/move-queue.mjs between two real processes: what is there afterwards is what was there before. */
+/** docs/guide/move-queue.mjs between two real processes: the data of the new one equals that of the old one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { endEverything, type MillraceProcess, startMillrace } from '../../suppor
 const TOKEN = 'a-token-of-the-queue-0123456789';
 const OF_EACH_SERVER = new Set(['createdAt', 'updatedAt', 'nextScheduleTime', 'callerIP', 'callerIp']);
 
-describe('moving a queue', function () {
+describe('docs/guide/move-queue.mjs', function () {
   this.timeout(120_000);
   let from: MillraceProcess;
   let to: MillraceProcess;
@@ -45,7 +45,7 @@ describe('moving a queue', function () {
     return { code: code as number, out };
   }
 
-  it('takes queues, groups and schedules with all their options, and again', async () => {
+  it('copies queues, groups and schedules with all their options, and can be repeated', async () => {
     await post('/v2/queues', {}, '{"queueName":"letters","parallelism":3,"paused":true}');
     await post(
       '/v2/topics/orders/endpoints',
@@ -89,7 +89,7 @@ describe('moving a queue', function () {
     }
   });
 
-  it('ends with the call that is refused', async () => {
+  it('stops with exit code 1 at the first refused call', async () => {
     await post('/v2/topics/elsewhere/endpoints', {}, '{"endpoints":[{"url":"http://127.0.0.1:1/a"}]}');
     to.kill();
     await to.exited;

@@ -1,6 +1,6 @@
 /**
- * Neighbours on a real process: whatever one flow-control key, origin, queue or account has before it, the others keep
- * their pace; and what an operator does to one account is felt by that account, soon, and by no other.
+ * Neighbours on a real process: other flow-control keys, queues and accounts keep their pace while one has slow or
+ * failing destinations, and an operator's change to one account applies soon, and to no other.
  */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -90,7 +90,7 @@ describe('neighbours in one process', function () {
     eventually(() => expect(destination.openSockets).to.equal(PER_ORIGIN), { timeoutMs: 15_000 });
 
   for (const sickness of everySickness) {
-    it(`an origin that ${sickness} has its own sockets at most, and the others are called at once`, async () => {
+    it(`an origin that ${sickness} uses its own sockets at most, and calls to other origins are not delayed`, async () => {
       const destination = await fallSick(sickness);
       await first.flood(WAITING, () => ({ destination: destination.url, headers: RESTLESS, body: 'b' }));
       if (sickness === 'hangs' || sickness === 'drips') await isFull(destination);
@@ -99,7 +99,7 @@ describe('neighbours in one process', function () {
     });
   }
 
-  it('a flow-control key whose calls hang at an origin keeps its tokens, and other keys use the origin', async () => {
+  it('a flow-control key with hanging calls keeps its parallelism, and other keys call the same origin', async () => {
     const path = sink.path('hanging');
     const headers = { 'svc-flow-control-key': 'sick', 'svc-flow-control-value': 'parallelism=20' };
     sink.hold(path);
@@ -113,7 +113,7 @@ describe('neighbours in one process', function () {
     sink.release(path);
   });
 
-  it('a flow-control key with each sickness at once leaves the others their pace', async () => {
+  it('a flow-control key with slow and failing destinations does not delay other keys', async () => {
     const destinations = await allSick();
     const headers = { ...RESTLESS, 'svc-flow-control-key': 'sickly', 'svc-flow-control-value': 'parallelism=50' };
     const urlAt = (number: number) => destinations[number % destinations.length]?.url;
@@ -125,7 +125,7 @@ describe('neighbours in one process', function () {
     await expectBounds();
   });
 
-  it('a queue whose first messages hang leaves the other queues their pace', async () => {
+  it('a queue with hanging messages does not delay other queues', async () => {
     const destinations = await allSick();
     await first.request('POST', '/v2/queues', { body: { queueName: 'sick', parallelism: 50 } });
     await first.request('POST', '/v2/queues', { body: { queueName: 'well', parallelism: 5 } });
@@ -144,7 +144,7 @@ describe('neighbours in one process', function () {
     await expectBounds();
   });
 
-  it('an account that fills the process with calls that do not end leaves the others their pace', async () => {
+  it('an account with endless calls does not delay other accounts', async () => {
     const destinations = await allSick();
     for (let more = 0; more < 5; more += 1) destinations.push(await fallSick('hangs'));
     const urlAt = (number: number) => destinations[number % destinations.length]?.url;
@@ -156,7 +156,7 @@ describe('neighbours in one process', function () {
     await expectBounds();
   });
 
-  it('an account with more large bodies than memory is for leaves the others their pace', async () => {
+  it('an account with large bodies beyond the memory budget does not delay other accounts', async () => {
     const destination = await fallSick('hangs');
     const body = 'x'.repeat(1024 * 1024);
     for (let number = 0; number < 200; number += 1) await first.publish(destination.url, { body });
@@ -164,7 +164,7 @@ describe('neighbours in one process', function () {
     expect(await residentMib(queue.millrace.pid)).to.be.below(2 * MEMORY_MIB);
   });
 
-  it('an account whose batches are built to be hard to read leaves the others their pace', async () => {
+  it('an account with batches that are slow to parse does not delay other accounts', async () => {
     const members = Array.from({ length: 400_000 }, (_, at) => `"a${at}":1`).join();
     const hard: readonly [body: string, status: number, words: RegExp][] = [
       ['['.repeat(15_000_000), 400, /nested deeper than 64 levels/],
@@ -186,7 +186,7 @@ describe('neighbours in one process', function () {
     }
   });
 
-  it('a thousand flow-control keys drain together: none has finished while another has not begun', async () => {
+  it('a thousand flow-control keys drain together: none finishes before another has started', async () => {
     const keys = 1000;
     const each = 10;
     const path = sink.path('keys');
@@ -213,7 +213,7 @@ describe('neighbours in one process', function () {
   });
 
   describe('an account that is suspended', () => {
-    it('is refused, delivers nothing, loses nothing, and goes on in order; the other one does not notice', async () => {
+    it('is refused, delivers no message, keeps its messages and continues in order, without an effect on other accounts', async () => {
       const path = sink.path('suspended');
       const count = 50;
       const refused = () => second.request('POST', `/v2/publish/${NOBODY}`);
@@ -242,7 +242,7 @@ describe('neighbours in one process', function () {
     });
   });
 
-  describe('limits that an operator changes are in force within a second', () => {
+  describe("an operator's change of a limit applies within a second", () => {
     /** @param check throws until the change is felt */
     async function limited(limits: readonly string[], check: () => Promise<unknown>): Promise<void> {
       await second.administer('limits', ...limits);
@@ -274,7 +274,7 @@ describe('neighbours in one process', function () {
       await expectOther();
     });
 
-    it('attempts at once', async () => {
+    it('parallel attempts', async () => {
       const path = sink.path('few');
       sink.hold(path);
       await limited(['maxGlobalParallelism=3'], async () => {
@@ -290,14 +290,14 @@ describe('neighbours in one process', function () {
       expect(await first.json('/v2/globalParallelism')).to.include({ parallelismMax: 500 });
     });
 
-    it('the size of a message', async () => {
+    it('message size', async () => {
       await limited(['maxMessageBytes=1'], async () => expect((await publish({}, 'bb')).status).to.equal(413));
       expect((await publish({}, 'b')).status).to.equal(200);
       await expectOther();
       await limited(['maxMessageBytes=1000'], async () => expect((await publish({}, 'bb')).status).to.equal(200));
     });
 
-    it('messages of a day', async () => {
+    it('messages a day', async () => {
       await limited(['maxMessagesPerDay=1', 'maxMessagesPerDayHard=1'], async () => {
         const { status, headers } = await publish();
         expect(status).to.equal(429);
@@ -317,7 +317,7 @@ describe('neighbours in one process', function () {
       });
     });
 
-    it('calls in a second', async () => {
+    it('calls a second', async () => {
       await limited(['maxRequestsPerSecond=1'], async () => {
         const answers = await Promise.all(Array.from({ length: 4 }, () => second.request('GET', '/v2/queues')));
         const refused = answers.find(({ status }) => status === 429);
@@ -360,7 +360,7 @@ describe('a process that comes back after a downtime', function () {
     return answer.json();
   }
 
-  it('spreads what is overdue, and makes each tick that it missed once', async () => {
+  it('spreads overdue messages, and makes each missed tick once', async () => {
     const env: Environment = { MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true', MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN };
     const dataDir = await temporaryDirectory();
     const delayed = sink.path('delayed');

@@ -1,6 +1,6 @@
 /**
- * A program with the published Python client, where pip can get that client; and its peculiar forms over raw HTTP,
- * which are tested everywhere.
+ * A program with the published Python client, where pip can install it, and its special forms of requests over raw
+ * HTTP, which are tested everywhere.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -76,7 +76,7 @@ describe('the Python client', function () {
   });
   after(() => queue?.stop());
 
-  it('runs its program', async function () {
+  it('runs a program with every call', async function () {
     this.timeout(180_000);
     const folder = await mkdtemp(join(tmpdir(), 'millrace-python-'));
     try {
@@ -99,20 +99,20 @@ describe('the Python client', function () {
     }
   });
 
-  it('sends a content type as a forwarded header, which is taken for one', async () => {
+  it('sends a content type as a forwarded header, which becomes the content type', async () => {
     const path = sink.path();
     await queue.publish(sink.url(path), { headers: { 'Upstash-Forward-content-type': 'text/x-own' }, body: 'b' });
     expect((await sink.call(path)).headers).to.include({ 'content-type': 'text/x-own' });
   });
 
-  it('sends null for what an item of a batch does not have', async () => {
+  it('sends null for absent members of a batch item', async () => {
     const headers = { 'Upstash-Delay': '1d', 'Upstash-Method': 'POST' };
     const body = [{ destination: NOBODY, headers, body: null, queue: null }];
     const [published] = expectAnswer<PublishedRecord[]>(await queue.post('/v2/batch', { body }), 200);
     expect(published).to.include({ url: NOBODY });
   });
 
-  it('cancels by ids in a body, and everything by a call that says nothing', async () => {
+  it('cancels by ids in a body, and all messages without filters', async () => {
     const headers = { 'Upstash-Delay': '1d' };
     const ids = [await queue.publish(NOBODY, { headers }), await queue.publish(NOBODY, { headers })];
     const some = await queue.delete('/v2/messages', { body: { messageIds: ids.slice(0, 1) } });
@@ -122,14 +122,14 @@ describe('the Python client', function () {
     expect(expectAnswer(await queue.delete('/v2/messages'), 200)).to.deep.equal({ cancelled: 0 });
   });
 
-  it('deletes dead letters by ids in a body', async () => {
+  it('deletes DLQ entries by ids in a body', async () => {
     const id = await queue.publish(NOBODY, { headers: { 'Upstash-Retries': '0' } });
     const { dlqId } = await queue.deadLetterOf(id);
     const deleted = await queue.delete('/v2/dlq', { body: { dlqIds: [dlqId] } });
     expect(expectAnswer(deleted, 200)).to.deep.equal({ deleted: 1 });
   });
 
-  it('sets options of a callback by the callback’s own prefix', async () => {
+  it('sets options of a callback by the Callback prefix', async () => {
     const after = sink.path('after');
     await queue.publish(sink.url(sink.path()), {
       headers: { 'Upstash-Callback': sink.url(after), 'Upstash-Callback-Method': 'PUT' },
@@ -137,7 +137,7 @@ describe('the Python client', function () {
     expect(await sink.call(after)).to.include({ method: 'PUT' });
   });
 
-  it('reads all that it insists on from records', async () => {
+  it('finds all required members in records', async () => {
     const flow = { 'Upstash-Flow-Control-Key': 'python', 'Upstash-Flow-Control-Value': 'rate=23, period=1h30m3s' };
     const id = await queue.publish(NOBODY, { headers: { 'Upstash-Delay': '1d', ...flow } });
     const message = expectAnswer(await queue.get(`/v2/messages/${id}`), 200);

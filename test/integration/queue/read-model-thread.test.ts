@@ -13,12 +13,16 @@ import {
 } from '../../../src/adapters/nats/index.js';
 import { AnsweringThread } from '../../../src/adapters/node/index.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
-import type { ReadModelsTask } from '../../../src/composition/read-models-worker.js';
+import type { ReadModelsTask } from '../../../src/composition/thread-tasks.js';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
-import { queuePartition } from '../../../src/messages/index.js';
-import { type KeptReadModelsStatus, READ_MODELS_WORKER, type ReadModelsWord } from '../../../src/projections/index.js';
-import { AskedReadModels, askOverBus } from '../../../src/query/index.js';
+import {
+  READ_MODELS_WORKER,
+  type ReadModelsInstruction,
+  type ReadModelWorkerStatus,
+} from '../../../src/projections/index.js';
+import { queuePartition } from '../../../src/protocol/index.js';
+import { askOverBus, ReadModelsClient } from '../../../src/query/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { ACCOUNT, ANYTHING, accepted, delivered, QUEUE_SHARD, started, T0 } from '../../support/message-log-stand.js';
@@ -28,16 +32,16 @@ import { realTime } from '../../support/real-time.js';
 const PREFIX = 'readmodels';
 const ENTRY = new URL('../../../src/composition/read-models-worker.js', import.meta.url);
 
-type ReadModelsThread = AnsweringThread<ReadModelsTask, ReadModelsWord, KeptReadModelsStatus>;
+type ReadModelsThread = AnsweringThread<ReadModelsTask, ReadModelsInstruction, ReadModelWorkerStatus>;
 
-describe('the read models in a thread of their own, on JetStream', function () {
+describe('the read models in their own thread, on JetStream', function () {
   this.timeout(60_000);
   let server: NatsServer;
   let connections: NatsConnections;
   let history: ShardHistory;
   let folder: string;
   let thread: ReadModelsThread;
-  let log: AskedReadModels;
+  let log: ReadModelsClient;
 
   before(async () => {
     server = await startNatsServer();
@@ -47,7 +51,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
     await history.claim();
     folder = mkdtempSync(join(tmpdir(), 'millrace-read-models-'));
     thread = newThread();
-    log = new AskedReadModels((question) => thread.ask(question));
+    log = new ReadModelsClient((question) => thread.ask(question));
   });
   after(async () => {
     await thread?.stop();
@@ -81,7 +85,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
     await history.append({ kind: 'batch', commandIds: [], sections: [section] });
   }
 
-  it('show what was just stored, within a second', async () => {
+  it('show an event within a second', async () => {
     await store(accepted('msg_warm'));
     // It may only just begin.
     await eventually(() => log.events(ACCOUNT, ANYTHING, history.head.position));
@@ -98,16 +102,16 @@ describe('the read models in a thread of their own, on JetStream', function () {
     });
   });
 
-  it('say when they have folded everything', async () => {
+  it('report when they have caught up', async () => {
     await eventually(() => {
       expect(thread.status?.readModels.isCaughtUp).to.equal(true);
       expect(thread.status?.readModels.behindPositions).to.equal(0);
     });
   });
 
-  it('are asked by other processes over the bus', async () => {
+  it('answer other processes over the bus', async () => {
     const bus = new NatsBus(connections, new Names(PREFIX));
-    const remote = new AskedReadModels(askOverBus(bus, 'query', 5000));
+    const remote = new ReadModelsClient(askOverBus(bus, 'query', 5000));
     const unserved = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
     expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);
     const served = bus.serve({ kind: 'query' }, (question) => thread.ask(question));
@@ -121,7 +125,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
     bus.close();
   });
 
-  it('go on where they were after a restart, and fold anew when the file was deleted', async () => {
+  it('continue at their checkpoint after a restart, and are rebuilt when the file was deleted', async () => {
     const before = await log.events(ACCOUNT, ANYTHING, history.head.position);
     await thread.stop();
     await store(accepted('msg_late', { atMs: T0 + 10 }));
@@ -137,7 +141,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
     expect(await answers()).to.deep.equal(restarted);
   });
 
-  it('keep of each account as many events as they are told, also in a thread that begins anew', async () => {
+  it("keep each account's maximum of events, also after a restart of the thread", async () => {
     const limit = 2;
     const tell = () => thread.tell({ kind: 'limits', limits: [[ACCOUNT, limit]] });
     const kept = () => log.events(ACCOUNT, ANYTHING, history.head.position);
@@ -153,7 +157,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
     });
   });
 
-  it('refuse questions while their thread is gone, and start another one', async () => {
+  it('refuse questions while the thread is gone, and start another', async () => {
     const dying = newThread(new URL('data:text/javascript,process.exit(3)'));
     const error = await dying.ask(new Uint8Array([1])).catch((thrown: unknown) => thrown);
     expect(isMillraceError(error, 'SHARD_UNAVAILABLE')).to.equal(true);

@@ -1,4 +1,4 @@
-/** Queues, schedules, groups, flow control and keys over raw HTTP on a real process: each success, each mistake. */
+/** Queues, schedules, groups, flow control and keys over raw HTTP on a real process: each success, each error. */
 import { expect } from 'chai';
 import {
   expectAnswer,
@@ -31,7 +31,7 @@ describe('routes of resources', function () {
   };
 
   describe('/v2/queues', () => {
-    it('makes, shows, lists, pauses, resumes and deletes a queue', async () => {
+    it('creates, shows, lists, pauses, resumes and deletes a queue', async () => {
       for (const target of ['/v2/queues', '/v2/queues/']) {
         expectDone(await queue.post(target, { body: { queueName: 'routed', parallelism: 2, paused: true } }));
       }
@@ -53,7 +53,7 @@ describe('routes of resources', function () {
       expectDone(await queue.delete('/v2/queues/routed'));
     });
 
-    it('cancels what waits in a queue that is deleted', async () => {
+    it('cancels the waiting messages of a deleted queue', async () => {
       expectDone(await queue.post('/v2/queues', { body: { queueName: 'left', paused: true } }));
       const { messageId } = expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/left/${NOBODY}`), 200);
       expectDone(await queue.delete('/v2/queues/left'));
@@ -66,9 +66,16 @@ describe('routes of resources', function () {
       ['a bad name', 'GET', '/v2/queues/a%20b', {}, 400, /queue name/],
       ['a bad name', 'POST', '/v2/queues', { body: { queueName: 'a b' } }, 400, /queueName/],
       ['no name', 'POST', '/v2/queues', { body: {} }, 400, /queueName/],
-      ['no parallelism', 'POST', '/v2/queues', { body: { queueName: 'q', parallelism: 0 } }, 400, /parallelism/],
-      ['half a parallelism', 'POST', '/v2/queues', { body: { queueName: 'q', parallelism: 1.5 } }, 400, /parallelism/],
-      ['a pause that is none', 'POST', '/v2/queues', { body: { queueName: 'q', paused: 'no' } }, 400, /paused/],
+      ['a parallelism of 0', 'POST', '/v2/queues', { body: { queueName: 'q', parallelism: 0 } }, 400, /parallelism/],
+      [
+        'a fractional parallelism',
+        'POST',
+        '/v2/queues',
+        { body: { queueName: 'q', parallelism: 1.5 } },
+        400,
+        /parallelism/,
+      ],
+      ['paused that is not a boolean', 'POST', '/v2/queues', { body: { queueName: 'q', paused: 'no' } }, 400, /paused/],
       ['a bad name', 'POST', '/v2/queues/a%20b/pause', {}, 400, /queue name/],
       ['a bad name', 'POST', '/v2/queues/a%20b/resume', {}, 400, /queue name/],
       ['a bad name', 'DELETE', '/v2/queues/a%20b', {}, 400, /queue name/],
@@ -86,7 +93,7 @@ describe('routes of resources', function () {
   describe('/v2/schedules', () => {
     const yearly = { 'Svc-Cron': '@yearly' };
 
-    it('makes, shows, lists, pauses, resumes and deletes a schedule', async () => {
+    it('creates, shows, lists, pauses, resumes and deletes a schedule', async () => {
       const made = await queue.post(`/v2/schedules/${NOBODY}?a=1`, { headers: yearly, body: 'b' });
       const { scheduleId } = expectAnswer<{ scheduleId: string }>(made, 200);
       expect(scheduleId).to.match(/^scd_/);
@@ -109,7 +116,7 @@ describe('routes of resources', function () {
       expectRefused(await queue.get(target), 404, /not found/);
     });
 
-    it('makes one for a group, and for a queue', async () => {
+    it('creates a schedule for a group and for a queue', async () => {
       await group('scheduled', NOBODY);
       const headers = { ...yearly, 'Svc-Schedule-Id': 'my.own-id_1', 'Svc-Queue-Name': 'scheduled' };
       const made = expectAnswer(await queue.post('/v2/schedules/scheduled', { headers }), 200);
@@ -122,11 +129,18 @@ describe('routes of resources', function () {
     const to = (headers: Record<string, string>) => ({ headers });
     itRefuses(served, [
       ['an unknown schedule', 'GET', '/v2/schedules/unknown', {}, 404, /not found/],
-      ['an unknown schedule to be paused', 'PATCH', '/v2/schedules/unknown/pause', {}, 404, /not found/],
-      ['an unknown schedule to be resumed', 'POST', '/v2/schedules/unknown/resume', {}, 404, /not found/],
-      ['no timetable', 'POST', `/v2/schedules/${NOBODY}`, {}, 400, /^Invalid cron expression.*empty spec string/],
+      ['the pause of an unknown schedule', 'PATCH', '/v2/schedules/unknown/pause', {}, 404, /not found/],
+      ['the resumption of an unknown schedule', 'POST', '/v2/schedules/unknown/resume', {}, 404, /not found/],
       [
-        'a timetable that is none',
+        'a schedule without a cron expression',
+        'POST',
+        `/v2/schedules/${NOBODY}`,
+        {},
+        400,
+        /^Invalid cron expression.*empty spec string/,
+      ],
+      [
+        'an invalid cron expression',
         'POST',
         `/v2/schedules/${NOBODY}`,
         to({ 'Svc-Cron': '61 * * * *' }),
@@ -164,7 +178,7 @@ describe('routes of resources', function () {
   });
 
   describe('/v2/topics', () => {
-    it('makes, shows, lists, shrinks and deletes a group', async () => {
+    it('creates, shows, lists, changes and deletes a group', async () => {
       const endpoints = [{ url: 'https://a.example/', name: 'a' }, { url: 'https://b.example/' }];
       expectDone(await queue.post('/v2/topics/routed/endpoints', { body: { endpoints } }));
       const record = expectAnswer<Record<string, unknown>>(await queue.get('/v2/topics/routed'), 200);
@@ -179,7 +193,7 @@ describe('routes of resources', function () {
       expectRefused(await queue.get('/v2/topics/routed'), 404, /not found/);
     });
 
-    it('gives a group defaults, which a call’s own settings replace', async () => {
+    it('gives a group default headers; settings of a call take precedence', async () => {
       const path = sink.path();
       await group('with-defaults', sink.url(path));
       const headers = { 'Svc-Retries': '7', 'Svc-Header-Forward': ['true'], 'Svc-Label': 'default' };
@@ -196,14 +210,14 @@ describe('routes of resources', function () {
     itRefuses(served, [
       ['an unknown group', 'GET', '/v2/topics/unknown', {}, 404, /not found/],
       [
-        'an unknown group to shrink',
+        'endpoints removed from an unknown group',
         'DELETE',
         '/v2/topics/unknown/endpoints',
         { body: { endpoints: [{ url: NOBODY }] } },
         404,
         /not found/,
       ],
-      ['an unknown group with defaults', 'PATCH', '/v2/topics/unknown', { body: { headers: {} } }, 404, /not found/],
+      ['defaults of an unknown group', 'PATCH', '/v2/topics/unknown', { body: { headers: {} } }, 404, /not found/],
       [
         'a bad name',
         'POST',
@@ -245,10 +259,10 @@ describe('routes of resources', function () {
         400,
         /headers is not a JSON object/,
       ],
-      ['a default that is no text', 'PATCH', '/v2/topics/t', { body: { headers: { a: {} } } }, 400, /headers\.a/],
+      ['a default that is not a string', 'PATCH', '/v2/topics/t', { body: { headers: { a: {} } } }, 400, /headers\.a/],
     ]);
 
-    it('answers 400 to defaults that no publish could have', async () => {
+    it('answers 400 to invalid default headers', async () => {
       await group('bad-defaults', NOBODY);
       const body = { headers: { 'Svc-Retries': 'many' } };
       expectRefused(await queue.patch('/v2/topics/bad-defaults', { body }), 400, /retries/i);
@@ -258,7 +272,7 @@ describe('routes of resources', function () {
   describe('/v2/flowControl', () => {
     const flow = (key: string, value: string) => ({ 'Svc-Flow-Control-Key': key, 'Svc-Flow-Control-Value': value });
 
-    it('shows, lists and finds keys', async () => {
+    it('shows, lists and searches keys', async () => {
       await queue.publish(NOBODY, { headers: { ...DELAYED, ...flow('routed/one', 'rate=5, period=1m') } });
       const record = expectAnswer<object>(await queue.get('/v2/flowControl/routed%2Fone'), 200);
       expect(record).to.include({ flowControlKey: 'routed/one', rateMax: 5, ratePeriod: 60, waitListSize: 0 });
@@ -294,29 +308,36 @@ describe('routes of resources', function () {
 
     itRefuses(served, [
       ['an unknown key', 'GET', '/v2/flowControl/unknown', {}, 404, /not found/],
-      ['an unknown key to resume', 'POST', '/v2/flowControl/unknown/resume', {}, 400, /unknown/],
-      ['an unknown key to unpin', 'POST', '/v2/flowControl/unknown/unpin?rate=true', {}, 400, /unknown/],
-      ['an unknown key to reset', 'POST', '/v2/flowControl/unknown/resetRate', {}, 400, /unknown/],
-      ['a pin of nothing', 'POST', '/v2/flowControl/handled/pin', {}, 400, /at least one/],
-      ['a pin of no parallelism', 'POST', '/v2/flowControl/handled/pin?parallelism=0', {}, 400, /parallelism/],
-      ['a pin to more than a week', 'POST', '/v2/flowControl/handled/pin?rate=1&period=604801', {}, 400, /604800/],
-      ['an unpin that is no boolean', 'POST', '/v2/flowControl/handled/unpin?rate=perhaps', {}, 400, /rate/],
+      ['the resumption of an unknown key', 'POST', '/v2/flowControl/unknown/resume', {}, 400, /unknown/],
+      ['the unpinning of an unknown key', 'POST', '/v2/flowControl/unknown/unpin?rate=true', {}, 400, /unknown/],
+      ['the reset of an unknown key', 'POST', '/v2/flowControl/unknown/resetRate', {}, 400, /unknown/],
+      ['a pin without a limit', 'POST', '/v2/flowControl/handled/pin', {}, 400, /at least one/],
+      ['a pin with parallelism 0', 'POST', '/v2/flowControl/handled/pin?parallelism=0', {}, 400, /parallelism/],
+      [
+        'a pin with a period above a week',
+        'POST',
+        '/v2/flowControl/handled/pin?rate=1&period=604801',
+        {},
+        400,
+        /604800/,
+      ],
+      ['an unpin without a boolean', 'POST', '/v2/flowControl/handled/unpin?rate=perhaps', {}, 400, /rate/],
     ]);
 
-    it('pauses and pins a key ahead of its first message', async () => {
+    it('pauses and pins a key before its first message', async () => {
       expectDone(await queue.post('/v2/flowControl/ahead-paused/pause'));
       expectDone(await queue.post('/v2/flowControl/ahead-pinned/pin?parallelism=2'));
       expect(expectAnswer(await queue.get('/v2/flowControl/ahead-paused'), 200)).to.include({ isPaused: true });
       expect(expectAnswer(await queue.get('/v2/flowControl/ahead-pinned'), 200)).to.include({ parallelismMax: 2 });
     });
 
-    it('tells the parallelism of all together', async () => {
+    it('/v2/globalParallelism shows the parallelism of the account', async () => {
       const answer = expectAnswer<object>(await queue.get('/v2/globalParallelism'), 200);
       expect(answer).to.have.all.keys('parallelismMax', 'parallelismCount');
     });
   });
 
-  it('/v2/keys shows both signing keys, and rotate makes the next the current one', async () => {
+  it('/v2/keys shows both signing keys, and rotate makes the next one current', async () => {
     const before = expectAnswer<{ current: string; next: string }>(await queue.get('/v2/keys'), 200);
     const after = expectAnswer<{ current: string; next: string }>(await queue.post('/v2/keys/rotate'), 200);
     expect(after.current).to.equal(before.next);

@@ -1,4 +1,4 @@
-/** What was said before a process was killed reads the same after it was started again on its data. */
+/** Records of the queue read the same after its process was killed and started again. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { expectAnswer, expectDone, type PublishedRecord } from '../../support/queue-answers.js';
@@ -19,7 +19,7 @@ describe('a queue that is killed and started again', function () {
     return read;
   };
 
-  it('shows the same queues, groups, schedules, keys, dead letters and events, and the same waiting messages', async () => {
+  it('shows the same queues, groups, schedules, keys, DLQ entries, events and waiting messages', async () => {
     queue = await QueueProcess.start();
     const { sink } = queue;
     const flow = { 'Svc-Flow-Control-Key': 'kept', 'Svc-Flow-Control-Value': 'parallelism=2, rate=3, period=1h' };
@@ -72,7 +72,7 @@ describe('a queue that is killed and started again', function () {
   });
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    it(`loses nothing of a program with the published client that goes on publishing through a ${signal}`, async () => {
+    it(`loses no message of a program with the published client that publishes through a ${signal}`, async () => {
       const { client, sink } = queue;
       const path = sink.path('through');
       const ids: string[] = [];

@@ -1,4 +1,7 @@
-/** The log of runs in a real process that has lost the file of its read models, with and without the journal's front. */
+/**
+ * The log of runs in a real process whose read model file was deleted, with the whole journal and with its front
+ * removed.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowRunLog } from '@upstash/workflow';
@@ -10,7 +13,7 @@ const SOON = { timeoutMs: RUN_TIMEOUT_MS, everyMs: 100 };
 /** Each look is a start, and what is looked for comes about while the process runs. */
 const OVER_SOME_STARTS = { timeoutMs: 120_000, everyMs: 100 };
 
-describe('the log of runs, made anew', function () {
+describe('the log of runs, rebuilt', function () {
   this.timeout(240_000);
   let stand: WorkflowStand;
   afterEach(() => stand?.stop());
@@ -64,7 +67,7 @@ describe('the log of runs, made anew', function () {
     return records;
   };
 
-  it('is the same after all of the journal was folded again', async () => {
+  it('is the same after a replay of the whole journal', async () => {
     stand = await WorkflowStand.start();
     const ids = Object.values(await runsOfAllStates());
     const before = await recordsOf(ids);
@@ -72,7 +75,7 @@ describe('the log of runs, made anew', function () {
     await eventually(async () => expect(await recordsOf(ids)).to.deep.equal(before), SOON);
   });
 
-  it('has runs that go on and runs that failed, where the front of the journal is gone', async () => {
+  it('has active and failed runs when the front of the journal was removed', async () => {
     stand = await WorkflowStand.start({ MILLRACE_SNAPSHOT_ENTRIES: '10', MILLRACE_AUDIT_RETENTION: '1s' });
     const { done, ...ids } = await runsOfAllStates();
     const before = await recordsOf(Object.values(ids));

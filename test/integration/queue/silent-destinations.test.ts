@@ -1,6 +1,6 @@
 /**
- * Destinations that never answer, beside one that does, on a real process with its own defaults: what they hold, they hold
- * for the whole time limit, and the other is called as if they were not there.
+ * Destinations that never answer, on a real process with default settings: they hold their own calls until the timeout,
+ * and calls to another destination are not delayed.
  */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -40,7 +40,7 @@ describe('destinations that never answer', function () {
 
   const median = (latencies: readonly number[]) => latencies[PACE.count / 2] as number;
 
-  it('leave the others their places, when three of them have taken all they can', async () => {
+  it('do not delay other destinations, when three of them have all their sockets', async () => {
     const aloneMs = median(await tenant.keepPace(PACE));
     for (let n = 0; n < 3; n += 1) {
       const destination = await SickDestination.that('hangs');
@@ -53,7 +53,7 @@ describe('destinations that never answer', function () {
     expect(median(await tenant.keepPace(PACE))).to.be.at.most(aloneMs + MORE_MS);
   });
 
-  it('because nobody knows their names leave the others theirs, known before or not', async () => {
+  it('do not delay other names when no name server answers for theirs', async () => {
     const port = new URL(queue.sink.url('')).port;
     await tenant.flood(WAITING, (number) => ({
       destination: `http://dead${number % 100}.example:${port}/`,

@@ -1,4 +1,4 @@
-/** The program of docs/wire-aliases.md that has a workflow, as a reader would run it: it prints what the page says. */
+/** The workflow program of docs/wire-aliases.md, run as a reader would run it: it prints the output on the page. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ const PAGE = 'docs/wire-aliases.md';
 const PROGRAM = /```js\n(\/\/ order\.mjs\n[\s\S]*?)```/;
 const PRINTS = /console\.log\(run\.workflowRunResponse\);\s*\/\/ (.*)/;
 
-describe('the program with a workflow in the page on aliases', function () {
+describe('the workflow program of docs/wire-aliases.md', function () {
   this.timeout(60_000);
   let queue: QueueProcess;
 
@@ -20,7 +20,7 @@ describe('the program with a workflow in the page on aliases', function () {
 
   after(() => queue?.stop());
 
-  it('prints what the page says', async () => {
+  it('prints the documented output', async () => {
     const [, program = ''] = PROGRAM.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const [, prints = ''] = PRINTS.exec(program) ?? [];
     const here = program

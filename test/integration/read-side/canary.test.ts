@@ -1,6 +1,6 @@
 /**
- * No secret is found in the clear where it has no business: every face of a real process is used with secrets that are
- * known, and then everything that it has written is looked through.
+ * A search for secrets in clear text: every endpoint of a real process is used with known secrets, and then all its
+ * output and files are searched for them.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ describe('canary: secrets of every kind', function () {
   });
   after(() => stand?.stop());
 
-  it('pass through the faces of data', async () => {
+  it('are sent through REST and RESP', async () => {
     const { canary, millrace, environment } = stand;
     const { kvUrl, kv } = millrace;
     for (const token of [TOKEN, READONLY_TOKEN]) {
@@ -54,7 +54,7 @@ describe('canary: secrets of every kind', function () {
     resp.close();
   });
 
-  it('pass through the face of the queue', async () => {
+  it('are sent through the queue', async () => {
     const { sink, readSide } = stand;
     const url = readSide.faces.queueUrl;
     sink.answer('/bad', { status: 500 });
@@ -70,7 +70,7 @@ describe('canary: secrets of every kind', function () {
     stand.addAll('a rotation', await rotated.json(), ['next']);
   });
 
-  it('pass through the management API', async () => {
+  it('are sent through the management API', async () => {
     const { canary, millrace, readSide } = stand;
     const { mgmtUrl } = readSide.faces;
     const made = await readSide.manage('POST', '/v2/kv/database', { name: 'db', ...DATABASE });
@@ -91,7 +91,7 @@ describe('canary: secrets of every kind', function () {
     stand.addAll('a rotated queue', await readSide.manage('POST', `/v2/msgq/rotate-token/${id}`), ['token']);
   });
 
-  it('pass through search', async () => {
+  it('are sent through search', async () => {
     const { readSide } = stand;
     const index = await readSide.manage('POST', '/v2/search', { name: 'idx', region: 'eu-west-1', type: 'payg' });
     stand.addAll('a search index', index, ['token', 'read_only_token']);
@@ -106,7 +106,7 @@ describe('canary: secrets of every kind', function () {
     stand.addAll('a renewed search index', renewed, ['token', 'read_only_token']);
   });
 
-  it('pass through the API of operators', async () => {
+  it("are sent through the operators' API", async () => {
     const { canary, readSide } = stand;
     const admin = `${readSide.faces.mgmtUrl}/v2/admin`;
     const begun = await answered(200, `${admin}/sessions`, { method: 'POST', ...signedIn(MGMT_KEY) });
@@ -118,7 +118,7 @@ describe('canary: secrets of every kind', function () {
     for (const path of ['session', `databases/${id}/timeline`]) await answered(200, `${admin}/${path}`, { headers });
   });
 
-  it('are not in what it prints, in its files, or in a backup', async () => {
+  it('appear in none of its output, its files or a backup', async () => {
     const { canary, dataDir, millrace, readSide } = stand;
     for (const url of [millrace.kvUrl, millrace.metricsUrl, readSide.faces.queueUrl, readSide.faces.mgmtUrl]) {
       for (const path of ['/', '/v2/nothing', '/v2/events', '/search/nothing']) {
@@ -152,7 +152,7 @@ describe('canary: secrets of every kind', function () {
     expect(await readFile(join(dataDir, 'credentials.env'), 'utf8')).to.contain(TOKEN);
     expect(logged).to.contain('"event":"shard.serving"');
     // Nobody sits in front of it: it says where the credentials are instead of printing them.
-    expect(printed).to.contain('the credentials are kept in');
+    expect(printed).to.contain('the credentials are stored in');
     const texts = { 'what is printed': printed, 'the log': logged, backup: `${stdout}${stderr}` };
     const found = [
       ...Object.entries(texts).flatMap(([where, text]) => canary.inText(where, text)),
@@ -164,7 +164,7 @@ describe('canary: secrets of every kind', function () {
     expect(logged, 'a query string').to.not.contain(IN_A_REQUEST);
   });
 
-  it('would be found in every spelling', () => {
+  it('would be found in every encoding', () => {
     const { canary } = stand;
     for (const prefix of ['', 'a', 'ab']) {
       for (const code of ['base64', 'base64url', 'hex'] as const) {

@@ -1,4 +1,4 @@
-/** What is changed through the management API of one process is in force at the other within a second. */
+/** A change through the management API of one process applies at the other within a second. */
 import { expect } from 'chai';
 import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import type { ReadSide } from '../../support/read-side.js';
@@ -10,7 +10,7 @@ const LARGE = JSON.stringify(['SET', 'a', 'x'.repeat(11 * 1024 * 1024), 'WHENEVE
 const TOO_LARGE = /max request size/;
 const NO_SUCH_OPTION = /syntax error/;
 
-describe('read side: changes of one process at another', function () {
+describe('read side: a change through one process applies at the other within a second', function () {
   this.timeout(90_000);
   let cluster: ReadSideCluster;
   let here: ReadSide;
@@ -37,7 +37,7 @@ describe('read side: changes of one process at another', function () {
     });
   }
 
-  it('addresses that are allowed', async () => {
+  it('allowed addresses', async () => {
     const path = `/v2/kv/update-allowlist/${database.database_id}`;
     const closed = await change('POST', path, { allowed_ips: ['192.0.2.1/32'] });
     await inForce(closed.atMs, () => there('GET', 'a'), 403);
@@ -45,7 +45,7 @@ describe('read side: changes of one process at another', function () {
     await inForce(open.atMs, () => there('GET', 'a'), 200);
   });
 
-  it('limits of the plan of a database', async () => {
+  it("limits of a database's plan", async () => {
     const path = `/v2/kv/${database.database_id}/change-plan`;
     const refusal = async () => {
       const headers = { authorization: `Bearer ${database.rest_token}` };
@@ -67,7 +67,7 @@ describe('read side: changes of one process at another', function () {
     await inForce(atMs, () => there('GET', 'a'), 200);
   });
 
-  it('limits of the plan of a queue', async () => {
+  it("limits of a queue's plan", async () => {
     const { id } = await here.manage('GET', '/v2/msgq/user');
     const queueUrl = cluster.other.addresses.queue as string;
     const publish = async () => {
@@ -106,7 +106,7 @@ describe('read side: changes of one process at another', function () {
     await inForce(atMs, () => status(renewed), 200);
   });
 
-  it('what is gone', async () => {
+  it('a deleted database', async () => {
     const { atMs } = await change('DELETE', `/v2/kv/database/${database.database_id}`);
     await inForce(atMs, () => there('GET', 'a'), 401);
   });

@@ -1,6 +1,6 @@
 /**
- * A client reads its own writes through any edge, while the process that keeps the read models falls asleep again and
- * again: what management answers does not come from it, and lists of the queue wait for it.
+ * A client reads its own writes through any edge while the process with the read models is suspended again and again:
+ * the management API answers without the read models, and lists of the queue wait for them.
  */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -71,7 +71,7 @@ describe('read side: own writes through any edge', function () {
   /** Writer and reader, in turn. */
   const pair = (round: number) => (round % 2 === 0 ? edges : ([edges[1], edges[0]] as const));
 
-  it(`are there at once, ${ROUNDS} times, of databases, teams, keys and search indexes`, async () => {
+  it(`are shown immediately, ${ROUNDS} times, for databases, teams, keys and search indexes`, async () => {
     const play = async (rounds: readonly number[]) => {
       for (const round of rounds) await writeAndRead(round);
     };
@@ -108,7 +108,7 @@ describe('read side: own writes through any edge', function () {
   const statesOf = async (at: ReadSide, id: string) =>
     (await at.list('/v2/events', 'events', `messageId=${id}`)).map(({ state }) => state).reverse();
 
-  it(`are in the log of messages, ${LISTS} times, that is asked while its keeper sleeps`, async () => {
+  it(`are in the log of messages, ${LISTS} times, requested while its process is suspended`, async () => {
     for (let round = 0; round < LISTS; round += 1) {
       const [writer, reader] = pair(round);
       await cluster.asleepFor(ASLEEP_MS, async () => {
@@ -121,7 +121,7 @@ describe('read side: own writes through any edge', function () {
     }
   });
 
-  it(`are in the list of the DLQ, ${LISTS} times, that is asked while its keeper sleeps`, async () => {
+  it(`are in the list of the DLQ, ${LISTS} times, requested while its process is suspended`, async () => {
     const bad = sink.answer('/bad', { status: 500, body: 'no' });
     for (let made = 0; made < LISTS; made += 1) {
       await queue(edges[0], 'POST', `/v2/publish/${bad}`, { 'Svc-Retries': '0' });

@@ -1,4 +1,4 @@
-/** Read models that are made anew beside those that answer, while messages go on. */
+/** Read models that are rebuilt while the old ones still answer and messages arrive. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { endEverything } from '../../support/millrace-process.js';
@@ -8,7 +8,7 @@ import { countedStates, loggedCounts, ReadSide } from '../../support/read-side.j
 const PEOPLE = { MILLRACE_MGMT_EMAIL: 'ops@example.com', MILLRACE_MGMT_KEY: 'mrk_of-the-operator-of-these-tests' };
 const MESSAGES = 60;
 
-describe('read models made anew online', function () {
+describe('read models rebuilt online', function () {
   this.timeout(120_000);
   let queue: QueueProcess;
   let side: ReadSide;
@@ -31,7 +31,7 @@ describe('read models made anew online', function () {
     expect(said ?? []).to.have.length.at.least(times);
   };
 
-  it('answer all the while, and have everything afterwards', async () => {
+  it('answer during the rebuild, and contain every event afterwards', async () => {
     const [{ id }] = await side.manage('GET', '/v2/msgq/users');
     const path = `/v2/msgq/stats/${id}`;
     for (let i = 0; i < MESSAGES / 2; i += 1) await publish();
@@ -62,7 +62,7 @@ describe('read models made anew online', function () {
     );
   });
 
-  it('are found in their place after a kill', async () => {
+  it('are complete after a kill during the rebuild', async () => {
     const before = await side.state([]);
     await side.manage('POST', '/v2/admin/read-models/messages/rebuild');
     await queue.restart('SIGKILL');

@@ -1,4 +1,4 @@
-/** Lists while the journals are kept from the read models: they say that they are behind, and how far. */
+/** Lists while the read models receive no journal entries: they report how far they are behind. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ const NO_MORE = '2000-01-01T00:00:00Z';
 /** Folding goes on a moment after it is let to, on a machine that does much else. */
 const FOLDED = { timeoutMs: 30_000, everyMs: 200 };
 
-describe('lists of a read model that is held back', function () {
+describe('lists of a read model that receives no entries', function () {
   this.timeout(120_000);
   let queue: QueueProcess;
   let connections: NatsConnections;
@@ -42,7 +42,7 @@ describe('lists of a read model that is held back', function () {
     }
   }
 
-  it('say so and count it, and show everything again once it is let go', async () => {
+  it('have a millrace-stale header, are counted, and are complete again afterwards', async () => {
     const path = queue.sink.path('held-back');
     await queue.eventsOf(await queue.publish(queue.sink.url(path)), 'DELIVERED');
     await pause(FOR_LONG);

@@ -1,4 +1,4 @@
-/** A history with values of every kind, exported as commands, gives a real Redis the same data. */
+/** A history with values of every type, exported as commands, gives a real Redis the same data. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -17,7 +17,7 @@ const READERS: Readonly<Record<string, (key: Buffer) => [string, ...(string | Bu
   stream: (key) => ['XRANGE', key, '-', '+'],
 };
 
-describe('journal export of every kind of value', function () {
+describe('journal export --format resp with values of every type', function () {
   this.timeout(60_000);
   let redis: RedisServer | undefined;
   let ours: Redis | undefined;
@@ -29,7 +29,7 @@ describe('journal export of every kind of value', function () {
     await endEverything();
   });
 
-  it('loads into a real Redis, which then answers the same', async function () {
+  it('loads into a real Redis, which then gives the same answers', async function () {
     if (redisVersion(REDIS_BINARIES.newer) === undefined) this.skip();
     const millrace = await startServed({ MILLRACE_SNAPSHOT_ENTRIES: '60' });
     const live = new Redis({ port: millrace.respPort, password: PASSWORD });

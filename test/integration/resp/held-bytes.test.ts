@@ -1,4 +1,4 @@
-/** One tenant does all it can to fill the memory of a process with what it never finishes, nor reads. */
+/** One tenant fills the memory of a process with unfinished commands and unread answers. */
 import net from 'node:net';
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
@@ -15,10 +15,10 @@ const MIB = 1024 * 1024;
 const HEAP_MB = 512;
 /** Buffers of sockets are beside the heap; so is what a collector has not looked at yet. */
 const MOST_RESIDENT_MIB = 1_200;
-const NO_ROOM = '-OOM too much is held by requests of this database, nothing was executed';
+const NO_ROOM = '-OOM requests of this database use too much memory, nothing was executed';
 const MEGABYTE = Buffer.alloc(MIB, 'x');
 
-describe('a process whose native protocol is attacked by one tenant', function () {
+describe('RESP, attacked by one tenant', function () {
   this.timeout(180_000);
   let port: number;
   let millrace: MillraceProcess;
@@ -86,7 +86,7 @@ describe('a process whose native protocol is attacked by one tenant', function (
     expect(mostMib).to.be.below(MOST_RESIDENT_MIB);
   }
 
-  it('ends those who leave bulks unfinished beyond what there is room for', () =>
+  it('closes connections whose unfinished bulk strings exceed the memory budget', () =>
     besideOthers(async () => {
       const clients = await attack(300);
       for (const client of clients) {
@@ -99,7 +99,7 @@ describe('a process whose native protocol is attacked by one tenant', function (
       expect(clients.filter(({ received }) => received.includes(NO_ROOM)).length).to.be.above(100);
     }));
 
-  it('queues of transactions what there is room for, and refuses the rest', () =>
+  it('refuses commands of transactions beyond the memory budget with OOM', () =>
     besideOthers(async () => {
       const clients = await attack(30);
       for (const client of clients) {
@@ -116,7 +116,7 @@ describe('a process whose native protocol is attacked by one tenant', function (
       expect(clients.some(({ received }) => received.includes(NO_ROOM))).to.equal(true);
     }));
 
-  it('makes no more of long answers than is read', () =>
+  it('produces a long answer only as fast as it is read', () =>
     besideOthers(async () => {
       const clients = await attack(6);
       const [first] = clients as [Attacker];

@@ -1,4 +1,4 @@
-/** Proves SA1, RCO1 of a process that is killed while one connection never waits for an answer. */
+/** A process that is killed while one connection sends commands without waiting for answers. Proves SA1, RCO1. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -13,11 +13,11 @@ const BEGUN_AT_ONCE = 40;
 /** Writes the number that comes next to this script, and says which it was. */
 const NEXT = "local n = redis.call('INCR', KEYS[1]) redis.call('RPUSH', KEYS[2], n) return n";
 
-describe('a connection that never waits for its answers, to a process that is killed', function () {
+describe('a connection that does not wait for answers, to a process that is killed', function () {
   this.timeout(120_000);
   after(endEverything);
 
-  it('finds all that was answered, in the order in which it was sent, and nothing twice', async () => {
+  it('finds every acknowledged command applied once, in the order of sending', async () => {
     const dataDir = await temporaryDirectory();
     const port = await freePort();
     const env = { MILLRACE_RESP_PORT: String(port) };

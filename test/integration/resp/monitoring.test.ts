@@ -1,4 +1,4 @@
-/** What monitors of Redis read of a real process: the fields of INFO, and replies that are lists or maps in RESP3. */
+/** Fields and replies that monitors of Redis read from a real process: INFO, and lists that are maps in RESP3. */
 import { expect } from 'chai';
 import { createClient } from 'redis';
 import { eventually } from '../../support/eventually.js';
@@ -20,7 +20,19 @@ const READ_BY_MONITORS = `
   module_fork_in_progress
   total_connections_received total_commands_processed instantaneous_ops_per_sec rejected_connections
   total_net_input_bytes total_net_output_bytes instantaneous_input_kbps instantaneous_output_kbps
-  expired_keys evicted_keys keyspace_hits keyspace_misses pubsub_channels pubsub_patterns pubsubshard_channels
+  expired_keys expired_subkeys expired_keys_active expired_subkeys_active expired_stale_perc
+  expired_time_cap_reached_count evicted_clients total_eviction_exceeded_time current_eviction_exceeded_time
+  client_query_buffer_limit_disconnections client_output_buffer_limit_disconnections unexpected_error_replies
+  acl_access_denied_auth acl_access_denied_cmd acl_access_denied_key acl_access_denied_channel
+  io_threaded_reads_processed io_threaded_writes_processed instantaneous_input_repl_kbps instantaneous_output_repl_kbps
+  client_recent_max_input_buffer client_recent_max_output_buffer used_memory_peak_perc used_memory_peak_time
+  used_memory_overhead used_memory_startup used_memory_dataset_perc allocator_allocated allocator_active
+  allocator_resident allocator_frag_ratio allocator_frag_bytes allocator_rss_ratio allocator_rss_bytes
+  rss_overhead_ratio rss_overhead_bytes mem_clients_normal mem_aof_buffer mem_total_replication_buffers lazyfreed_objects
+  rdb_last_save_time rdb_last_bgsave_time_sec rdb_current_bgsave_time_sec rdb_last_cow_size rdb_saves
+  aof_last_rewrite_time_sec aof_current_rewrite_time_sec aof_last_cow_size aof_buffer_length aof_delayed_fsync
+  aof_pending_bio_fsync master_replid2 redis_build_id process_supervised io_threads_active listener0 module
+  evicted_keys keyspace_hits keyspace_misses pubsub_channels pubsub_patterns pubsubshard_channels
   tracking_total_keys tracking_total_items tracking_total_prefixes total_error_replies
   sync_full sync_partial_ok sync_partial_err latest_fork_usec migrate_cached_sockets slave_expires_tracked_keys
   active_defrag_hits active_defrag_misses active_defrag_key_hits active_defrag_key_misses
@@ -31,7 +43,7 @@ const READ_BY_MONITORS = `
   .trim()
   .split(/\s+/);
 
-describe('monitors of Redis on a process', function () {
+describe('monitors of Redis', function () {
   this.timeout(30_000);
   let port: number;
   before(async () => {
@@ -51,7 +63,7 @@ describe('monitors of Redis on a process', function () {
         .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)] as const),
     );
 
-  it('find every field they read', async () => {
+  it('find every field of INFO that they read', async () => {
     const client = await connect(2);
     const fields = fieldsOf(await client.info());
     expect(READ_BY_MONITORS.filter((name) => !fields.has(name))).to.deep.equal([]);
@@ -88,7 +100,77 @@ describe('monitors of Redis on a process', function () {
     subscriber.destroy();
   });
 
-  it('read counts of subscribers and longest common subsequences in RESP3 as in RESP2', async () => {
+  it('find every command in SLOWLOG at threshold 0, without secrets', async () => {
+    const client = await connect(2);
+    const send = (line: string) => client.sendCommand(line.split(' '));
+    await client.clientSetName('watched');
+    await send('CONFIG SET slowlog-max-len 128 slowlog-log-slower-than 0');
+    await send('SLOWLOG RESET');
+    for (const line of ['PING', 'SET k v', 'CLIENT ID', 'MULTI', 'GET k', 'EXEC', 'ACL WHOAMI', 'ECHO x'])
+      await send(line);
+    await send(`AUTH default ${PASSWORD}`);
+    await send('ACL SETUSER u on >a-secret-of-somebody');
+    await send('EVAL return(1) 0');
+    const entries = (await client.sendCommand(['SLOWLOG', 'GET', '-1'])) as unknown[][];
+    const shown = entries.map((entry) => (entry[3] as string[]).join(' ')).reverse();
+    expect(shown).to.deep.equal([
+      'SLOWLOG RESET',
+      'PING',
+      'SET k v',
+      'CLIENT ID',
+      'MULTI',
+      'GET k',
+      'ACL WHOAMI',
+      'ECHO x',
+      'AUTH (redacted) (redacted)',
+      'ACL SETUSER (redacted) (redacted) (redacted)',
+      'EVAL return(1) 0',
+    ]);
+    expect(new Set(entries.map((entry) => entry[5]))).to.deep.equal(new Set(['watched']));
+    for (let i = 0; i < 300; i += 1) void client.ping();
+    await client.ping();
+    expect(await send('SLOWLOG LEN')).to.equal(128);
+    await send('CONFIG SET slowlog-max-len 3');
+    expect(await send('SLOWLOG LEN')).to.equal(3);
+    await send('CONFIG SET slowlog-log-slower-than 10000 slowlog-max-len 128');
+    await send('SLOWLOG RESET');
+    await send('PING');
+    expect(await send('SLOWLOG LEN')).to.equal(0);
+    client.destroy();
+  });
+
+  it('find a refused command in ACL LOG with its context and user', async () => {
+    const client = await connect(2);
+    const send = (line: string) => client.sendCommand(line.split(' '));
+    await send('ACL SETUSER narrow on >a-long-secret +set +eval +multi +exec ~a*');
+    await send('AUTH narrow a-long-secret');
+    const seen: (string | undefined)[][] = [];
+    for (const lines of [
+      ['GET a'],
+      ['SCRIPT HELP'],
+      ['SET b 1'],
+      ['MULTI', 'INCR a'],
+      ["EVAL redis.call('incr','a') 0"],
+    ]) {
+      for (const line of lines) await send(line).catch(() => undefined);
+      if (lines.length > 1) await send('EXEC').catch(() => undefined);
+      const admin = await connect(2);
+      const [entry] = (await admin.sendCommand(['ACL', 'LOG', '1'])) as unknown as string[][];
+      const field = (name: string) => entry?.[entry.indexOf(name) + 1];
+      seen.push([field('reason'), field('context'), field('object'), /cmd=\S+/.exec(field('client-info') ?? '')?.[0]]);
+      admin.destroy();
+    }
+    expect(seen).to.deep.equal([
+      ['command', 'toplevel', 'get', 'cmd=get'],
+      ['command', 'toplevel', 'script|help', 'cmd=script|help'],
+      ['key', 'toplevel', 'b', 'cmd=set'],
+      ['command', 'multi', 'incr', 'cmd=incr'],
+      ['command', 'lua', 'incr', 'cmd=eval'],
+    ]);
+    client.destroy();
+  });
+
+  it('read PUBSUB NUMSUB and LCS IDX in RESP3 as in RESP2', async () => {
     for (const version of [2, 3] as const) {
       const client = await connect(version);
       const subscriber = await connect(version);

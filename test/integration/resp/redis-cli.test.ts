@@ -19,7 +19,7 @@ function cli(port: number, lines: readonly string[], options: readonly string[] 
   });
 }
 
-describe('native protocol: redis-cli', () => {
+describe('RESP: redis-cli', () => {
   let face: RespFaceHarness;
   before(async function () {
     if (spawnSync(REDIS_CLI, ['--version']).status !== 0) this.skip();
@@ -39,12 +39,12 @@ describe('native protocol: redis-cli', () => {
     expect(await cli(face.port, ['MULTI', 'SET t 1', 'INCR t', 'EXEC'])).to.equal('OK\nQUEUED\nQUEUED\nOK\n2\n');
   });
 
-  it('loads many commands at once with --pipe', async () => {
+  it('loads 20,000 commands with --pipe', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `SET key:${i} ${i}`);
     expect(await cli(face.port, lines, ['--pipe'])).to.contain('errors: 0, replies: 20000');
   });
 
-  it("passes the load tool's commands", async function () {
+  it('serves redis-benchmark', async function () {
     if (spawnSync('redis-benchmark', ['--version']).status !== 0) this.skip();
     const child = spawn('redis-benchmark', [
       ...['-p', String(face.port), '-a', PASSWORD, '-t', 'ping,set,get,incr,mset', '-n', '2000', '-P', '10', '-q'],

@@ -1,4 +1,4 @@
-/** The native protocol encrypted, and users of a database end to end: what they may, and what ends when they go. */
+/** RESP over TLS, and users of a database: their rights, and the end of their connections when they are removed. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,14 +32,14 @@ function closeAll(): void {
   open.clear();
 }
 
-describe('native protocol over TLS', function () {
+describe('RESP over TLS', function () {
   this.timeout(30_000);
   after(async () => {
     closeAll();
     await endEverything();
   });
 
-  it('serves clients that trust the certificate, and nobody in the clear', async function () {
+  it('serves clients that trust the certificate, and refuses plain connections', async function () {
     const dir = await temporaryDirectory();
     const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
     const made = spawnSync('openssl', [
@@ -61,7 +61,7 @@ describe('native protocol over TLS', function () {
   });
 });
 
-describe('users of a database, end to end', function () {
+describe('users of a database', function () {
   this.timeout(30_000);
   let millrace: ServedProcess;
   let environment: Environment;
@@ -104,7 +104,7 @@ describe('users of a database, end to end', function () {
     return stream;
   }
 
-  it('sign in, may what they may, and are told of what they may not', async () => {
+  it('sign in, run the commands of their rights, and get NOPERM for others', async () => {
     await acl(
       'SETUSER',
       'ann',
@@ -135,7 +135,7 @@ describe('users of a database, end to end', function () {
     expect(await acl('DELUSER', 'ann')).to.equal(1);
   });
 
-  it('lose their connections, their tokens and their streams within a second of being removed', async () => {
+  it('lose their connections, tokens and streams within a second of ACL DELUSER', async () => {
     await acl('SETUSER', 'bob', 'on', '>pw-of-bob', '~*', '&*', '+@all');
     const token = String(await acl('RESTTOKEN', 'bob', 'pw-of-bob'));
     const bob = connect({ port: millrace.respPort, username: 'bob', password: 'pw-of-bob' });
@@ -157,7 +157,7 @@ describe('users of a database, end to end', function () {
     expect(await admin.publish('news', 'nobody')).to.equal(0);
   });
 
-  it('lose the connections that came with a password that is theirs no more', async () => {
+  it('lose the connections that used a removed password', async () => {
     await acl('SETUSER', 'fay', 'on', '>old-of-fay', '>new-of-fay', '~*', '&*', '+@all');
     const [old, renewed] = ['old-of-fay', 'new-of-fay'].map((password) =>
       connect({ port: millrace.respPort, username: 'fay', password }),
@@ -174,7 +174,7 @@ describe('users of a database, end to end', function () {
     expect(await failureOf(renewed.ping())).to.match(/closed/i);
   });
 
-  it('are logged with what their scripts and transactions were refused, as many as the database wants', async () => {
+  it('are in ACL LOG with refused commands of scripts and transactions, up to acllog-max-len', async () => {
     await acl('SETUSER', 'gus', 'on', '>pw-of-gus', '~a*', '+@all', '-incr');
     const gus = connect({ port: millrace.respPort, username: 'gus', password: 'pw-of-gus' });
     const latest = async () => {
@@ -206,7 +206,7 @@ describe('users of a database, end to end', function () {
     await admin.config('SET', 'acllog-max-len', '128');
   });
 
-  it('survive a restart, with their tokens', async () => {
+  it('remain after a restart, with their tokens', async () => {
     await acl('SETUSER', 'eve', 'on', '>pw-of-eve', '~eve:*', '+@string');
     const token = String(await acl('RESTTOKEN', 'eve', 'pw-of-eve'));
     await millrace.kill('SIGKILL');
@@ -219,7 +219,7 @@ describe('users of a database, end to end', function () {
     expect(await acl('USERS')).to.include.members(['default', 'eve']);
   });
 
-  it('are all turned out when the password of the database is reset', async () => {
+  it('are disconnected when the password of the database is reset', async () => {
     const created = await runMillrace(['db', 'create', '--name', 'second'], environment);
     const made = credentialsIn(created.stdout.toString());
     await eventually(async () => expect(await restOf(made.token).ask('SET', 'k', 'v')).to.equal('OK'));

@@ -1,4 +1,4 @@
-/** Search databases of two processes on one NATS: the same through both, and whole when one is killed. */
+/** Search databases of two processes on one NATS: the same through both, and complete after one is killed. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { MillraceCluster, type NatsFacts, ownerOf, startPlainNats } from '../../support/millrace-cluster.js';
@@ -42,7 +42,7 @@ describe('search indexes: two processes', function () {
     url: `${addresses.mgmt}/search/${database.id}`,
   });
 
-  it('reads through each what was written through the other', async () => {
+  it('read through each process the writes through the other', async () => {
     for (const [from, to] of [
       [owner(), other()],
       [other(), owner()],
@@ -58,7 +58,7 @@ describe('search indexes: two processes', function () {
     }
   });
 
-  it('carries an upsert of megabytes to the other process, and pages of them back', async () => {
+  it('carry an upsert of megabytes to the other process, and return it in pages', async () => {
     const metadata = { text: 'x'.repeat(45_000) };
     const documents = Array.from({ length: 100 }, (_, at) => ({ id: `large-${at}`, content: {}, metadata }));
     expect((await searchCall(through(other()), 'upsert-data/large', documents)).status).to.equal(200);
@@ -67,7 +67,7 @@ describe('search indexes: two processes', function () {
     expect(body.result.vectors[99].metadata).to.deep.equal(metadata);
   });
 
-  it('has each upsert whole or not at all when its owner is killed meanwhile', async () => {
+  it('have each upsert completely or not at all when the owner is killed', async () => {
     const survivor = other();
     const victim = owner();
     const stored = new Set<number>();

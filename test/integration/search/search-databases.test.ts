@@ -1,4 +1,4 @@
-/** Search databases of a real process: what holds over its restarts, and what the management API changes. */
+/** Search databases of a real process over restarts, and changes of them through the management API. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { endEverything, type MillraceProcess, startMillrace } from '../../support/millrace-process.js';
@@ -29,7 +29,7 @@ describe('search indexes: databases', function () {
       expect(body.result?.[0]?.id, JSON.stringify(body)).to.equal(id);
     }, LONG_MS);
 
-  it('keeps databases apart, in tokens and in documents', async () => {
+  it('separate the tokens and documents of databases', async () => {
     const [one, other] = [await createSearchDatabase(process, 'one'), await createSearchDatabase(process, 'other')];
     expect((await searchCall(one, 'upsert-data/notes', documents(3, 'a'))).status).to.equal(200);
     expect((await searchCall(other, 'list-namespaces')).body).to.deep.equal({ result: [] });
@@ -38,7 +38,7 @@ describe('search indexes: databases', function () {
     expect((await searchCall(other, 'search/notes', { query: 'word2' })).body).to.deep.equal({ result: [] });
   });
 
-  it('has every document again after a kill, in what is read and in what is found', async () => {
+  it('have every document after a kill, for fetch and for search', async () => {
     const database = await createSearchDatabase(process, 'durable');
     for (const letter of ['a', 'b', 'c']) await searchCall(database, 'upsert-data/notes', documents(100, letter));
     await searchCall(database, 'delete/notes', { ids: ['a7', 'b7'] });
@@ -58,7 +58,7 @@ describe('search indexes: databases', function () {
     expect(body.result).to.deep.equal([null, { id: 'c99', content: { text: 'word99 of c' } }]);
   });
 
-  it('takes new tokens at once, and the old ones never again', async () => {
+  it('accept new tokens immediately after a reset, and refuse the old ones', async () => {
     const database = await createSearchDatabase(process, 'locked');
     await searchCall(database, 'upsert-data/notes', documents(1, 'a'));
     expect(await manage(process, 'POST', `/v2/search/${database.id}/reset-password`)).to.equal('OK');
@@ -68,7 +68,7 @@ describe('search indexes: databases', function () {
     expect((await searchCall(renewed, 'list-namespaces')).body).to.deep.equal({ result: ['notes'] });
   });
 
-  it('is gone with its documents when it is deleted', async () => {
+  it('are deleted with their documents', async () => {
     const database = await createSearchDatabase(process, 'doomed');
     await searchCall(database, 'upsert-data/notes', documents(5, 'a'));
     expect(await manage(process, 'DELETE', `/v2/search/${database.id}`)).to.equal('OK');
@@ -76,23 +76,23 @@ describe('search indexes: databases', function () {
     expect(await manage(process, 'GET', '/v2/search')).to.not.deep.include({ id: database.id });
   });
 
-  it('enforces the limits of its plan', async () => {
+  it('refuse requests above the limits of their plan', async () => {
     const database = await createSearchDatabase(process, 'limited');
     const record = await manage(process, 'GET', `/v2/search/${database.id}`);
     const { max_writes_per_request: writes, max_reads_per_request: reads } = record;
     const upsert = await searchCall(database, 'upsert-data/notes', documents(writes + 1, 'a'));
     expect([upsert.status, upsert.body.error]).to.deep.equal([
       400,
-      `max_writes_per_request: at most ${writes} documents at once`,
+      `max_writes_per_request: at most ${writes} documents in one request`,
     ]);
     const search = await searchCall(database, 'search/notes', { query: 'x', topK: reads + 1 });
     expect([search.status, search.body.error]).to.deep.equal([
       400,
-      `max_reads_per_request: at most ${reads} documents at once`,
+      `max_reads_per_request: at most ${reads} documents in one request`,
     ]);
   });
 
-  it('counts what was done in its statistics', async () => {
+  it('count queries, updates and documents in their statistics', async () => {
     const database = await createSearchDatabase(process, 'counted');
     await searchCall(database, 'upsert-data/notes', documents(30, 'a'));
     await searchCall(database, 'search/notes', { query: 'word1' });

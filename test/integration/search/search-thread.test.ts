@@ -10,8 +10,8 @@ import {
 } from '../../../src/adapters/nats/index.js';
 import { documentsKey, encodeDocument } from '../../../src/domain/search/index.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
-import { kvPartition } from '../../../src/messages/index.js';
-import { AskedSearch, askOverBus } from '../../../src/query/index.js';
+import { kvPartition } from '../../../src/protocol/index.js';
+import { askOverBus, SearchClient } from '../../../src/query/index.js';
 import { SHARD, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
@@ -23,14 +23,14 @@ import { type SearchThread, searchThread, tellIndexes } from '../../support/sear
 const PREFIX = 'search';
 const ENTRY = new URL('../../../src/composition/search-worker.js', import.meta.url);
 
-describe('the search indexes in a thread of their own, on JetStream', function () {
+describe('the search indexes in their own thread, on JetStream', function () {
   this.timeout(60_000);
   let server: NatsServer;
   let connections: NatsConnections;
   let history: ShardHistory;
   let thread: SearchThread;
   let known: readonly DatabaseId[] = [SHOP];
-  const search = new AskedSearch((question) => thread.ask(question));
+  const search = new SearchClient((question) => thread.ask(question));
 
   before(async () => {
     server = await startNatsServer();
@@ -61,7 +61,7 @@ describe('the search indexes in a thread of their own, on JetStream', function (
   const ids = async (database: DatabaseId, text: string, from = search) =>
     (await from.search(database, 'all', { ...PLAIN_QUERY, text, semanticWeight: 0 })).map(({ id }) => id);
 
-  it('find what was just stored, within a second', async () => {
+  it('find a document within a second', async () => {
     await store(SHOP, { '1': 'red boots' });
     await eventually(async () => expect(await ids(SHOP, 'boots')).to.deep.equal(['1']));
     // A machine that does much else may take longer once, and not each time.
@@ -76,7 +76,7 @@ describe('the search indexes in a thread of their own, on JetStream', function (
     });
   });
 
-  it('are told of indexes that come', async () => {
+  it('include an index created later', async () => {
     await store(LIBRARY, { '1': 'a book' });
     known = [SHOP, LIBRARY];
     tellIndexes(thread, known);
@@ -86,9 +86,9 @@ describe('the search indexes in a thread of their own, on JetStream', function (
     );
   });
 
-  it('are asked by other processes over the bus', async () => {
+  it('answer other processes over the bus', async () => {
     const bus = new NatsBus(connections, new Names(PREFIX));
-    const remote = new AskedSearch(askOverBus(bus, 'search', 5000));
+    const remote = new SearchClient(askOverBus(bus, 'search', 5000));
     const unserved = await ids(SHOP, 'boots', remote).catch((thrown: unknown) => thrown);
     expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);
     const served = bus.serve({ kind: 'search' }, (question) => thread.ask(question));
@@ -104,7 +104,7 @@ describe('the search indexes in a thread of their own, on JetStream', function (
     bus.close();
   });
 
-  it('are whole again after a rebuild and in a thread that begins anew', async () => {
+  it('are the same after a rebuild, and after a restart of the thread', async () => {
     const query = { ...PLAIN_QUERY, text: 'red sandals' };
     const before = await search.search(SHOP, 'all', query);
     thread.tell({ kind: 'rebuild' });
@@ -114,7 +114,7 @@ describe('the search indexes in a thread of their own, on JetStream', function (
     await eventually(async () => expect(await search.search(SHOP, 'all', query)).to.deep.equal(before));
   });
 
-  it('refuse questions while their thread is gone, and start another one', async () => {
+  it('refuse questions while the thread is gone, and start another', async () => {
     const dying = newThread(new URL('data:text/javascript,process.exit(3)'));
     const error = await dying.ask(new Uint8Array([1])).catch((thrown: unknown) => thrown);
     expect(isMillraceError(error, 'SHARD_UNAVAILABLE')).to.equal(true);

@@ -1,10 +1,11 @@
-/** Every expression of infra/dashboards is evaluated by Prometheus on what a real process tells of itself. */
+/** Every expression of infra/dashboards, evaluated by Prometheus on the metrics of a real process. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createClient } from 'redis';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
+import { missingProgram } from '../../support/installed.js';
 import { PASSWORD } from '../../support/millrace-process.js';
 import { Prometheus, problemsOfMetrics } from '../../support/prometheus.js';
 import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-process.js';
@@ -44,7 +45,8 @@ describe('dashboards and alert rules, on a real process', function () {
     return named.filter((name) => !declared.has(name) && !declared.has(name.replace(/_(bucket|sum|count)$/, '')));
   };
 
-  before(async () => {
+  before(async function () {
+    if (missingProgram('prometheus', 'promtool') !== undefined) this.skip();
     const respPort = await freePort();
     queue = await QueueProcess.start({ ...MGMT, MILLRACE_RESP_PORT: String(respPort) });
     const { kv, addresses, metricsUrl } = queue.millrace;
@@ -76,31 +78,31 @@ describe('dashboards and alert rules, on a real process', function () {
     await queue?.stop();
   });
 
-  it('are told in a form that promtool finds nothing wrong with', () => {
+  it('read metrics without a fault that promtool reports', () => {
     expect(problemsOfMetrics(page)).to.equal('');
   });
 
-  it('are told without anything that clients choose', () => {
+  it('read metrics without names chosen by clients', () => {
     expect(page).to.contain('millrace_http_requests_total{face="kv",route="whole-command",status="200"}');
     expect(page).to.match(/millrace_http_requests_total\{face="queue",route="\/v2\/publish\/",status="20\d"\}/);
     expect(page).to.contain('millrace_http_requests_total{face="queue",route="none",status="404"}');
     expect(page).not.to.contain('with-names-of-a-stranger');
   });
 
-  it('would show a name that nobody declares', async () => {
+  it('are checked by a test that reports an undeclared metric', async () => {
     expect(unknownIn('sum(rate(millrace_nothing_total{face="millrace_x"}[1m]))')).to.deep.equal([
       'millrace_nothing_total',
     ]);
     expect(await prometheus.query('sum(rate(millrace_nothing_total[1m]))')).to.deep.equal([]);
   });
 
-  it('are all there', () => {
+  it('exist for six boards', () => {
     const files = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
     expect(files.sort()).to.deep.equal(BOARDS.map((board) => `${board}.json`));
   });
 
   for (const board of BOARDS) {
-    it(`have something to show in each panel of ${board}`, async () => {
+    it(`show data in each panel of ${board}`, async () => {
       for (const expression of expressionsOf(board)) {
         expect(unknownIn(expression), expression).to.deep.equal([]);
         const found = await prometheus.query(expression);
@@ -109,7 +111,7 @@ describe('dashboards and alert rules, on a real process', function () {
     });
   }
 
-  it('have rules that are evaluated, on metrics that exist, with a page that says what to do', async () => {
+  it('have rules that Prometheus evaluates, on declared metrics, each with a runbook section', async () => {
     const rules = await eventually(async () => {
       const all = await prometheus.rules();
       expect(all.map(({ health }) => health)).not.to.include('unknown');
@@ -124,7 +126,7 @@ describe('dashboards and alert rules, on a real process', function () {
     }
   });
 
-  it('are silent while all is well, and tell of a process that has ended', async () => {
+  it('raise no alert while all is well, and MillraceDown after a process has ended', async () => {
     expect(await prometheus.query('ALERTS')).to.deep.equal([]);
     await queue.millrace.kill();
     await eventually(async () => expect(await prometheus.query('ALERTS{alertname="MillraceDown"}')).not.to.be.empty);

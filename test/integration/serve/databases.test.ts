@@ -1,4 +1,4 @@
-/** Databases as an operator makes, limits, resets and deletes them, and what clients see of it. */
+/** `millrace db` as operators use it to create, limit, reset and delete databases, and the effect on clients. */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import { decodeMeterRecord } from '../../../src/codec/control/index.js';
@@ -50,7 +50,7 @@ describe('millrace db', function () {
     return { id, token, readOnlyToken, password, kv };
   };
 
-  it('creates a database that is apart from all others', async () => {
+  it('create makes a database that is separate from all others', async () => {
     const { kv, readOnlyToken } = await created('apart');
     await kv.ask('SET', 'where', 'apart');
     await millrace.kv.ask('SET', 'where', 'first');
@@ -63,13 +63,13 @@ describe('millrace db', function () {
     expect((await db('create', '--name', 'apart')).code).to.equal(1);
   });
 
-  it('lists no secrets unless it is asked to', async () => {
+  it('list shows secrets only with --show-secrets', async () => {
     const { token } = await created('secretive');
     expect((await db('list')).text).not.to.contain(token);
     expect((await db('list', '--show-secrets')).text).to.contain(token);
   });
 
-  it('keeps the size of a command to the limit of its database', async () => {
+  it('--max-command-bytes limits the size of a command', async () => {
     const { kv, id } = await created('small', '--max-command-bytes', '2000');
     expect((await kv.command('SET', 'k', 'x'.repeat(1900))).kind).to.equal('done');
     const refused = await kv.command('SET', 'k', 'x'.repeat(2100));
@@ -79,7 +79,7 @@ describe('millrace db', function () {
     await eventually(async () => expect((await kv.command('SET', 'k', 'x'.repeat(2100))).kind).to.equal('done'));
   });
 
-  it('lengthens a string to that limit, and says how a longer one is read', async () => {
+  it('--max-command-bytes limits the length of a string, and the error for a longer one names GETRANGE', async () => {
     const { kv, id } = await created('ranges', '--max-command-bytes', '2000');
     await kv.ask('SET', 'k', 'x'.repeat(1900));
     expect(await kv.ask('APPEND', 'k', 'y'.repeat(100))).to.equal(2000);
@@ -91,7 +91,7 @@ describe('millrace db', function () {
     expect(await kv.ask('GETRANGE', 'k', '1899', '1901')).to.equal('xyy');
   });
 
-  it('lets exactly the daily number of requests through', async () => {
+  it('--max-requests-per-day admits exactly that many requests', async () => {
     const { kv } = await created('daily', '--max-requests-per-day', '40');
     // Each wait for the database to be known took one.
     let done = 0;
@@ -104,7 +104,7 @@ describe('millrace db', function () {
     expect((await millrace.kv.command('PING')).kind).to.equal('done');
   });
 
-  it('revokes both tokens and the password of a database that is reset, at once', async () => {
+  it('reset-password makes both tokens and the password invalid immediately', async () => {
     const { id, token, readOnlyToken } = await created('reset-me');
     await client(token).ask('SET', 'kept', 'yes');
     const { code, text } = await db('reset-password', id);
@@ -118,7 +118,7 @@ describe('millrace db', function () {
     expect(await client(renewed.readOnlyToken).ask('GET', 'kept')).to.equal('yes');
   });
 
-  it('deletes a database with what is in it, when that is confirmed', async () => {
+  it('delete removes a database with its data, only with --yes', async () => {
     const { id, kv } = await created('doomed');
     await kv.ask('SET', 'k', 'v');
     expect((await db('delete', id)).code).to.equal(2);
@@ -128,13 +128,13 @@ describe('millrace db', function () {
     expect((await db('list')).text).not.to.contain(id);
   });
 
-  it('says in one line what it cannot do', async () => {
+  it('an unknown database is reported in one line', async () => {
     const { code, stderr } = await db('reset-password', 'nobody');
     expect(code).to.equal(1);
     expect(stderr.trim().split('\n')).to.have.length(1);
   });
 
-  it('keeps a database of several partitions together, whatever its keys', async () => {
+  it('create --partitions 4 makes a database that refuses commands across partitions', async () => {
     const { kv } = await created('wide', '--partitions', '4');
     for (let at = 0; at < 40; at += 1) await kv.ask('SET', `key:${at}`, at);
     expect(await kv.ask('DBSIZE')).to.equal(40);
@@ -142,7 +142,7 @@ describe('millrace db', function () {
     expect(await kv.ask('MSET', '{a}1', 'x', '{a}2', 'y')).to.equal('OK');
   });
 
-  it('refuses scripts of a database of several partitions what lies in another one', async () => {
+  it('scripts of a database of several partitions are refused keys in another partition', async () => {
     const { kv } = await created('scripted', '--partitions', '4');
     const writes = "return redis.call('SET', ARGV[1], 'v')";
     const outcomes: string[] = [];
@@ -165,7 +165,7 @@ describe('millrace db', function () {
     expect(describeOutcome(inTransaction)).to.include('non local key');
   });
 
-  it('counts requests to the second, whatever kills the process', async () => {
+  it('list counts requests also after a kill of the process', async () => {
     const dataDir = await temporaryDirectory();
     let counted = await startMillrace({ dataDir });
     const environment = await embeddedEnvironment(dataDir);
@@ -183,7 +183,7 @@ describe('millrace db', function () {
     );
   });
 
-  it('accepts the credentials that the first start was given', async () => {
+  it('list shows the credentials of the first start', async () => {
     const { text } = await db('list', '--show-secrets');
     for (const secret of [TOKEN, READONLY_TOKEN, PASSWORD]) expect(text).to.contain(secret);
   });

@@ -1,4 +1,7 @@
-/** `millrace dev` and `millrace demo`, on pipes and on a terminal: what they print works, and nothing is left. Proves DEV1, DEV2. */
+/**
+ * `millrace dev` and `millrace demo`, on pipes and on a terminal: the addresses that they print work, and no file is
+ * left. Proves DEV1, DEV2.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -26,7 +29,7 @@ const END_MS = 2_000;
 const SLACK_MS = 3_000;
 const CTRL_C = '\u0003';
 
-describe('millrace dev', function () {
+describe('millrace dev and demo', function () {
   this.timeout(120_000);
   let folder = '';
   let receiver: Server;
@@ -69,7 +72,7 @@ describe('millrace dev', function () {
 
   const kept = () => readdirSync(folder).filter((name) => name.startsWith('millrace-dev-'));
 
-  it('prints what published clients read, delivers to this machine, and leaves nothing behind', async () => {
+  it('dev prints variables for published clients, delivers to this machine, and removes its directory', async () => {
     const dev = watchMillrace(['dev'], await environment());
     const given = await readyWith(dev);
     expect(kept()).to.have.length(1);
@@ -93,7 +96,7 @@ describe('millrace dev', function () {
     expect(kept()).to.deep.equal([]);
   });
 
-  it('removes its directory when it cannot start, too', async () => {
+  it('dev removes its directory when it cannot start', async () => {
     const taken = (receiver.address() as AddressInfo).port;
     const dev = watchMillrace(['dev'], { ...(await environment()), MILLRACE_MGMT_PORT: String(taken) });
     await eventually(() => expect(dev.errors.join('\n')).to.contain('MILLRACE_MGMT_PORT: cannot listen on'), {
@@ -103,7 +106,7 @@ describe('millrace dev', function () {
     expect(kept()).to.deep.equal([]);
   });
 
-  it('has a demo with keys of every type, messages, schedules and runs that end', async () => {
+  it('demo has keys of every type, messages, schedules and finished runs', async () => {
     const demo = watchMillrace(['demo'], await environment());
     const given = await readyWith(demo);
     const redis = new Redis({ url: given('UPSTASH_REDIS_REST_URL'), token: given('UPSTASH_REDIS_REST_TOKEN') });
@@ -131,7 +134,7 @@ describe('millrace dev', function () {
     expect(await demo.stop('SIGINT')).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('is for a person on a terminal, and ends within two seconds of Ctrl-C whatever is under way', async function () {
+  it('dev on a terminal prints a short text, and ends within two seconds of Ctrl-C', async function () {
     const terminal = await onTerminal(await environment());
     if (terminal === undefined) return this.skip();
     await eventually(() => expect(terminal.text()).to.match(/^ready kv=/m), { timeoutMs: START_MS });
@@ -151,7 +154,7 @@ describe('millrace dev', function () {
     terminal.type(CTRL_C);
     await terminal.ended;
     expect(performance.now() - askedAt).to.be.lessThan(END_MS + SLACK_MS);
-    expect(terminal.text()).to.match(/ending: waiting for .*Ctrl-C ends it at once/);
+    expect(terminal.text()).to.match(/stopping: waiting for .*press Ctrl-C to stop now/);
     expect(terminal.text()).not.to.match(/warn|error/);
     expect(kept()).to.deep.equal([]);
   });

@@ -1,7 +1,4 @@
-/**
- * A process that is asked to end while many clients have connections that they keep: nothing they ask is lost. Proves FSE7,
- * RSE3.
- */
+/** SIGTERM to a process with many kept-alive connections: every request is answered. Proves FSE7, RSE3. */
 import { expect } from 'chai';
 import { BusyClients } from '../../support/busy-clients.js';
 import { freePort } from '../../support/free-port.js';
@@ -19,12 +16,12 @@ const CLIENTS_OF_A_FACE = 8;
 const ENOUGH_ANSWERS = 600;
 const RESTARTS = 4;
 
-describe('a process that ends while clients keep their connections', function () {
+describe('SIGTERM to a process with busy connections', function () {
   this.timeout(120_000);
 
   after(() => endEverything());
 
-  it('answers all that is sent to it, over every face, and resets no connection', async () => {
+  it('answers every request on every endpoint, and resets no connection', async () => {
     const counted = new Map<string, number>();
     const dataDir = await temporaryDirectory();
     const env = {

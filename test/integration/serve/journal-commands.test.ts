@@ -1,7 +1,4 @@
-/**
- * A database's history as an operator proves it, takes it out and watches it, beside the process that writes it.
- * Proves SH4.
- */
+/** `millrace journal` verify, export and tail of a database while its process writes. Proves SH4. */
 import { connect as connectSocket } from 'node:net';
 import { expect } from 'chai';
 import { withEmbeddedNats } from '../../support/embedded-nats.js';
@@ -51,14 +48,14 @@ describe('millrace journal', function () {
   const journal = (verb: string, ...options: string[]) =>
     runMillrace(['journal', verb, '--database', 'default', ...options], environment);
 
-  it('proves that the history holds', async () => {
+  it('verify prints ok for an intact history', async () => {
     const { code, stdout, stderr } = await journal('verify');
     expect(stderr).to.equal('');
     expect(stdout.toString().trim().split('\n').at(-1)).to.equal('ok');
     expect(code).to.equal(0);
   });
 
-  it('exports a line for each section, chained by hash', async () => {
+  it('export prints a line for each section, chained by hash', async () => {
     const { code, stdout } = await journal('export');
     expect(code).to.equal(0);
     const lines = stdout.toString().trim().split('\n');
@@ -74,7 +71,7 @@ describe('millrace journal', function () {
     );
   });
 
-  it('exports commands that give a real Redis the same data', async function () {
+  it('export --format resp gives a real Redis the same data', async function () {
     if (redisVersion(REDIS_BINARIES.packaged) === undefined) this.skip();
     const { code, stdout } = await journal('export', '--format', 'resp');
     expect(code).to.equal(0);
@@ -97,7 +94,7 @@ describe('millrace journal', function () {
     expect(expiry).to.equal(`:${String(await millrace.kv.ask('PEXPIRETIME', 'key:1'))}\r\n`);
   });
 
-  it('shows what is stored from now on', async () => {
+  it('tail prints new entries', async () => {
     watching = watchMillrace(['journal', 'tail', '--database', 'default'], environment);
     let count = 0;
     await eventually(
@@ -111,13 +108,13 @@ describe('millrace journal', function () {
     expect((await watching.stop()).code).to.equal(0);
   });
 
-  it('says in one line that there is no such database', async () => {
+  it('an unknown database is reported in one line', async () => {
     const { code, stderr } = await runMillrace(['journal', 'verify', '--database', 'nobody'], environment);
     expect(code).to.equal(2);
     expect(stderr.trim().split('\n')).to.have.length(1);
   });
 
-  it('finds what somebody else wrote into the journal, and nothing is served on top of it', async () => {
+  it('verify reports a foreign message in the journal, and the shard is not served', async () => {
     const target = await startMillrace();
     const env = await embeddedEnvironment(target.dataDir);
     for (let at = 0; at < 20; at += 1) await target.kv.ask('SET', `key:${at}`, at);

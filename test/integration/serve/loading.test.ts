@@ -1,4 +1,4 @@
-/** A start with much to load: who asks meanwhile waits, and "ready" is said when nobody has to. */
+/** A start with much data to load: requests wait, and `ready` is printed when all endpoints answer. */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { freePort } from '../../support/free-port.js';
@@ -15,7 +15,7 @@ describe('a start with a large journal of messages', function () {
   this.timeout(180_000);
   after(() => endEverything());
 
-  it('holds what is asked while it loads, at every face, and is ready when all answer', async () => {
+  it('holds requests on every endpoint while it loads, and prints ready when all answer', async () => {
     const dataDir = await temporaryDirectory();
     const [kvPort, queuePort, mgmtPort, respPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
     const env = {

@@ -1,4 +1,4 @@
-/** What `make run` starts, as an operator sees it: the ready line, first-start credentials, restarts, refusals. */
+/** `millrace serve` as an operator sees it: the ready line, the credentials of the first start, restarts, refusals. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ describe('millrace serve', function () {
   this.timeout(90_000);
   afterEach(() => endEverything());
 
-  it('says in one line that it is ready, and where each face listens', async () => {
+  it('prints one ready line with the address of each endpoint', async () => {
     const millrace = await startMillrace();
     expect(Object.keys(millrace.addresses)).to.include.members(['kv', 'metrics']);
     for (const [name, address] of Object.entries(millrace.addresses)) {
@@ -48,12 +48,12 @@ describe('millrace serve', function () {
     });
   });
 
-  it('keeps the credentials of the first start for our user alone, and tells a log where', async () => {
+  it('stores the credentials of the first start for its user only, and prints where', async () => {
     const dataDir = await temporaryDirectory();
     const env = await withoutCredentials(dataDir);
     const first = await startMillrace({ dataDir, env });
     const kept = join(dataDir, 'credentials.env');
-    expect(first.stdout()).to.include(`# First start: the credentials are kept in ${kept}.\n`);
+    expect(first.stdout()).to.include(`# First start: the credentials are stored in ${kept}.\n`);
     const text = await readFile(kept, 'utf8');
     const [token, readOnly] = [keptIn(text, 'MILLRACE_KV_TOKEN'), keptIn(text, 'MILLRACE_KV_READONLY_TOKEN')];
     for (const secret of [token, readOnly]) expect(first.stdout() + first.stderr()).not.to.include(secret);
@@ -72,7 +72,7 @@ describe('millrace serve', function () {
     expect(await withToken(second.kvUrl, token, (kv) => kv.ask('GET', 'mine'))).to.equal('yes');
   });
 
-  it('warns in one line when a later start is given another token, and goes on with the first', async () => {
+  it('warns in one line when a later start has another token, and keeps the first', async () => {
     const dataDir = await temporaryDirectory();
     await (await startMillrace({ dataDir })).kill('SIGTERM');
     const again = await startMillrace({ dataDir, env: { MILLRACE_KV_TOKEN: 'another-token-0123456789' } });
@@ -86,7 +86,7 @@ describe('millrace serve', function () {
   });
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    it(`starts again soon after ${signal}, with everything that was written`, async () => {
+    it(`starts again soon after ${signal}, with all data`, async () => {
       const dataDir = await temporaryDirectory();
       const first = await startMillrace({ dataDir });
       for (let batch = 0; batch < 10; batch += 1) {
@@ -104,7 +104,7 @@ describe('millrace serve', function () {
     });
   }
 
-  it('ends on SIGTERM with 0 within ten seconds, its server after it, and lets go of its shards', async () => {
+  it('exits with 0 within ten seconds of SIGTERM, stops its nats-server and releases its shards', async () => {
     const dataDir = await temporaryDirectory();
     const first = await startMillrace({ dataDir });
     await first.kv.ask('SET', 'kept', 'yes');
@@ -119,7 +119,7 @@ describe('millrace serve', function () {
     expect(await second.kv.ask('GET', 'kept')).to.equal('yes');
   });
 
-  it('answers what was in flight when SIGTERM came', async () => {
+  it('answers the requests in flight at SIGTERM', async () => {
     const millrace = await startMillrace({ env: { MILLRACE_NATS_APPEND_TIMEOUT_MS: '300' } });
     const kv = new KvClient({ url: millrace.kvUrl, token: TOKEN, connections: 50 });
     const server = await millrace.natsPid();
@@ -139,7 +139,7 @@ describe('millrace serve', function () {
     }
   });
 
-  it('refuses a data directory that another process has, with one line', async () => {
+  it('is refused in one line for a data directory that another process uses', async () => {
     const first = await startMillrace();
     const second = await runMillrace(['serve'], { ...(await embeddedEnvironment(first.dataDir)) });
     expect(second.code).to.equal(1);
@@ -150,7 +150,7 @@ describe('millrace serve', function () {
     expect(await first.kv.ask('PING')).to.equal('PONG');
   });
 
-  it('refuses a port that is taken, with one line that names the setting', async () => {
+  it('is refused in one line for a port in use, with the name of the setting', async () => {
     const first = await startMillrace();
     const dataDir = await temporaryDirectory();
     const taken = new URL(first.kvUrl).port;
@@ -161,13 +161,13 @@ describe('millrace serve', function () {
     }
   });
 
-  it('refuses a data directory that is none, with one line that names the setting and the cause', async () => {
+  it('is refused in one line for an unusable data directory, with the setting and the cause', async () => {
     const file = join(await temporaryDirectory(), 'file');
     await writeFile(file, '');
     for (const [dataDir, why] of [
       [file, `${file} is a file, not a directory`],
       [join(file, 'data'), `${file} is a file, not a directory`],
-      ['/proc/millrace', '/proc/millrace is on /proc, where nothing can be kept'],
+      ['/proc/millrace', '/proc/millrace is on /proc, which cannot store files'],
     ] as const) {
       expect(await refusedWith(await embeddedEnvironment(dataDir))).to.deep.equal([
         `millrace: MILLRACE_DATA_DIR: ${why}`,
@@ -175,14 +175,14 @@ describe('millrace serve', function () {
     }
   });
 
-  it('refuses a nats-server that cannot be used, and takes no other', async () => {
+  it('is refused for an unusable MILLRACE_NATS_SERVER, without trying another', async () => {
     const env = { ...(await embeddedEnvironment(await temporaryDirectory())), MILLRACE_NATS_SERVER: '/nowhere/nats' };
     expect(await refusedWith(env)).to.deep.equal([
-      'millrace: MILLRACE_NATS_SERVER names no nats-server that can be used: /nowhere/nats was not found',
+      'millrace: MILLRACE_NATS_SERVER is not the path of a usable nats-server: /nowhere/nats was not found',
     ]);
   });
 
-  it('is not begun by a line that has a word too many, or an option that there is not', async () => {
+  it('is refused for an unknown word or option, with the usage', async () => {
     for (const words of [['serve', '--bogus'], ['serve', 'now'], ['sevre']]) {
       const { code, stdout, stderr } = await runMillrace(words, {});
       expect([code, stdout.toString()], words.join(' ')).to.deep.equal([2, '']);
@@ -198,7 +198,7 @@ describe('millrace serve', function () {
     ['MILLRACE_READ_LEASE_MS', { MILLRACE_READ_LEASE_MS: '5000', MILLRACE_TAKEOVER_SILENCE_MS: '3000' }],
   ];
   for (const [name, settings] of bad) {
-    it(`refuses a bad ${name} with one line that names it`, async () => {
+    it(`is refused in one line for an invalid ${name}`, async () => {
       const env = { ...(await embeddedEnvironment(await temporaryDirectory())), ...settings };
       const { code, stderr, stdout } = await runMillrace(['serve'], env);
       expect(code).to.equal(1);
@@ -208,7 +208,7 @@ describe('millrace serve', function () {
     });
   }
 
-  it('has no secret in its logs, its metrics or its configuration as printed', async () => {
+  it('has no secret in its logs, its metrics or the output of `millrace config`', async () => {
     const millrace = await startMillrace();
     await millrace.kv.raw(`/get/secret?_token=${TOKEN}`);
     await millrace.kv.raw('/nonsense/%zz');

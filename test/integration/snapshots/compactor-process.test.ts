@@ -12,10 +12,10 @@ import {
   type NatsConnections,
 } from '../../../src/adapters/nats/index.js';
 import { ProcessCompactor } from '../../../src/adapters/node/index.js';
-import type { CompactorTask } from '../../../src/composition/compactor-worker.js';
+import type { CompactorTask } from '../../../src/composition/thread-tasks.js';
 import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
-import type { ManifestPartition } from '../../../src/messages/index.js';
+import type { ManifestPartition } from '../../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { jobProcessesOf } from '../../support/job-processes.js';
@@ -28,7 +28,7 @@ const BEHIND = 10;
 const NICENESS_FIELD = 16;
 const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);
 
-describe('the compactor in a process of its own, on JetStream', function () {
+describe('the compactor in its own process, on JetStream', function () {
   this.timeout(60_000);
   let server: NatsServer;
   let connections: NatsConnections;
@@ -89,7 +89,7 @@ describe('the compactor in a process of its own, on JetStream', function () {
     return fold.size;
   }
 
-  it('makes snapshots that recovery and audit agree with, and lets go of the front', async () => {
+  it('makes snapshots that recovery and verification accept, so that the front can be removed', async () => {
     const history = await freshHistory();
     const first = await compactor.compact(jobFor(history));
     expect(first.coveredNumber).to.equal(5);
@@ -105,7 +105,7 @@ describe('the compactor in a process of its own, on JetStream', function () {
     expect([audit.findings, audit.anchoredBy, audit.manifestsOnChain]).to.deep.equal([[], 'snapshot', 1]);
   });
 
-  it('works behind live commands with all of its threads, those that collect garbage too', async function () {
+  it('runs all its threads at lower priority than commands', async function () {
     if (process.platform !== 'linux') this.skip();
     const job = compactor.compact(jobFor(await freshHistory()));
     let isOver = false;
@@ -135,7 +135,7 @@ describe('the compactor in a process of its own, on JetStream', function () {
     expect(b.coveredNumber).to.equal(a.coveredNumber + 1);
   });
 
-  it('says what went wrong in its process, as it was said there', async () => {
+  it('reports an error of its process with its code', async () => {
     const history = await freshHistory();
     const job = { ...jobFor(history), clusterId: 'another' };
     await expectFailure(compactor.compact(job), 'JOURNAL_DAMAGED');
@@ -143,7 +143,7 @@ describe('the compactor in a process of its own, on JetStream', function () {
     expect(coveredNumber).to.equal(history.head.number);
   });
 
-  it('stops with its process: what runs and what waits fails', async () => {
+  it('fails running and waiting jobs when it is closed', async () => {
     const history = await freshHistory();
     const closing = newCompactor();
     const jobs = [closing.compact(jobFor(history)), closing.compact(jobFor(history))];

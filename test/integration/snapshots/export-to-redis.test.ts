@@ -1,7 +1,6 @@
-/** What `journal export --format resp` writes, piped into a real Redis, gives the same data. */
+/** `journal export --format resp`, piped into a real Redis, gives the same data. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
 import { typedJournal } from '../../support/command-lines.js';
 import { eventually } from '../../support/eventually.js';
+import { missingProgram } from '../../support/installed.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { RespClient } from '../../support/resp-client.js';
 
@@ -27,10 +27,7 @@ describe('journal export piped into a real Redis', function () {
   const socket = () => join(directory, 's');
 
   before(async function () {
-    if (!existsSync(REDIS)) {
-      console.log(`    skipped: there is no ${REDIS}`);
-      this.skip();
-    }
+    if (missingProgram(REDIS, 'redis-cli') !== undefined) this.skip();
     directory = await mkdtemp(join(tmpdir(), 'millrace-export-'));
     child = spawn(REDIS, ['--port', '0', '--unixsocket', socket(), '--save', '', '--dir', directory], {
       stdio: 'ignore',
@@ -118,7 +115,7 @@ describe('journal export piped into a real Redis', function () {
     ];
   }
 
-  it('gives the same keys, values and expiries, with the whole history in the journal', async () => {
+  it('gives the same keys, values and expiries from the whole journal', async () => {
     const world = new JournalStand();
     await world.history.claim();
     const fold = new KvFold(new KvEngine(NO_DICE, NO_FACTS));
@@ -127,7 +124,7 @@ describe('journal export piped into a real Redis', function () {
     await expectSameData(fold);
   });
 
-  it('gives the same from snapshots when the front has been purged', async () => {
+  it('gives the same from snapshots when the front was removed', async () => {
     const world = new JournalStand();
     await world.history.claim();
     const fold = new KvFold(new KvEngine(NO_DICE, NO_FACTS));

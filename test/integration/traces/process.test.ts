@@ -1,4 +1,4 @@
-/** Traces of databases, and what a collector that fails does to a process: nothing. */
+/** Traces of databases, and the absence of effects of a failing collector on a process. */
 import { expect } from 'chai';
 import { createClient } from 'redis';
 import { eventually } from '../../support/eventually.js';
@@ -36,7 +36,7 @@ describe('traces of a process', function () {
   const start = (env: Record<string, string> = {}) =>
     startMillrace({ env: { MILLRACE_OTLP_ENDPOINT: collector.url, ...env } });
 
-  it('show a command at its owner, and the entry that it waited for', async () => {
+  it('show a command at its owner, and its journal entry', async () => {
     const millrace = await start({ MILLRACE_TRACE_RATIO: '0' });
     expect((await ask(millrace, '/set/a-secret-key/a-secret-value', { traceparent: SAMPLED })).status).to.equal(200);
     const tree = ['SET > append entry', 'GET command > SET', '… > GET command'];
@@ -48,7 +48,7 @@ describe('traces of a process', function () {
     expect(entry?.attributes['millrace.shard']).to.match(/^KV_/);
   });
 
-  it('are those of sampled callers alone where the ratio is 0', async () => {
+  it('contain only requests of sampled callers with ratio 0', async () => {
     const millrace = await start({ MILLRACE_TRACE_RATIO: '0' });
     await ask(millrace, '/get/key');
     await ask(millrace, '/get/key', { traceparent: SAMPLED.replace('-01', '-00') });
@@ -57,7 +57,7 @@ describe('traces of a process', function () {
     expect(new Set(collector.spans.map(({ traceId }) => traceId))).to.deep.equal(new Set([TRACE]));
   });
 
-  it('show commands of the native protocol, each batch as a request', async () => {
+  it('show each batch of RESP commands as a request', async () => {
     const respPort = await freePort();
     await start({ MILLRACE_TRACE_RATIO: '1', MILLRACE_RESP_PORT: String(respPort) });
     const redis = await createClient({ url: `redis://127.0.0.1:${respPort}`, password: PASSWORD }).connect();
@@ -68,7 +68,7 @@ describe('traces of a process', function () {
     expect(treeOf(spans)).to.deep.equal(['SET > SET', 'SET > append entry', 'none > SET']);
   });
 
-  it('are lost without harm while the collector fails, counted, and told once', async () => {
+  it('are dropped while the collector fails, counted, and logged once', async () => {
     const millrace = await start({ MILLRACE_TRACE_RATIO: '1' });
     collector.status = 400;
     const dropped = 'millrace_trace_spans_dropped_total{reason="not-taken"}';
@@ -91,7 +91,7 @@ describe('traces of a process', function () {
     expect(told()[1]).to.contain('traces.exported-again');
   });
 
-  it('are sent at the end, and a collector that never answers does not hold it up', async () => {
+  it('are sent before the process ends, and an unresponsive collector does not delay the end', async () => {
     const flushed = await start({ MILLRACE_TRACE_RATIO: '0' });
     await ask(flushed, '/get/key', { traceparent: SAMPLED });
     expect(await flushed.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });

@@ -1,4 +1,4 @@
-/** Traces of messages and runs, from the call that published to the destination, as a collector gets them. */
+/** Traces of messages and runs, from the publishing call to the destination, as a collector receives them. */
 import { expect } from 'chai';
 import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-process.js';
 import { type CollectedSpan, TraceCollector, treeOf } from '../../support/trace-collector.js';
@@ -37,7 +37,7 @@ describe('traces of the queue', function () {
     await collector?.close();
   });
 
-  it('go from the caller over its message to the destination, in one', async () => {
+  it('contain the publish, its entries and the delivery in one trace', async () => {
     const path = queue.sink.path('traced');
     const headers = { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'vendor=1' };
     await queue.publish(queue.sink.url(path), { headers, body: 'hello' });
@@ -65,7 +65,7 @@ describe('traces of the queue', function () {
     });
   });
 
-  it('are of the caller, sampled or not as it says', async () => {
+  it('follow the sampling decision of the caller', async () => {
     const path = queue.sink.path('unsampled');
     const traceparent = `00-${TRACE.replace('4', '5')}-${PARENT}-00`;
     await queue.publish(queue.sink.url(path), { headers: { traceparent } });
@@ -77,7 +77,7 @@ describe('traces of the queue', function () {
     expect(collector.of(partsOf(traceparent).traceId)).to.deep.equal([]);
   });
 
-  it('begin anew where what a caller sends is none', async () => {
+  it("start with a new id when the caller's traceparent is invalid", async () => {
     const path = queue.sink.path('malformed');
     await queue.publish(queue.sink.url(path), { headers: { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` } });
     const { traceId } = partsOf((await queue.sink.call(path)).headers.traceparent);
@@ -86,7 +86,7 @@ describe('traces of the queue', function () {
       .and.not.equal(TRACE);
   });
 
-  it('show each attempt with what came of it', async () => {
+  it('show each attempt with its result', async () => {
     const path = queue.sink.path('retried');
     queue.sink.answer(path, { status: 503 }, { status: 200 });
     await queue.publish(queue.sink.url(path), { headers: { 'svc-retry-delay': '10', 'svc-retries': '1' } });
@@ -99,7 +99,7 @@ describe('traces of the queue', function () {
     expect(Object.fromEntries(attempts)[second?.spanId ?? '']).to.include({ 'http.request.resend_count': 1 });
   });
 
-  it('go on in callbacks, and to every endpoint of a group', async () => {
+  it('continue in callbacks and in endpoints of a group', async () => {
     const [path, callback] = [queue.sink.path('called'), queue.sink.path('callback')];
     await queue.post('/v2/topics/traced/endpoints', { body: { endpoints: [{ url: queue.sink.url(path) }] } });
     const headers = { 'svc-callback': queue.sink.url(callback) };
@@ -109,7 +109,7 @@ describe('traces of the queue', function () {
     expect(partsOf(then.headers.traceparent).traceId).to.equal(partsOf(first.headers.traceparent).traceId);
   });
 
-  it('let the same content be found again whose trace is another', async () => {
+  it('do not affect content-based deduplication', async () => {
     const path = queue.sink.path('deduplicated');
     const options = { headers: { 'svc-content-based-deduplication': 'true' }, body: 'the same' };
     const first = await queue.post(`/v2/publish/${queue.sink.url(path)}`, options);
@@ -118,7 +118,7 @@ describe('traces of the queue', function () {
     expect(second.json).to.deep.include({ deduplicated: true });
   });
 
-  it('have all steps of a run in one', async () => {
+  it('contain all steps of a run', async () => {
     const options = { baseUrl: queue.url, token: QUEUE_TOKEN, signingKeys: SIGNING_KEYS, retries: 0 };
     const runs = await TwoStepRuns.listening(options);
     try {
@@ -132,7 +132,7 @@ describe('traces of the queue', function () {
     }
   });
 
-  it('of the call that sets a schedule stay with the schedule', async () => {
+  it('of the call that creates a schedule are stored in the schedule', async () => {
     const path = queue.sink.path('scheduled');
     const setIn = '6bf92f3577b34da6a3ce929d0e0e4736';
     const headers = { 'svc-cron': '* * * * *', 'svc-schedule-id': 'traced', traceparent: `00-${setIn}-${PARENT}-01` };
@@ -145,7 +145,7 @@ describe('traces of the queue', function () {
     await queue.delete('/v2/schedules/traced');
   });
 
-  it('say nothing of bodies, paths, tokens and what a tenant forwards', async () => {
+  it('contain no bodies, paths, tokens or forwarded headers', async () => {
     const path = queue.sink.path('a-secret-path');
     const headers = { 'svc-forward-x-key': 'a-forwarded-secret' };
     await queue.publish(`${queue.sink.url(path)}?token=a-secret-query`, { headers, body: 'a-secret-body' });

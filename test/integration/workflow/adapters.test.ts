@@ -1,4 +1,4 @@
-/** Adapters of the published client for platforms: what each makes of the deliveries that it gets. */
+/** Adapters of the published client for platforms, and the deliveries that they receive. */
 import { createWorkflow, serve as serveWorker, serveMany as serveWorkers } from '@upstash/workflow/cloudflare';
 import { serve as serveEvents } from '@upstash/workflow/h3';
 import { serve as serveContexts } from '@upstash/workflow/hono';
@@ -11,9 +11,9 @@ import { type Flow, WorkflowStand } from '../../support/workflow-stand.js';
 
 for (const [arrangement, env] of [
   ['with their entries', {}],
-  ['that they fetch', { MILLRACE_WORKFLOW_INLINE_BYTES: '1' }],
+  ['with fetched entries', { MILLRACE_WORKFLOW_INLINE_BYTES: '1' }],
 ] as const)
-  describe(`adapters, with deliveries ${arrangement}`, function () {
+  describe(`platform adapters, with deliveries ${arrangement}`, function () {
     this.timeout(120_000);
     let stand: WorkflowStand;
     let bindings: Record<string, string>;
@@ -46,17 +46,17 @@ for (const [arrangement, env] of [
       expect(stand.posts(id)).to.have.length(1 + 1 + 5 + 1);
     };
 
-    together('of a worker, which gets its settings with each request', async () => {
+    together('a worker that gets its settings with each request', async () => {
       const { fetch } = serveWorker(program());
       await expectDone(stand.app.route(stand.app.name('worker'), (request) => fetch(request, bindings)));
     });
 
-    together('of a page’s function', async () => {
+    together('a page function', async () => {
       const { fetch } = serveWorker(program());
       await expectDone(stand.app.route(stand.app.name('page'), (request) => fetch({ request, env: bindings })));
     });
 
-    together('of workers that invoke each other', async () => {
+    together('workers that invoke each other', async () => {
       const child = createWorkflow<unknown, unknown>((context) => context.run('one', () => context.requestPayload));
       const parent = createWorkflow<unknown, unknown>(async (context) => {
         const { body } = await context.invoke('invoke', { workflow: child, body: { of: 'the parent' } });
@@ -68,31 +68,31 @@ for (const [arrangement, env] of [
       expect((await stand.logOf(id, 'RUN_SUCCESS')).workflowRunResponse).to.equal('{"of":"the parent"}');
     });
 
-    together('of a route of an application', async () => {
+    together('a route of an application', async () => {
       const { POST } = servePage(program(), stand.options);
       await expectDone(stand.app.route(stand.app.name('route'), POST));
     });
 
-    together('of pages whose bodies were read before', async () => {
+    together('a page whose body is parsed before', async () => {
       const { handler } = servePagesRouter(program(), stand.options);
       await expectDone(
         stand.app.route(stand.app.name('pages'), (request) => withPages(handler as PagesHandler, request)),
       );
     });
 
-    together('of an event handler of a server', async () => {
+    together('an event handler of a server', async () => {
       const { handler } = serveEvents(program(), stand.options);
       await expectDone(stand.app.route(stand.app.name('events'), (request) => withEvents(handler, request)));
     });
 
-    together('of a handler with a context', async () => {
+    together('a handler with a context', async () => {
       const handler = serveContexts(program());
       const served = handler as unknown as (context: object) => Promise<Response>;
       const url = stand.app.route(stand.app.name('context'), (raw) => served({ req: { raw }, env: bindings }));
       await expectDone(url);
     });
 
-    it('get lists that are what the arrangement says', () => {
+    it('receive the entries as arranged', () => {
       const isFetched = 'MILLRACE_WORKFLOW_INLINE_BYTES' in env;
       const steps = stand.app.posts.filter(({ headers }) => headers['upstash-workflow-sdk-version'] === '1');
       for (const post of steps) {

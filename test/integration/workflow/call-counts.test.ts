@@ -1,4 +1,7 @@
-/** How often endpoints of the published client are asked: with the entries in each delivery, and fetched by each. */
+/**
+ * The number of requests to endpoints of the published client: with the entries in each delivery, and with entries that
+ * are fetched.
+ */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { startTogether } from '../../support/together.js';
@@ -10,7 +13,7 @@ import { COUNTED_TREES } from './counted-trees.js';
 const FLOWS = [...COUNTED_FLOWS, ...COUNTED_TREES];
 const ARRANGEMENTS = [
   { title: 'with their entries', env: {}, isFetched: false },
-  { title: 'that they fetch', env: { MILLRACE_WORKFLOW_INLINE_BYTES: '1' }, isFetched: true },
+  { title: 'with fetched entries', env: { MILLRACE_WORKFLOW_INLINE_BYTES: '1' }, isFetched: true },
 ];
 
 describe('deliveries of runs', function () {
@@ -38,12 +41,12 @@ describe('deliveries of runs', function () {
         });
       }
 
-      it('are not more when all is over', () => {
+      it('are no more after all runs have ended', () => {
         expect(counts.size).to.equal(FLOWS.length);
         for (const [url, count] of counts) expect(requestsTo(url)).to.have.length(count);
       });
 
-      it(`have ${isFetched ? 'no' : 'a'} body when they are of a step`, () => {
+      it(`of a step have ${isFetched ? 'no' : 'a'} body`, () => {
         const steps = stand().app.posts.filter((post) => kindOf(post) === 'step');
         expect(steps.length).to.be.above(100);
         expect(steps.filter(({ body }) => (body === '') !== isFetched).map(({ path }) => path)).to.deep.equal([]);

@@ -1,10 +1,10 @@
-/** Calls to third parties by workflows of the published client. */
+/** context.call of the published client: requests to third parties. */
 import { expect } from 'chai';
 import { startTogether } from '../../support/together.js';
 import { kindOf } from '../../support/workflow-app.js';
 import { sharedStand, type WorkflowStand } from '../../support/workflow-stand.js';
 
-describe('calling with the published client', function () {
+describe('context.call', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -17,7 +17,7 @@ describe('calling with the published client', function () {
     stand.serve('calling', (context) => context.call('call', settings as Settings & { url: string }));
 
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
-    together(`${method}: sends what the step says and nothing of the run`, async () => {
+    together(`${method}: sends the headers and body of the step, and none of the run`, async () => {
       const path = stand.sink.path('called');
       const url = stand.sink.answer(path, {
         status: 202,
@@ -40,7 +40,7 @@ describe('calling with the published client', function () {
       expect(call.headers).not.to.have.any.keys(...ofTheRun, 'upstash-failure-callback', 'upstash-callback');
     });
 
-  together('retries with its own settings, and brings one result', async () => {
+  together('retries with its own settings, and returns one result', async () => {
     const path = stand.sink.path('failing');
     const [no, yes] = [
       { status: 503, body: 'no' },
@@ -59,7 +59,7 @@ describe('calling with the published client', function () {
     expect(JSON.parse(stand.posts(id)[1]?.body as string)).to.include({ status: 200, retried: 2, maxRetries: 2 });
   });
 
-  together('is over after its own time, which may be shorter than any', async () => {
+  together('ends after its own timeout', async () => {
     const path = stand.sink.path('hanging');
     const { result } = await stand.run(
       calling({ url: stand.sink.hold(path), timeout: 1, retries: 1, retryDelay: '10' }),
@@ -70,18 +70,18 @@ describe('calling with the published client', function () {
   });
 
   for (const [title, type, bytes, body] of [
-    ['text in other letters', 'text/plain; charset=utf-8', Buffer.from('ü€ 漢字'), 'ü€ 漢字'],
+    ['non-ASCII text', 'text/plain; charset=utf-8', Buffer.from('ü€ 漢字'), 'ü€ 漢字'],
     ['JSON', 'application/json', Buffer.from('{"ü":["€",null]}'), { ü: ['€', null] }],
     // What is no text comes as a character for each byte.
     ['bytes', 'application/octet-stream', Buffer.from([0, 10, 127, 128, 255]), '\x00\n\x7f\x80\xff'],
   ] as const)
-    together(`brings ${title} as it is`, async () => {
+    together(`returns ${title} unchanged`, async () => {
       const url = stand.sink.answer(stand.sink.path('typed'), { headers: { 'Content-Type': type }, body: bytes });
       const { result } = await stand.run(calling({ url }));
       expect((result as { body: unknown }).body).to.deep.equal(body);
     });
 
-  together('calls of a group run beside each other', async () => {
+  together('runs the calls of a group in parallel', async () => {
     const path = stand.sink.path('beside');
     const url = stand.sink.hold(path);
     const flow = stand.serve('group', (context) =>

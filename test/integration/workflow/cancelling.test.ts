@@ -1,4 +1,4 @@
-/** Every way to cancel runs of the published client, and what is left of them. */
+/** Every way to cancel runs of the published client, and the state that remains. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { startTogether } from '../../support/together.js';
@@ -10,7 +10,7 @@ const sleeping: Flow = async (context) => {
   await context.sleep('sleep', '1h');
 };
 
-describe('cancelling with the published client', function () {
+describe('cancelling runs', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -40,7 +40,7 @@ describe('cancelling with the published client', function () {
     expect(stand.posts(id).map(kindOf)).not.to.include('failure');
   };
 
-  together('by ids: those that are active, once', async () => {
+  together('by ids: cancels each active run once', async () => {
     const { url, told } = served();
     const [a, b, c] = await Promise.all([asleep(url), asleep(url), asleep(url)]);
     expect(await stand.client.cancel([a, b, 'wfr_unknown'])).to.deep.equal({ cancelled: 2 });
@@ -51,7 +51,7 @@ describe('cancelling with the published client', function () {
     expect(told).to.deep.equal([]);
   });
 
-  together('by filters: URL, beginning of URL, label, flow control key, time, and as many as are wanted', async () => {
+  together('by filters: URL, URL prefix, label, flow-control key, time and count', async () => {
     const flow = stand.invokable(sleeping);
     const urls = stand.serveMany('filtered', { a: flow, ab: stand.invokable(sleeping) });
     const label = stand.app.name('label');
@@ -82,7 +82,7 @@ describe('cancelling with the published client', function () {
     await Promise.all(three.map(expectCancelled));
   });
 
-  together('by the run itself', async () => {
+  together('context.cancel: ends its own run', async () => {
     const { url, told } = served(async (context) => {
       const isEnough = await context.run('one', () => true);
       if (isEnough) await context.cancel();
@@ -94,7 +94,7 @@ describe('cancelling with the published client', function () {
     expect(told).to.deep.equal([]);
   });
 
-  together('over REST: a run that is active, and 404 for one that is not', async () => {
+  together('DELETE /v2/workflows/runs/:id cancels an active run, and answers 404 for another', async () => {
     const id = await asleep(served().url);
     expect((await stand.queue.delete(`/v2/workflows/runs/${id}`)).status).to.equal(200);
     await expectCancelled(id);
@@ -104,7 +104,7 @@ describe('cancelling with the published client', function () {
     expect((await stand.queue.delete(`/v2/workflows/runs/${id}?cancel=true`)).status).to.equal(404);
   });
 
-  together('a step that is under way ends for itself, and nothing follows it', async () => {
+  together('during a step: the step completes, and no step follows', async () => {
     let go = () => {};
     const isUnderWay = new Promise<void>((resolve) => {
       go = resolve;
@@ -130,7 +130,7 @@ describe('cancelling with the published client', function () {
     expect(told).to.deep.equal([]);
   });
 
-  together('a parent’s children go on; a child’s parent is told', async () => {
+  together('of a parent: its children continue; of a child: its parent gets isCanceled', async () => {
     const childId = stand.app.name('child');
     const child = stand.invokable(async (context) => {
       await context.waitForEvent('wait', childId, { timeout: '60s' });
@@ -154,7 +154,7 @@ describe('cancelling with the published client', function () {
     expect(stand.posts(left)).to.have.length(1);
   });
 
-  it('all that are active', async () => {
+  it('with all: cancels every active run', async () => {
     const { url } = served();
     await stand.client.cancel({ all: true });
     const ids = await Promise.all([asleep(url), asleep(url)]);

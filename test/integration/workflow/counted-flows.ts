@@ -1,6 +1,6 @@
 /**
- * Workflows with all their constructs, and how often a faultless server asks their endpoint. Each is run to its end,
- * checks what it got from its steps, and gives a URL of its endpoint.
+ * Workflows with every construct, and the number of requests that a faultless server sends to their endpoint. Each
+ * workflow runs to its end, checks the results of its steps, and returns a URL of its endpoint.
  */
 import { type WorkflowContext, WorkflowNonRetryableError } from '@upstash/workflow';
 import { expect } from 'chai';
@@ -192,7 +192,7 @@ async function webhooks(stand: WorkflowStand): Promise<string> {
 export const COUNTED_FLOWS: readonly CountedFlow[] = [
   { title: 'three steps', count: 4, run: alone(threeSteps) },
   {
-    title: 'three steps, started by a client that does not know its endpoint',
+    title: 'three steps, triggered without the endpoint',
     count: 5,
     run: alone(threeSteps, { headers: { 'X-Own': 'own', 'Upstash-Workflow-Unknown-Sdk': 'true' } }),
   },
@@ -220,16 +220,16 @@ export const COUNTED_FLOWS: readonly CountedFlow[] = [
       expect(await Promise.all(group)).to.deep.equal(['a', 'b', undefined]);
     }),
   },
-  { title: 'five calls, one of them with a retry in vain, and a sleep', count: 12, run: calls },
+  { title: 'five calls, one of them failing after a retry, and a sleep', count: 12, run: calls },
   { title: 'three calls of another workflow', count: 7, run: callsOfWorkflow },
-  { title: 'a call that is refused is no failure', count: 3, run: refusedCall },
+  { title: 'a refused call, which is not a failure', count: 3, run: refusedCall },
   { title: 'a failing step without retries', ...failing(2, { retries: 0 }, () => new Error('it failed')) },
   { title: 'a failing step with a retry', ...failing(3, { retries: 1 }, () => new Error('it failed')) },
   {
-    title: 'an error that is not retried',
+    title: 'a non-retryable error',
     ...failing(2, { retries: 3 }, () => new WorkflowNonRetryableError('it failed')),
   },
-  { title: 'a failing step whose failure is told elsewhere', count: 1, run: failureElsewhere },
+  { title: 'a failing step with a failure URL', count: 1, run: failureElsewhere },
   { title: 'waits alone, and in groups with calls', count: 16, run: waits },
   { title: 'webhooks', count: 8, run: webhooks },
 ];

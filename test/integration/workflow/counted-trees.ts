@@ -1,4 +1,7 @@
-/** Workflows that start others, and how often a faultless server asks the endpoints of all of them together. */
+/**
+ * Workflows that start other workflows, and the number of requests that a faultless server sends to the endpoints of
+ * all of them.
+ */
 import { WorkflowNonRetryableError } from '@upstash/workflow';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -208,8 +211,8 @@ async function restTriggers(stand: WorkflowStand): Promise<string> {
 
 export const COUNTED_TREES: readonly CountedFlow[] = [
   { title: 'six workflows in a tree, one of them failing', count: 30, run: tree },
-  { title: 'a parent that fails before its child is over', count: 11, run: failedParent },
+  { title: 'a parent that fails before its child ends', count: 11, run: failedParent },
   { title: 'three children, one after another', count: 15, run: threeChildren },
-  { title: 'a trigger of what is no workflow', count: 4, run: otherThanWorkflow },
+  { title: 'a trigger of an endpoint that is not a workflow', count: 4, run: otherThanWorkflow },
   { title: 'triggers over REST, and their webhooks (and requests elsewhere)', count: 15, run: restTriggers },
 ];

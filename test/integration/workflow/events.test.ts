@@ -1,6 +1,7 @@
 /** Events and webhooks that runs of the published client wait for. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
+import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import { startTogether } from '../../support/together.js';
 import { entriesOf } from '../../support/workflow-app.js';
 import { type Flow, RUN_TIMEOUT_MS, sharedStand, type WorkflowStand } from '../../support/workflow-stand.js';
@@ -8,7 +9,7 @@ import { type Flow, RUN_TIMEOUT_MS, sharedStand, type WorkflowStand } from '../.
 const text = (base64: string) => Buffer.from(base64, 'base64').toString();
 const SOON = { timeoutMs: RUN_TIMEOUT_MS, everyMs: 50 };
 
-describe('waiting with the published client', function () {
+describe('waiting for events and webhooks', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -29,9 +30,9 @@ describe('waiting with the published client', function () {
   for (const [title, eventData, expected] of [
     ['text', 'ü€ text', 'ü€ text'],
     ['an object', { ü: [1, null, 'x'] }, { ü: [1, null, 'x'] }],
-    ['nothing', undefined, undefined],
+    ['undefined', undefined, undefined],
   ] as const)
-    together(`an event brings ${title}`, async () => {
+    together(`an event returns ${title}`, async () => {
       const eventId = stand.app.name('event');
       const url = stand.serve('waiting', waitingFor(eventId));
       const before = Math.floor(Date.now() / 1000);
@@ -57,7 +58,45 @@ describe('waiting with the published client', function () {
       expect(await stand.client.getWaiters({ eventId })).to.deep.equal([]);
     });
 
-  together('an event reaches every run that waits for it, once', async () => {
+  const ODD_IDS = [
+    'a/b',
+    'a/',
+    '/a//b/',
+    'a\\b',
+    'what?x=1&y',
+    '50%',
+    'a%2Fb',
+    'a%',
+    'ü€/é',
+    '.hidden',
+    'a..b',
+    'a b',
+    'x,y',
+    'a:b@c',
+  ];
+  /** The client's URL parser changes these before they are sent. */
+  const CHANGED_BY_CLIENT = new Set(['a\\b', 'a%2Fb']);
+  for (const odd of ODD_IDS)
+    together(`POST /v2/wait and POST /v2/notify read the event id ${JSON.stringify(odd)} alike`, async () => {
+      const eventId = `${stand.app.name('event')}-${odd}`;
+      const url = stand.serve('waiting', waitingFor(eventId));
+      const ids = [await stand.trigger(url)];
+      await waiters(eventId, 1);
+      expect(await stand.client.notify({ eventId, eventData: 'by the client' })).to.have.length(1);
+      if (!CHANGED_BY_CLIENT.has(odd)) {
+        ids.push(await stand.trigger(url));
+        await waiters(eventId, 1);
+        const encoded = await fetch(`${stand.queue.url}/v2/notify/${encodeURIComponent(eventId)}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${QUEUE_TOKEN}` },
+          body: 'encoded',
+        });
+        expect(await encoded.json()).to.have.length(1);
+      }
+      for (const id of ids) expect((await stand.ended(id)).result).to.include({ timeout: false });
+    });
+
+  together('an event reaches every waiting run once', async () => {
     const eventId = stand.app.name('event');
     const url = stand.serve('waiting', waitingFor(eventId));
     const ids = await Promise.all([1, 2, 3].map(() => stand.trigger(url)));
@@ -71,7 +110,7 @@ describe('waiting with the published client', function () {
     for (const id of ids) expect(stand.posts(id)).to.have.length(2);
   });
 
-  together('an event for one run leaves the others waiting', async () => {
+  together('an event for one run leaves other runs waiting', async () => {
     const eventId = stand.app.name('event');
     const url = stand.serve('waiting', waitingFor(eventId));
     const [first, second] = await Promise.all([stand.trigger(url), stand.trigger(url)]);
@@ -84,7 +123,7 @@ describe('waiting with the published client', function () {
     expect((await stand.ended(first)).result).to.deep.equal({ eventData: 'for all', timeout: false });
   });
 
-  together('events for one run are kept until it waits for them, first in, first out', async () => {
+  together('events for one run are stored until it waits for them, and returned in order', async () => {
     const eventId = stand.app.name('event');
     const url = stand.serve('late', async (context) => {
       await context.sleep('sleep', 2);
@@ -103,7 +142,7 @@ describe('waiting with the published client', function () {
     expect((await stand.ended(id)).result).to.deep.equal(['a', 'b', 'c']);
   });
 
-  together('an event for whoever waits is not kept, nor one for a run that is not active', async () => {
+  together('an event without a waiter is not stored, nor one for an inactive run', async () => {
     const eventId = stand.app.name('event');
     const url = stand.serve('late', async (context) => {
       await context.sleep('sleep', 1);
@@ -116,7 +155,7 @@ describe('waiting with the published client', function () {
     expect(await stand.client.notify({ eventId, workflowRunId: 'wfr_unknown' })).to.deep.equal([]);
   });
 
-  together('runs notify each other', async () => {
+  together('context.notify wakes other runs and its own', async () => {
     const eventId = stand.app.name('event with spaces');
     const waiting = stand.serve('waiting', waitingFor(eventId));
     const id = await stand.trigger(waiting);
@@ -140,7 +179,7 @@ describe('waiting with the published client', function () {
     expect((await stand.ended(id)).result).to.deep.equal({ eventData: { a: 1 }, timeout: false });
   });
 
-  together('a group waits for all of its events, whichever comes first', async () => {
+  together('a group waits for all its events, in any order', async () => {
     const eventId = stand.app.name('event');
     const url = stand.serve('group', (context) =>
       Promise.all(
@@ -163,7 +202,7 @@ describe('waiting with the published client', function () {
   });
 
   together(
-    'a webhook takes any method, before and while it is waited for, in order; an ended run’s is gone',
+    'a webhook accepts any method, before and during the wait, in order; it is removed with its run',
     async () => {
       const hooks: string[] = [];
       const url = stand.serve('webhook', async (context) => {

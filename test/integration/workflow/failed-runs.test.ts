@@ -1,4 +1,4 @@
-/** The dead letter queue of runs, as the published client sees it. */
+/** The DLQ of runs, as the published client shows it. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { refusalOf } from '../../support/queue-process.js';
@@ -9,7 +9,7 @@ import { type Flow, RUN_TIMEOUT_MS, sharedStand, type WorkflowStand } from '../.
 const SOON = { timeoutMs: RUN_TIMEOUT_MS, everyMs: 50 };
 type Message = Awaited<ReturnType<WorkflowStand['client']['dlq']['list']>>['messages'][number];
 
-describe('failed runs of the published client', function () {
+describe('failed runs', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   let dlq: WorkflowStand['client']['dlq'];
@@ -46,7 +46,7 @@ describe('failed runs of the published client', function () {
   const TRIGGER = { body: { ü: 1 }, headers: { 'X-Own': 'own' }, label: ['first', 'second'], retries: 0 };
   const RESULT = { payload: { ü: 1 }, own: 'own', label: 'first' };
 
-  together('bulk calls: go on with their cursor, for as long as somebody asks', async () => {
+  together('bulk calls: continue at the cursor of the answer', async () => {
     const { flow } = breaking();
     const url = stand.serve('in-bulk', flow);
     for (let count = 0; count < 5; count += 1) await entryOf((await stand.run(url, { retries: 0 })).id);
@@ -69,7 +69,7 @@ describe('failed runs of the published client', function () {
     expect([started, await counted()]).to.deep.equal([3, 0]);
   });
 
-  together('list: shows what the run was, and how it failed', async () => {
+  together('list: shows the run and its failure', async () => {
     const { flow } = breaking();
     const url = stand.serve('listed', flow, { failureFunction: async () => 'told' });
     const before = Date.now();
@@ -99,7 +99,7 @@ describe('failed runs of the published client', function () {
     expect(plain.messages.map(({ dlqId }) => dlqId)).not.to.include(entry.dlqId);
   });
 
-  together('list: by URL, label, state of the failure function, time; and page by page', async () => {
+  together('list: filters by URL, label, state of the failure function and time, page by page', async () => {
     const url = stand.serve('filtered', breaking().flow);
     const label = stand.app.name('label');
     const ids = [];
@@ -120,7 +120,7 @@ describe('failed runs of the published client', function () {
     expect([...first.messages, ...second.messages].map(({ workflowRunId }) => workflowRunId)).to.have.members(ids);
   });
 
-  together('delete: one, some, those of a filter', async () => {
+  together('delete: removes one entry, several, and those of a filter', async () => {
     const url = stand.serve('deleted', breaking().flow);
     const ids = await Promise.all([1, 2, 3, 4].map(async () => (await stand.run(url, TRIGGER)).id));
     const entries = await Promise.all(ids.map((id) => entryOf(id)));
@@ -132,7 +132,7 @@ describe('failed runs of the published client', function () {
     await Promise.all(ids.map(expectGone));
   });
 
-  together('resume: goes on where the run failed, as a new run', async () => {
+  together('resume: starts a new run after the last completed step', async () => {
     const { flow, calls, state } = breaking();
     const url = stand.serve('resumed', flow);
     const { id } = await stand.run(url, TRIGGER);
@@ -153,7 +153,7 @@ describe('failed runs of the published client', function () {
     expect(resumed.labels).to.deep.equal(['first', 'second']);
   });
 
-  together('resume: a group goes on with its members that have no result', async () => {
+  together('resume: runs only the members of a group that have no result', async () => {
     const calls: Record<string, number> = {};
     let isBroken = true;
     const count = (name: string) => {
@@ -186,7 +186,7 @@ describe('failed runs of the published client', function () {
     expect(calls).to.deep.equal({ done: 1, fails: 2 });
   });
 
-  together('restart: begins anew, with settings of its own', async () => {
+  together('restart: runs all steps again, with the settings of the call', async () => {
     const { flow, calls, state } = breaking();
     const key = stand.app.name('key');
     const url = stand.serve('restarted', flow);
@@ -206,7 +206,7 @@ describe('failed runs of the published client', function () {
     await expectGone(id);
   });
 
-  together('resume and restart: many at once, by filter', async () => {
+  together('resume and restart: start several runs by filter', async () => {
     const { flow, state } = breaking();
     const url = stand.serve('many', flow);
     const ids = await Promise.all([1, 2, 3].map(async () => (await stand.run(url, TRIGGER)).id));
@@ -225,7 +225,7 @@ describe('failed runs of the published client', function () {
     expect((await dlq.resume({ filter: { workflowUrl: url } })).workflowRuns).to.deep.equal([]);
   });
 
-  together('resume: unknown entries are refused, and those named with them stay', async () => {
+  together('resume, restart and delete: refuse unknown entries, and change none', async () => {
     const url = stand.serve('unknown', breaking().flow);
     const { id } = await stand.run(url, TRIGGER);
     const { dlqId } = await entryOf(id);
@@ -235,7 +235,7 @@ describe('failed runs of the published client', function () {
     await entryOf(id);
   });
 
-  together('resume: a run that fails again is an entry again', async () => {
+  together('resume: a run that fails again has a new entry', async () => {
     const url = stand.serve('again', breaking().flow);
     const { id } = await stand.run(url, TRIGGER);
     const { workflowRunId } = await dlq.resume({ dlqId: (await entryOf(id)).dlqId });
@@ -245,7 +245,7 @@ describe('failed runs of the published client', function () {
     await expectGone(id);
   });
 
-  together('resume: a call whose result could not be told is made again', async () => {
+  together('resume: repeats a call whose result could not be delivered', async () => {
     const path = stand.sink.path('called');
     const called = stand.sink.answer(path, { status: 200, body: 'answered' });
     const url = stand.serve('call', async (context) => {
@@ -262,7 +262,7 @@ describe('failed runs of the published client', function () {
     expect(stand.posts(workflowRunId).map(kindOf)).to.deep.equal(['step', 'callback', 'step']);
   });
 
-  together('resume: a child whose parent was told of its failure tells it nothing more', async () => {
+  together('resume: a child does not report to its parent a second time', async () => {
     const eventId = stand.app.name('event');
     const { flow, state } = breaking();
     const child = stand.invokable(flow);
@@ -284,7 +284,7 @@ describe('failed runs of the published client', function () {
     expect(stand.posts(id)).to.have.length(3);
   });
 
-  together('retryFailureFunction: tells the failure once more, if it could not be told', async () => {
+  together('retryFailureFunction: repeats a failure function that failed', async () => {
     let isBroken = true;
     const told: unknown[] = [];
     const url = stand.serve('told', breaking().flow, {
@@ -305,7 +305,7 @@ describe('failed runs of the published client', function () {
     expect(await refusalOf(() => dlq.retryFailureFunction({ dlqId: '1-9999999' }))).to.include({ status: 404 });
   });
 
-  together('a failure function that is being told can be called off', async () => {
+  together('DELETE /v2/workflows/dlq/callback/:id cancels a pending failure function', async () => {
     const url = stand.serve('slow', breaking().flow, { failureFunction: async () => 'told' });
     stand.app.fault(url, { does: 'refuse', times: 1, of: (post) => kindOf(post) === 'failure' });
     const { id } = await stand.run(url, { ...TRIGGER, retries: 1, retryDelay: 'retried * 0 + 3000' });

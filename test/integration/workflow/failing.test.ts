@@ -1,4 +1,4 @@
-/** Retries, failure functions, and the errors with which workflows of the published client say what is to come. */
+/** Retries, failure functions, and the errors by which workflows of the published client control them. */
 import { WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -24,7 +24,7 @@ interface Retried {
 }
 const retriedOf = (posts: readonly Post[]) => posts.map(({ headers }) => headers['upstash-retried']);
 
-describe('failing with the published client', function () {
+describe('failing runs', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -45,7 +45,7 @@ describe('failing with the published client', function () {
     return { url: stand.serve('failing', flow, options), told };
   };
 
-  together('retries after the delays of an expression, and says which retry it is', async () => {
+  together('a step is retried after the delays of retryDelay, with its number in context.retried', async () => {
     const retried: number[] = [];
     const url = stand.serve('retried', async (context) => {
       await context.run('one', () => {});
@@ -67,7 +67,7 @@ describe('failing with the published client', function () {
     expect(retriedOf(stand.posts(id).slice(4))).to.deep.equal(['0']);
   });
 
-  together('an endpoint that is not there for a while is asked again', async () => {
+  together('an endpoint that answers 404 or 502 is retried', async () => {
     const url = stand.serve('away', (context) => context.run('one', () => 'done'));
     stand.app.fault(url, { does: 'refuse', times: 1, status: 404 });
     stand.app.fault(url, { does: 'refuse', times: 1, status: 502 });
@@ -76,7 +76,7 @@ describe('failing with the published client', function () {
     expect(stand.posts(id).map(({ status }) => status)).to.deep.equal([404, 502, 200, 200]);
   });
 
-  together('the failure function gets the payload, the headers and the answer of what failed', async () => {
+  together('the failure function gets the payload, the headers and the failed answer', async () => {
     const { url, told } = failing(fails, () => 'told');
     const { id } = await stand.run(url, { body: { ü: 1 }, headers: { 'X-Own': 'own' }, label: 'labelled' });
     await eventually(() => expect(told).to.have.length(1), SOON);
@@ -101,7 +101,7 @@ describe('failing with the published client', function () {
     expect(context.workflowRunCreatedAt).to.equal(run.workflowRunCreatedAt);
   });
 
-  together('a failure function that fails is retried as the run was, and then has failed', async () => {
+  together('a failure function that fails is retried as often as the run, and then marked CALLBACK_FAIL', async () => {
     const { url, told } = failing(fails, () => {
       throw new Error('this too');
     });
@@ -114,7 +114,7 @@ describe('failing with the published client', function () {
     expect(retriedOf(posts)).to.deep.equal(['0', '1', '0', '1']);
   });
 
-  together('a failure function that fails once is told again', async () => {
+  together('a failure function that fails once is retried', async () => {
     const { url, told } = failing(fails);
     stand.app.fault(url, { does: 'refuse', times: 1, of: (post) => kindOf(post) === 'failure' });
     const { id } = await stand.run(url, { retries: 1, retryDelay: '10' });
@@ -122,7 +122,7 @@ describe('failing with the published client', function () {
     expect(told).to.have.length(1);
   });
 
-  together('an error that is not to be retried fails the run at once', async () => {
+  together('WorkflowNonRetryableError fails the run without a retry', async () => {
     const { url, told } = failing((context) =>
       context.run('fails', () => {
         throw new WorkflowNonRetryableError('for good');
@@ -134,7 +134,7 @@ describe('failing with the published client', function () {
     expect(stand.posts(id).map(({ status }) => status)).to.deep.equal([489, 200]);
   });
 
-  together('an error that says when to retry is retried then, and counts as a retry', async () => {
+  together('WorkflowRetryAfterError retries after its delay, and counts as a retry', async () => {
     let isFirst = true;
     const url = stand.serve('after', async (context) => {
       await context.run('one', () => {
@@ -152,7 +152,7 @@ describe('failing with the published client', function () {
     expect(retriedOf([first, second])).to.deep.equal(['0', '1']);
   });
 
-  together('a function that returns before its first step has refused the run', async () => {
+  together('a function that returns before its first step fails the run with 400', async () => {
     const { url, told } = failing(async (context) => {
       if (context.headers.get('authorization') !== 'Bearer right') return 'refused';
       return context.run('one', () => 'let in');
@@ -167,7 +167,7 @@ describe('failing with the published client', function () {
     expect((await stand.run(url, { headers: { Authorization: 'Bearer right' } })).result).to.equal('let in');
   });
 
-  together('a failing member fails its group; the others’ results go nowhere', async () => {
+  together('a failing member fails its group, and the results of the others are dropped', async () => {
     const other = { runs: 0 };
     const { url, told } = failing(async (context) => {
       await Promise.all([fails(context), context.sleep('sleeps', '1h'), context.run('runs', () => other.runs++)]);
@@ -197,18 +197,18 @@ describe('failing with the published client', function () {
       'parallel',
     ],
   ] as readonly [string, Flow, string][])
-    together(`${title} beyond a limit of the account fails the run, without a retry`, async () => {
+    together(`${title} beyond a limit of the account fails the run without a retry`, async () => {
       const { url, told } = failing(flow);
       const { id } = await stand.run(url, { retries: 3 });
       await eventually(() => expect(told).to.have.length(1), SOON);
-      expect(told[0]?.failStatus).to.equal(489);
+      expect(told[0]?.failStatus).to.equal(412);
       const { steps } = await stand.logOf(id, 'RUN_FAILED');
       const failed = steps.find((group) => group.type === type)?.steps.find(({ state }) => state === 'STEP_FAILED');
       const { errors } = failed as { errors: { status: number; error: string }[] };
-      expect(errors.map(({ status }) => status)).to.deep.equal([489]);
+      expect(errors.map(({ status }) => status)).to.deep.equal([412]);
     });
 
-  together('steps whose names changed do not fit what the run has', async () => {
+  together('a changed step name fails the run', async () => {
     let name = 'before';
     const { url, told } = failing(async (context) => {
       await context.run(name, () => {
@@ -221,7 +221,7 @@ describe('failing with the published client', function () {
     expect(entriesOf(stand.posts(id)[1]!).map(({ callType }) => callType)).to.deep.equal(['step', 'step']);
   });
 
-  together('the log shows a retry while it is to come', async () => {
+  together('the log shows a pending retry', async () => {
     const url = stand.serve('waits', fails);
     const id = await stand.trigger(url, { retries: 3, retryDelay: '3600000' });
     const run = await stand.log(id, ({ steps }) => expect(steps.at(-1)?.steps[0]?.state).to.equal('STEP_RETRY'));

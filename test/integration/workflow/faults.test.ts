@@ -1,4 +1,4 @@
-/** Deliveries that go wrong on the way, each of them: runs come to the same end, and no result is kept twice. */
+/** Deliveries that are lost or refused: runs end with the same result, and no result is stored twice. */
 import { expect } from 'chai';
 import { startTogether } from '../../support/together.js';
 import type { Fault } from '../../support/workflow-app.js';
@@ -11,7 +11,7 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['every first attempt is refused', { does: 'refuse', ...ALL }],
 ];
 
-describe('deliveries that go wrong', function () {
+describe('runs whose deliveries fail', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -98,7 +98,7 @@ describe('deliveries that go wrong', function () {
     });
   }
 
-  together('an endpoint that does not answer in time is asked again', async () => {
+  together('an endpoint that does not answer in time is called again', async () => {
     await stand.queue.account('limits', 'timeoutSeconds=1');
     const url = stand.serve('hanging', (context) => context.run('one', () => 'done'));
     stand.app.hold(url, isFirst);

@@ -1,9 +1,9 @@
-/** Limits on how many requests of runs, and of their calls, are made at once or in a time. */
+/** Flow control of runs and of their calls. */
 import { expect } from 'chai';
 import { startTogether } from '../../support/together.js';
 import { type Flow, sharedStand, type WorkflowStand } from '../../support/workflow-stand.js';
 
-describe('flow control with the published client', function () {
+describe('flow control of workflows', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -18,7 +18,7 @@ describe('flow control with the published client', function () {
   const shown = async (key: string) =>
     (await stand.queue.get(`/v2/flowControl/${key}`)).json as Record<string, unknown>;
 
-  together('of runs: holds for every delivery, one at a time', async () => {
+  together('of runs: limits the parallelism of all deliveries', async () => {
     const key = stand.app.name('runs');
     const url = stand.serve('limited', twoSteps);
     const flowControl = { key, parallelism: 1 };
@@ -31,7 +31,7 @@ describe('flow control with the published client', function () {
     }
   });
 
-  together('of runs: a group’s members wait for each other', async () => {
+  together('of runs: limits the members of a group', async () => {
     const key = stand.app.name('group');
     const url = stand.serve('group', (context) =>
       Promise.all(['a', 'b', 'c'].map((name) => context.run(name, () => name))),
@@ -42,7 +42,7 @@ describe('flow control with the published client', function () {
     expect(stand.posts(id)).to.have.length(7);
   });
 
-  together('of runs: so many in a time', async () => {
+  together('of runs: limits the rate', async () => {
     const key = stand.app.name('rate');
     const url = stand.serve('rate', twoSteps);
     const { id, result } = await stand.run(url, { flowControl: { key, rate: 1, period: '1s' } });
@@ -52,7 +52,7 @@ describe('flow control with the published client', function () {
     expect(await shown(key)).to.include({ flowControlKey: key, rateMax: 1 });
   });
 
-  together('of runs: pausing a key holds the run, resuming it lets it go on', async () => {
+  together('of runs: a paused key holds the run until it is resumed', async () => {
     const key = stand.app.name('paused');
     const url = stand.serve('paused', twoSteps);
     expect((await stand.queue.post(`/v2/flowControl/${key}/pause`)).status).to.equal(200);
@@ -63,7 +63,7 @@ describe('flow control with the published client', function () {
     expect((await stand.ended(id)).result).to.equal('done');
   });
 
-  together('of calls: their own, beside that of their run', async () => {
+  together('of calls: applies in addition to that of the run', async () => {
     const [key, ofRun] = [stand.app.name('calls'), stand.app.name('run')];
     const path = stand.sink.path('called');
     const url = stand.serve('calling', (context) =>
@@ -81,7 +81,7 @@ describe('flow control with the published client', function () {
     expect(await shown(ofRun)).to.include({ flowControlKey: ofRun, parallelismMax: 3 });
   });
 
-  together('of children: their own', async () => {
+  together('of children: applies to the children only', async () => {
     const key = stand.app.name('children');
     const child = stand.invokable(twoSteps);
     const parent = stand.invokable((context) =>

@@ -1,4 +1,4 @@
-/** Workflows of the published client that start others and wait for them. */
+/** context.invoke of the published client: workflows that start others and wait for them. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { startTogether } from '../../support/together.js';
@@ -8,7 +8,7 @@ import { type Invokable, sharedStand, type WorkflowStand } from '../../support/w
 /** Of runs that start runs: MAX_INVOKE_DEPTH. */
 const DEEPEST = 100;
 
-describe('invoking with the published client', function () {
+describe('context.invoke', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -28,9 +28,9 @@ describe('invoking with the published client', function () {
     ['an object', { ü: [1, null] }, { ü: [1, null] }],
     ['text', 'ü€', 'ü€'],
     ['false', false, false],
-    ['nothing', undefined, undefined],
+    ['undefined', undefined, undefined],
   ] as const)
-    together(`a child that returns ${title}`, async () => {
+    together(`of a child that returns ${title}`, async () => {
       const urls = family(stand.invokable((context) => context.run('one', () => value)));
       const { id, result } = await stand.run(urls.parent);
       expect(result).to.deep.equal({ body, isCanceled: false, isFailed: false });
@@ -42,7 +42,7 @@ describe('invoking with the published client', function () {
       });
     });
 
-  together('a child has its own payload, headers, label, retries and flow control', async () => {
+  together('gives a child its own payload, headers, label, retries and flow control', async () => {
     const key = stand.app.name('key');
     let attempts = 0;
     const child = stand.invokable(async (context) => {
@@ -83,7 +83,7 @@ describe('invoking with the published client', function () {
     expect(steps[1]?.steps[0]).to.have.property('invokedWorkflowCreatedAt', run.workflowRunCreatedAt);
   });
 
-  together('a child that fails has its failure told to its own function, and its parent goes on', async () => {
+  together("of a failing child calls the child's failure function, and returns isFailed", async () => {
     const told: unknown[] = [];
     const child = stand.invokable(
       (context) =>
@@ -102,7 +102,7 @@ describe('invoking with the published client', function () {
     await eventually(() => expect(told).to.deep.equal([['payload', 'it failed']]));
   });
 
-  together('six workflows deep', async () => {
+  together('works six workflows deep', async () => {
     const levels: Record<string, Invokable> = {};
     const last = 6;
     for (let level = last; level >= 0; level -= 1) {
@@ -123,29 +123,26 @@ describe('invoking with the published client', function () {
     [DEEPEST - 1, false],
     [DEEPEST, true],
   ] as const)
-    together(
-      `from a depth of ${depth}: ${isTooDeep ? 'is refused, and fails the run without retries' : 'is done'}`,
-      async () => {
-        const urls = family(stand.invokable((context) => context.run('one', () => 'done')));
-        const id = await stand.trigger(urls.parent, {
-          retries: 3,
-          headers: { 'Upstash-Workflow-Invoke-Count': String(depth) },
-        });
-        const { result } = await stand.ended(id);
-        if (!isTooDeep) {
-          expect(result).to.deep.include({ body: 'done' });
-          return;
-        }
-        // It is asked for one, and answers that it has none.
-        await stand.log(id, ({ workflowState, failureFunction }) => {
-          expect([workflowState, failureFunction]).to.deep.equal(['RUN_FAILED', undefined]);
-        });
-        expect(stand.app.of(urls.parent).map(({ status }) => status)).to.deep.equal([489, 200]);
-        expect(stand.app.of(urls.child)).to.deep.equal([]);
-      },
-    );
+    together(`from a depth of ${depth} ${isTooDeep ? 'fails the run without retries' : 'works'}`, async () => {
+      const urls = family(stand.invokable((context) => context.run('one', () => 'done')));
+      const id = await stand.trigger(urls.parent, {
+        retries: 3,
+        headers: { 'Upstash-Workflow-Invoke-Count': String(depth) },
+      });
+      const { result } = await stand.ended(id);
+      if (!isTooDeep) {
+        expect(result).to.deep.include({ body: 'done' });
+        return;
+      }
+      // It is asked for one, and answers that it has none.
+      await stand.log(id, ({ workflowState, failureFunction }) => {
+        expect([workflowState, failureFunction]).to.deep.equal(['RUN_FAILED', undefined]);
+      });
+      expect(stand.app.of(urls.parent).map(({ status }) => status)).to.deep.equal([489, 200]);
+      expect(stand.app.of(urls.child)).to.deep.equal([]);
+    });
 
-  together('an id that is active is refused, and fails the parent', async () => {
+  together('with the id of an active run fails the parent', async () => {
     const eventId = stand.app.name('child');
     const child = stand.invokable((context) => context.waitForEvent('wait', eventId, { timeout: '60s' }));
     const urls = family(child, { workflowRunId: eventId });
@@ -158,7 +155,7 @@ describe('invoking with the published client', function () {
     expect((await stand.ended(first)).result).to.deep.include({ body: { eventData: 'go on', timeout: false } });
   });
 
-  together('children of a group run beside each other', async () => {
+  together('runs the children of a group in parallel', async () => {
     const eventId = stand.app.name('event');
     const child = stand.invokable(async (context) => {
       const name = context.requestPayload as string;

@@ -1,7 +1,11 @@
-/** Payloads, results, errors and answers of five million characters, whole from end to end. */
+/**
+ * Payloads, results, errors and answers of five million characters, unchanged from end to end. The number in a title is
+ * that of the requests.
+ */
 import { WorkflowNonRetryableError } from '@upstash/workflow';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
+import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import { kindOf } from '../../support/workflow-app.js';
 import { type Flow, RUN_TIMEOUT_MS, WorkflowStand } from '../../support/workflow-stand.js';
 
@@ -14,7 +18,7 @@ const LIMIT = 12 * 1024 * 1024;
 /** What does much with much may be refused for a moment. */
 const PATIENT = { retries: 3, retryDelay: '200' };
 
-describe('large payloads of the published client', function () {
+describe('large values of workflows', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -47,7 +51,7 @@ describe('large payloads of the published client', function () {
   const messagesOf = (id: string) => postsOf(id).map(kindOf);
   const bodies = (id: string) => postsOf(id).map(({ body }) => body.length);
 
-  it('an initial payload: 4', async () => {
+  it('a payload, in 4 requests', async () => {
     const id = await expectRun(
       4,
       async (context) => {
@@ -60,7 +64,7 @@ describe('large payloads of the published client', function () {
     for (const { headers } of postsOf(id)) expect(headers['content-type']).to.equal('application/json');
   });
 
-  it('a result of a step: 3', async () => {
+  it('a result of a step, in 3 requests', async () => {
     const id = await expectRun(3, async (context) => {
       const large = await context.run('large', () => LARGE);
       return context.run('check', () => (large === LARGE ? 'whole' : 'cut'));
@@ -70,7 +74,7 @@ describe('large payloads of the published client', function () {
     expect(others).to.deep.equal([0, 0]);
   });
 
-  it('results of groups: 9', async () => {
+  it('results of groups, in 9 requests', async () => {
     await expectRun(9, async (context) => {
       for (const round of [1, 2]) {
         const [nothing, large] = await Promise.all([
@@ -83,7 +87,7 @@ describe('large payloads of the published client', function () {
     });
   });
 
-  it('the answer to a call: 4', async () => {
+  it('the answer to a call, in 4 requests', async () => {
     const path = stand.sink.path('large');
     const url = stand.sink.answer(path, { headers: { 'Content-Type': 'text/plain' }, body: LARGE });
     const id = await expectRun(4, async (context) => {
@@ -94,7 +98,7 @@ describe('large payloads of the published client', function () {
     expect(callback?.body.length).to.be.above(LARGE.length);
   });
 
-  it('the body of a call: 4', async () => {
+  it('the body of a call, in 4 requests', async () => {
     const path = stand.sink.path('large');
     await expectRun(4, async (context) => {
       const { status } = await context.call('call', { url: stand.sink.url(path), method: 'POST', body: LARGE_ENOUGH });
@@ -103,7 +107,7 @@ describe('large payloads of the published client', function () {
     expect((await stand.sink.call(path)).body === LARGE_ENOUGH).to.equal(true);
   });
 
-  it('the text of an error, and the payload with it: 3', async () => {
+  it('the text of an error, with the payload, in 3 requests', async () => {
     const told: boolean[] = [];
     const flow: Flow = async (context) => {
       await context.run('one', () => {});
@@ -140,10 +144,26 @@ describe('large payloads of the published client', function () {
     expect((await stand.ended(id)).result).to.equal('whole');
   });
 
-  it('beyond the account’s limit: fails the run without retries, and does not stall it', async () => {
+  it('a result above the account’s limit fails the run without retries', async () => {
     const url = stand.serve('beyond', (context) => context.run('huge', () => 'x'.repeat(LIMIT + 1)));
     const id = await stand.trigger(url, { retries: 3 });
     await stand.logOf(id, 'RUN_FAILED');
     expect(stand.posts(id).map(({ status }) => status)).to.deep.equal([489, 200]);
   });
+
+  for (const [title, bytes, reason] of [
+    ['is longer than a message may be', LIMIT + 1, /^the answer to the call is larger than a message may be/],
+    ['fits into a message, but not with the rest of its step', LIMIT - 10, /^the step was refused: body is too large/],
+  ] as const)
+    it(`context.call with an answer that ${title} fails its run without retries, with the reason`, async () => {
+      const path = stand.sink.path('beyond');
+      const url = stand.sink.answer(path, { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(bytes) });
+      const flow = stand.serve('calls', async (context) => (await context.call('call', { url, retries: 0 })).status);
+      const id = await stand.trigger(flow, { retries: 3, retryDelay: '600000' });
+      await stand.logOf(id, 'RUN_FAILED');
+      const headers = { authorization: `Bearer ${QUEUE_TOKEN}` };
+      const answer = await fetch(`${stand.queue.url}/v2/workflows/dlq?workflowRunId=${id}`, { headers });
+      const { messages } = (await answer.json()) as { messages: { error?: string }[] };
+      expect(messages[0]?.error).to.match(reason);
+    });
 });

@@ -1,4 +1,4 @@
-/** The log of runs, as the published client sees it. */
+/** The log of runs, as the published client shows it. */
 import type { StepLog, WorkflowRunLog } from '@upstash/workflow';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -13,7 +13,7 @@ const steps = ({ steps }: WorkflowRunLog) => steps.map((group) => group.steps[0]
 const groupOf = ({ steps }: WorkflowRunLog) =>
   (steps.find(({ type }) => type === 'parallel')?.steps ?? []) as StepLog[];
 
-describe('the log of the published client', function () {
+describe('the log of runs', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -24,7 +24,7 @@ describe('the log of the published client', function () {
   const listed = async (filter: Parameters<WorkflowStand['client']['logs']>[0]) =>
     (await stand.client.logs(filter)).runs.map(({ workflowRunId }) => workflowRunId);
 
-  together('a run with its steps, from its payload to what it returned', async () => {
+  together('shows a run with its steps, from the payload to the result', async () => {
     const url = stand.serve('logged', oneStep);
     const key = stand.app.name('key');
     const before = Date.now();
@@ -74,7 +74,7 @@ describe('the log of the published client', function () {
     for (const absent of ['failureFunction', 'dlqId', 'invoker']) expect(run).not.to.have.property(absent);
   });
 
-  together('a run that has only begun, and one that sleeps', async () => {
+  together('shows a run that has just started, and one that sleeps', async () => {
     const url = stand.serve('sleeping', asleep);
     const [later, sleeping] = await Promise.all([stand.trigger(url, { delay: '1h' }), stand.trigger(url)]);
     const { steps: begun } = await stand.logOf(later, 'RUN_STARTED');
@@ -89,7 +89,7 @@ describe('the log of the published client', function () {
     expect(steps(cancelled).at(-1)).to.include({ stepType: 'SleepFor', state: 'STEP_CANCELED' });
   });
 
-  together('calls, waits, groups, webhooks and notifications, each with what it was about', async () => {
+  together('shows calls, waits, groups, webhooks and notifications with their details', async () => {
     const path = stand.sink.path('called');
     const called = stand.sink.answer(path, { status: 201, headers: { 'X-Reply': 'r' }, body: 'answered' });
     const eventId = stand.app.name('event');
@@ -146,7 +146,7 @@ describe('the log of the published client', function () {
     expect(hook).to.include({ waitTimeout: true });
   });
 
-  together('a group and a wait that are under way', async () => {
+  together('shows a group and a wait in progress', async () => {
     const eventId = stand.app.name('event');
     const url = stand.serve('under-way', (context) =>
       Promise.all([context.run('done', () => 'd'), context.waitForEvent('wait', eventId, { timeout: '1h' })]),
@@ -167,7 +167,7 @@ describe('the log of the published client', function () {
     await stand.client.cancel(id);
   });
 
-  together('filters: id, URL, state, label, message, time', async () => {
+  together('filters by id, URL, state, label, message and time', async () => {
     const [url, other] = [stand.serve('filtered', oneStep), stand.serve('filtered', asleep)];
     const label = stand.app.name('label');
     const [a, b] = [await stand.run(url, { label }), await stand.run(url, { label: ['else', `${label}-b`] })];
@@ -186,7 +186,7 @@ describe('the log of the published client', function () {
     await stand.client.cancel(c);
   });
 
-  together('pages: newest first, to the end', async () => {
+  together('lists pages, newest first', async () => {
     const url = stand.serve('paged', oneStep);
     const ids: string[] = [];
     for (let n = 0; n < 12; n += 1) ids.unshift(await stand.trigger(url));
@@ -201,7 +201,7 @@ describe('the log of the published client', function () {
     expect(few.cursor).to.be.a('string').and.not.equal('');
   });
 
-  together('what is to be redacted is shown by its hash, and delivered as it is', async () => {
+  together('shows hashes of redacted values, which are delivered unchanged', async () => {
     const url = stand.serve('redacted', async (context) => {
       await context.run('one', () => {});
       return [context.requestPayload, context.headers.get('x-secret')].includes(null) ? 'cut' : 'whole';
@@ -221,7 +221,7 @@ describe('the log of the published client', function () {
     expect(steps(run)[0]?.headers['X-Plain']).to.deep.equal(['plain']);
   });
 
-  together('a list of events', async () => {
+  together('lists events', async () => {
     const url = stand.serve('events', oneStep);
     const { id } = await stand.run(url);
     await eventually(async () => {

@@ -1,6 +1,7 @@
 /**
- * Random workflows of the published client that fail are mended, and resumed or restarted: a resumed one does what was
- * left, on top of the results that it had, a restarted one does all of it; both end as the model of the mended says.
+ * Random workflows of the published client that fail are repaired, and resumed or restarted: a resumed run does the
+ * remaining steps with the stored results, a restarted one does all steps; both end as the model of the repaired
+ * workflow predicts.
  */
 import { expect } from 'chai';
 import { quietly } from '../../support/queue-process.js';
@@ -26,7 +27,7 @@ describe('random workflows of the published client that fail', function () {
   });
   after(() => stand?.stop());
 
-  it('are resumed and restarted as the model says', async () => {
+  it('are resumed and restarted as the model predicts', async () => {
     const style = { isFaulty: false, isForResuming: true };
     const programs = Array.from({ length: PROGRAMS }, (_, at) => randomProgram(random, `p${at}`, style));
     const failing = programs.filter((program) => expectedOf(program).state === 'RUN_FAILED');

@@ -1,6 +1,6 @@
 /**
- * Hundreds of random workflows at once, run by the published client against a real process, come to what a direct
- * model of them says: results, effects and their order, requests, calls, failures.
+ * Hundreds of random workflows, run in parallel by the published client against a real process, give the results,
+ * effects and their order, requests, calls and failures that a direct model predicts.
  */
 import { expect } from 'chai';
 import { quietly } from '../../support/queue-process.js';
@@ -23,7 +23,7 @@ describe('random workflows of the published client', function () {
   });
   after(() => stand?.stop());
 
-  it(`${PROGRAMS} of them end as the model says`, async () => {
+  it(`${PROGRAMS} of them end as the model predicts`, async () => {
     const programs = Array.from({ length: PROGRAMS }, (_, at) => randomProgram(random, `p${at}`, { isFaulty: false }));
     await quietly(async () => {
       for (let from = 0; from < programs.length; from += TRIGGERED_AT_ONCE) {

@@ -1,4 +1,4 @@
-/** Parallel steps of the published client of which one fails the run: how often its endpoint is asked. */
+/** Parallel steps of the published client, one of which fails the run: the number of requests to the endpoint. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { startTogether } from '../../support/together.js';
@@ -16,7 +16,7 @@ function planOf(post: Post): number[] {
   return targetStep === undefined || targetStep === 0 ? [] : [targetStep];
 }
 
-describe('neighbours of a step that fails the run, with the published client', function () {
+describe('parallel steps of which one fails the run', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -31,7 +31,7 @@ describe('neighbours of a step that fails the run, with the published client', f
     ]);
   const told = (url: string) => JSON.stringify(stand.app.of(url).map((post) => [kindOf(post), post.status]));
 
-  together('a workflow that starts two whose steps are refused: every request once, 16 in all', async () => {
+  together('two children with refused steps cause 16 requests, each once', async () => {
     const path = stand.sink.path('slow');
     const target = stand.sink.hold(path);
     const single = stand.invokable((context) => context.call('refused', { url: target, retries: TOO_MANY }), UNSIGNED);
@@ -69,7 +69,7 @@ describe('neighbours of a step that fails the run, with the published client', f
     expect(counts()).to.deep.equal([10, 2, 4]);
   });
 
-  together('a third party that answers in the same instant: no plan twice, and nothing of the run twice', async () => {
+  together('a call that is answered at the same time causes no request twice', async () => {
     const target = stand.sink.answer(stand.sink.path('fast'), { status: 200, body: 'b' });
     for (let round = 0; round < ROUNDS; round += 1) {
       const url = stand.serve('instant', neighbours(target), { failureFunction: async () => 'told' });

@@ -1,4 +1,4 @@
-/** Runs of the published client whose server is killed while each of them waits for something else. */
+/** Runs of the published client whose server is killed while each of them waits for another event. */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { kindOf } from '../../support/workflow-app.js';
@@ -73,7 +73,7 @@ describe('runs through a SIGKILL and a restart', function () {
           };
           return { id, goOn, result: { eventData: 'd', timeout: false }, posts: [2, 3] };
         },
-        'the end of a wait': async () => {
+        'the timeout of a wait': async () => {
           const eventId = stand.app.name('event');
           const id = await stand.trigger(
             stand.serve('timeout', (context) => context.waitForEvent('wait', eventId, { timeout: 4 })),
@@ -81,7 +81,7 @@ describe('runs through a SIGKILL and a restart', function () {
           await registered(eventId);
           return { id, goOn: nothing, result: { eventData: undefined, timeout: true }, posts: [2, 3] };
         },
-        'an event that is kept': async () => {
+        'a stored event': async () => {
           const eventId = stand.app.name('event');
           const id = await stand.trigger(
             stand.serve('kept', async (context) => {
@@ -167,7 +167,7 @@ describe('runs through a SIGKILL and a restart', function () {
           await eventually(() => expect(stand.posts(id)[0]?.status).to.equal(500), SOON);
           return { id, goOn: nothing, result: 1, posts: [3, 4] };
         },
-        'an endpoint that is at work': async () => {
+        'a step in progress': async () => {
           const url = stand.serve('work', (context) => context.run('one', () => count('at work')));
           stand.app.hold(url);
           const id = await stand.trigger(url, { retries: 1, retryDelay: '10' });
@@ -213,7 +213,7 @@ describe('runs through a SIGKILL and a restart', function () {
       after(() => stand?.stop());
 
       for (const name of Object.keys(waits)) {
-        it(`that wait for ${name} go on where they were`, async () => {
+        it(`that wait for ${name} continue after the restart`, async () => {
           const { id, result, posts } = interrupted.get(name) as Interrupted;
           expect((await stand.ended(id)).result, stand.toldOf(id)).to.deep.equal(result);
           expect(stand.posts(id).length, stand.toldOf(id)).to.be.within(...posts);
@@ -222,7 +222,7 @@ describe('runs through a SIGKILL and a restart', function () {
         });
       }
 
-      it('whose failure could not be told yet have it told', async () => {
+      it('with a pending failure function call it after the restart', async () => {
         await eventually(() => expect(failures).to.deep.equal([['payload', 'own', 'it failed']]), SOON);
         await stand.log(failed, (run) => {
           expect(run.workflowState).to.equal('RUN_FAILED');
@@ -231,7 +231,7 @@ describe('runs through a SIGKILL and a restart', function () {
         expect((await stand.client.dlq.list({ filter: { workflowRunId: failed } })).messages).to.have.length(1);
       });
 
-      it('have done each step that was done before once', () => {
+      it('do not repeat completed steps', () => {
         expect(Object.fromEntries(calls)).to.deep.include({
           'before the sleep': 1,
           'after the sleep': 1,

@@ -1,4 +1,4 @@
-/** Every way in which a run of the published client starts, and what its endpoint is sent from then on. */
+/** Every way in which a run of the published client starts, and the requests to its endpoint. */
 import { WorkflowNonRetryableError } from '@upstash/workflow';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -18,7 +18,7 @@ type TwoSteps = {
   readonly createdAt: number;
 };
 
-describe('starting a run with the published client', function () {
+describe('starting runs', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -62,14 +62,14 @@ describe('starting a run with the published client', function () {
     ['text', 'no JSON: ü€', 'no JSON: ü€'],
     ['text of JSON', '[1,{"a":null}]', [1, { a: null }]],
   ] as const)
-    together(`trigger: ${title}`, async () => {
+    together(`trigger: with ${title}`, async () => {
       const url = stand.serve('payload', twoSteps);
       const { id, result } = await stand.run(url, body === undefined ? {} : { body });
       expect((result as TwoSteps).payload).to.deep.equal(expected);
       expect(entriesOf(stand.posts(id)[0]!)[0]).to.include({ callType: 'step', body: body ?? '' });
     });
 
-  together('trigger: many at once, each with its own id and payload', async () => {
+  together('trigger: starts several runs, each with its own id and payload', async () => {
     const url = stand.serve('many', twoSteps);
     const own = stand.app.name('own');
     const triggered = await stand.client.trigger([
@@ -86,14 +86,14 @@ describe('starting a run with the published client', function () {
     ['a delay', () => ({ delay: 2 })],
     ['an instant', () => ({ notBefore: Math.ceil(Date.now() / 1000) + 2 })],
   ] as const)
-    together(`trigger: begins after ${title}`, async () => {
+    together(`trigger: starts after ${title}`, async () => {
       const url = stand.serve('later', twoSteps);
       const before = Date.now();
       const { id } = await stand.run(url, options());
       expect((stand.posts(id)[0]?.atMs ?? 0) - before).to.be.within(1900, 30_000);
     });
 
-  together('trigger: an id that is active is the run that there is; after its end it is a new one', async () => {
+  together('trigger: with the id of an active run returns that run; after its end, a new run', async () => {
     const url = stand.serve('same', async (context) => {
       await context.run('one', () => {});
       return context.requestPayload;
@@ -114,7 +114,7 @@ describe('starting a run with the published client', function () {
     });
   });
 
-  together('trigger: the same at once, from everywhere, is one run', async () => {
+  together('trigger: eight parallel calls with one id start one run', async () => {
     const url = stand.serve('at-once', twoSteps);
     const options = { workflowRunId: stand.app.name('at-once'), body: 'b' };
     const ids = await Promise.all(Array.from({ length: 8 }, () => stand.trigger(url, options)));
@@ -125,25 +125,22 @@ describe('starting a run with the published client', function () {
     expect(stand.posts(id)).to.have.length(3);
   });
 
-  together(
-    'trigger: once more after a run’s end is the trigger whose answer was lost, and soon a run of its own',
-    async () => {
-      const url = stand.serve('once-more', twoSteps);
-      const options = { workflowRunId: stand.app.name('once-more'), body: 'same' };
-      const { id } = await stand.run(url, options);
-      const { messageId, deduplicated } = await again(url, id);
-      expect([messageId, deduplicated]).to.deep.equal([stand.posts(id)[0]?.headers['upstash-message-id'], true]);
-      await eventually(
-        async () => {
-          await stand.trigger(url, options);
-          expect(stand.posts(id).length).to.be.above(3);
-        },
-        { timeoutMs: 30_000, everyMs: 200 },
-      );
-      await stand.ended(id);
-      expect(stand.posts(id)).to.have.length(6);
-    },
-  );
+  together('trigger: repeated soon after the end of a run is deduplicated, and later starts a new run', async () => {
+    const url = stand.serve('once-more', twoSteps);
+    const options = { workflowRunId: stand.app.name('once-more'), body: 'same' };
+    const { id } = await stand.run(url, options);
+    const { messageId, deduplicated } = await again(url, id);
+    expect([messageId, deduplicated]).to.deep.equal([stand.posts(id)[0]?.headers['upstash-message-id'], true]);
+    await eventually(
+      async () => {
+        await stand.trigger(url, options);
+        expect(stand.posts(id).length).to.be.above(3);
+      },
+      { timeoutMs: 30_000, everyMs: 200 },
+    );
+    await stand.ended(id);
+    expect(stand.posts(id)).to.have.length(6);
+  });
 
   /** What the server says to a trigger with the same payload. */
   const again = async (url: string, id: string) => {
@@ -159,7 +156,7 @@ describe('starting a run with the published client', function () {
     return json as { messageId: string; deduplicated?: boolean };
   };
 
-  together('over REST: with an id of its own or a given one, and the function that failures are told to', async () => {
+  together('POST /v2/trigger: with a generated or given id, and a failure function', async () => {
     const failures: unknown[] = [];
     const url = stand.serve(
       'rest',
@@ -192,7 +189,7 @@ describe('starting a run with the published client', function () {
     await stand.log(given, (run) => expect(run.failureFunction?.state).to.equal('CALLBACK_SUCCESS'));
   });
 
-  together('over REST: many at once', async () => {
+  together('POST /v2/batch/trigger: starts several runs', async () => {
     const url = stand.serve('batch', twoSteps);
     const items = ['a', 'b'].map((body) => ({ destination: url, body, headers: { 'Upstash-Forward-X-Own': body } }));
     const { status, json } = await stand.queue.post('/v2/batch/trigger', { body: items });
@@ -206,7 +203,7 @@ describe('starting a run with the published client', function () {
   });
 
   together(
-    'a request to the endpoint itself: its headers go with every step, and failures are told to nobody',
+    'a request to the endpoint itself: its headers go with every step, and no failure function is called',
     async () => {
       const flow: Flow = async (context) => {
         const seen = await twoSteps(context);
@@ -240,7 +237,7 @@ describe('starting a run with the published client', function () {
     },
   );
 
-  together('a message of the queue', async () => {
+  together('a message of the queue starts a run', async () => {
     const url = stand.serve('message', twoSteps);
     const { messageId } = await stand.queue.client.publishJSON({ url, body: { a: 1 }, headers: { 'X-Own': 'own' } });
     const { id, result } = await startedBy(url, (headers) => headers['upstash-message-id'] === messageId);
@@ -256,7 +253,7 @@ describe('starting a run with the published client', function () {
     ).to.equal(4);
   });
 
-  together('a schedule', async () => {
+  together('a schedule starts a run', async () => {
     const { result } = await startedBy(stand.scheduled as string, () => true, 90_000);
     expect(result).to.equal('tick');
   });

@@ -1,4 +1,4 @@
-/** What servers get wrong with workflows, each as what a program with the published client sees of it. */
+/** Common faults of workflow servers, each as a program with the published client would see it. */
 import { Client as QueueClient, Receiver } from '@upstash/qstash';
 import { Client } from '@upstash/workflow';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { RUN_TIMEOUT_MS, sharedStand, UNSIGNED, type WorkflowStand } from '../..
 
 const SOON = { timeoutMs: RUN_TIMEOUT_MS, everyMs: 50 };
 
-describe('traps of workflows', function () {
+describe('compatibility of workflows', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   before(async () => {
@@ -31,7 +31,7 @@ describe('traps of workflows', function () {
       { failureFunction: async (payload) => void told.push(payload.context.requestPayload) },
     );
 
-  together('1: each list ends with the entry that is delivered, though others have come since', async () => {
+  together('1: each list ends with the delivered entry, also when later entries exist', async () => {
     const url = stand.serve('group', (context) =>
       Promise.all(['a', 'b', 'c', 'd'].map((name) => context.run(name, () => name))),
     );
@@ -53,7 +53,7 @@ describe('traps of workflows', function () {
     expect(lists.size).to.equal(1 + 4 + 4);
   });
 
-  together('2: the result of a call comes without the version of the protocol', async () => {
+  together('2: the result of a call has no protocol version header', async () => {
     const url = stand.serve('call', async (context) => (await context.call('call', { url: call() })).status);
     const { id, result } = await stand.run(url);
     expect(result).to.equal(200);
@@ -69,7 +69,7 @@ describe('traps of workflows', function () {
     });
   });
 
-  together('3: headers of the trigger come with every delivery', async () => {
+  together('3: headers of the trigger are in every delivery', async () => {
     const eventId = stand.app.name('event');
     const url = stand.serve('headers', async (context) => {
       await context.run('run', () => {});
@@ -86,7 +86,7 @@ describe('traps of workflows', function () {
     for (const { headers } of posts) expect(headers['x-own']).to.equal('own');
   });
 
-  together('4: only what comes too late for its run is answered with 400', async () => {
+  together('4: only a step submitted after its run has ended gets 400', async () => {
     const url = stand.serve('over', (context) => context.sleep('sleep', '1h'));
     const id = await stand.trigger(url);
     const step = { stepId: 9, stepName: 'n', stepType: 'Run', out: '1', concurrent: 1 };
@@ -116,7 +116,7 @@ describe('traps of workflows', function () {
     expect([late.status, late.json]).to.deep.equal([400, { error: 'can not append to a cancelled workflow' }]);
   });
 
-  together('5: a run may be finished twice', async () => {
+  together('5: finishing a run a second time succeeds', async () => {
     const url = stand.serve('twice', (context) => context.run('one', () => 'done'));
     stand.app.fault(url, { does: 'lose', times: 1, of: ({ body }) => entriesOf({ body }).length === 2 });
     const { id } = await stand.run(url, { retries: 1, retryDelay: '10' });
@@ -126,7 +126,7 @@ describe('traps of workflows', function () {
     expect(await stand.logOf(id, 'RUN_SUCCESS')).to.include({ workflowRunResponse: '"done"' });
   });
 
-  together('6: the result of a call, and a failure, have a body, however large lists may be', async () => {
+  together('6: the result of a call and a failure have a body, also when lists are fetched', async () => {
     const url = stand.serve(
       'call',
       async (context) => {
@@ -142,7 +142,7 @@ describe('traps of workflows', function () {
     for (const { body } of posts) expect(JSON.parse(body)).to.have.property('status');
   });
 
-  together('7: names of headers are in their canonical form', async () => {
+  together('7: response header names are canonical', async () => {
     const url = stand.serve('names', async (context) =>
       Object.keys((await context.call('call', { url: call() })).header),
     );
@@ -150,21 +150,18 @@ describe('traps of workflows', function () {
     expect(result).to.include('X-Reply-Header').and.not.include('x-reply-header');
   });
 
-  together(
-    '8: an invocation’s result says that it is neither failed nor cancelled, and has no empty body',
-    async () => {
-      const child = stand.invokable(async (context) => {
-        await context.run('one', () => {});
-      });
-      const parent = stand.invokable((context) => context.invoke('invoke', { workflow: child, body: 'b' }));
-      const urls = stand.serveMany('invoking', { parent, child });
-      const { id } = await stand.run(urls.parent);
-      const { out } = JSON.parse(entriesOf(stand.posts(id).at(-1)!)[1]!.body) as { out: string };
-      expect(JSON.parse(out)).to.deep.equal({ isCanceled: false, isFailed: false });
-    },
-  );
+  together('8: the result of context.invoke has isFailed and isCanceled, and no empty body', async () => {
+    const child = stand.invokable(async (context) => {
+      await context.run('one', () => {});
+    });
+    const parent = stand.invokable((context) => context.invoke('invoke', { workflow: child, body: 'b' }));
+    const urls = stand.serveMany('invoking', { parent, child });
+    const { id } = await stand.run(urls.parent);
+    const { out } = JSON.parse(entriesOf(stand.posts(id).at(-1)!)[1]!.body) as { out: string };
+    expect(JSON.parse(out)).to.deep.equal({ isCanceled: false, isFailed: false });
+  });
 
-  together('9: a token that the server made names its user, so that webhooks of that account have URLs', async () => {
+  together('9: a generated token names its user, so that webhook URLs contain it', async () => {
     const { stdout } = await stand.queue.account('create', '--name', 'other', '--email', 'other@example.com');
     const [, token = ''] = /^queue-token=(.+)$/m.exec(stdout.toString()) ?? [];
     const { UserID } = JSON.parse(Buffer.from(token, 'base64').toString()) as { UserID: string };
@@ -195,7 +192,7 @@ describe('traps of workflows', function () {
     expect((await stand.client.logs({ filter: { workflowRunId } })).runs).to.deep.equal([]);
   });
 
-  together('10: the source of a failure is the payload, not the list', async () => {
+  together('10: sourceBody of a failure is the payload, not the list of entries', async () => {
     const told: unknown[] = [];
     const { id } = await stand.run(failing(told), { body: { the: 'payload' } });
     await eventually(() => expect(told).to.deep.equal([{ the: 'payload' }]), SOON);
@@ -204,7 +201,7 @@ describe('traps of workflows', function () {
     expect(Buffer.from(sourceBody, 'base64').toString()).to.equal('{"the":"payload"}');
   });
 
-  together('11: a call in vain is a result, not a failure', async () => {
+  together('11: a failed call is a result, and does not fail the run', async () => {
     const path = stand.sink.path('refusing');
     const refusing = stand.sink.answer(path, { status: 503, body: 'no' });
     const url = stand.serve('vain', async (context) => {
@@ -224,7 +221,7 @@ describe('traps of workflows', function () {
     expect((await stand.client.dlq.list({ filter: { workflowRunId: id } })).messages).to.deep.equal([]);
   });
 
-  together('12: headers of the connection that started a run are not those of its deliveries', async () => {
+  together('12: connection headers of the first request are not in later deliveries', async () => {
     const url = stand.serve(
       'direct',
       async (context) => {
@@ -254,7 +251,7 @@ describe('traps of workflows', function () {
     }
   });
 
-  together('13: every delivery says when its run was made', async () => {
+  together('13: every delivery has the creation time of its run', async () => {
     const url = stand.serve('created', async (context) => {
       const seen = [await context.run('one', () => context.workflowRunCreatedAt)];
       await context.call('call', { url: call() });
@@ -268,7 +265,7 @@ describe('traps of workflows', function () {
     }
   });
 
-  together('14: a failure function that is not there has not succeeded', async () => {
+  together('14: a missing failure function is not reported as successful', async () => {
     const url = stand.serve('without', (context) =>
       context.run('fails', () => {
         throw new Error('it failed');
@@ -282,7 +279,7 @@ describe('traps of workflows', function () {
     expect(entry).not.to.have.any.keys('failureCallbackInfo', 'failureFunctionState');
   });
 
-  together('15: a message keeps its id through all its attempts', async () => {
+  together('15: a message keeps its id through all attempts', async () => {
     const url = stand.serve('attempts', async (context) => {
       await context.run('one', () => {});
       await Promise.all([context.run('a', () => {}), context.run('b', () => {})]);

@@ -1,4 +1,4 @@
-/** What this server cannot do for a moment costs no run a retry, though it has none. */
+/** A pause of the storage costs a run no retry. A run without retries therefore survives it. */
 import { expect } from 'chai';
 import { signalPid } from '../../support/millrace-process.js';
 import { type Flow, WorkflowStand } from '../../support/workflow-stand.js';
@@ -7,7 +7,7 @@ import { type Flow, WorkflowStand } from '../../support/workflow-stand.js';
 const SILENCE_MS = 2500;
 const HOLD_MS = 800;
 
-describe('a run without retries, while its server does not hear from its storage', function () {
+describe('a run without retries, while its storage does not answer', function () {
   this.timeout(120_000);
   let stand: WorkflowStand;
   let natsPid: number;
@@ -21,11 +21,11 @@ describe('a run without retries, while its server does not hear from its storage
     await stand?.stop();
   });
 
-  for (const [what, silenceMs] of [
-    ['hands over a step that is held', HOLD_MS - 100],
-    ['hands over a step that is held, and then asked for again', SILENCE_MS],
+  for (const [outcome, silenceMs] of [
+    ['delivers a step that was held', HOLD_MS - 100],
+    ['delivers a step that was held and then requested again', SILENCE_MS],
   ] as const) {
-    it(what, async () => {
+    it(outcome, async () => {
       const flow: Flow = async (context) => {
         await context.run('one', async () => {
           signalPid(natsPid, 'SIGSTOP');

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import type { ErrorReply } from '../../../src/domain/kv/index.js';
-import type { KvRequest } from '../../../src/messages/index.js';
+import type { KvRequest } from '../../../src/protocol/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
 const VALUE = 'x'.repeat(1000);
 
-describe('a request that bounds its answer', () => {
+describe('a request with maxAnswerBytes', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
 
@@ -30,18 +30,18 @@ describe('a request that bounds its answer', () => {
     ['GET', 'large'],
   ];
 
-  it('as a pipeline runs nothing behind the reply that leads beyond', async () => {
+  it('as a pipeline stops after the reply that exceeds the bound', async () => {
     const { replies } = await ask({ mode: 'pipeline', commands, maxAnswerBytes: 1999 });
     expect(replies).to.deep.equal([VALUE, VALUE]);
     expect((await ask({ commands: [['GET', 'a']] })).replies).to.deep.equal([null]);
   });
 
-  it('runs everything that fits', async () => {
+  it('runs every command when all replies fit', async () => {
     const { replies } = await ask({ mode: 'pipeline', commands, maxAnswerBytes: 4000 });
     expect(replies).to.have.length(4);
   });
 
-  it('as a transaction answers reads behind it with an error, and writes as ever', async () => {
+  it('as a transaction answers reads after the bound with an error and still runs its writes', async () => {
     const { replies = [] } = await ask({ mode: 'transaction', commands, maxAnswerBytes: 999 });
     expect(replies.map((reply) => (reply as ErrorReply | undefined)?.text ?? reply)).to.deep.equal([
       VALUE,

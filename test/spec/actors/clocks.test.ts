@@ -1,6 +1,6 @@
 /**
- * Wrong clocks: nothing expires early by one, and nothing stands still because of one.
- * Proves CW1–CW4, GC1–GC3, ST1, ST2.
+ * Wrong clocks: no key expires early because of one, and no shard stops serving because of one. Proves CW1–CW4,
+ * GC1–GC3, ST1, ST2.
  */
 import { expect } from 'chai';
 import { BootRecord } from '../../../src/actors/runtime/boot-record.js';
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const LIMITS = { jumpMs: 250, maxSkewMs: 2000 };
 const DISTANCES = [HOUR_MS, -HOUR_MS, 600_000, -600_000];
 
-describe('the time of a process', () => {
+describe('the clock of a process', () => {
   let machine: ManualTime;
   let sleptMs: number;
   let clock: GuardedClock;
@@ -27,7 +27,7 @@ describe('the time of a process', () => {
   });
 
   for (const byMs of DISTANCES) {
-    it(`goes on as if nothing was when the clock is set by ${byMs / 60_000} minutes, and says so once`, async () => {
+    it(`keeps counting steadily when the wall clock is set by ${byMs / 60_000} minutes, and reports the change once`, async () => {
       const startMs = clock.nowMs();
       await machine.advance(1000);
       machine.jumpWallClock(byMs);
@@ -41,7 +41,7 @@ describe('the time of a process', () => {
     });
   }
 
-  it('has passed as much as a suspended machine slept', async () => {
+  it('advances by the time that a suspended machine slept', async () => {
     const startMs = clock.nowMs();
     machine.jumpWallClock(HOUR_MS);
     sleptMs += HOUR_MS;
@@ -50,7 +50,7 @@ describe('the time of a process', () => {
     expect(clock.machineAheadMs).to.equal(0);
   });
 
-  it('does not jump with a monotonic clock that the time since boot contradicts', async () => {
+  it('ignores a jump of the monotonic clock that the time since boot contradicts', async () => {
     const startMs = clock.nowMs();
     await machine.advance(HOUR_MS);
     sleptMs -= HOUR_MS;
@@ -61,7 +61,7 @@ describe('the time of a process', () => {
     expect(clock.nowMs() - startMs).to.equal(1000);
   });
 
-  it('follows small corrections slowly, both ways', async () => {
+  it('follows small corrections of the wall clock slowly, in both directions', async () => {
     for (const byMs of [200, -200]) {
       machine.jumpWallClock(byMs);
       expect(clock.check().kind).to.equal('steady');
@@ -76,7 +76,7 @@ describe('the time of a process', () => {
     }
   });
 
-  it('is what it was before, and what has passed since, for the next process on the same machine (BR1)', async () => {
+  it('continues from the recorded time plus the time since boot in the next process on the same machine (BR1)', async () => {
     const leases = new MemoryLeaseStore();
     const boot = { bootId: 'boot', sinceBootMs: () => machine.monotonicMs() };
     await new BootRecord(leases, { ...boot, bootId: 'another' }).keep(1);
@@ -94,8 +94,8 @@ describe('the time of a process', () => {
   });
 });
 
-describe('the time of a shard', () => {
-  it('goes on from a journal that is ahead, as fast as time passes, and never falls', async () => {
+describe('the clock of a shard', () => {
+  it('continues from a journal that is ahead of the wall clock, at normal speed, and never goes back', async () => {
     const machine = new ManualTime();
     const time = new ShardTime(machine);
     const journalMs = machine.nowMs() + HOUR_MS;
@@ -109,7 +109,7 @@ describe('the time of a shard', () => {
     expect(time.nowMs() - journalMs).to.be.at.least(9980);
   });
 
-  it('comes back to the right one by a thousandth of what passes', async () => {
+  it('returns to the wall clock by a thousandth of the elapsed time', async () => {
     const machine = new ManualTime();
     const time = new ShardTime(machine);
     time.follow(machine.nowMs() + 10_000);
@@ -121,7 +121,7 @@ describe('the time of a shard', () => {
   });
 });
 
-describe('a process whose clock is wrong', () => {
+describe('a process with a wrong clock', () => {
   let stand: KvClusterStand;
 
   beforeEach(() => {
@@ -139,7 +139,7 @@ describe('a process whose clock is wrong', () => {
   }
 
   for (const aheadMs of DISTANCES) {
-    it(`owns nothing when it joins ${aheadMs / 60_000} minutes ahead, and nothing is lost or stands still`, async () => {
+    it(`owns no shard when it joins ${aheadMs / 60_000} minutes ahead, and the other process loses no data and keeps serving`, async () => {
       const right = await stand.start();
       await stand.time.advance(1000);
       await right.run('SET early v EX 5000');
@@ -147,7 +147,7 @@ describe('a process whose clock is wrong', () => {
       const wrong = await stand.start(aheadMs);
       expect(await settled(right)).to.equal(right);
       expect(wrong.clocks.isExcluded).to.equal(true);
-      expect(wrong.clocks.describe()).to.match(/^the machine's clock is \d+\.\d s (ahead|behind): owns nothing$/);
+      expect(wrong.clocks.describe()).to.match(/^the machine's clock is \d+\.\d s (ahead|behind): owns no shards$/);
       expect(right.clocks.isExcluded).to.equal(false);
       // What it answers its own callers by is the others' time.
       expect(Math.abs(wrong.clock.nowMs() - right.clock.nowMs())).to.be.lessThan(50);
@@ -157,7 +157,7 @@ describe('a process whose clock is wrong', () => {
       expect(await wrong.run('GET soon')).to.equal(null);
     });
 
-    it(`hands over when its clock is set by ${aheadMs / 60_000} minutes, before anything expires by it`, async () => {
+    it(`hands its shards over when its clock is set by ${aheadMs / 60_000} minutes, before a key expires by the wrong time`, async () => {
       const one = await stand.start();
       await stand.time.advance(500);
       const two = await stand.start();
@@ -180,7 +180,7 @@ describe('a process whose clock is wrong', () => {
     });
   }
 
-  it('goes on by monotonic time when there is nobody whose clock is right', async () => {
+  it('keeps its shards and uses monotonic time while no other process is there', async () => {
     const only = await stand.start();
     await stand.time.advance(1000);
     await only.run('SET early v EX 600');
@@ -192,7 +192,7 @@ describe('a process whose clock is wrong', () => {
     expect(await only.run('TTL early')).to.be.within(590, 600);
   });
 
-  it('hands over to one that joins with the right clock', async () => {
+  it('hands over to a process that joins with the right clock', async () => {
     const alone = await stand.start();
     await stand.time.advance(1000);
     await alone.run('SET early v EX 600');
@@ -204,7 +204,7 @@ describe('a process whose clock is wrong', () => {
     expect(await right.run('TTL early')).to.be.within(580, 600);
   });
 
-  it('does not stand still when all are right and the journal is ahead', async () => {
+  it('keeps serving when all clocks agree and the journal is ahead of them', async () => {
     const wrong = await stand.start(HOUR_MS);
     await stand.time.advance(1000);
     await wrong.run('SET a v EX 30');
@@ -225,7 +225,7 @@ describe('a process whose clock is wrong', () => {
     for (const key of ['a', 'b', 'c']) expect(await right.run(`GET ${key}`), key).to.equal(null);
   });
 
-  it('waits for the clocks of those who were there before it takes anything', async () => {
+  it('compares clocks with the earlier processes before it takes a shard', async () => {
     const right = await stand.start();
     await stand.time.advance(500);
     await right.host.stop();
@@ -235,7 +235,7 @@ describe('a process whose clock is wrong', () => {
     expect(stand.owners()).to.deep.equal([]);
   });
 
-  it('is judged by the difference alone, not by how long messages are under way', async () => {
+  it('is judged by the clock difference alone, not by the transit time of heartbeats', async () => {
     const one = await stand.start();
     await stand.time.advance(500);
     const two = await stand.start(MAX_SKEW_MS - 100);

@@ -7,7 +7,7 @@ import { KvShardStand } from '../../support/kv-shard-stand.js';
 const KEYS = 530;
 const HELD_AFTER = 200;
 
-describe('the size of a database while its shard is being loaded', () => {
+describe('the size gauge of a database while its shard is loading', () => {
   let stand: KvShardStand;
   let told: KvGauge[];
   let gauges: KvGauges;
@@ -40,7 +40,7 @@ describe('the size of a database while its shard is being loaded', () => {
     for (const each of stand.actors) each.fail(new Error('the test is over'));
   });
 
-  it('is not told, and is told whole once the shard serves', async () => {
+  it('is not reported before the shard serves, and is then reported in full', async () => {
     let letOn = () => {};
     const held = new Promise<void>((resolve) => {
       letOn = resolve;
@@ -68,8 +68,8 @@ describe('the size of a database while its shard is being loaded', () => {
   });
 });
 
-describe('the size of a database whose shard moves between processes', () => {
-  it('is told by one after the other, with rising epochs, and never by one that has lost the shard', async () => {
+describe('the size gauge of a database during a move of its shard', () => {
+  it('is reported by one owner after the other, with rising epochs, and never by a process that lost the shard', async () => {
     const stand = new KvClusterStand();
     const told: (KvGauge & { process: number })[] = [];
     const start = async (number: number) => {

@@ -1,4 +1,4 @@
-/** An owner's answer that arrives when its successor was asked already. Proves RC6. */
+/** An owner's answer that arrives after its successor was asked. Proves RC6. */
 import { expect } from 'chai';
 import { ShardCaller } from '../../../src/actors/runtime/index.js';
 import {
@@ -12,13 +12,13 @@ import type { Bus } from '../../../src/ports/index.js';
 import { SHARD } from '../../support/kv-shard-stand.js';
 import { ManualTime } from '../../support/memory/index.js';
 
-const LIMITS = { deadlineMs: 2_000, tryMs: 200, pauseMs: 50, settleMs: 500 };
+const LIMITS = { deadlineMs: 2_000, tryMs: 200, pauseMs: 50, settleMs: 500, storingMs: 500 };
 const bytes = (text: string) => Buffer.from(text);
 
-describe('an answer that comes when a successor was asked already', () => {
+describe('the answer of an old owner that arrives after its successor was asked', () => {
   let time: ManualTime;
   let caller: ShardCaller;
-  /** What was asked of each activation and waits for the test's answer. */
+  /** The requests to each activation that wait for an answer of the test. */
   let asked: { readonly command: RemoteCommand; answer(payload: Uint8Array): void }[];
   let epoch: number;
   let said: string | undefined;
@@ -66,21 +66,21 @@ describe('an answer that comes when a successor was asked already', () => {
   }
   const refused = () => encodeAnswer(bytes('refused'), { epoch: 1, atMs: time.monotonicMs() });
 
-  it('is not believed: what the first one has refused, the second one may have accepted', async () => {
+  it('is ignored when it is a refusal, because the successor may have accepted the command', async () => {
     await answers(1, refused());
     expect(said).to.equal(undefined);
     await answers(2, encodeAnswer(bytes('accepted'), now()));
     expect(said).to.equal('accepted');
   });
 
-  it('is the answer once the second one has said that it was executed before', async () => {
+  it('is used once the successor reports that the command was executed before', async () => {
     await answers(1, refused());
     const before = new MillraceError('OUTCOME_UNKNOWN', 'executed, the reply was lost', { isExecuted: true });
     await answers(2, encodeFailure(before, now()));
     expect(said).to.equal('refused');
   });
 
-  it('is the answer once the second one will not begin it', async () => {
+  it('is used once the successor reports that it will not execute the command', async () => {
     await answers(1, refused());
     await answers(2, encodeFailure(new MillraceError('SHARD_UNAVAILABLE', 'it is being handed over'), now()));
     expect(said).to.equal('refused');

@@ -6,7 +6,7 @@ import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
 
 const LONG_MS = 3_600_000;
 
-describe('partitions in memory', () => {
+describe('passivation of partitions', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
 
@@ -32,17 +32,17 @@ describe('partitions in memory', () => {
     return stand.planes[0]?.passivateIdle(stand.time.nowMs()) ?? 0;
   }
 
-  it('stay while no snapshot covers them, however idle they are', async () => {
+  it('keeps partitions that no snapshot covers in memory, even if they are idle for long', async () => {
     await stand.time.advance(LONG_MS);
     expect(passivate()).to.equal(0);
   });
 
-  it('stay while they are used, though a snapshot covers them', async () => {
+  it('keeps partitions in use in memory, even if a snapshot covers them', async () => {
     await snapshot();
     expect(passivate()).to.equal(0);
   });
 
-  it('are put away when they are idle and covered, and come back when they are asked for', async () => {
+  it('removes idle partitions that a snapshot covers, and loads them at the next request', async () => {
     await snapshot();
     await stand.time.advance(LONG_MS);
     expect(passivate()).to.equal(1);
@@ -52,7 +52,7 @@ describe('partitions in memory', () => {
     expect(read.replies).to.deep.equal(['1', '2', 2]);
   });
 
-  it('go on with their chain after they came back', async () => {
+  it('continues the chain of a partition after it was loaded again', async () => {
     await snapshot();
     await stand.time.advance(LONG_MS);
     passivate();
@@ -64,7 +64,7 @@ describe('partitions in memory', () => {
     expect(read.replies).to.deep.equal(['1', '3']);
   });
 
-  it('are loaded by a successor from the snapshot and the entries behind it', async () => {
+  it('lets a successor load partitions from the snapshot and the later entries', async () => {
     await snapshot();
     stand.send(actor, 'SET a 9');
     await stand.settle();
@@ -75,7 +75,7 @@ describe('partitions in memory', () => {
     expect(read.replies).to.deep.equal(['9', '2']);
   });
 
-  it('lose what expires though only another one is asked for anything, as soon as they are loaded', async () => {
+  it('lets keys of a loaded partition expire although no request uses it', async () => {
     stand.send(actor, 'SET brief 1 PX 1000');
     await stand.settle();
     await snapshot();
@@ -90,7 +90,7 @@ describe('partitions in memory', () => {
     expect(sizes()).to.deep.equal([2, 0]);
   });
 
-  it('are the same when the front of the journal is gone', async () => {
+  it('loads the same state when the front of the journal was truncated', async () => {
     await snapshot();
     stand.send(actor, 'SET a 9');
     await stand.settle();

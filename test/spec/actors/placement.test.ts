@@ -1,4 +1,4 @@
-/** Where operators want shards, and where they are. Proves PL1–PL4, STE1, STE2. */
+/** The wishes of operators for the placement of shards, and their owners. Proves PL1–PL4, STE1, STE2. */
 import { expect } from 'chai';
 import { MAX_DRAINED, Steering } from '../../../src/actors/cluster/index.js';
 import { WISHES_KEY } from '../../../src/actors/runtime/index.js';
@@ -31,7 +31,7 @@ describe('the placement of a shard', () => {
   };
   const idOf = ({ session }: KvProcess) => session.processId;
 
-  it('follows a wish, stays with it while the wish lasts, and goes back when it is withdrawn', async () => {
+  it('follows the wish of an operator, keeps to it while it lasts, and returns when it is withdrawn', async () => {
     const { owner, others } = await three();
     const [wanted] = others;
     await owner.run('SET a 1');
@@ -46,7 +46,7 @@ describe('the placement of a shard', () => {
     expect(stand.owners()).to.deep.equal([owner]);
   });
 
-  it('is with a process that has the role for it', async () => {
+  it('chooses a process that has the role for the shard', async () => {
     for (let count = 0; count < 4; count += 1) await stand.start(0, ['queue']);
     const forDatabases = await stand.start(0, ['kv']);
     await stand.time.advance(10_000);
@@ -55,7 +55,7 @@ describe('the placement of a shard', () => {
     expect(await forDatabases.run('GET a')).to.equal('1');
   });
 
-  it('is as if nobody had wished when the process that was named is gone', async () => {
+  it('falls back to the default when the process that an operator named is gone', async () => {
     const { owner, others } = await three();
     const [wanted] = others;
     await steering.move(SHARD, idOf(wanted));
@@ -65,7 +65,7 @@ describe('the placement of a shard', () => {
     expect(owner.host.actorOf(SHARD)?.state).to.equal('serving');
   });
 
-  it('is with nobody who is drained, unless all are', async () => {
+  it('avoids drained processes, unless all are drained', async () => {
     const { owner, others } = await three();
     await steering.drain(idOf(owner), IS_THERE);
     await stand.time.advance(3000);
@@ -83,7 +83,7 @@ describe('the placement of a shard', () => {
     expect(stand.owners()).to.deep.equal([owner]);
   });
 
-  it('does not change hands before whoever is to have it knows that it is', async () => {
+  it('does not change before the chosen process has read the wish', async () => {
     const { owner, others } = await three();
     const [wanted] = others;
     const { get } = stand.leases;
@@ -96,7 +96,7 @@ describe('the placement of a shard', () => {
     expect(stand.owners()).to.deep.equal([wanted]);
   });
 
-  it('is not handed to one that has read other wishes, and is to one of an older version that goes by none', async () => {
+  it('waits for a process that has read other wishes, and does not wait for an older version without wishes', async () => {
     const { owner, others } = await three();
     const [behind, older] = others;
     const { placement } = owner.session;
@@ -117,7 +117,7 @@ describe('the placement of a shard', () => {
     expect(placement.isKnownTo(older.session.id, SHARD, all), 'by itself it belongs to the owner').to.equal(false);
   });
 
-  it('is wished once, however often, and together with what others wish', async () => {
+  it('stores repeated wishes once, together with the wishes of others', async () => {
     const [a, b] = ['node-a', 'node-b'] as [SessionId, SessionId];
     for (let twice = 0; twice < 2; twice += 1) {
       await steering.drain(a, IS_THERE);
@@ -136,7 +136,7 @@ describe('the placement of a shard', () => {
     expect((await wishes()).moves, 'nothing is wanted where nothing may be').to.deep.equal([]);
   });
 
-  it('has so many drained processes at most; those that are gone make room', async () => {
+  it('accepts a bounded number of drained processes; processes that are gone make room', async () => {
     const names = Array.from({ length: MAX_DRAINED + 1 }, (_, at) => `node-${at}` as SessionId);
     for (const name of names.slice(0, MAX_DRAINED)) await steering.drain(name, IS_THERE);
     const last = names.at(-1) as SessionId;

@@ -5,7 +5,7 @@ import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { ERRORS, OK, VerbatimReply } from '../../../src/domain/kv/index.js';
 import { KvShardStand } from '../../support/kv-shard-stand.js';
 
-describe('quick reads of one row in a row', () => {
+describe('consecutive quick reads with the same command', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
 
@@ -16,13 +16,13 @@ describe('quick reads of one row in a row', () => {
     await stand.settle();
   });
 
-  it('are answered each for itself, refusals among them, and what is of another row between them', async () => {
+  it('are each answered, with their errors, also with other commands in between', async () => {
     const lines = ['GET a', 'GET list', 'GET b', 'GET c', 'EXISTS a', 'EXISTS b', 'SET b 2', 'GET b', 'GET a'];
     const { replies } = await answered(lines);
     expect(replies).to.deep.equal(['1', ERRORS.wrongType, null, '3', 1, 0, OK, '2', '1']);
   });
 
-  it('are counted each, with those that failed', async () => {
+  it('are each counted, including those that failed', async () => {
     await answered(['GET a', 'GET list', 'GET b', 'GET c']);
     const { replies = [] } = await answered(['INFO commandstats', 'INFO stats']);
     const [commands = '', stats = ''] = replies.map((reply) => (reply instanceof VerbatimReply ? reply.text : reply));
@@ -32,7 +32,7 @@ describe('quick reads of one row in a row', () => {
       .and.match(/keyspace_misses:1/);
   });
 
-  it('wait all together for what one of them has seen and is not stored', async () => {
+  it('all wait for the entry of an uncommitted write that one of them has seen', async () => {
     stand.journal.isOpen = false;
     stand.send(actor, 'SET b 2');
     await stand.settle();
@@ -47,13 +47,13 @@ describe('quick reads of one row in a row', () => {
     expect(seeing.replies).to.deep.equal(['1', '2', '3']);
   });
 
-  it('end where the answer is enough for once', async () => {
+  it('stop at the answer bound of the request', async () => {
     const some = stand.ask(actor, { mode: 'pipeline', commands: Array(5).fill(['GET', 'a']), maxAnswerBytes: 1 });
     await stand.settle();
     expect(some.replies).to.deep.equal(['1', '1']);
   });
 
-  it('are each slow where that is asked for', async () => {
+  it('are each logged as slow when slowlog-log-slower-than is 0', async () => {
     await stand.time.advance(1);
     await answered(['CONFIG SET slowlog-log-slower-than 0', 'SLOWLOG RESET', 'GET a', 'GET b', 'GET c']);
     const { replies } = await answered(['SLOWLOG LEN']);

@@ -11,13 +11,13 @@ import {
 } from '../../../src/codec/remote/index.js';
 import { OK, type Reply } from '../../../src/domain/kv/index.js';
 import { type CommandId, type DatabaseId, isMillraceError, type MillraceError } from '../../../src/kernel/index.js';
-import { kvPartition } from '../../../src/messages/index.js';
+import { kvPartition } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
 import { type MemoryBus, MemoryNetwork } from '../../support/memory/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
-const LIMITS = { deadlineMs: 1000, tryMs: 200, pauseMs: 50, settleMs: 500 };
+const LIMITS = { deadlineMs: 1000, tryMs: 200, pauseMs: 50, settleMs: 500, storingMs: 3000 };
 const TOPIC = { kind: 'command', shard: SHARD } as const;
 
 interface Told {
@@ -81,7 +81,7 @@ describe('a command to an owner in another process', () => {
     return told;
   }
 
-  /** In small steps: what one process says reaches the other some turns of the loop later. */
+  /** Time passes in small steps: a message reaches the other process some turns of the loop later. */
   async function pass(ms: number): Promise<void> {
     const endMs = stand.time.monotonicMs() + ms;
     while (stand.time.monotonicMs() < endMs) await stand.time.advance(Math.min(5, endMs - stand.time.monotonicMs()));
@@ -94,13 +94,13 @@ describe('a command to an owner in another process', () => {
     return outcome.replies?.[0];
   }
 
-  /** An owner that stands still: what is sent to it is received and not answered. */
+  /** A frozen owner: messages to it are received and not answered. */
   async function standStill(bus: MemoryBus): Promise<void> {
     bus.setConnected(false);
     network.connect().serve(TOPIC, () => new Promise(() => {}));
   }
 
-  /** An owner whose answers to commands wait until a test hands them on. */
+  /** An owner with answers to commands that wait until a test releases them. */
   function servedThroughATest(actor: ShardActor<KvWork>) {
     const inner = new MemoryNetwork(stand.time);
     serveKvShard(inner.connect(), actor, { maxAnswers: 100, maxBytes: 1_000_000 });
@@ -117,7 +117,7 @@ describe('a command to an owner in another process', () => {
     return { tries: () => sent.filter(({ ask: what }) => what === 'command'), answers };
   }
 
-  it('carries one id through all its tries, and another has another (RQ1)', async () => {
+  it('carries one id through all its tries, and each command has its own id (RQ1)', async () => {
     const actor = await stand.serving();
     const { tries, answers } = servedThroughATest(actor);
     const first = ask('INCR n');
@@ -134,11 +134,11 @@ describe('a command to an owner in another process', () => {
     expect(await read(actor, 'GET n')).to.equal('2');
   });
 
-  for (const [what, afterMs] of [
-    ['while a later one is open', 2 * LIMITS.tryMs + 10],
-    ['while it is asked what became of it', LIMITS.deadlineMs + 100],
+  for (const [moment, afterMs] of [
+    ['while a later try is open', 2 * LIMITS.tryMs + 10],
+    ['while its caller asks for the outcome', LIMITS.deadlineMs + 100],
   ] as const) {
-    it(`is answered by the answer to its first try, ${what} (RC2)`, async () => {
+    it(`is answered by the late answer to its first try, ${moment} (RC2)`, async () => {
       const actor = await stand.serving();
       const { tries, answers } = servedThroughATest(actor);
       const told = ask('INCR n');
@@ -154,14 +154,14 @@ describe('a command to an owner in another process', () => {
     });
   }
 
-  it('is answered, the first one too', async () => {
+  it('is answered, also when it is the first one', async () => {
     serve(await stand.serving());
     const [first, second] = [ask('INCR n'), ask('INCR n')];
     await pass(100);
     expect([first.reply, second.reply]).to.have.members([1, 2]);
   });
 
-  it('that is half done is ended when its client has left, and nothing of it stays', async () => {
+  it('is stopped halfway and undone when its client has left', async () => {
     stand.scriptLimits = { ...stand.scriptLimits, totalMs: 60_000 };
     const actor = await stand.serving();
     serve(actor);
@@ -188,7 +188,7 @@ describe('a command to an owner in another process', () => {
     expect(script.afterMs).to.be.below(LIMITS.deadlineMs);
   });
 
-  it('is told by an owner that has ended that it has, until a successor is asked', async () => {
+  it('is refused by an owner that has ended, until a successor is asked', async () => {
     const actor = await stand.serving();
     serve(actor);
     const drained = actor.drain();
@@ -228,7 +228,7 @@ describe('a command to an owner in another process', () => {
     expect(await said('command')).to.include({ code: 'SHARD_UNAVAILABLE', isUnserved: true });
   });
 
-  it('that its client was told nothing certain about is not executed by a successor that comes up later', async () => {
+  it('is not executed by a later successor after its client was told that the outcome is unknown', async () => {
     const bus = serve(await stand.serving());
     ask('SET other 1');
     await pass(50);
@@ -249,14 +249,14 @@ describe('a command to an owner in another process', () => {
     expect(await read(second, 'GET k')).to.equal(null);
   });
 
-  it('that waited in the mailbox until its time was over is not executed', async () => {
+  it('is not executed when its time ends while its owner is still loading, and its client is told so (RC3)', async () => {
     stand.journal.isOpen = false;
     const actor = stand.activate({}, { ...ROOMY_HOLD });
     void actor.start();
     serve(actor);
     const told = ask('SET k v');
-    await pass(LIMITS.deadlineMs + LIMITS.settleMs + 100);
-    expect(told.failure?.code).to.equal('OUTCOME_UNKNOWN');
+    await pass(LIMITS.deadlineMs + 100);
+    expect(told.failure?.code).to.equal('SHARD_UNAVAILABLE');
     stand.journal.isOpen = true;
     await stand.journal.held.pop()?.ack();
     await pass(500);
@@ -264,7 +264,26 @@ describe('a command to an owner in another process', () => {
     expect(await read(actor, 'GET k')).to.equal(null);
   });
 
-  it('is known not to have been executed when a successor says so in time, and "nothing happened" is said', async () => {
+  it('is reported as not executed when its owner handed over and the next owner held it', async () => {
+    const first = await stand.serving();
+    serve(first);
+    ask('SET other 1');
+    await pass(50);
+    await first.drain();
+    stand.journal.isOpen = false;
+    const second = stand.activate({ releasedEpoch: first.epoch }, { ...ROOMY_HOLD });
+    void second.start();
+    serve(second);
+    const told = ask('INCR n');
+    await pass(LIMITS.deadlineMs + 100);
+    expect(told.failure?.code).to.equal('SHARD_UNAVAILABLE');
+    stand.journal.isOpen = true;
+    for (const append of stand.journal.held.splice(0)) await append.ack();
+    await pass(500);
+    expect(await read(second, 'GET n')).to.equal(null);
+  });
+
+  it('is reported as not executed when a successor confirms that before the settle time is over', async () => {
     const bus = serve(await stand.serving());
     ask('SET other 1');
     await pass(50);
@@ -278,7 +297,7 @@ describe('a command to an owner in another process', () => {
     expect(await read(second, 'GET k')).to.equal(null);
   });
 
-  it('is executed by a successor when the owner that it was sent to stands still', async () => {
+  it('is executed by a successor when the first owner is frozen', async () => {
     const bus = serve(await stand.serving());
     ask('SET n 5');
     await pass(50);
@@ -290,7 +309,7 @@ describe('a command to an owner in another process', () => {
     expect(told.reply).to.equal(6);
   });
 
-  it('that publishes is not executed by a successor when the owner that it was sent to may have executed it (RC5)', async () => {
+  it('that publishes is not executed by a successor when the first owner may have executed it (RC5)', async () => {
     const bus = serve(await stand.serving());
     ask('SET other 1');
     await pass(50);
@@ -303,7 +322,7 @@ describe('a command to an owner in another process', () => {
     expect(told.failure?.code).to.equal('OUTCOME_UNKNOWN');
   });
 
-  it('that publishes is executed by a successor to which the owner that it was sent to has handed over', async () => {
+  it('that publishes is executed by a successor to which the first owner has handed over', async () => {
     const first = await stand.serving();
     const bus = serve(first);
     ask('SET other 1');
@@ -316,7 +335,27 @@ describe('a command to an owner in another process', () => {
     expect(told.reply).to.equal(0);
   });
 
-  it('that publishes is executed by a successor when nobody received it before', async () => {
+  it('that publishes is executed by a successor when the previous owner reports late that it did not execute it', async () => {
+    const first = await stand.serving();
+    const { answers } = servedThroughATest(first);
+    ask('SET other 1');
+    await pass(50);
+    for (const answer of answers.splice(0)) answer();
+    await pass(50);
+    await first.drain();
+    const told = ask('PUBLISH news 1');
+    await pass(20);
+    serve(await stand.serving({ releasedEpoch: first.epoch }));
+    const other = ask('SET other 2');
+    await pass(LIMITS.tryMs);
+    for (const answer of answers.splice(0)) answer();
+    await pass(LIMITS.deadlineMs);
+    expect(other.reply).to.deep.equal(OK);
+    expect(told.failure).to.equal(undefined);
+    expect(told.reply).to.equal(0);
+  });
+
+  it('that publishes is executed by a successor when no owner received it before', async () => {
     const bus = serve(await stand.serving());
     ask('SET other 1');
     await pass(50);
@@ -328,7 +367,7 @@ describe('a command to an owner in another process', () => {
     expect(told.reply).to.equal(0);
   });
 
-  it('is executed by no other than whom it was sent to, though both receive it', async () => {
+  it('is executed only by the owner that it was addressed to, even if another owner receives it too', async () => {
     const first = await stand.serving();
     const bus = serve(first);
     ask('SET n 5');
@@ -342,7 +381,7 @@ describe('a command to an owner in another process', () => {
     bus.setConnected(false);
   });
 
-  it('that has been executed is waited for while its entry is being stored', async () => {
+  it('that was executed is waited for while its entry is being stored', async () => {
     const actor = await stand.serving();
     serve(actor);
     stand.journal.isOpen = false;
@@ -355,17 +394,63 @@ describe('a command to an owner in another process', () => {
     expect(told.reply).to.equal(1);
   });
 
-  it('whose entry the journal does not take hears, after a time, that it may still be stored', async () => {
+  it('that was executed is answered when the next stream leader stores the entry, seconds after the hold time', async () => {
     serve(await stand.serving());
     stand.journal.isOpen = false;
     const told = ask('INCR n');
-    await pass(LIMITS.deadlineMs + LIMITS.settleMs + 60);
-    expect(told.failure).to.include({ code: 'OUTCOME_UNKNOWN' });
-    expect(told.failure?.details).to.include({ isBeingStored: true });
-    expect(told.afterMs).to.be.at.most(LIMITS.deadlineMs + LIMITS.settleMs + 60);
+    await pass(LIMITS.deadlineMs + LIMITS.storingMs - 500);
+    expect(told).to.deep.equal({});
+    stand.journal.isOpen = true;
+    await stand.journal.held.pop()?.ack();
+    await pass(50);
+    expect(told.reply).to.equal(1);
   });
 
-  it('that waits for a key gets nothing once its process has been silent for its time', async () => {
+  it('is answered with OUTCOME_UNKNOWN and isBeingStored when the journal does not store its entry within storingMs', async () => {
+    serve(await stand.serving());
+    stand.journal.isOpen = false;
+    const told = ask('INCR n');
+    await pass(LIMITS.deadlineMs + LIMITS.storingMs + 260);
+    expect(told.failure).to.include({ code: 'OUTCOME_UNKNOWN' });
+    expect(told.failure?.details).to.include({ isBeingStored: true });
+    expect(told.afterMs).to.be.at.most(LIMITS.deadlineMs + LIMITS.storingMs + 260);
+  });
+
+  it('is soon answered with OUTCOME_UNKNOWN when its owner falls silent while storing the entry', async () => {
+    const bus = serve(await stand.serving());
+    stand.journal.isOpen = false;
+    const told = ask('INCR n');
+    await pass(LIMITS.deadlineMs + LIMITS.settleMs + 500);
+    expect(told).to.deep.equal({});
+    bus.setConnected(false);
+    await pass(500);
+    expect(told.failure).to.include({ code: 'OUTCOME_UNKNOWN' });
+  });
+
+  it('that arrives while an append is unanswered is not executed if it writes, and is answered if it reads', async () => {
+    const actor = await stand.serving();
+    serve(actor);
+    stand.journal.isOpen = false;
+    const first = ask('INCR n');
+    await pass(50);
+    stand.journal.held.pop()?.loseRequest();
+    await pass(50);
+    const written = ask('SET other 1');
+    const looked = ask('GET other');
+    await pass(LIMITS.deadlineMs + LIMITS.settleMs);
+    expect(written.failure).to.include({ code: 'SHARD_UNAVAILABLE' });
+    expect(looked.reply).to.equal(null);
+    stand.journal.isOpen = true;
+    await stand.journal.held.pop()?.ack();
+    await pass(300);
+    expect(first.reply).to.equal(1);
+    expect(await read(actor, 'GET other')).to.equal(null);
+    const later = ask('SET other 2');
+    await pass(100);
+    expect(later.reply).to.deep.equal(OK);
+  });
+
+  it('that waits for a key receives no element once its process has been silent for too long', async () => {
     const actor = await stand.serving();
     serve(actor);
     ask('BLPOP list 0', 'c1:1');
@@ -376,7 +461,7 @@ describe('a command to an owner in another process', () => {
     expect(await read(actor, 'LLEN list')).to.equal(1);
   });
 
-  it('that waits for a key waits on while its process asks for it', async () => {
+  it('that waits for a key keeps waiting while its process renews it', async () => {
     const actor = await stand.serving();
     serve(actor);
     const told = ask('BLPOP list 0', 'c1:1');
@@ -387,7 +472,7 @@ describe('a command to an owner in another process', () => {
     expect(told.reply).to.deep.equal(['list', 'a']);
   });
 
-  it('whose owner speaks an earlier version is executed without a deadline', async () => {
+  it('to an owner of an earlier version is executed without a deadline', async () => {
     const actor = await stand.serving();
     const inner = new MemoryNetwork(stand.time);
     serveKvShard(inner.connect(), actor, { maxAnswers: 100, maxBytes: 1_000_000 });
@@ -407,7 +492,7 @@ describe('a command to an owner in another process', () => {
 });
 
 const CLIENT = { face: 'resp', protocol: 2, id: 'c1', address: '127.0.0.1:1', user: 'default' } as const;
-/** As long as a test wants to keep an owner from serving. */
+/** The time for which a test keeps an owner from serving. */
 const ROOMY_HOLD = {
   mailbox: { maxWorks: 100, maxBytes: 1_000_000, quantum: 65_536 },
   turn: { maxCommands: 1000, maxEffectBytes: 256 * 1024, maxMs: 1000 },

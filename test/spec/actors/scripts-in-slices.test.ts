@@ -22,12 +22,12 @@ const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1'
 const LONG =
   "redis.call('set','first','1') redis.call('publish','news','script') for i=1,10000000 do end redis.call('set','second','2') return 'ready'";
 const ENDLESS = "redis.call('set','half','1') while true do end";
-/** A callback of `table.sort` cannot be left. */
+/** A callback of `table.sort` cannot be interrupted. */
 const HELD = `table.sort({1,2}, function() ${ENDLESS} end)`;
 
 const LONG_ARGUMENT = 8 * 1024 * 1024;
 
-/** Its characters at both ends and at the seam of two slices are others than the rest. */
+/** The characters at both ends and at the border of two slices differ from the rest. */
 function givenLongArgument() {
   const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() });
   const half = 'm'.repeat(LONG_ARGUMENT / 2 - 2);
@@ -35,7 +35,7 @@ function givenLongArgument() {
   return { engine, words: ['EVAL', script, '0', `a${half}SE${half}z`], caller: { mayPause: true } };
 }
 
-describe('a script that takes long', () => {
+describe('a long script', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
 
@@ -63,7 +63,7 @@ describe('a script that takes long', () => {
       { everyMs: 0 },
     );
 
-  it('lets another database of its shard write, and store, on the way', async () => {
+  it('lets another database of its shard write and store while it runs', async () => {
     const script = evaluate(LONG);
     await stand.settle();
     const write = ofAnother('SET', 'k', 'v');
@@ -74,7 +74,7 @@ describe('a script that takes long', () => {
     expect(script.replies).to.deep.equal(['ready']);
   });
 
-  it('lets others write while a command that it calls takes long, and can be ended there', async () => {
+  it('lets others write during a long command that it calls, and can be stopped there', async () => {
     const members = Array.from({ length: 12_000 }, (_, i) => `m${i}`);
     await answered(stand.ask(actor, { commands: [['SADD', 's', ...members]] }));
     const calling = "redis.call('set','half','1') return redis.call('zunionstore','d',1,'s')";
@@ -100,7 +100,7 @@ describe('a script that takes long', () => {
     expect(after.replies).to.deep.equal([0]);
   });
 
-  it('can be left where few instructions make much of little', () => {
+  it('can be interrupted where few instructions do a lot of work', () => {
     let nowMicros = 0;
     const engine = new KvEngine(seededRandom(1), { nowMicros: () => (nowMicros += 6000), info: () => new Map() });
     const caller = { mayPause: true };
@@ -114,7 +114,7 @@ describe('a script that takes long', () => {
     expect(slices).to.be.greaterThan(2);
   });
 
-  it('is given an argument of megabytes in slices', () => {
+  it('receives an argument of several megabytes in slices', () => {
     const { engine, words, caller } = givenLongArgument();
     const rest = engine.rest(
       engine.execute(findCommand(words) as CommandSpec, words, 1, caller) as Paused,
@@ -128,7 +128,7 @@ describe('a script that takes long', () => {
     expect(slices, 'half a megabyte each').to.be.at.least(LONG_ARGUMENT / (512 * 1024));
   });
 
-  it('is in one entry, whole, whatever was stored meanwhile', async () => {
+  it('is stored whole in one entry, with entries of other databases before it', async () => {
     stand.send(actor, 'SET before 1');
     const script = evaluate(LONG);
     await answered(ofAnother('SET', 'k', '1'));
@@ -142,7 +142,7 @@ describe('a script that takes long', () => {
     expect(digestsOf(stand.planes[1] as KvPlane)).to.deep.equal(live);
   });
 
-  it('is seen by nobody before it is stored', async () => {
+  it('shows none of its writes to readers before its entry is stored', async () => {
     const script = evaluate(LONG);
     await stand.settle();
     const read = stand.send(actor, 'MGET first second');
@@ -160,7 +160,7 @@ describe('a script that takes long', () => {
     expect(read.replies).to.deep.equal([['1', '2']]);
   });
 
-  it('tells those who listen when it is done, and nothing before', async () => {
+  it('delivers its messages to subscribers when it ends, not before', async () => {
     const edge = 'edge-1' as never;
     stand.ask(actor, { mode: 'listen', listen: { edge, isWhole: true, counts: [['channel', 'news', 1]] } });
     await stand.settle();
@@ -173,7 +173,7 @@ describe('a script that takes long', () => {
     ]);
   });
 
-  it('is ended when it has worked for as long as one may, and nothing of it stays', async () => {
+  it('is stopped at its time limit, and its writes are undone', async () => {
     stand.scriptLimits = { ...stand.scriptLimits, totalMs: 200 };
     actor = await stand.serving();
     const script = evaluate(ENDLESS);
@@ -185,7 +185,7 @@ describe('a script that takes long', () => {
     expect(after.replies).to.deep.equal([0]);
   });
 
-  it('lets others write also within pcall, however deep, and is ended as late there', async () => {
+  it('lets others write also within nested pcalls, and is stopped there at the same limit', async () => {
     const nested = `local function f(n) if n > 0 then return pcall(f, n - 1) end ${LONG} end return {f(20)}`;
     const script = evaluate(nested);
     await stand.settle();
@@ -202,7 +202,7 @@ describe('a script that takes long', () => {
       .that.matches(/^ERR Script stopped: it took longer than 200 ms script/);
   });
 
-  it('is ended sooner where it cannot be interrupted', async () => {
+  it('is stopped earlier where it cannot be interrupted', async () => {
     const script = evaluate(HELD);
     await answered(script);
     expect(script.replies?.[0])
@@ -210,7 +210,7 @@ describe('a script that takes long', () => {
       .that.matches(/^ERR Script stopped: it took longer than 100 ms where it cannot be interrupted/);
   });
 
-  it('may hold up others much less after that, until time has passed, and is told so', async () => {
+  it('has a smaller limit for uninterruptible work once it was reached, until time has passed, and the error says so', async () => {
     await answered(evaluate(HELD));
     const again = evaluate(HELD);
     await answered(again);
@@ -226,7 +226,7 @@ describe('a script that takes long', () => {
     ['SCRIPT', 'KILL'],
     ['function', 'kill'],
   ]) {
-    it(`is ended by ${words.join(' ')}, which does not wait behind it, and nothing of it stays`, async () => {
+    it(`is stopped by ${words.join(' ')}, which is answered immediately, and its writes are undone`, async () => {
       const script = evaluate(ENDLESS);
       const after = stand.send(actor, 'EXISTS half');
       await stand.settle();
@@ -247,7 +247,7 @@ describe('a script that takes long', () => {
     });
   }
 
-  it('is no reason to wait for longer than a request may: who came behind it hears so, and nobody else', async () => {
+  it('holds up later requests of its database for at most the hold time; those are refused', async () => {
     const holdMs = 50;
     actor = await stand.serving({}, { ...LIMITS, holdMs });
     const script = evaluate(ENDLESS);
@@ -265,7 +265,7 @@ describe('a script that takes long', () => {
     expect([script.replies?.length, late.replies]).to.deep.equal([1, [0]]);
   });
 
-  it('is ended when its client is gone', async () => {
+  it('is stopped when its client is gone', async () => {
     let isGone = false;
     const script = stand.ask(actor, { client: CLIENT, commands: [['EVAL', ENDLESS, '0']], isGone: () => isGone });
     const after = stand.send(actor, 'EXISTS half');
@@ -279,7 +279,7 @@ describe('a script that takes long', () => {
       .that.matches(/it was killed/);
   });
 
-  describe('because of its very many words', () => {
+  describe('a script with very many arguments', () => {
     const MANY = 20_000;
     const given = Array.from({ length: MANY }, (_, i) => `w${i}`);
     const KEYS = MANY - 7;
@@ -295,7 +295,7 @@ describe('a script that takes long', () => {
       }
     }
 
-    it('lets others write before it begins, and sees all of them', async () => {
+    it('lets others write before it starts, and receives all arguments', async () => {
       const words = ['EVAL', tell('KEYS', 'ARGV'), String(KEYS), ...given];
       const script = stand.ask(actor, { commands: [words] });
       expect(await servedMeanwhile(script)).to.be.greaterThan(5);
@@ -305,21 +305,21 @@ describe('a script that takes long', () => {
       expect(next.replies).to.deep.equal([[0, 1]]);
     });
 
-    it('does so as a function', async () => {
+    it('lets others write as a function, too', async () => {
       await answered(stand.ask(actor, { commands: [['FUNCTION', 'LOAD', library(tell('keys', 'args'))]] }));
       const script = stand.ask(actor, { commands: [['FCALL', 'f', String(KEYS), ...given]] });
       expect(await servedMeanwhile(script)).to.be.greaterThan(5);
       expect(script.replies).to.deep.equal([told]);
     });
 
-    it('does so where few words are long', async () => {
+    it('lets others write when its arguments are few but long', async () => {
       const long = Array.from({ length: 20 }, () => 'x'.repeat(128 * 1024));
       const script = stand.ask(actor, { commands: [['EVAL', 'return #ARGV[20]', '0', ...long]] });
       expect(await servedMeanwhile(script)).to.be.greaterThan(5);
       expect(script.replies).to.deep.equal([128 * 1024]);
     });
 
-    it('does so in a transaction', async () => {
+    it('lets others write in a transaction, too', async () => {
       const commands = [
         ['SET', 'kept', '1'],
         ['EVAL', 'return #ARGV', '0', ...given],
@@ -329,7 +329,7 @@ describe('a script that takes long', () => {
       expect(script.replies?.[1]).to.equal(MANY);
     });
 
-    it('is ended before it has begun by SCRIPT KILL, and what comes next runs', async () => {
+    it('is stopped by SCRIPT KILL before it has started, and the next command runs', async () => {
       const script = stand.ask(actor, { commands: [['EVAL', "return redis.call('set','half','1')", '0', ...given]] });
       await answered(ofAnother('SET', 'k', 'v'));
       expect(script.replies).to.equal(undefined);
@@ -344,7 +344,7 @@ describe('a script that takes long', () => {
     });
   });
 
-  describe('in a transaction', () => {
+  describe('a long script in a transaction', () => {
     const transaction = (script: string): Outcome =>
       stand.ask(actor, {
         client: CLIENT,
@@ -355,7 +355,7 @@ describe('a script that takes long', () => {
         ],
       });
 
-    it('lets others write on the way, and is one entry with it', async () => {
+    it('lets others write while it runs, and the transaction is one entry', async () => {
       const outcome = transaction(LONG);
       await stand.settle();
       await answered(ofAnother('SET', 'k', 'v'));
@@ -364,7 +364,7 @@ describe('a script that takes long', () => {
       expect(outcome.replies?.[1]).to.equal('ready');
     });
 
-    it('is ended by SCRIPT KILL, and nothing of the transaction stays', async () => {
+    it('is stopped by SCRIPT KILL, and the whole transaction is undone', async () => {
       const outcome = transaction(ENDLESS);
       const after = stand.send(actor, 'MGET kept half');
       await stand.settle();

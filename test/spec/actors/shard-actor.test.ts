@@ -34,7 +34,7 @@ describe('shard actor', () => {
   }
 
   describe('commits in groups', () => {
-    it('writes what arrived together as one entry', async () => {
+    it('stores commands that arrive together as one entry', async () => {
       const actor = await stand.serving();
       for (let i = 0; i < 10; i += 1) stand.send(actor, `SET k${i} v`);
       await stand.settle();
@@ -42,7 +42,7 @@ describe('shard actor', () => {
       expect([claim?.body.kind, batch?.body.kind, more.length]).to.deep.equal(['claim', 'batch', 0]);
     });
 
-    it('keeps one entry in flight; what arrives meanwhile is the next one', async () => {
+    it('keeps one append in flight; commands that arrive in the meantime form the next entry', async () => {
       const actor = await stand.serving();
       stand.journal.isOpen = false;
       stand.send(actor, 'SET a 1');
@@ -60,14 +60,14 @@ describe('shard actor', () => {
       expect(await entries()).to.have.length(3);
     });
 
-    it('gives every write of an entry a sync token of its own', async () => {
+    it('gives every write of an entry a different sync token', async () => {
       const actor = await stand.serving();
       const outcomes = ['SET a 1', 'SET b 2', 'SET c 3'].map((line) => stand.send(actor, line));
       await stand.settle();
       expect(new Set(outcomes.map(({ syncToken }) => syncToken)).size).to.equal(3);
     });
 
-    it('writes nothing for commands that changed nothing', async () => {
+    it('stores no entry for commands without changes', async () => {
       const actor = await stand.serving();
       const outcome = stand.send(actor, ['GET a', 'DEL a'], 'pipeline');
       await stand.settle();
@@ -101,7 +101,7 @@ describe('shard actor', () => {
       expect(read.replies).to.deep.equal(['1']);
     });
 
-    it('a write that found an uncommitted key and changed nothing only when that key is stored', async () => {
+    it('a write that changed no data but found an uncommitted key only when that key is stored', async () => {
       const actor = await stand.serving();
       stand.journal.isOpen = false;
       stand.send(actor, 'SET a 1');
@@ -114,7 +114,7 @@ describe('shard actor', () => {
       expect(refused.replies).to.deep.equal([0]);
     });
 
-    it('a read of another key at once', async () => {
+    it('a read of another key immediately', async () => {
       const actor = await stand.serving();
       stand.journal.isOpen = false;
       stand.send(actor, 'SET a 1');
@@ -124,7 +124,7 @@ describe('shard actor', () => {
       expect(read.replies).to.deep.equal([null]);
     });
 
-    it('a read of everything only when every change is stored', async () => {
+    it('a read of the whole keyspace only when every change is stored', async () => {
       const actor = await stand.serving();
       stand.journal.isOpen = false;
       stand.send(actor, 'SET a 1');
@@ -137,7 +137,7 @@ describe('shard actor', () => {
       expect(count.replies).to.deep.equal([1]);
     });
 
-    it('no read without touch to the others', async () => {
+    it('no read without contact to the other processes', async () => {
       const actor = await stand.serving();
       stand.mayAnswerReads = false;
       const read = stand.send(actor, 'GET a');
@@ -147,7 +147,7 @@ describe('shard actor', () => {
       expect(write.replies).to.deep.equal([OK]);
     });
 
-    it('reads behind an entry without effects, once the lease is over: it shows whose the shard is', async () => {
+    it('a read after the lease has expired once an empty entry is stored, which proves the ownership', async () => {
       const actor = await stand.serving();
       stand.mayAnswerReads = false;
       stand.journal.isOpen = false;
@@ -165,7 +165,7 @@ describe('shard actor', () => {
       expect(stand.journal.held).to.have.length(0);
     });
 
-    it('no read, after as long as requests are held, when that entry is not answered', async () => {
+    it('no read when that empty entry is not stored within the hold time', async () => {
       const actor = await stand.serving();
       stand.mayAnswerReads = false;
       stand.journal.isOpen = false;
@@ -176,7 +176,7 @@ describe('shard actor', () => {
       expect(actor.state).to.equal('serving');
     });
 
-    it('no read when that entry is refused, because another has the shard', async () => {
+    it('no read when that empty entry is refused because another process owns the shard', async () => {
       const actor = await stand.serving();
       stand.mayAnswerReads = false;
       stand.journal.isOpen = false;
@@ -188,7 +188,7 @@ describe('shard actor', () => {
       expect((await actor.ended).code).to.equal('FENCED');
     });
 
-    it('reads behind an append of their own where the operator asks for that', async () => {
+    it('a read after an append that it caused itself, with readsNeedBarrier', async () => {
       const actor = await stand.serving({ readsNeedBarrier: true });
       const read = stand.send(actor, 'GET a');
       await stand.settle();
@@ -198,7 +198,7 @@ describe('shard actor', () => {
   });
 
   describe('when an append is refused', () => {
-    it('ends, and its callers know that nothing was applied', async () => {
+    it('ends, and its callers learn that their commands were not applied', async () => {
       const actor = await stand.serving();
       stand.journal.isOpen = false;
       const inFlight = stand.send(actor, 'SET a 1');
@@ -211,7 +211,7 @@ describe('shard actor', () => {
       expect((await actor.ended).code).to.equal('FENCED');
     });
 
-    it('says that acknowledged data has vanished when the journal is shorter than it was', async () => {
+    it('reports that acknowledged data has vanished when the journal is shorter than before', async () => {
       const actor = await stand.serving();
       stand.send(actor, 'SET a 1');
       await stand.settle();
@@ -225,7 +225,7 @@ describe('shard actor', () => {
   });
 
   describe('when an append is not answered', () => {
-    it('sends the same bytes with the same expectation again', async () => {
+    it('sends the same bytes with the same expected position again', async () => {
       const actor = await stand.serving();
       stand.journal.isOpen = false;
       const outcome = stand.send(actor, 'SET a 1');
@@ -253,7 +253,7 @@ describe('shard actor', () => {
       expect(await entries()).to.have.length(2);
     });
 
-    it('never guesses: a caller of an owner that gives up hears that nobody knows', async () => {
+    it('answers OUTCOME_UNKNOWN when it gives up before the append is answered', async () => {
       const actor = await stand.serving();
       stand.journal.isOpen = false;
       const outcome = stand.send(actor, 'SET a 1');
@@ -266,7 +266,7 @@ describe('shard actor', () => {
   });
 
   describe('a successor', () => {
-    it('has everything that was acknowledged', async () => {
+    it('has all acknowledged writes', async () => {
       const before = await stand.serving();
       stand.send(before, ['SET a 1', 'INCR a', 'SET b x PX 100000'], 'pipeline');
       await stand.settle();
@@ -276,7 +276,7 @@ describe('shard actor', () => {
       expect(read.replies).to.deep.equal(['2', 'x', 100000]);
     });
 
-    it('fences the owner before it, whatever that one believes', async () => {
+    it('fences the owner before it: a late write of that owner is not applied', async () => {
       const before = await stand.serving();
       const after = await stand.serving();
       const late = stand.send(before, 'SET a stale');
@@ -287,7 +287,7 @@ describe('shard actor', () => {
       expect(read.replies).to.deep.equal([null]);
     });
 
-    it('acknowledges no write while the owner before it may still answer reads', async () => {
+    it('acknowledges no write while the previous owner may still answer reads', async () => {
       await stand.serving();
       const after = await stand.serving({ quietMs: 2250 });
       const write = stand.send(after, 'SET a 1');
@@ -307,7 +307,7 @@ describe('shard actor', () => {
       expect(['c-1', 'c-2', 'c-3'].map((id) => after.wasExecuted(id as never))).to.deep.equal([true, false, false]);
     });
 
-    it('expires nothing again that a slow clock would bring back', async () => {
+    it('keeps expired keys expired although its clock is slower', async () => {
       const before = await stand.serving();
       stand.send(before, 'SET a 1 PX 1000');
       await stand.time.advance(2000);
@@ -320,7 +320,7 @@ describe('shard actor', () => {
       expect(read.replies).to.deep.equal([null]);
     });
 
-    it('refuses a journal that is shorter than the lease vouches for', async () => {
+    it('refuses a journal that is shorter than the lease records', async () => {
       await stand.serving();
       const highWater = { number: 5, hash: new Uint8Array(32), position: 5 };
       const after = stand.activate({ highWater });
@@ -330,7 +330,7 @@ describe('shard actor', () => {
   });
 
   describe('bounds', () => {
-    it('refuses one request past the mailbox before anything is executed', async () => {
+    it('refuses the first request above the mailbox limit before it executes any', async () => {
       const actor = stand.activate({}, { ...LIMITS, mailbox: { ...LIMITS.mailbox, maxWorks: 2 } });
       const outcomes = ['SET a 1', 'SET b 1', 'SET c 1'].map((line) => stand.send(actor, line));
       await actor.start();
@@ -338,7 +338,7 @@ describe('shard actor', () => {
       expect(outcomes.map(({ failure }) => failure)).to.deep.equal([undefined, undefined, 'MAILBOX_FULL']);
     });
 
-    it('takes reads and deletes, and nothing that grows, while the disk is nearly full', async () => {
+    it('accepts reads and deletes, and refuses commands that grow data, while the disk is nearly full', async () => {
       const actor = await stand.serving();
       stand.send(actor, 'SET a 1');
       await stand.settle();
@@ -354,7 +354,7 @@ describe('shard actor', () => {
       expect(again.replies).to.deep.equal([OK]);
     });
 
-    it('holds requests while it is loading, for so long and no longer', async () => {
+    it('holds requests while it is loading, for a bounded time', async () => {
       const actor = stand.activate();
       stand.journal.isOpen = false;
       void actor.start();
@@ -365,7 +365,7 @@ describe('shard actor', () => {
       expect(held.failure).to.equal('SHARD_UNAVAILABLE');
     });
 
-    it('spreads a long pipeline over turns and keeps a transaction in one', async () => {
+    it('spreads a long pipeline over turns and runs a transaction in one turn', async () => {
       const actor = await stand.serving({}, { ...LIMITS, turn: { ...LIMITS.turn, maxCommands: 10 } });
       const lines = Array.from({ length: 25 }, (_, i) => `SET k${i} v`);
       const pipeline = stand.send(actor, lines, 'pipeline');
@@ -376,7 +376,7 @@ describe('shard actor', () => {
       expect(await entries()).to.have.length(1 + 3 + 1);
     });
 
-    it('runs KEYS over many turns, and finds what it finds in one', async () => {
+    it('runs KEYS over many turns with the same result as in one turn', async () => {
       const actor = await stand.serving({}, { ...LIMITS, turn: { ...LIMITS.turn, maxCommands: 1 } });
       const filled = stand.send(actor, [`MSET ${Array.from({ length: 20_000 }, (_, i) => `k${i} v`).join(' ')}`]);
       while (filled.replies === undefined) await stand.settle();
@@ -401,7 +401,7 @@ describe('shard actor', () => {
     });
   });
 
-  it('removes expired keys from the journal’s state without being asked', async () => {
+  it('removes expired keys without a request', async () => {
     const actor = await stand.serving();
     stand.send(actor, 'SET a 1 PX 50');
     await stand.settle();
@@ -412,7 +412,7 @@ describe('shard actor', () => {
     expect(effects).to.equal('*2\r\n$3\r\nDEL\r\n$1\r\na\r\n');
   });
 
-  it('chains each partition’s sections on their own', async () => {
+  it('links the sections of each partition in a separate chain', async () => {
     const actor = await stand.serving();
     stand.send(actor, 'SET a 1');
     await stand.settle();
@@ -425,7 +425,7 @@ describe('shard actor', () => {
     ]);
   });
 
-  it('finishes what waits before it hands over', async () => {
+  it('stores the waiting requests before it hands over', async () => {
     const actor = await stand.serving();
     stand.journal.isOpen = false;
     const first = stand.send(actor, 'SET a 1');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { ERRORS, permissionsOf } from '../../../src/domain/kv/index.js';
-import type { KvRequest } from '../../../src/messages/index.js';
+import type { KvRequest } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvShardStand, LIMITS, type Outcome } from '../../support/kv-shard-stand.js';
 
@@ -30,7 +30,7 @@ describe('commands that wait', () => {
     return stand.ask(actor, { client: CLIENT, ...request });
   }
 
-  it('are served in the turn that made their key ready, first come first', async () => {
+  it('are served in the turn that made their key ready, in the order of arrival', async () => {
     const first = wait('BLPOP l 0');
     const second = wait('BLPOP l m 0');
     await stand.settle();
@@ -46,7 +46,7 @@ describe('commands that wait', () => {
     expect(stand.send(actor, 'EXISTS l m')).to.deep.equal({});
   });
 
-  it('hear of another key of the wrong type, and wait on while it is their own', async () => {
+  it('report a destination of the wrong type, and keep waiting while their own key has the wrong type', async () => {
     stand.send(actor, 'SET target x');
     const move = wait('BRPOPLPUSH l target 0');
     const pop = wait('BLPOP m 0');
@@ -59,7 +59,7 @@ describe('commands that wait', () => {
     expect(left.replies).to.deep.equal([['a']]);
   });
 
-  it('hear that the group they read is gone, whoever else waits for the key', async () => {
+  it('report NOGROUP when the group that they read is gone, although others wait for the same key', async () => {
     const pop = wait('BLPOP s 0');
     stand.send(actor, 'XGROUP CREATE s g $ MKSTREAM');
     const read = wait('XREADGROUP GROUP g c BLOCK 0 STREAMS s >');
@@ -71,7 +71,7 @@ describe('commands that wait', () => {
     expect(pop).to.deep.equal({});
   });
 
-  it('are counted when they end, and told of while they wait', async () => {
+  it('are counted as calls when they end, and as blocked clients while they wait', async () => {
     stand.send(actor, 'XGROUP CREATE s g $ MKSTREAM');
     wait('BLPOP l 0');
     wait('BLPOP l 1');
@@ -89,14 +89,14 @@ describe('commands that wait', () => {
     expect(String(counts.replies?.[0])).to.match(/cmdstat_blpop:calls=2,/);
   });
 
-  it('are answered at once when there is something', async () => {
+  it('are answered immediately when their key has an element', async () => {
     stand.send(actor, 'RPUSH l a');
     const outcome = wait('BLPOP l 0');
     await stand.settle();
     expect(outcome.replies).to.deep.equal([['l', 'a']]);
   });
 
-  it('are journaled as what they did, in the same entry as what served them', async () => {
+  it('are journaled as the pop that they did, in the same entry as the push that served them', async () => {
     wait('BLPOP l 0');
     await stand.settle();
     const before = actor.head?.number;
@@ -109,7 +109,7 @@ describe('commands that wait', () => {
     expect(left.replies).to.deep.equal([['b']]);
   });
 
-  it('answer nothing when their time is over', async () => {
+  it('return null when their timeout is over', async () => {
     const outcome = wait('BLPOP l 1');
     await stand.settle();
     await stand.time.advance(900);
@@ -123,7 +123,7 @@ describe('commands that wait', () => {
     expect(left.replies).to.deep.equal([1]);
   });
 
-  it('can be sent away, with an answer or an error', async () => {
+  it('can be unblocked with an answer or with an error', async () => {
     const [one, other] = [wait('BLPOP l 0'), wait('BLPOP l 0')];
     await stand.settle();
     const sent = ask({ mode: 'unblock', commands: [['w1', 'TIMEOUT']] });
@@ -135,7 +135,7 @@ describe('commands that wait', () => {
     expect(other.replies?.[0]).to.have.property('text', 'UNBLOCKED client unblocked via CLIENT UNBLOCK');
   });
 
-  it('wait on when the key holds what is not for them', async () => {
+  it('keep waiting when their key holds a value of another type', async () => {
     const outcome = wait('BLPOP l 0');
     await stand.settle();
     stand.send(actor, 'SET l text');
@@ -156,7 +156,7 @@ describe('commands that wait', () => {
     expect([first.replies, second.replies, last.replies]).to.deep.equal([['x'], ['x'], [['c', 'x']]]);
   });
 
-  it('are served by a transaction once it is whole', async () => {
+  it('are served by a transaction after its last command', async () => {
     const outcome = wait('BLPOP l 0');
     await stand.settle();
     stand.send(actor, ['RPUSH l a', 'LPUSH l b'], 'transaction');
@@ -164,7 +164,7 @@ describe('commands that wait', () => {
     expect(outcome.replies).to.deep.equal([['l', 'b']]);
   });
 
-  it('are surely not executed when their owner ends', async () => {
+  it('are reported as not executed when their owner ends', async () => {
     const outcome = wait('BLPOP l 0');
     await stand.settle();
     actor.fail(new Error('gone'));
@@ -214,7 +214,7 @@ describe('watched keys', () => {
     });
   }
 
-  it('abort a transaction when they have expired meanwhile', async () => {
+  it('abort a transaction when they have expired before EXEC', async () => {
     stand.send(actor, 'SET a 1 PX 50');
     await stand.settle();
     const mark = await watch('a');
@@ -222,13 +222,13 @@ describe('watched keys', () => {
     expect((await exec(mark)).isAborted).to.equal(true);
   });
 
-  it('abort a transaction that another owner is asked for', async () => {
+  it('abort a transaction that is sent to another owner', async () => {
     const mark = await watch('a');
     actor = await stand.serving();
     expect((await exec(mark)).isAborted).to.equal(true);
   });
 
-  it('are not changed by a command that changed nothing', async () => {
+  it('are not changed by a command without effect', async () => {
     stand.send(actor, 'SET a 1');
     const mark = await watch('a', 'none');
     stand.send(actor, ['DEL none', 'SETNX a 5', 'PERSIST a'], 'pipeline');
@@ -236,7 +236,7 @@ describe('watched keys', () => {
   });
 });
 
-describe('those who listen', () => {
+describe('registered listeners', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
   const EDGE = 'edge-1' as never;
@@ -250,7 +250,7 @@ describe('those who listen', () => {
     actor = await stand.serving();
   });
 
-  it('are told of messages, and the publisher how many they are', async () => {
+  it('receive published messages, and the publisher gets their number', async () => {
     listen(['channel', 'news', 2], ['pattern', 'n*', 1]);
     const outcome = stand.send(actor, 'PUBLISH news hello');
     await stand.settle();
@@ -261,7 +261,7 @@ describe('those who listen', () => {
     ]);
   });
 
-  it('hear of a message once, when its owner may not answer any more: the publisher is told that nobody knows', async () => {
+  it('receive a message once when its owner may no longer answer: the publisher gets OUTCOME_UNKNOWN', async () => {
     listen(['channel', 'news', 1]);
     await stand.settle();
     stand.mayAnswerReads = false;
@@ -271,11 +271,14 @@ describe('those who listen', () => {
     expect(events()).to.have.length(1);
   });
 
-  for (const [what, lose] of [
-    ['is not heard of any more', () => stand.time.advance(LIMITS.holdMs * 1.2)],
-    ['finds that another has the shard', async () => stand.journal.held[0]?.answer({ kind: 'conflict', last: 99 })],
+  for (const [loss, lose] of [
+    ['falls silent', () => stand.time.advance(LIMITS.holdMs * 1.2)],
+    [
+      'finds that another process owns the shard',
+      async () => stand.journal.held[0]?.answer({ kind: 'conflict', last: 99 }),
+    ],
   ] as const) {
-    it(`hear of a message once, when its owner ${what} as it asks whether it still is: nobody publishes it again`, async () => {
+    it(`receive a message once, when its owner ${loss} as it confirms its ownership: it is not published again`, async () => {
       listen(['channel', 'news', 1]);
       await stand.settle();
       stand.mayAnswerReads = false;
@@ -289,7 +292,7 @@ describe('those who listen', () => {
     });
   }
 
-  it('hear of a message behind the entry of the transaction that it was in', async () => {
+  it('receive a message of a transaction after the entry of that transaction is stored', async () => {
     listen(['channel', 'news', 1]);
     await stand.settle();
     stand.journal.isOpen = false;
@@ -301,7 +304,7 @@ describe('those who listen', () => {
     expect(events()).to.have.length(1);
   });
 
-  it('have to say everything again to an owner that does not know them', async () => {
+  it('must send all their registrations to an owner that does not know them', async () => {
     const first = listen(['channel', 'news', 1]);
     const renewed = ask({ mode: 'listen', commands: [], listen: { edge: EDGE, isWhole: false, counts: [] } });
     await stand.settle();
@@ -313,7 +316,7 @@ describe('those who listen', () => {
     expect(unknown.replies?.[0]).not.to.equal(first.replies?.[0]);
   });
 
-  it('keep what there is as it is while commands are held up for it', async () => {
+  it('pause commands: until the pause ends, keys neither expire nor are evicted', async () => {
     stand.send(actor, ['SET short x PX 50', 'HSET h f v', 'HPEXPIRE h 50 FIELDS 1 f', 'SET long x'], 'pipeline');
     stand.send(
       actor,
@@ -324,6 +327,9 @@ describe('those who listen', () => {
     await stand.settle();
     await stand.time.advance(1000);
     stand.send(actor, 'CONFIG SET maxmemory 1');
+    const random = stand.send(actor, ['DEL long', 'SET long x PX 1', 'RANDOMKEY'], 'pipeline');
+    await stand.settle();
+    expect(random.replies?.[2]).to.be.oneOf(['short', 'h', 'long']);
     const seen = stand.send(actor, ['DBSIZE', 'GET short', 'SET more x', 'INFO clients', 'INFO stats'], 'pipeline');
     await stand.settle();
     expect(seen.replies?.slice(0, 2)).to.deep.equal([3, null]);
@@ -335,12 +341,16 @@ describe('those who listen', () => {
     stand.send(actor, 'CONFIG SET maxmemory 0');
     const after = stand.send(actor, ['DBSIZE', 'INFO stats', 'INFO clients'], 'pipeline');
     await stand.settle();
-    expect(after.replies?.[0]).to.equal(2);
-    expect(JSON.stringify(after.replies?.[1])).to.contain('expired_keys:1');
+    expect(after.replies?.[0]).to.equal(1);
+    expect(JSON.stringify(after.replies?.[1]))
+      .to.contain('expired_keys:2')
+      .and.to.contain('expired_keys_active:2')
+      .and.to.contain('expired_subkeys:1')
+      .and.to.contain('expired_subkeys_active:1');
     expect(JSON.stringify(after.replies?.[2])).to.contain('blocked_clients:0');
   });
 
-  it('hear what scripts were refused, command by command', async () => {
+  it('receive the denied commands of scripts for ACL LOG, one by one', async () => {
     const rules = 'on\n+@all\n-incr\n~a*';
     const script = "redis.pcall('INCR', 'a'); redis.pcall('GET', 'b'); return redis.pcall('GET', 'a')";
     stand.permissionsOf = permissionsOf;
@@ -362,7 +372,7 @@ describe('those who listen', () => {
     expect(none.denials).to.equal(undefined);
   });
 
-  it('ask which scripts and functions say that they write nothing', async () => {
+  it('can ask which scripts and functions have the flag no-writes', async () => {
     const reading = '#!lua flags=no-writes\nreturn 1';
     const library =
       "#!lua name=lib\nredis.register_function{function_name='reads',callback=function() end,flags={'no-writes'}}";
@@ -394,7 +404,7 @@ describe('those who listen', () => {
       .that.matches(/^\d+\.\d{6} \[0 0\.0\.0\.0:0\] "SET" "a" "\\"x\\""$/);
   });
 
-  it('see what scripts run, and where transactions begin and end, while they monitor', async () => {
+  it('see the commands of scripts and the begin and end of transactions while they monitor', async () => {
     listen(['monitor', '', 1]);
     ask({ commands: [['EVAL', "return redis.call('set', 'a', '1')", '0']] });
     ask({ mode: 'transaction', commands: [['GET', 'a']] });
@@ -412,7 +422,7 @@ describe('those who listen', () => {
     ]);
   });
 
-  it('hear once of a change of a key that they have read', async () => {
+  it('receive one invalidation for a key that they have read', async () => {
     listen(['invalidation', '', 1]);
     ask({ commands: [['GET', 'a']], trackFor: EDGE });
     await stand.settle();
@@ -421,7 +431,7 @@ describe('those who listen', () => {
     expect(events()).to.deep.equal([{ type: 'invalidate', keys: ['a'], by: undefined }]);
   });
 
-  it('hear which keys a script has read, and of their changes alone', async () => {
+  it('receive invalidations for the keys that a script has read, and no others', async () => {
     listen(['invalidation', '', 1]);
     const script = "redis.call('set', 'c', 1) return redis.call('get', 'a')";
     const outcome = ask({ commands: [['EVAL', script, '2', 'a', 'b']], trackFor: EDGE });
@@ -432,7 +442,7 @@ describe('those who listen', () => {
     expect(events()).to.deep.equal([{ type: 'invalidate', keys: ['a'], by: undefined }]);
   });
 
-  it('hear of the key read first when more are read than the database lets be tracked', async () => {
+  it('receive an invalidation for the oldest key when tracking-table-max-keys is exceeded', async () => {
     listen(['invalidation', '', 1]);
     stand.send(actor, 'CONFIG SET tracking-table-max-keys 1');
     ask({ commands: [['GET', 'a']], trackFor: EDGE });
@@ -441,7 +451,7 @@ describe('those who listen', () => {
     expect(events()).to.deep.equal([{ type: 'invalidate', keys: ['a'], by: undefined }]);
   });
 
-  it('hear of every change, if they want to', async () => {
+  it('receive every change in broadcast mode', async () => {
     listen(['invalidation', '*', 1]);
     ask({ commands: [['SET', 'b', '1']] });
     stand.send(actor, 'FLUSHALL');
@@ -452,7 +462,7 @@ describe('those who listen', () => {
     ]);
   });
 
-  it('hear of keys that a full table pushes out, from a successor too', async () => {
+  it('receive invalidations for keys that a full table evicts, also from a successor', async () => {
     stand.send(actor, 'CONFIG SET tracking-table-max-keys 1');
     await stand.settle();
     actor = await stand.serving();
@@ -463,7 +473,7 @@ describe('those who listen', () => {
     expect(events()).to.deep.include({ type: 'invalidate', keys: ['a'], by: undefined });
   });
 
-  it('are forgotten when nothing was heard of them', async () => {
+  it('are removed when their process was silent for too long', async () => {
     listen(['channel', 'news', 1]);
     stand.send(actor, 'SET a 1 PX 60000');
     await stand.settle();
@@ -473,7 +483,7 @@ describe('those who listen', () => {
     expect(outcome.replies).to.deep.equal([0]);
   });
 
-  it('hear keyspace events of the kinds a database publishes', async () => {
+  it('receive the keyspace events that a database publishes', async () => {
     listen(['pattern', '__key*', 1]);
     stand.send(actor, ['CONFIG SET notify-keyspace-events KEA', 'SET a 1', 'DEL a'], 'pipeline');
     await stand.settle();
@@ -495,7 +505,7 @@ const answered = (stand: KvShardStand, outcome: Outcome): Promise<unknown> =>
     expect(outcome.replies).not.to.equal(undefined);
   });
 
-describe('a script that is stopped after it wrote', () => {
+describe('a stopped script with earlier writes', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
 
@@ -504,8 +514,7 @@ describe('a script that is stopped after it wrote', () => {
     actor = await stand.serving();
   });
 
-  it('is undone at once: its partition goes on with all that was there', async function () {
-    this.timeout(20_000);
+  it('is undone immediately: its partition continues with the state before it', async () => {
     stand.send(actor, ['SET kept 1', 'RPUSH list a b', 'SET half 0'], 'pipeline');
     await stand.settle();
     const outcome = stand.send(actor, ['INCR kept', stopped, 'GET kept', 'GET half', 'LRANGE list 0 -1'], 'pipeline');
@@ -518,8 +527,7 @@ describe('a script that is stopped after it wrote', () => {
     expect(seen).to.deep.equal(['2', '0', ['a', 'b']]);
   });
 
-  it('undoes its transaction: the others hear of that, and it hears why', async function () {
-    this.timeout(20_000);
+  it('undoes its transaction, and the other commands get an error', async () => {
     const outcome = stand.send(actor, ['SET first 1', stopped, 'SET last 1'], 'transaction');
     const after = stand.send(actor, 'MGET first half last');
     await answered(stand, after);
@@ -529,8 +537,7 @@ describe('a script that is stopped after it wrote', () => {
     expect(after.replies).to.deep.equal([[null, null, null]]);
   });
 
-  it('has told nobody anything but to look again', async function () {
-    this.timeout(20_000);
+  it('sends its listeners only an invalidation of all keys', async () => {
     const edge = 'edge-1' as never;
     const counts = [['channel', 'news', 1] as const, ['invalidation', '', 1] as const];
     stand.ask(actor, { mode: 'listen', listen: { edge, isWhole: true, counts } });
@@ -545,8 +552,7 @@ describe('a script that is stopped after it wrote', () => {
     ]);
   });
 
-  it('serves nobody who waits for what it wrote', async function () {
-    this.timeout(20_000);
+  it('serves no waiter with the elements that it pushed', async () => {
     const push = "EVAL redis.call('rpush','queue','1')while(true)do(function()end)()end 0";
     const waiter = stand.ask(actor, { client: CLIENT, waiter: 'w', commands: [['BLPOP', 'queue', '0']] });
     await stand.settle();
@@ -569,13 +575,12 @@ describe('a partition in doubt', () => {
     actor = await stand.serving();
   });
 
-  /** A script that is stopped, for the memory it takes, when it has changed more than is kept to undo it. */
+  /** A script that is stopped for its memory after it has changed more than can be undone. */
   const script =
     "local s,t=string.rep('x',2^23),{} for i=1,10 do redis.call('hset','half','f',s) end while true do t[#t+1]=s..#t end";
   const stopped = ['EVAL', script.replaceAll(' ', '\t'), '0'].join(' ');
 
-  it('is built again without what a stopped script did, and with all that was stored', async function () {
-    this.timeout(20_000);
+  it('is rebuilt without the changes of a stopped script and with all stored ones', async () => {
     stand.send(actor, ['SET kept 1', 'RPUSH list a b'], 'pipeline');
     await stand.settle();
     const before = stand.send(actor, 'INCR kept');
@@ -590,8 +595,7 @@ describe('a partition in doubt', () => {
     expect(after.replies).to.deep.equal(['2', 0, ['a', 'b']]);
   });
 
-  it('undoes the whole transaction that the script was in', async function () {
-    this.timeout(20_000);
+  it('undoes the whole transaction of the script', async () => {
     const outcome = stand.send(actor, ['SET first 1', stopped, 'SET last 1'], 'transaction');
     const after = stand.send(actor, 'EXISTS first half last');
     await answered(stand, outcome);
@@ -602,8 +606,7 @@ describe('a partition in doubt', () => {
     expect(after.replies).to.deep.equal([0]);
   });
 
-  it('leaves those who watch with an aborted transaction, and those who cached with nothing', async function () {
-    this.timeout(20_000);
+  it('aborts transactions that watched keys, and invalidates all cached keys', async () => {
     const edge = 'edge-1' as never;
     const client = CLIENT;
     stand.ask(actor, { mode: 'listen', listen: { edge, isWhole: true, counts: [['invalidation', '', 1]] } });

@@ -26,8 +26,8 @@ const tokensSet = (account: AccountId, name: string) => ({
   atMs,
 });
 
-describe('control: accounts', () => {
-  it('are made with tokens of their own, and answered alike when asked again', () => {
+describe('control: queue accounts', () => {
+  it('are created with new tokens, and creating one again gives the same answer', () => {
     const { readOnlyToken: _, ...created } = second().account;
     const events = [{ type: 'AccountCreated' as const, ...created, createdAtMs: NOW_MS }, tokensSet(SECOND, 'second')];
     given(...INSTALLED)
@@ -38,7 +38,7 @@ describe('control: accounts', () => {
       .then();
   });
 
-  it('are refused with the id, the email or a token of another, and with limits that cannot be', () => {
+  it('are refused with the id, email or token of another account, and with invalid limits', () => {
     const there = [...INSTALLED, tokensSet(ACCOUNT, 'first')];
     const refuses = (over: Record<string, unknown>, reason: string) =>
       expect(given(...there).when(second(over)).reply).to.include({ type: 'Rejected', reason });
@@ -54,14 +54,14 @@ describe('control: accounts', () => {
     refuses({ limits: { ...DEFAULT_ACCOUNT_LIMITS, maxRetries: -1 } }, 'BAD_LIMITS');
   });
 
-  it('open their queue with the tokens in force, and with no other', () => {
+  it('open their queue with the current tokens only', () => {
     const before = stateAfter(...INSTALLED, tokensSet(ACCOUNT, 'old'));
     expect(before.queueTokens.get('hash-old-ro')).to.deep.equal({ account: ACCOUNT, role: 'read-only' });
     const after = stateAfter(...INSTALLED, tokensSet(ACCOUNT, 'old'), tokensSet(ACCOUNT, 'new'));
     expect([...after.queueTokens.keys()]).to.deep.equal(['hash-new-queue', 'hash-new-ro']);
   });
 
-  it('have the limits that were named, and the others as they were', () => {
+  it('change only the named limits', () => {
     given(...INSTALLED)
       .when({ type: 'SetAccountLimits', account: ACCOUNT, limits: { maxRetries: 3 } })
       .then({ type: 'AccountLimitsSet', account: ACCOUNT, limits: { ...DEFAULT_ACCOUNT_LIMITS, maxRetries: 3 }, atMs });
@@ -97,7 +97,7 @@ describe('control: accounts', () => {
       .then();
   });
 
-  it('rotate their signing keys: the next one signs, a fresh one is announced; asked again, not once more', () => {
+  it('rotate their signing keys: the next key becomes current, a new one becomes next; a repeated command rotates once', () => {
     const next = secret('fresh');
     const rotated = {
       type: 'SigningKeysRotated' as const,
@@ -114,7 +114,7 @@ describe('control: accounts', () => {
       .then();
   });
 
-  it('that are not there are refused', () => {
+  it('that do not exist are refused', () => {
     const account = 'ac-nobody' as AccountId;
     for (const command of [
       { type: 'SetAccountLimits' as const, account, limits: {} },
@@ -125,7 +125,7 @@ describe('control: accounts', () => {
     }
   });
 
-  it('are rebuilt from a snapshot as they were', () => {
+  it('are rebuilt from a snapshot unchanged', () => {
     const state = stateAfter(
       ...INSTALLED,
       tokensSet(ACCOUNT, 'new'),

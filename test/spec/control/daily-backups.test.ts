@@ -48,7 +48,7 @@ describe('control: daily backups', () => {
     };
   }
 
-  it('are made once a day, whoever looks', async () => {
+  it('are made once a day, for any number of checks', async () => {
     const { daily, started, end, dailies, control } = await given();
     await daily.look();
     await daily.look();
@@ -58,7 +58,7 @@ describe('control: daily backups', () => {
     expect(dailies()).to.deep.equal([`daily ${new Date(control.nowMs).toISOString().slice(0, 10)}`]);
   });
 
-  it('are made anew when whoever made one has ended, three times a day at most', async () => {
+  it('are started again when the previous one timed out, at most three times a day', async () => {
     const { daily, started, control } = await given();
     for (let hours = 0; hours < 5; hours += 1) {
       await daily.look();
@@ -69,7 +69,7 @@ describe('control: daily backups', () => {
     expect(new Set(started)).to.have.length(3);
   });
 
-  it('leave when they are old, once a newer one is complete', async () => {
+  it('are deleted when they are old and a newer one is complete', async () => {
     const { daily, started, deleted, end, dailies, control } = await given();
     await daily.look();
     await end(started[0] as BackupId, 'one');
@@ -82,7 +82,7 @@ describe('control: daily backups', () => {
     expect(dailies()).to.have.length(1);
   });
 
-  it('stay three days with the production pack', async () => {
+  it('are kept for three days with the production pack', async () => {
     const { daily, started, deleted, end, control } = await given({ hasDailyBackup: true, hasProdPack: true });
     for (const manifest of ['one', 'two', 'three', 'four']) {
       await daily.look();
@@ -93,7 +93,7 @@ describe('control: daily backups', () => {
     expect(deleted).to.deep.equal(['one']);
   });
 
-  it('are nobody else’s business than the owner’s, and not made where they are not wanted', async () => {
+  it('are made by the owner alone, and only for databases with daily backups', async () => {
     const wanted = await given();
     wanted.leave();
     await wanted.daily.look();

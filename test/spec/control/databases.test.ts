@@ -47,7 +47,7 @@ describe('control: the first start', () => {
     expect(reply).to.deep.include({ type: 'FirstStarted', isNew: true });
   });
 
-  it('gives the second of two first starts what the first one created', () => {
+  it('repeated by another process returns the database that the first one created', () => {
     const { reply } = given(...INSTALLED)
       .when(firstStart('ac-other' as AccountId, 'other'))
       .then();
@@ -55,14 +55,14 @@ describe('control: the first start', () => {
     expect(reply.type === 'FirstStarted' && reply.database.id).to.equal(db('first'));
   });
 
-  it('answers the same when the first of them asks again', () => {
+  it('repeated by the same process gives the same answer', () => {
     const { reply } = given(...INSTALLED)
       .when(firstStart(ACCOUNT, 'first'))
       .then();
     expect(reply).to.deep.include({ type: 'FirstStarted', isNew: true });
   });
 
-  it('refuses tokens that are the same for both roles', () => {
+  it('refuses the same token for both roles', () => {
     const command = firstStart(ACCOUNT, 'first') as Extract<ControlCommand, { type: 'FirstStart' }>;
     const { standardToken, password } = command.database.secrets;
     const secrets = { standardToken, readOnlyToken: standardToken, password };
@@ -73,27 +73,27 @@ describe('control: the first start', () => {
 });
 
 describe('control: creating a database', () => {
-  it('puts it into the first account unless another is named', () => {
+  it('uses the first account unless another is named', () => {
     given(...INSTALLED)
       .when(createDatabase('second'))
       .then(databaseCreated('second'));
   });
 
-  it('answers the same when asked again with the same id and secrets', () => {
+  it('gives the same answer when repeated with the same id and secrets', () => {
     const { reply } = given(...INSTALLED, databaseCreated('second'))
       .when(createDatabase('second'))
       .then();
     expect(reply.type === 'OneDatabase' && reply.database.id).to.equal(db('second'));
   });
 
-  it('refuses an account that is not there', () => {
+  it('refuses an unknown account', () => {
     given().when(createDatabase('x')).refuses('UNKNOWN_ACCOUNT');
     given(...INSTALLED)
       .when(createDatabase('x', { account: 'ac-nobody' }))
       .refuses('UNKNOWN_ACCOUNT');
   });
 
-  it('refuses a name that is taken in the account, and takes it once that database is deleted', () => {
+  it('refuses a name that is in use in the account, until that database is deleted', () => {
     const again = createDatabase('again', { name: 'first' });
     given(...INSTALLED)
       .when(again)
@@ -102,7 +102,7 @@ describe('control: creating a database', () => {
     expect(events).to.have.length(1);
   });
 
-  it('never gives an id twice, not even that of a deleted database', () => {
+  it('never reuses an id, not even that of a deleted database', () => {
     const again = createDatabase('first', { name: 'other', secrets: secretsOf('other') });
     given(...INSTALLED)
       .when(again)
@@ -112,7 +112,7 @@ describe('control: creating a database', () => {
       .refuses('ID_TAKEN');
   });
 
-  it('refuses a token or password that opens another database', () => {
+  it('refuses a token or password of another database', () => {
     for (const taken of ['standardToken', 'readOnlyToken', 'password'] as const) {
       const secrets = { ...secretsOf('second'), [taken]: secretsOf('first')[taken] };
       given(...INSTALLED)
@@ -152,7 +152,7 @@ describe('control: resetting a password', () => {
     expect([...state.passwords.keys()]).to.deep.equal(['hash-new-password']);
   });
 
-  it('answers the same when asked again', () => {
+  it('gives the same answer when repeated', () => {
     given(...INSTALLED)
       .when(reset('first', 'first'))
       .then();
@@ -172,7 +172,7 @@ describe('control: resetting a password', () => {
 });
 
 describe('control: limits', () => {
-  it('changes the one that is given and keeps the other', () => {
+  it('changes the named limit and keeps the other', () => {
     given(...INSTALLED)
       .when(limits('first', undefined, 7))
       .then({
@@ -183,13 +183,13 @@ describe('control: limits', () => {
       });
   });
 
-  it('journals nothing when nothing changes', () => {
+  it('journals no event without a change', () => {
     given(...INSTALLED)
       .when(limits('first', LIMITS.maxCommandBytes))
       .then();
   });
 
-  it('refuses what is out of bounds and databases that are not there', () => {
+  it('refuses a limit out of bounds and an unknown database', () => {
     given(...INSTALLED)
       .when(limits('first', 1))
       .refuses('BAD_LIMITS');
@@ -200,7 +200,7 @@ describe('control: limits', () => {
 });
 
 describe('control: deleting a database', () => {
-  it('ends its tokens, its password and its name at once, and remembers its partitions', () => {
+  it('ends its tokens, its password and its name immediately, and keeps the number of its partitions', () => {
     given(...INSTALLED)
       .when(remove('first'))
       .then(deleted('first'));
@@ -213,14 +213,14 @@ describe('control: deleting a database', () => {
     expect(state.usageOf(db('first'), TODAY).commands).to.equal(0);
   });
 
-  it('answers the same when asked again, so that its data can be removed after a crash', () => {
+  it('gives the same answer when repeated, so that its data can be removed after a crash', () => {
     const { reply } = given(...INSTALLED, deleted('first'))
       .when(remove('first'))
       .then();
     expect(reply.type === 'OneDatabase' && reply.database.deletedAtMs).to.equal(NOW_MS);
   });
 
-  it('refuses one that never was', () => {
+  it('refuses an unknown database', () => {
     given(...INSTALLED)
       .when(remove('nobody'))
       .refuses('UNKNOWN_DATABASE');
@@ -228,7 +228,7 @@ describe('control: deleting a database', () => {
 });
 
 describe('control: listing databases', () => {
-  it('shows each with what was used of it today', () => {
+  it('shows each with its usage of today', () => {
     const { reply } = given(...INSTALLED, metered(1, usedBy('a', 3), usedBy('b', 4)))
       .when({ type: 'ListDatabases' })
       .then();

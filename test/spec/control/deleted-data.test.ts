@@ -26,7 +26,7 @@ describe('control: data of deleted databases', () => {
     return { control, asked, create, parts };
   }
 
-  it('is taken away once by each process that comes to own the control shard', async () => {
+  it('is removed once by each process that becomes owner of the control shard', async () => {
     const { asked, create, control } = await given();
     const partitions = control.state.databases.get(db('first'))?.partitions;
     const first = create();
@@ -37,7 +37,7 @@ describe('control: data of deleted databases', () => {
     expect(asked).to.have.length(2);
   });
 
-  it('is left to the owner, and forgotten after a week', async () => {
+  it('is removed by the owner alone, and for a week after the deletion', async () => {
     const { asked, create, control, parts } = await given();
     parts.isOwner = false;
     create().look();

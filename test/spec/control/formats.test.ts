@@ -1,4 +1,4 @@
-/** The level of the forms in which things are stored: raised by an operator, said in the journal, never lowered. */
+/** The format level: operators raise it, the journal stores it, and it is never lowered. */
 import { expect } from 'chai';
 import {
   type ControlCommand,
@@ -13,31 +13,31 @@ import { given, NOW_MS } from './given.js';
 const raise = (level: number, by = 'root@host'): ControlCommand => ({ type: 'RaiseFormat', level, by });
 const raised = (level: number, by = 'root@host') => ({ type: 'FormatRaised', level, by, atMs: NOW_MS }) as const;
 
-describe('the level of formats', () => {
-  it('is raised once, with who and when', () => {
+describe('the format level', () => {
+  it('is raised once, with name and time', () => {
     given().when(raise(FORMAT_LEVEL)).then(raised(FORMAT_LEVEL));
     given(raised(FORMAT_LEVEL)).when(raise(FORMAT_LEVEL, 'another@host')).then();
   });
 
-  it('is never lowered, and begins where everything began', () => {
+  it('is never lowered, and starts at the first level', () => {
     given(raised(FORMAT_LEVEL)).when(raise(FIRST_FORMAT_LEVEL)).then();
     given().when(raise(FIRST_FORMAT_LEVEL)).then();
   });
 
-  it('is not raised past what the owner of the control shard reads', () => {
+  it('is not raised above the level that the owner of the control shard reads', () => {
     given()
       .when(raise(FORMAT_LEVEL + 1))
       .refuses('BAD_VALUE');
     given().when(raise(Number.NaN)).refuses('BAD_VALUE');
   });
 
-  it('keeps as much of who said so as a note does', () => {
+  it('stores the name of the operator up to the bound of a note', () => {
     given()
       .when(raise(FORMAT_LEVEL, 'x'.repeat(MAX_AUDIT_TEXT + 1)))
       .then(raised(FORMAT_LEVEL, 'x'.repeat(MAX_AUDIT_TEXT)));
   });
 
-  it('is in a snapshot', () => {
+  it('is part of a snapshot', () => {
     const state = new ControlState();
     evolve(state, raised(FORMAT_LEVEL));
     const again = new ControlState();

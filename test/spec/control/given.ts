@@ -1,4 +1,4 @@
-/** Given–when–then for the control actor's decider, with builders whose values do not matter to a test. */
+/** Given–when–then for the control actor's decider, with builders for values that do not matter to a test. */
 import { expect } from 'chai';
 import {
   type Account,

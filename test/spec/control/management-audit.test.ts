@@ -38,7 +38,7 @@ const numbers = (events: readonly ControlEvent[], count: number, nowMs = NOW_MS)
 };
 
 describe('control: the audit log', () => {
-  it('notes a change in the entry that makes it, and answers as the change does', () => {
+  it('notes a change in the entry of the change, with the answer of the change', () => {
     const plain = given(...INSTALLED).when(rename);
     given(...INSTALLED)
       .when(audited(rename))
@@ -46,7 +46,7 @@ describe('control: the audit log', () => {
       .answers(plain.reply);
   });
 
-  it('notes nothing when nothing changed: refusals, reads, what is so already', () => {
+  it('notes no refusal, no read and no change without effect', () => {
     for (const command of [
       change({ name: '' }),
       change({ name: 'first' }),
@@ -61,7 +61,7 @@ describe('control: the audit log', () => {
       .refuses('BAD_VALUE');
   });
 
-  it('refuses what belongs to another account by now, also to commands that name none', () => {
+  it('refuses a command about a resource that now belongs to another account', () => {
     const tokens = { queueToken: secret('q'), readOnlyToken: secret('qr') };
     const commands: ControlCommand[] = [
       { type: 'ResetPassword', database: db('first'), secrets: secretsOf('new') },
@@ -82,12 +82,12 @@ describe('control: the audit log', () => {
     }
   });
 
-  it('cuts what is too long, for a note must not stop what it notes', () => {
+  it('cuts a note that is too long', () => {
     const { events } = given(...INSTALLED).when(audited(rename, { reason: 'x'.repeat(5000) }));
     expect(events.at(-1)).to.deep.equal(noted(1, { reason: 'x'.repeat(MAX_AUDIT_TEXT) }));
   });
 
-  it('shows an account its own entries, newest first, a page of them', () => {
+  it('shows an account its own entries, newest first, in pages', () => {
     const events = [...INSTALLED, noted(1), noted(2, { account: OTHER }), noted(3)];
     expect(numbers(events, 10)).to.deep.equal([3, 1]);
     expect(numbers(events, 1)).to.deep.equal([3]);
@@ -96,19 +96,19 @@ describe('control: the audit log', () => {
     expect(numbers(many, MAX_AUDIT_PAGE + 1)).to.have.length(MAX_AUDIT_PAGE);
   });
 
-  it('numbers on, whatever it has forgotten', () => {
+  it('continues its numbers after it has forgotten entries', () => {
     const { events } = given(...INSTALLED, noted(41)).when(audited(rename));
     expect(events.at(-1)).to.deep.equal(noted(42));
   });
 
-  it('forgets what is half a year old', () => {
+  it('forgets entries after half a year', () => {
     const events = [noted(1), noted(2, { atMs: NOW_MS + 1 })];
     expect(numbers(events, 9, NOW_MS + AUDIT_TTL_MS - 1)).to.deep.equal([2, 1]);
     expect(numbers(events, 9, NOW_MS + AUDIT_TTL_MS)).to.deep.equal([2]);
     expect(stateAfter(...events, noted(3, { atMs: NOW_MS + AUDIT_TTL_MS })).audit.size).to.equal(2);
   });
 
-  it('holds so many entries, the newest', () => {
+  it('holds a bounded number of entries, the newest', () => {
     const state = new ControlState();
     const accounts = MAX_AUDIT_ENTRIES / MAX_AUDIT_PAGE + 1;
     for (let number = 1; number <= MAX_AUDIT_ENTRIES + 1; number += 1) {
@@ -118,7 +118,7 @@ describe('control: the audit log', () => {
     expect([...state.audit.all()][0]?.number).to.equal(2);
   });
 
-  it('holds a page of each account, so that a busy one takes no place of a quiet one', () => {
+  it('keeps a page of each account, so that a busy account does not displace a quiet one', () => {
     const state = new ControlState();
     evolve(state, noted(1, { account: OTHER }));
     for (let number = 2; number <= 5 * MAX_AUDIT_PAGE; number += 1) evolve(state, noted(number));
@@ -133,7 +133,7 @@ describe('control: the audit log', () => {
     expect([...state.audit.all()].map(({ number }) => number)).to.deep.equal([1, ...own.reverse()]);
   });
 
-  it('is only counted in copies that nobody asks for it', () => {
+  it('is only counted in copies that do not keep it', () => {
     const copy = new ControlState({ keepsAudit: false });
     evolve(copy, noted(7));
     expect([copy.audit.size, copy.audit.lastNumber]).to.deep.equal([0, 7]);
@@ -141,7 +141,7 @@ describe('control: the audit log', () => {
 });
 
 describe('actions of the audit log', () => {
-  it('have a number each, and a text', () => {
+  it('have a unique number and a text each', () => {
     const all = Object.values(AUDIT_ACTIONS).map(([number]) => number);
     expect(new Set(all).size).to.equal(all.length);
     expect(auditActionNumber('deleteTeam')).to.equal(13);

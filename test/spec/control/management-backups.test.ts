@@ -34,7 +34,7 @@ const list = (account = ACCOUNT): ControlCommand => ({ type: 'ListBackups', acco
 const get = (name: string, account = ACCOUNT): ControlCommand => ({ type: 'GetBackup', account, backup: bk(name) });
 
 describe('control: backups', () => {
-  it('start pending, once each, and end once', () => {
+  it('start as pending, once each, and end once', () => {
     const { reply } = given(...PEOPLE)
       .when(start('b'))
       .then(backupStarted('b'));
@@ -52,7 +52,7 @@ describe('control: backups', () => {
     expect(again.reply.type === 'OneBackup' && again.reply.backup.state).to.equal('completed');
   });
 
-  it('say why they failed, briefly', () => {
+  it('that failed store a short reason', () => {
     const { events } = given(...PEOPLE, backupStarted('b')).when(
       end('b', { state: 'failed', bytes: 0, manifests: [], reason: 'x'.repeat(5000) }),
     );
@@ -61,7 +61,7 @@ describe('control: backups', () => {
     expect(backup?.reason).to.have.length(MAX_BACKUP_TEXT);
   });
 
-  it('are not complete without all their parts, nor failed with some', () => {
+  it('are completed only with all their parts, and failed only without parts', () => {
     for (const over of [
       { manifests: [] },
       { manifests: ['m', 'n'] },
@@ -75,7 +75,7 @@ describe('control: backups', () => {
     }
   });
 
-  it('of one database follow each other, and of two do not wait', () => {
+  it('of one database run one after the other, and of two databases in parallel', () => {
     given(...PEOPLE, backupStarted('b'))
       .when(start('c'))
       .refuses('CONFLICTS');
@@ -86,7 +86,7 @@ describe('control: backups', () => {
     expect(events).to.have.length(1);
   });
 
-  it('that nobody ended are over after a while', () => {
+  it('without an end are over after the timeout', () => {
     given(...PEOPLE, backupStarted('b'))
       .when(start('c'), NOW_MS + BACKUP_TIMEOUT_MS - 1)
       .refuses('CONFLICTS');
@@ -94,7 +94,7 @@ describe('control: backups', () => {
     expect(events).to.have.length(1);
   });
 
-  it('are as many as are allowed', () => {
+  it('are limited in number', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, i) => [backupStarted(`b${i}`), backupEnded(`b${i}`)]).flat();
     expect(given(...PEOPLE, ...many(MAX_DATABASE_BACKUPS - 1)).when(start('x')).events).to.have.length(1);
@@ -103,7 +103,7 @@ describe('control: backups', () => {
       .refuses('TOO_MANY');
   });
 
-  it('refuse names, ids and databases that are not theirs', () => {
+  it('are refused with invalid names, ids in use and foreign databases', () => {
     given(...PEOPLE)
       .when(start('b', { name: '' }))
       .refuses('BAD_NAME');
@@ -125,7 +125,7 @@ describe('control: backups', () => {
       .refuses('UNKNOWN_BACKUP');
   });
 
-  it('are deleted when none is under way, and say then what they were', () => {
+  it('are deleted when they are not running, and the answer has their record', () => {
     given(...PEOPLE, backupStarted('b'))
       .when(remove('b'))
       .refuses('CONFLICTS');

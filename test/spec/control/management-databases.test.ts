@@ -50,7 +50,7 @@ const move = (name: string, to = TEAM, account = ACCOUNT): ControlCommand => ({
   database: db(name),
   to,
 });
-/** An account to which nobody gave a plan has this one. */
+/** The plan of an account without an assigned plan. */
 const MAX_PAID = ACCOUNT_PLAN_TERMS.paid.maxDatabases;
 const many = (count: number, plan: 'free' | 'payg' = 'payg') =>
   Array.from({ length: count }, (_, i) => managed(`n${i}`, { plan })).flat();
@@ -59,7 +59,7 @@ describe('control: creating a database for the management API', () => {
   const create = (name: string, over: Record<string, unknown> = {}) =>
     createDatabase(name, { account: ACCOUNT, settings: settings(), ...over });
 
-  it('keeps its settings beside it', () => {
+  it('stores its settings with it', () => {
     const { reply } = given(...INSTALLED)
       .when(create('second', { settings: settings({ plan: 'fixed_1gb' }) }))
       .then(databaseCreated('second'), settingsSet({ plan: 'fixed_1gb' }, 'second'));
@@ -70,7 +70,7 @@ describe('control: creating a database for the management API', () => {
       .answers(reply);
   });
 
-  it('gives a name as often as it is asked to; a name means the oldest that has it', () => {
+  it('allows a name several times in an account; a name means the oldest database with it', () => {
     const { events } = given(...INSTALLED).when(create('second', { name: 'first' }), NOW_MS + 1);
     expect(events).to.have.length(2);
     expect(stateAfter(...INSTALLED, ...events).named(ACCOUNT, 'first')?.id).to.equal(db('first'));
@@ -78,7 +78,7 @@ describe('control: creating a database for the management API', () => {
     expect(without.named(ACCOUNT, 'first')?.id).to.equal(db('second'));
   });
 
-  it('takes names of 1 to 64 characters of any script, blanks included', () => {
+  it('accepts names of 1 to 64 characters of any script, blanks included', () => {
     for (const name of [' x ', 'ü'.repeat(64), '🙂'.repeat(64)]) {
       expect(given(...INSTALLED).when(create('x', { name })).events).to.have.length(2);
     }
@@ -89,7 +89,7 @@ describe('control: creating a database for the management API', () => {
     }
   });
 
-  it('refuses one more than the plan of the account has, and a second one that costs nothing', () => {
+  it('refuses one more than the plan of the account allows, and a second free one', () => {
     const almost = [...INSTALLED, ...many(MAX_PAID - 2)];
     expect(given(...almost).when(create('x')).events).to.have.length(2);
     const oneMore = given(...almost, ...managed('last')).when(create('x'));
@@ -102,7 +102,7 @@ describe('control: creating a database for the management API', () => {
       .refuses('TOO_MANY');
   });
 
-  it('gives an account as many databases as its plan says, and with a smaller plan leaves those that there are', () => {
+  it('applies the maximum of the account’s plan, and keeps existing databases on a smaller plan', () => {
     const plans = Object.fromEntries(ACCOUNT_PLAN_NAMES.map((name) => [name, ACCOUNT_PLAN_TERMS[name].maxDatabases]));
     expect(plans).to.deep.equal({
       free: 100,
@@ -127,12 +127,12 @@ describe('control: creating a database for the management API', () => {
     expect(stateAfter(...smaller).databasesOf(ACCOUNT)).to.have.length(MAX_PAID);
   });
 
-  it('lets an operator go beyond that', () => {
+  it('lets an operator exceed that maximum', () => {
     const { events } = given(...INSTALLED, ...many(MAX_PAID)).when(createDatabase('x'));
     expect(events).to.have.length(1);
   });
 
-  it('refuses settings that cannot be', () => {
+  it('refuses invalid settings', () => {
     const refuses = (over: Parameters<typeof settings>[0]) =>
       given(...INSTALLED)
         .when(create('x', { settings: settings(over) }))
@@ -152,7 +152,7 @@ describe('control: creating a database for the management API', () => {
     refuses({ allowedIps: Array.from({ length: MAX_ALLOWED_IPS + 1 }, () => '10.0.0.1') });
   });
 
-  it('refuses limits that cannot be, the later ones too', () => {
+  it('refuses invalid limits, also the newer ones', () => {
     for (const over of [
       { maxDataBytes: -1 },
       { maxCommandsPerSecond: 1.5 },
@@ -166,7 +166,7 @@ describe('control: creating a database for the management API', () => {
     }
   });
 
-  it('never gives the id of a search index', () => {
+  it('never uses the id of a search index', () => {
     given(...INSTALLED, indexCreated('books'))
       .when(create('books'))
       .refuses('ID_TAKEN');
@@ -174,7 +174,7 @@ describe('control: creating a database for the management API', () => {
 });
 
 describe('control: the databases of an account', () => {
-  it('are listed oldest first with what was used today, and none of another account', () => {
+  it('are listed oldest first with their usage of today, without those of other accounts', () => {
     const { reply } = given(...PEOPLE, ...managed('theirs', {}, OTHER), metered(1, usedBy('a', 3))).when({
       type: 'ListOwnDatabases',
       account: ACCOUNT,
@@ -187,7 +187,7 @@ describe('control: the databases of an account', () => {
       .refuses('UNKNOWN_ACCOUNT');
   });
 
-  it('of another are answered like those that are not there', () => {
+  it('of another account are answered as unknown', () => {
     expect(given(...PEOPLE).when(get('first')).reply.type).to.equal('OneDatabase');
     given(...PEOPLE)
       .when(get('first', OTHER))
@@ -208,7 +208,7 @@ describe('control: the databases of an account', () => {
 });
 
 describe('control: changing a database', () => {
-  it('renames it, to a name that another has too', () => {
+  it('renames it, also to a name in use', () => {
     given(...INSTALLED, ...managed('second'))
       .when(change({ name: 'second' }))
       .then({ type: 'DatabaseRenamed', database: db('first'), name: 'second', atMs });
@@ -217,20 +217,20 @@ describe('control: changing a database', () => {
       .refuses('BAD_NAME');
   });
 
-  it('changes the settings that are named and keeps the others', () => {
+  it('changes the named settings and keeps the others', () => {
     given(...INSTALLED, settingsSet({ budgetDollars: 5 }))
       .when(change({ settings: { isEvicting: true } }))
       .then(settingsSet({ budgetDollars: 5, isEvicting: true }));
   });
 
-  it('journals nothing when nothing changes', () => {
+  it('journals no event without a change', () => {
     const unchanged = change({ name: 'first', settings: { isEvicting: false, readRegions: [] }, limits: LIMITS });
     given(...INSTALLED)
       .when(unchanged)
       .then();
   });
 
-  it('brings the limits of another plan along, and the moment', () => {
+  it('sets the limits of a new plan, and the time', () => {
     const { limits } = DATABASE_PLAN_TERMS.fixed_5gb;
     given(...INSTALLED)
       .when(change({ settings: { plan: 'fixed_5gb' } }))
@@ -242,7 +242,7 @@ describe('control: changing a database', () => {
       });
   });
 
-  it('counts what the change says of limits more than the plan', () => {
+  it('applies explicit limits before those of the plan', () => {
     const { events } = given(...INSTALLED).when(
       change({ settings: { plan: 'fixed_5gb' }, limits: { maxDataBytes: 77 } }),
     );
@@ -250,7 +250,7 @@ describe('control: changing a database', () => {
     expect(state.live(db('first'))?.limits.maxDataBytes).to.equal(77);
   });
 
-  it('refuses a second free database, and what the free plan has not', () => {
+  it('refuses a second free database, and settings that the free plan does not have', () => {
     given(...INSTALLED, ...many(1, 'free'))
       .when(change({ settings: { plan: 'free' } }))
       .refuses('TOO_MANY');
@@ -262,7 +262,7 @@ describe('control: changing a database', () => {
       .refuses('BAD_LIMITS');
   });
 
-  it('switches its scrape token on, over and off; a token opens one database', () => {
+  it('sets, replaces and removes its scrape token; a token opens one database', () => {
     const on = settingsSet({ prometheusToken: secret('scrape') });
     given(...INSTALLED)
       .when(change({ settings: { prometheusToken: secret('scrape') } }))
@@ -280,7 +280,7 @@ describe('control: changing a database', () => {
       .refuses('SECRET_TAKEN');
   });
 
-  it('waits for a backup that is under way, but not its suspension', () => {
+  it('waits for a running backup, except for a suspension', () => {
     const running = [...INSTALLED, backupStarted('b')];
     given(...running)
       .when(change({ settings: { isEvicting: true } }))
@@ -306,7 +306,7 @@ describe('control: moving a database', () => {
     expect(state.tokens.get(secretsOf('first').standardToken.sha256)?.database).to.equal(db('first'));
   });
 
-  it('refuses what is no team, the team it has, and a team that is full', () => {
+  it('refuses an unknown team, the same team, and a full team', () => {
     given(...PEOPLE)
       .when(move('first', OTHER))
       .refuses('UNKNOWN_TEAM');
@@ -325,20 +325,20 @@ describe('control: moving a database', () => {
       .refuses('TOO_MANY');
   });
 
-  it('waits for a backup that is under way', () => {
+  it('waits for a running backup', () => {
     given(...PEOPLE, backupStarted('b'))
       .when(move('first'))
       .refuses('CONFLICTS');
   });
 
-  it('leaves the people of the team as they are', () => {
+  it('does not change the members of the team', () => {
     const state = stateAfter(...PEOPLE, teamSet([['x@y.example', 'owner']]));
     expect(state.people.teamsOf('x@y.example')).to.deep.equal(new Set([TEAM]));
   });
 });
 
-describe('control: a database that is deleted', () => {
-  it('takes its settings, its scrape token and its backups with it', () => {
+describe('control: a deleted database', () => {
+  it('loses its settings, its scrape token and its backups', () => {
     const state = stateAfter(
       ...INSTALLED,
       settingsSet({ prometheusToken: secret('scrape'), allowedIps: ['10.0.0.1'] }),
@@ -354,7 +354,7 @@ describe('control: a database that is deleted', () => {
 });
 
 describe('plans of databases', () => {
-  it('give more from one to the next, and end somewhere', () => {
+  it('each allow more than the one before, up to a last one', () => {
     for (const plan of DATABASE_PLANS) {
       const seen = new Set<string>();
       for (let at: (typeof DATABASE_PLANS)[number] | undefined = plan; at !== undefined; ) {
@@ -370,7 +370,7 @@ describe('plans of databases', () => {
     }
   });
 
-  it('have limits that a database can have', () => {
+  it('have valid limits for a database', () => {
     for (const plan of DATABASE_PLANS) {
       const { events } = given(...INSTALLED).when(change({ limits: DATABASE_PLAN_TERMS[plan].limits }));
       expect(events).to.have.length(1);
@@ -385,7 +385,7 @@ describe('plans of databases', () => {
   });
 });
 
-describe('addresses that may connect', () => {
+describe('the allowed networks of a database', () => {
   it('are IPv4 addresses and blocks', () => {
     for (const good of ['0.0.0.0/0', '10.1.2.3', '255.255.255.255/32']) expect(isIpv4Block(good), good).to.equal(true);
     for (const bad of ['', '10.1.2', '10.1.2.3/33', '256.1.1.1', '::1', '10.1.2.3/', ' 10.1.2.3', '10.1.2.3\n']) {
@@ -393,7 +393,7 @@ describe('addresses that may connect', () => {
     }
   });
 
-  it('have no leading zeros, which some read as octal', () => {
+  it('have no leading zeros, which some programs read as octal', () => {
     for (const bad of ['010.0.0.1', '10.00.0.1', '10.0.0.01', '10.0.0.0/08', '10.0.0.0/00']) {
       expect(isIpv4Block(bad), bad).to.equal(false);
     }

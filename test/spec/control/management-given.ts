@@ -1,4 +1,4 @@
-/** Accounts, teams, keys, search indexes and backups whose values do not matter to a test. */
+/** Builders for accounts, teams, keys, search indexes and backups with values that do not matter to a test. */
 import {
   type AuditNote,
   type ControlCommand,
@@ -14,7 +14,7 @@ import { ACCOUNT, ACCOUNT_SECRETS_OF, databaseCreated, db, INSTALLED, NOW_MS, se
 
 export const ANNA = 'a@b.example';
 export const BERT = 'bert@b.example';
-/** A member of a team, without an account of the own. */
+/** A member of a team who has no account. */
 export const CARL = 'carl@b.example';
 export const TEAM = 'ac-team' as AccountId;
 export const OTHER = 'ac-other' as AccountId;
@@ -35,7 +35,7 @@ export const newAccount = (id: AccountId, email: string, over: Partial<NewAccoun
   ...over,
 });
 
-/** As `decide` writes an account down. */
+/** An account in the form that `decide` stores. */
 export function accountEvents(account: NewAccount): ControlEvent[] {
   const { readOnlyToken, limits, ...created } = account;
   const { queueToken } = account.secrets;
@@ -54,7 +54,7 @@ export const teamSet = (members: readonly (readonly [string, TeamRole])[], accou
   atMs,
 });
 
-/** A team of Anna's, with Bert as a developer when he is wanted. */
+/** A team of Anna's, with Bert as a developer on request. */
 export const teamOf = (account = TEAM, ...others: (readonly [string, TeamRole])[]): ControlEvent[] => [
   ...accountEvents(newAccount(account, ANNA)),
   teamSet([[ANNA, 'owner'], ...others], account),

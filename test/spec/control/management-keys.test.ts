@@ -13,8 +13,8 @@ const created = (name: string, over: Record<string, unknown> = {}) => ({
 });
 const names = (reply: ControlReply) => (reply.type === 'ApiKeys' ? reply.keys.map(({ name }) => name) : reply);
 
-describe('control: keys of people', () => {
-  it('are made for the own account, and listed behind the one the account came with', () => {
+describe('control: API keys of people', () => {
+  it('are created for the own account, and listed after its default key', () => {
     const { reply } = given(...PEOPLE)
       .when(create('ci'))
       .then(created('ci'));
@@ -31,7 +31,7 @@ describe('control: keys of people', () => {
       .answers(reply);
   });
 
-  it('are made for a team by its members, and by nobody else', () => {
+  it('are created for a team by its members alone', () => {
     const ofTeam = { account: TEAM, email: 'Bert@B.example' };
     given(...PEOPLE)
       .when(create('ci', ofTeam))
@@ -47,7 +47,7 @@ describe('control: keys of people', () => {
       .refuses('UNKNOWN_ACCOUNT');
   });
 
-  it('have a name of their own among those of the person, whatever account they are for', () => {
+  it('have unique names per person, over all accounts', () => {
     given(...PEOPLE, created('ci'))
       .when(create('other', { name: 'ci', account: TEAM }))
       .refuses('NAME_TAKEN');
@@ -60,7 +60,7 @@ describe('control: keys of people', () => {
     expect(events).to.have.length(1);
   });
 
-  it('are refused with a bad name or hash, an id in use, a secret in use', () => {
+  it('are refused with a bad name or hash, an id in use, or a secret in use', () => {
     given(...PEOPLE)
       .when(create('x', { name: '' }))
       .refuses('BAD_NAME');
@@ -75,7 +75,7 @@ describe('control: keys of people', () => {
       .refuses('SECRET_TAKEN');
   });
 
-  it('are as many as are allowed, the one that the account came with among them, for all accounts together', () => {
+  it('are limited per person over all accounts, including the default key', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => created(`k${i}`));
     const { reply } = given(...PEOPLE, ...many(MAX_API_KEYS - 2)).when(create('x'));
     expect(names(reply)).to.have.length(MAX_API_KEYS);
@@ -90,7 +90,7 @@ describe('control: keys of people', () => {
       .then();
   });
 
-  it('are as many for whoever has no account, and so no key that came with one', () => {
+  it('have the same limit for a person without an account and without a default key', () => {
     const ofTeam = { account: TEAM, email: CARL };
     const many = (count: number) => Array.from({ length: count }, (_, i) => created(`k${i}`, ofTeam));
     expect(given(...WITH_CARL, ...many(MAX_API_KEYS - 1)).when(create('x', ofTeam)).events).to.have.length(1);
@@ -99,7 +99,7 @@ describe('control: keys of people', () => {
       .refuses('TOO_MANY');
   });
 
-  it('are deleted by their person; the account keeps its own', () => {
+  it('are deleted by their person; the default key of the account stays', () => {
     const remove = (name: string, email = ANNA): ControlCommand => ({ type: 'DeleteApiKey', email, id: keyId(name) });
     const { reply } = given(...PEOPLE, created('ci'))
       .when(remove('ci'))

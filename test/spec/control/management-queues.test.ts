@@ -50,7 +50,7 @@ const queuesOf = (account: AccountId, ...events: ControlEvent[]) => {
 };
 
 describe('control: the plan of a queue', () => {
-  it('brings its limits along, and the moment; the budget stays', () => {
+  it('sets its limits and the time, and keeps the budget', () => {
     const { limits } = ACCOUNT_PLAN_TERMS.msgq_fixed_1m;
     given(...INSTALLED, limitsSet({ budgetCents: 2500 }))
       .when(changePlan({ type: 'paid', reserved: 'msgq_fixed_1m' }))
@@ -60,7 +60,7 @@ describe('control: the plan of a queue', () => {
       );
   });
 
-  it('is the same when asked for again', () => {
+  it('stays the same when it is requested again', () => {
     const command = changePlan({ type: 'paid', reserved: 'msgq_fixed_10m' });
     const { events, reply } = given(...INSTALLED).when(command);
     const again = given(...INSTALLED, ...events).when(command, NOW_MS + 5);
@@ -81,7 +81,7 @@ describe('control: the plan of a queue', () => {
     }
   });
 
-  it('counts limits that are named more than those of the plan', () => {
+  it('applies explicit limits before those of the plan', () => {
     const command = { ...changePlan({ type: 'free', reserved: '' }), limits: { maxRetries: 7 } } as ControlCommand;
     const { events } = given(...INSTALLED).when(command);
     const account = stateAfter(...INSTALLED, ...events).accounts.get(ACCOUNT);
@@ -97,7 +97,7 @@ describe('control: the plan of a queue', () => {
       .then(planSet({ hasProdPack: true }));
   });
 
-  it('is refused where there is none, and for accounts that are not there', () => {
+  it('is refused for an unknown plan and an unknown account', () => {
     given(...INSTALLED)
       .when(changePlan({ reserved: 'msgq_fixed_9m' as never }))
       .refuses('BAD_VALUE');
@@ -110,7 +110,7 @@ describe('control: the plan of a queue', () => {
   });
 
   for (const name of ACCOUNT_PLAN_NAMES) {
-    it(`${name} has limits that a queue can have`, () => {
+    it(`${name} has valid limits for a queue`, () => {
       const terms = ACCOUNT_PLAN_TERMS[name];
       expect(refusedLimit({ ...terms.limits, budgetCents: 0 })).to.equal(undefined);
       expect(accountPlanName(terms)).to.equal(name);
@@ -128,7 +128,7 @@ describe('control: the queues of an account', () => {
       .refuses('UNKNOWN_ACCOUNT');
   });
 
-  it('are never none: who moves the last away gets an empty one that nobody signs in for', () => {
+  it('include a new empty one after the last was moved away, which has no user', () => {
     const only = { ...REPLACEMENT, email: '' };
     const { events, reply } = given(...PEOPLE)
       .when(move(ACCOUNT, TEAM))
@@ -145,14 +145,14 @@ describe('control: the queues of an account', () => {
       .answers(reply);
   });
 
-  it('go on to another team without a replacement where one is left', () => {
+  it('are moved on to another team without a new one when another is left', () => {
     const second = ac('second');
     given(...PEOPLE, ...teamOf(second), moved(ACCOUNT, TEAM))
       .when(move(ACCOUNT, second, TEAM))
       .then(moved(ACCOUNT, second));
   });
 
-  it('of others are answered like those that are not there', () => {
+  it('of others are answered as unknown', () => {
     given(...PEOPLE)
       .when(move(OTHER, TEAM))
       .refuses('UNKNOWN_ACCOUNT');
@@ -167,7 +167,7 @@ describe('control: the queues of an account', () => {
       .refuses('CONFLICTS');
   });
 
-  it('are not moved when the replacement cannot be made', () => {
+  it('are not moved when the replacement cannot be created', () => {
     const command = { ...move(ACCOUNT, TEAM), replacement: newAccount(OTHER, '') } as ControlCommand;
     given(...PEOPLE)
       .when(command)

@@ -37,7 +37,7 @@ const newTokens = { token: secret('new'), readOnlyToken: secret('new-ro') };
 const BOOKS = [...PEOPLE, indexCreated('books')];
 
 describe('control: creating a search index', () => {
-  it('keeps it with its tokens, and answers the same when asked again', () => {
+  it('stores it with its tokens, and gives the same answer when repeated', () => {
     const { reply, events } = given(...INSTALLED)
       .when(create('books'))
       .then(indexCreated('books'));
@@ -50,7 +50,7 @@ describe('control: creating a search index', () => {
     expect(search.tokens.get('hash-books-search-ro')).to.deep.equal({ index: db('books'), role: 'read-only' });
   });
 
-  it('refuses accounts that are not there, names, regions, types and limits that cannot be', () => {
+  it('refuses unknown accounts, and invalid names, regions, types and limits', () => {
     const refused: [Record<string, unknown>, Parameters<ReturnType<typeof given>['when']>[0]['type'] | string][] = [
       [{ account: ac('nobody') }, 'UNKNOWN_ACCOUNT'],
       [{ name: '' }, 'BAD_NAME'],
@@ -74,7 +74,7 @@ describe('control: creating a search index', () => {
     limits({ maxQueryPerSecond: 0.5 });
   });
 
-  it('refuses ids of databases and indexes, deleted ones too, and tokens in use', () => {
+  it('refuses ids of databases and indexes, also deleted ones, and tokens in use', () => {
     given(...INSTALLED)
       .when(create('first'))
       .refuses('ID_TAKEN');
@@ -89,7 +89,7 @@ describe('control: creating a search index', () => {
       .refuses('SECRET_TAKEN');
   });
 
-  it('refuses one more than an account may have', () => {
+  it('refuses one more than the maximum of an account', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => indexCreated(`i${i}`));
     expect(given(...INSTALLED, ...many(MAX_ACCOUNT_SEARCH_INDEXES - 1)).when(create('x')).events).to.have.length(1);
     given(...INSTALLED, ...many(MAX_ACCOUNT_SEARCH_INDEXES))
@@ -99,7 +99,7 @@ describe('control: creating a search index', () => {
 });
 
 describe('control: search indexes of all accounts together', () => {
-  it('are as many as an installation can hold', () => {
+  it('are limited to the maximum of an installation', () => {
     const state = stateAfter(...INSTALLED);
     for (let i = 0; i < MAX_SEARCH_INDEXES; i += 1) {
       const index = newIndex(`i${i}`, { account: ac(`${i}`) });
@@ -136,7 +136,7 @@ describe('control: a search index', () => {
       .refuses('UNKNOWN_ACCOUNT');
   });
 
-  it('is renamed, and has its limits changed, each by itself', () => {
+  it('is renamed, and has its limits changed, independently', () => {
     given(...BOOKS)
       .when(change({ name: 'Bücher' }))
       .then(set({ name: 'Bücher' }));
@@ -154,7 +154,7 @@ describe('control: a search index', () => {
       .refuses('BAD_LIMITS');
   });
 
-  it('gets both tokens anew, and the old ones open nothing', () => {
+  it('gets two new tokens, and the old ones are invalid', () => {
     given(...BOOKS)
       .when(change({ tokens: newTokens }))
       .then(set({ tokens: newTokens }));
@@ -170,7 +170,7 @@ describe('control: a search index', () => {
       .refuses('SECRET_TAKEN');
   });
 
-  it('goes to a team, never to a person', () => {
+  it('is moved to a team, never to a person', () => {
     const { events } = given(...BOOKS)
       .when(change({ to: TEAM }))
       .then(set({ account: TEAM }));
@@ -188,7 +188,7 @@ describe('control: a search index', () => {
       .refuses('TOO_MANY');
   });
 
-  it('is deleted with its tokens and counts; asked again it answers alike', () => {
+  it('is deleted with its tokens and counts; a repeated command gives the same answer', () => {
     given(...BOOKS)
       .when(remove())
       .then(deleted);
@@ -233,7 +233,7 @@ describe('control: the daily limits of a search index', () => {
     indexCreated('books', { limits: { ...DEFAULT_SEARCH_LIMITS.payg, maxDailyQueries: 10, maxDailyUpdates: 5 } }),
   ];
 
-  it('are leased by themselves: so many queries, so many updates', () => {
+  it('are leased separately for queries and updates', () => {
     given(...limited)
       .when(leaseOf(searchQueries(db('books')), 100))
       .then(reserved(searchQueries(db('books')), 10))
@@ -247,14 +247,14 @@ describe('control: the daily limits of a search index', () => {
       .answers({ type: 'QuotaLeased', granted: 0 });
   });
 
-  it('are none where the index has none', () => {
+  it('grant every lease where the index has no limit', () => {
     given(...BOOKS)
       .when(leaseOf(searchQueries(db('books')), 100))
       .then()
       .answers({ type: 'QuotaLeased', granted: 100 });
   });
 
-  it('are not leased of an index that is not there, nor of what is only counted', () => {
+  it('are not leased for an unknown index, nor for a subject that is only counted', () => {
     for (const subject of [searchQueries(db('first')), searchReranks(db('books')), db('books')]) {
       given(...limited)
         .when(leaseOf(subject, 1))
@@ -265,7 +265,7 @@ describe('control: the daily limits of a search index', () => {
       .refuses('UNKNOWN_DATABASE');
   });
 
-  it('count what a process held that is gone as used: the meter does not show it', () => {
+  it('count the leased amount of a process that is gone as used, because the meter does not have it', () => {
     const after = [
       ...limited,
       reserved(searchQueries(db('books')), 10),
@@ -278,7 +278,7 @@ describe('control: the daily limits of a search index', () => {
   });
 });
 
-describe('control: use in a month', () => {
+describe('control: monthly usage', () => {
   const fold = (rows: readonly ReturnType<typeof used>[]): ControlCommand => ({
     type: 'FoldMeter',
     after: 0,
@@ -286,7 +286,7 @@ describe('control: use in a month', () => {
     records: [{ position: 1, session: session('a'), number: 1, day: TODAY, rows }],
   });
 
-  it('is counted of search indexes and what belongs to them, not of those that are not there', () => {
+  it('is counted for existing search indexes with their subjects, and not for unknown ones', () => {
     const rows = [
       used(db('books'), 4),
       used(searchReranks(db('books')), 2),

@@ -39,7 +39,7 @@ const drop = (team = TEAM): ControlCommand => ({ type: 'DeleteTeam', team });
 const deleted = (account = TEAM): ControlEvent => ({ type: 'AccountDeleted', account, atMs });
 
 describe('control: creating a team', () => {
-  it('makes an account of which the creator is the owner, beside the own account', () => {
+  it('creates an account with the creator as owner, in addition to the own account', () => {
     const { reply, events } = given(...INSTALLED)
       .when(create())
       .then(...teamOf());
@@ -50,12 +50,12 @@ describe('control: creating a team', () => {
     expect(stateAfter(...INSTALLED, ...events).people.ownAccounts(ANNA)).to.deep.equal(new Set([ACCOUNT]));
   });
 
-  it('knows people by their e-mail in lower case', () => {
+  it('identifies people by their e-mail in lower case', () => {
     const { reply } = given(...INSTALLED).when(create(TEAM, 'Anna@B.Example'));
     expect(reply.type === 'OneTeam' && reply.team.team?.members[0]?.email).to.equal('anna@b.example');
   });
 
-  it('refuses one more than a person may own; those of others do not count', () => {
+  it('refuses one more than a person may own; teams of others do not count', () => {
     const owned = (count: number) => Array.from({ length: count }, (_, i) => teamOf(ac(`t${i}`))).flat();
     const theirs = [
       ...accountEvents(newAccount(ac('x'), BERT)),
@@ -73,7 +73,7 @@ describe('control: creating a team', () => {
       .refuses('TOO_MANY');
   });
 
-  it('refuses ids and tokens in use, names and e-mails that are none', () => {
+  it('refuses ids and tokens in use, and invalid names and e-mails', () => {
     given(...INSTALLED)
       .when(create(ACCOUNT))
       .refuses('ID_TAKEN');
@@ -112,7 +112,7 @@ describe('control: members of a team', () => {
       .refuses('CONFLICTS');
   });
 
-  it('never become the owner, and have a role and an e-mail', () => {
+  it('never become the owner, and need a valid role and e-mail', () => {
     for (const command of [add(BERT, 'owner'), add(BERT, 'king' as never), add('bert', 'dev'), add('', 'dev')]) {
       given(...INSTALLED, ...teamOf())
         .when(command)
@@ -123,7 +123,7 @@ describe('control: members of a team', () => {
       .refuses('BAD_VALUE');
   });
 
-  it('are as many as are allowed', () => {
+  it('are limited in number', () => {
     const others = (count: number) =>
       Array.from({ length: count }, (_, i) => [`m${i}@b.example`, 'dev'] as [string, TeamRole]);
     const almost = [...INSTALLED, ...teamOf(TEAM, ...others(MAX_TEAM_MEMBERS - 2))];
@@ -133,7 +133,7 @@ describe('control: members of a team', () => {
       .refuses('TOO_MANY');
   });
 
-  it('are removed, and their keys for the team with them, but no others', () => {
+  it('are removed together with their keys for the team, and keep other keys', () => {
     const keys = [
       { type: 'ApiKeyCreated' as const, ...apiKey('theirs', { account: TEAM, email: BERT }) },
       { type: 'ApiKeyCreated' as const, ...apiKey('mine', { account: TEAM }) },
@@ -148,7 +148,7 @@ describe('control: members of a team', () => {
     expect(state.people.teamsOf(BERT)).to.deep.equal(new Set());
   });
 
-  it('cannot be removed when they own the team, or are none', () => {
+  it('cannot be removed when they own the team or are not members', () => {
     given(...PEOPLE)
       .when(remove(ANNA))
       .refuses('CONFLICTS');
@@ -157,7 +157,7 @@ describe('control: members of a team', () => {
       .refuses('UNKNOWN_MEMBER');
   });
 
-  it('of what is no team are refused', () => {
+  it('of an account without team are refused', () => {
     for (const command of [add(BERT, 'dev', ACCOUNT), remove(BERT, ACCOUNT), drop(ACCOUNT), drop(ac('nobody'))]) {
       given(...PEOPLE)
         .when(command)
@@ -167,7 +167,7 @@ describe('control: members of a team', () => {
 });
 
 describe('control: deleting a team', () => {
-  it('ends its tokens and keys, and is answered alike when asked again', () => {
+  it('ends its tokens and keys, and gives the same answer when repeated', () => {
     const before = [...PEOPLE, { type: 'ApiKeyCreated' as const, ...apiKey('k', { account: TEAM }) }];
     given(...before)
       .when(drop())
@@ -185,7 +185,7 @@ describe('control: deleting a team', () => {
     expect(state.people.queues.of(TEAM)).to.deep.equal(new Set());
   });
 
-  it('takes along what is only a queue of it, and waits for its own to come back', () => {
+  it('deletes its remaining queue, and is refused while its own queue belongs to another team', () => {
     const second = ac('second');
     const replacement = newAccount(ac('only'), ANNA);
     const before = [...PEOPLE, ...teamOf(second)];
@@ -205,7 +205,7 @@ describe('control: deleting a team', () => {
       .then(deleted(replacement.id), deleted());
   });
 
-  it('is refused while it owns anything', () => {
+  it('is refused while it owns a resource', () => {
     const owns: readonly ControlEvent[][] = [
       managed('theirs', {}, TEAM),
       [indexCreated('books', { account: TEAM })],

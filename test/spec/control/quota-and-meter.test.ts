@@ -40,7 +40,7 @@ const fold = (after: number, ...records: ReturnType<typeof record>[]): ControlCo
 });
 
 describe('control: leasing quota', () => {
-  it('grants what is wanted, and charges it at once', () => {
+  it('grants the requested amount, and charges it immediately', () => {
     given(...INSTALLED)
       .when(lease('a', 10))
       .then(reserved('a', 10))
@@ -54,7 +54,7 @@ describe('control: leasing quota', () => {
       .answers({ type: 'QuotaLeased', granted: 5 });
   });
 
-  it('grants what is left when less is left than wanted, then nothing', () => {
+  it('grants the remaining amount when it is less than requested, then 0', () => {
     given(...INSTALLED, reserved('a', 990))
       .when(lease('b', 100))
       .then(reserved('b', 10))
@@ -65,7 +65,7 @@ describe('control: leasing quota', () => {
       .answers({ type: 'QuotaLeased', granted: 0 });
   });
 
-  it('grants what was granted in an answer that got lost, without charging it twice', () => {
+  it('grants the amount of a lost answer again, without charging it twice', () => {
     given(...INSTALLED, reserved('a', 1000))
       .when(lease('a', 20, 980))
       .then()
@@ -76,7 +76,7 @@ describe('control: leasing quota', () => {
       .answers({ type: 'QuotaLeased', granted: 30 });
   });
 
-  it('grants everything and charges nothing where there is no limit', () => {
+  it('grants everything and charges no quota where there is no limit', () => {
     const unlimited: ControlEvent = {
       type: 'LimitsUpdated',
       database: db('first'),
@@ -89,13 +89,13 @@ describe('control: leasing quota', () => {
       .answers({ type: 'QuotaLeased', granted: 10 });
   });
 
-  it('counts each day by itself', () => {
+  it('counts each day separately', () => {
     given(...INSTALLED, reserved('a', 1000, 'first', TODAY - 1))
       .when(lease('a', 10))
       .answers({ type: 'QuotaLeased', granted: 10 });
   });
 
-  it('serves a clock that is a day off, and no other', () => {
+  it('accepts a clock that is a day off, and no more', () => {
     given(...INSTALLED)
       .when(lease('a', 10, 0, TODAY + 1))
       .answers({ type: 'QuotaLeased', granted: 10 });
@@ -107,26 +107,26 @@ describe('control: leasing quota', () => {
       .refuses('DAY_CLOSED');
   });
 
-  it('refuses a database that is not there', () => {
+  it('refuses an unknown database', () => {
     given().when(lease('a', 10)).refuses('UNKNOWN_DATABASE');
   });
 
-  it('charges what was used before there was a limit', () => {
+  it('charges usage from before the limit existed', () => {
     given(...INSTALLED, metered(1, usedBy('a', 995)))
       .when(lease('a', 10))
       .answers({ type: 'QuotaLeased', granted: 5 });
   });
 });
 
-describe('control: giving quota back', () => {
-  it('frees what was not used', () => {
+describe('control: returning quota', () => {
+  it('frees the unused amount', () => {
     given(...INSTALLED, reserved('a', 1000))
       .when(giveBack('a', 1000, 700))
       .then(reserved('a', 300))
       .answers({ type: 'QuotaReturned', reserved: 300 });
   });
 
-  it('changes nothing when asked again, or late, or when nothing is held', () => {
+  it('has no effect when it is repeated, late, or without a lease', () => {
     given(...INSTALLED, reserved('a', 300))
       .when(giveBack('a', 1000, 700))
       .then()
@@ -139,7 +139,7 @@ describe('control: giving quota back', () => {
 });
 
 describe('control: the end of a session', () => {
-  it('gives back what it held, except what the meter shows it used', () => {
+  it('returns its leases, except the usage that the meter shows', () => {
     given(...INSTALLED, reserved('a', 1000), metered(1, usedBy('a', 400)))
       .when({ type: 'EndSession', session: session('a') })
       .then(ended('a'));
@@ -148,13 +148,13 @@ describe('control: the end of a session', () => {
       .answers({ type: 'QuotaLeased', granted: 600 });
   });
 
-  it('still charges what its last record shows later', () => {
+  it('charges the usage of a later record', () => {
     given(...INSTALLED, reserved('a', 1000), ended('a'), metered(1, usedBy('a', 400)))
       .when(lease('b', 1000))
       .answers({ type: 'QuotaLeased', granted: 600 });
   });
 
-  it('journals nothing when it held nothing', () => {
+  it('journals no event without a lease', () => {
     given(...INSTALLED)
       .when({ type: 'EndSession', session: session('a') })
       .then()
@@ -188,7 +188,7 @@ describe('control: counting the meter', () => {
     expect(all.meterPosition).to.equal(4);
   });
 
-  it('counts nothing of a command that was counted, and the rest of one that overlaps', () => {
+  it('ignores a repeated command, and counts the new part of an overlapping one', () => {
     const first = given(...INSTALLED).when(fold(0, record(1, 'a', 1, 5))).events;
     given(...INSTALLED, ...first)
       .when(fold(0, record(1, 'a', 1, 5)))
@@ -198,14 +198,14 @@ describe('control: counting the meter', () => {
     expect(stateAfter(...INSTALLED, ...first, ...rest).usageOf(db('first'), TODAY).commands).to.equal(7);
   });
 
-  it('counts nothing behind a gap', () => {
+  it('counts no record after a gap', () => {
     given(...INSTALLED)
       .when(fold(5, record(6, 'a', 1, 5)))
       .then()
       .answers({ type: 'MeterIsFolded', position: 0 });
   });
 
-  it('passes over databases that are not there', () => {
+  it('skips unknown databases', () => {
     const { events } = given(databaseCreated('other')).when(fold(0, record(1, 'a', 1, 5)));
     expect(events[0]).to.deep.include({ type: 'MeterFolded', position: 1, rows: [] });
   });
@@ -217,7 +217,7 @@ describe('control: counting the meter', () => {
       .answers({ type: 'QuotaLeased', granted: 0 });
   });
 
-  it('counts a large fold in parts, and gets on with each', () => {
+  it('counts a large fold in parts, and advances with each', () => {
     const rows = Array.from({ length: 3000 }, (_, i) => ({ ...record(1, 'a', 1, 1).rows[0]!, database: db(`n${i}`) }));
     const installed = [...INSTALLED, ...rows.map((_, i) => databaseCreated(`n${i}`))];
     const records = [1, 2, 3].map((position) => ({ ...record(position, 'a', position, 1), rows }));
@@ -231,7 +231,7 @@ describe('control: counting the meter', () => {
     expect(state.usageOf(db('n7'), TODAY).commands).to.equal(3);
   });
 
-  it('forgets leases and counts of days that are long over', () => {
+  it('forgets leases and counts of old days', () => {
     const state = stateAfter(
       ...INSTALLED,
       reserved('a', 10, 'first', TODAY - 40),

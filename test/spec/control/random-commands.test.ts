@@ -1,4 +1,4 @@
-/** What holds after any commands in any order; the state's invariants are numbered in domain/control/state.ts. */
+/** Properties after any commands in any order; the invariants of the state are numbered in domain/control/state.ts. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ControlFold } from '../../../src/actors/control/index.js';
@@ -21,11 +21,12 @@ import {
   rebuildingEvents,
   roleIn,
 } from '../../../src/domain/control/index.js';
+import { repetitions } from '../../support/depth.js';
 import { anyCommand, anyReading, PLAIN_TYPES } from '../../support/random-control.js';
 import { INSTALLED, NOW_MS } from './given.js';
 import { PEOPLE } from './management-given.js';
 
-const RUNS = { numRuns: 150 };
+const RUNS = { numRuns: repetitions(150) };
 const programs = fc.array(fc.tuple(anyCommand, fc.nat({ max: 1_000_000 })), {
   minLength: 1,
   maxLength: 80,
@@ -38,7 +39,7 @@ interface Played {
   readonly nowMs: number;
 }
 
-/** Time never goes back. @param after  is called with each command, and the state before it */
+/** Time never goes back. @param after is called with each command, and the state before it */
 function play(
   program: readonly (readonly [ControlCommand, number])[],
   after: (command: ControlCommand, state: ControlState, nowMs: number) => void = () => undefined,
@@ -62,7 +63,7 @@ function bytesOf(events: Iterable<ControlEvent>): string {
 }
 
 describe('control: after any commands', () => {
-  it('a replay of the journal ends where the owner is, and so does a snapshot', () => {
+  it('a replay of the journal and a snapshot give the state of the owner', () => {
     fc.assert(
       fc.property(programs, (program) => {
         const { state, events } = play(program);
@@ -81,7 +82,7 @@ describe('control: after any commands', () => {
     );
   });
 
-  it('what a snapshot led to is decided alike from there on', () => {
+  it('the state of a snapshot leads to the same decisions as the original', () => {
     fc.assert(
       fc.property(programs, anyCommand, (program, next) => {
         const { state, nowMs } = play(program);
@@ -95,7 +96,7 @@ describe('control: after any commands', () => {
     );
   });
 
-  it('deciding touches nothing, and what only asks makes nothing happen', () => {
+  it('deciding does not change the state, and reads have no events', () => {
     fc.assert(
       fc.property(programs, anyReading, (program, reading) => {
         const { state, nowMs } = play(program, (command, before, now) => {
@@ -105,7 +106,7 @@ describe('control: after any commands', () => {
         });
         expect(decide(reading, state, { nowMs }).events).to.deep.equal([]);
       }),
-      { numRuns: 50 },
+      { numRuns: repetitions(50) },
     );
   });
 
@@ -121,11 +122,11 @@ describe('control: after any commands', () => {
           expect(said([...decodeControlEvents(encodeControlEvent(event))])).to.deep.equal(said([event]));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: repetitions(100) },
     );
   });
 
-  it('what was done is not done twice, and answered alike when it is asked for again', () => {
+  it('a repeated command has no further effect and the same answer', () => {
     fc.assert(
       fc.property(programs, (program) => {
         play(program, (command, before, nowMs) => {
@@ -141,11 +142,11 @@ describe('control: after any commands', () => {
           expect(encodeControlReply(again.reply)).to.deep.equal(encodeControlReply(first.reply));
         });
       }),
-      { numRuns: 50 },
+      { numRuns: repetitions(50) },
     );
   });
 
-  it('every index says just what the records say', () => {
+  it('every index matches the records', () => {
     fc.assert(
       fc.property(programs, (program) => {
         const { state } = play(program);
@@ -191,15 +192,15 @@ describe('control: after any commands', () => {
     );
   });
 
-  it('what lists and gets is a reading command, and nothing else is', () => {
+  it('commands that list and get are marked as reads, and no others', () => {
     const asks = PLAIN_TYPES.filter((type) => /^(List|Get)/.test(type));
     expect(PLAIN_TYPES.filter((type) => CONTROL_COMMANDS[type].isRead)).to.deep.equal(asks);
   });
 
-  it('every kind of command is accepted at times, so that all this says something', () => {
+  it('every kind of command is accepted in some program, so that the properties are tested', () => {
     const accepted = new Set<string>();
     const kinds = new Set<string>();
-    for (const program of fc.sample(programs, { numRuns: 1000, seed: 7 })) {
+    for (const program of fc.sample(programs, { numRuns: 1000, seed: 8 })) {
       play(program, (command, state, nowMs) => {
         kinds.add(command.type);
         if (decide(command, state, { nowMs }).reply.type !== 'Rejected') accepted.add(command.type);
@@ -208,14 +209,14 @@ describe('control: after any commands', () => {
     expect([...kinds].filter((kind) => !accepted.has(kind))).to.deep.equal([]);
   });
 
-  it('begins with an installation', () => {
+  it('every program starts with an installation', () => {
     expect(PEOPLE.slice(0, INSTALLED.length)).to.deep.equal(INSTALLED);
   });
 });
 
 /**
- * What belongs to nobody who asks afterwards, or is not remembered, is answered as unknown then; leases say what is known,
- * and are judged by it.
+ * Commands with a different answer on repetition: the resource has a new owner, or the command is not remembered.
+ * Leases state the known amount and are checked against it.
  */
 const ONCE: ReadonlySet<ControlCommand['type']> = new Set([
   'MoveDatabase',
@@ -231,7 +232,7 @@ function isMove(command: ControlCommand): boolean {
   return command.type === 'MoveQueue' || (command.type === 'ChangeSearchIndex' && command.to !== undefined);
 }
 
-/** A field without a value is as good as none. */
+/** A field without a value equals a missing field. */
 function said(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

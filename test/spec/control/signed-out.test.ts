@@ -1,4 +1,4 @@
-/** Sessions that were signed out of: remembered as long as their text would be worth something. */
+/** Signed-out sessions: remembered for as long as their text would be valid. */
 import { expect } from 'chai';
 import {
   type ControlCommand,
@@ -15,8 +15,8 @@ const signOut = (session: string, untilMs = atMs + 1): ControlCommand => ({ type
 const signedOut = (session: string, untilMs = atMs + 1, at = atMs) =>
   ({ type: 'SignedOut', session, untilMs, atMs: at }) as const;
 
-describe('sessions that were signed out of', () => {
-  it('are noted once, and not at all when they are over', () => {
+describe('signed-out sessions', () => {
+  it('are noted once, and not at all when they have expired', () => {
     given(...PEOPLE)
       .when(signOut('s'))
       .then(signedOut('s'));
@@ -28,7 +28,7 @@ describe('sessions that were signed out of', () => {
       .then();
   });
 
-  it('have a name of the length that they are given', () => {
+  it('have names of bounded length', () => {
     given(...PEOPLE)
       .when(signOut('s'.repeat(MAX_SESSION_NAME + 1)))
       .refuses('BAD_VALUE');
@@ -37,7 +37,7 @@ describe('sessions that were signed out of', () => {
       .refuses('BAD_VALUE');
   });
 
-  it('are forgotten when they are over', () => {
+  it('are forgotten when they have expired', () => {
     const state = new ControlState();
     evolve(state, signedOut('one', 100, 50));
     evolve(state, signedOut('other', 200, 99));
@@ -46,14 +46,14 @@ describe('sessions that were signed out of', () => {
     expect([state.signedOut.has('one'), state.signedOut.has('other')]).to.deep.equal([false, true]);
   });
 
-  it('are as many as are kept, the first of them forgotten', () => {
+  it('are limited in number, and the oldest is forgotten first', () => {
     const state = new ControlState();
     for (let at = 0; at <= MAX_SIGNED_OUT; at += 1) evolve(state, signedOut(`s${at}`, 1e9, 0));
     expect([...state.signedOut.all()]).to.have.length(MAX_SIGNED_OUT);
     expect([state.signedOut.has('s0'), state.signedOut.has('s1')]).to.deep.equal([false, true]);
   });
 
-  it('are in a snapshot', () => {
+  it('are part of a snapshot', () => {
     const state = new ControlState();
     evolve(state, signedOut('one', 100, 50));
     const again = new ControlState();

@@ -42,19 +42,19 @@ const issued = (over: Partial<typeof token> = {}): ControlEvent => ({
 });
 
 describe('control: ACL users', () => {
-  it('are made with their first revision', () => {
+  it('are created with their first revision', () => {
     given(...INSTALLED)
       .when(setUser())
       .then(userSet());
   });
 
-  it('are changed by whoever saw them as they are', () => {
+  it('are changed by a command with the current revision', () => {
     given(...INSTALLED, userSet())
       .when(setUser({ seenRevision: 1, rules: 'on\n+set' }))
       .then(userSet({ rules: 'on\n+set', revision: 2 }));
   });
 
-  it('are not changed by whoever saw them otherwise, who is told how they are', () => {
+  it('are not changed by a command with another revision, and the answer has the current user', () => {
     const { reply } = given(...INSTALLED, userSet({ revision: 4 }))
       .when(setUser({ seenRevision: 3, rules: 'off' }))
       .then();
@@ -62,28 +62,28 @@ describe('control: ACL users', () => {
     expect(reply).to.have.nested.property('user.revision', 4);
   });
 
-  it('are not changed by whoever saw a namesake that was deleted since', () => {
+  it('are not changed by a command that saw a deleted user of the same name', () => {
     const { reply } = given(...INSTALLED, userSet())
       .when(setUser({ seenRevision: 1, rules: 'on\n+set', salt: 'of-the-other' }))
       .then();
     expect(reply).to.deep.include({ type: 'UserIs', isSet: false });
   });
 
-  it('are not made anew by whoever saw one that is gone', () => {
+  it('are not created by a command that saw a user that is now deleted', () => {
     given(...INSTALLED)
       .when(setUser({ seenRevision: 2 }))
       .then()
       .answers({ type: 'UserIs', isSet: false, user: undefined });
   });
 
-  it('asked for again as they are, are answered without an event', () => {
+  it('give the same answer without an event when they are set again unchanged', () => {
     const { reply } = given(...INSTALLED, userSet())
       .when(setUser())
       .then();
     expect(reply).to.deep.include({ type: 'UserIs', isSet: true });
   });
 
-  it('are refused with names, rules and passwords that are none', () => {
+  it('are refused with invalid names, rules and passwords', () => {
     const refusals: [Partial<Extract<ControlCommand, { type: 'SetUser' }>>, 'BAD_USER' | 'UNKNOWN_DATABASE'][] = [
       [{ name: 'default' }, 'BAD_USER'],
       [{ name: 'default_ro' }, 'BAD_USER'],

@@ -23,7 +23,7 @@ describe('edge/kv: access', () => {
       }
     });
 
-    it('are taken from _token, which wins', async () => {
+    it('are taken from _token before the header', async () => {
       expect((await face.get(`/get/a?_token=${TOKEN}`, { token: null })).text).to.equal('{"result":"1"}');
       expect((await face.get(`/get/a?_token=${TOKEN}`, { token: 'wrong' })).status).to.equal(200);
       expect((await face.get('/get/a?_token=wrong')).status).to.equal(401);
@@ -32,7 +32,7 @@ describe('edge/kv: access', () => {
       expect(posted.text).to.equal('[{"result":"1"}]');
     });
 
-    it('that are missing or wrong are refused in plain JSON, whatever format was asked for', async () => {
+    it('that are missing or wrong are refused with 401 as plain JSON, for any requested format', async () => {
       const headers = [{}, { authorization: '' }, { authorization: 'Bearer' }, { authorization: `Basic ${TOKEN}` }];
       for (const each of headers) {
         const answer = await face.get('/get/a', { token: null, headers: { ...each, 'Svc-Encoding': 'base64' } });
@@ -45,13 +45,13 @@ describe('edge/kv: access', () => {
       }
     });
 
-    it('are judged before the body and the target are', async () => {
+    it('are checked before the body and the target', async () => {
       expect((await face.post('/', 'no json', { token: null })).status).to.equal(401);
       expect((await face.get('/get/%zz', { token: null })).status).to.equal(401);
       expect((await face.get('/get/a', { token: null, headers: { 'Svc-Response-Format': 'x' } })).status).to.equal(401);
     });
 
-    it('cannot be judged by a process that has lost touch: 503 and when to come back', async () => {
+    it('are answered with 503 and Retry-After while the control state is stale', async () => {
       face.isControlStale = true;
       const answer = await face.get('/get/a');
       face.isControlStale = false;
@@ -63,7 +63,7 @@ describe('edge/kv: access', () => {
   describe('the read-only token', () => {
     const options = { token: READ_ONLY_TOKEN };
 
-    it('reads', async () => {
+    it('allows reads', async () => {
       const allowed = ['/get/a', '/mget/a', '/strlen/a', '/exists/a', '/ttl/a', '/type/a', '/dbsize', '/randomkey'];
       for (const path of [...allowed, '/ping', '/echo/x', '/time', '/touch/a', '/dump/a']) {
         const answer = await face.get(path, options);
@@ -71,7 +71,7 @@ describe('edge/kv: access', () => {
       }
     });
 
-    it('neither writes nor walks the keyspace', async () => {
+    it('refuses writes and scans of the keyspace', async () => {
       const refused = ['set/a/2', 'del/a', 'incr/a', 'getdel/a', 'expire/a/1', 'flushall', 'flushdb', 'rename/a/b'];
       for (const path of [...refused, 'scan/0', 'keys/*', 'getex/a', 'info', 'command', 'copy/a/b', 'persist/a']) {
         const answer = await face.get(`/${path}`, options);
@@ -81,7 +81,7 @@ describe('edge/kv: access', () => {
       expect((await face.get('/get/a')).text).to.equal('{"result":"1"}');
     });
 
-    it('is refused item by item in a pipeline', async () => {
+    it('gets an error for each refused command of a pipeline', async () => {
       const answer = await face.post(
         '/pipeline',
         [
@@ -95,7 +95,7 @@ describe('edge/kv: access', () => {
       expect(JSON.parse(answer.text)).to.deep.equal([{ result: '1' }, noPermission('set'), { result: '1' }]);
     });
 
-    it('has a transaction discarded for one command', async () => {
+    it('gets its transaction discarded for one refused command', async () => {
       const answer = await face.post(
         '/multi-exec',
         [
@@ -107,13 +107,13 @@ describe('edge/kv: access', () => {
       expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([400, noPermission('set')]);
     });
 
-    it('hears of unknown commands and wrong arity first', async () => {
+    it('gets the errors of unknown commands and wrong arity first', async () => {
       expect((await face.get('/nope', options)).text).to.equal(`{"error":"ERR Command is not available: 'NOPE'"}`);
       expect((await face.get('/set', options)).text).to.include('wrong number of arguments');
     });
   });
 
-  it('leaves no token, argument or query in the log', async () => {
+  it('the log contains no token, argument or query', async () => {
     face.gateway.failures.push(new Error('boom'));
     await face.get(`/get/canary-key?_token=${TOKEN}`);
     const log = JSON.stringify(face.log.lines);

@@ -1,11 +1,11 @@
-/** Access control over REST: the ACL family, and what users may do there. */
+/** Access control over REST: the ACL family, and the rights of users. */
 import { expect } from 'chai';
 import { AclStand, STAND_DATABASE, STAND_PASSWORD } from '../../support/acl-stand.js';
 import { KvFaceHarness, READ_ONLY_TOKEN } from '../../support/kv-face.js';
 
 const USER_TOKEN = 'token-of-alice';
 
-/** A face whose grants are those of the stand. */
+/** A REST endpoint with the grants of the stand. */
 async function faceOf(stand: AclStand): Promise<KvFaceHarness> {
   const face = new KvFaceHarness({
     users: stand.commands,
@@ -34,11 +34,13 @@ describe('edge/kv: access control', () => {
     return JSON.parse(answer.text) as { result?: unknown; error?: string };
   };
 
-  it('takes no password in the clear that is shorter than the smallest, and any digest', async () => {
+  it('ACL SETUSER refuses a clear password below the minimum length, and accepts any digest', async () => {
     const strict = await new AclStand(12).start();
     const other = await faceOf(strict);
     const set = async (...rules: string[]) => (await other.post('/', ['ACL', 'SETUSER', 'alice', 'on', ...rules])).text;
-    const refusal = JSON.stringify({ error: 'ERR A password must not be shorter than 12 characters' });
+    const refusal = JSON.stringify({
+      error: 'ERR A password must not be shorter than 12 characters (MILLRACE_SECRET_MIN_CHARACTERS)',
+    });
     expect(await set('>elevenchars')).to.equal(refusal);
     expect(await set('>twelve-chars', '>elevenchars', '+get'), 'all or nothing').to.equal(refusal);
     expect(await set('>')).to.equal(refusal);
@@ -48,7 +50,7 @@ describe('edge/kv: access control', () => {
     await other.stop();
   });
 
-  it('makes, shows, lists and deletes users', async () => {
+  it('ACL SETUSER, GETUSER, LIST and DELUSER create, show, list and delete users', async () => {
     expect(await acl('SETUSER', 'alice', 'on', '>pw', '~a*', '+get')).to.deep.equal({ result: 'OK' });
     const hash = stand.admin.hashOf('pw');
     expect(await acl('GETUSER', 'alice')).to.deep.equal({
@@ -64,7 +66,7 @@ describe('edge/kv: access control', () => {
     expect(await acl('GETUSER', 'alice')).to.deep.equal({ result: null });
   });
 
-  it('answers what needs no user, with an empty log', async () => {
+  it('ACL WHOAMI, LOAD, SAVE, CAT, GENPASS and LOG answer without a user', async () => {
     expect(await acl('WHOAMI')).to.deep.equal({ result: 'default' });
     for (const name of ['LOAD', 'SAVE']) expect(await acl(name)).to.deep.equal({ result: 'OK' });
     expect((await acl('CAT')).result).to.include('json');
@@ -74,14 +76,14 @@ describe('edge/kv: access control', () => {
     expect(await acl('LOG', 'RESET')).to.deep.equal({ result: 'OK' });
   });
 
-  it('gives a token for a password, and an error for another', async () => {
+  it('ACL RESTTOKEN answers a token for the right password, and an error for a wrong one', async () => {
     expect((await acl('RESTTOKEN', 'default', STAND_PASSWORD)).result).to.match(/^mru_/);
     expect(await acl('RESTTOKEN', 'alice', 'pw')).to.deep.equal({
       error: 'ERR Wrong password or user "alice" does not exist',
     });
   });
 
-  it('lets a user do what the rules say, command, key and channel', async () => {
+  it('a user is limited to the commands, keys and channels of its rules', async () => {
     await acl('SETUSER', 'alice', 'on', '>pw', '~a*', '+get', '+set');
     const asAlice = { token: USER_TOKEN };
     const may = 'NOPERM this user has no permissions to';
@@ -111,7 +113,7 @@ describe('edge/kv: access control', () => {
     ]);
   });
 
-  it('keeps the answers of a pipeline in order when some of them are about users', async () => {
+  it('a pipeline with ACL commands keeps the order of its answers', async () => {
     const answer = await face.post('/pipeline', [
       ['ACL', 'WHOAMI'],
       ['SET', 'k', 'v'],
@@ -126,7 +128,7 @@ describe('edge/kv: access control', () => {
     ]);
   });
 
-  it('discards a transaction that is about users', async () => {
+  it('a transaction with an ACL command is discarded', async () => {
     const answer = await face.post('/multi-exec', [
       ['SET', 'k', 'v'],
       ['ACL', 'WHOAMI'],
@@ -138,7 +140,7 @@ describe('edge/kv: access control', () => {
     expect((await face.get('/get/k')).text).to.equal('{"result":null}');
   });
 
-  it('tells the owner of the partition the rules that scripts are held to', async () => {
+  it('the owner of the partition receives the rules for scripts', async () => {
     await acl('SETUSER', 'alice', 'on', '>pw', '~a*', '+get');
     await face.get('/get/a', { token: USER_TOKEN });
     await face.get('/get/a');
@@ -147,7 +149,7 @@ describe('edge/kv: access control', () => {
     expect(ofDefault?.client).to.equal(undefined);
   });
 
-  it('counts what is about users against the day', async () => {
+  it('ACL commands count against the daily limit', async () => {
     face.quotaLeft = 1;
     const answer = await face.post('/pipeline', [
       ['ACL', 'WHOAMI'],
@@ -161,7 +163,7 @@ describe('edge/kv: access control', () => {
 });
 
 describe('edge: ACL LOG', () => {
-  it('tells connections what was denied, the latest first, and counts repetitions', async () => {
+  it('shows denied commands of all connections, the latest first, and counts repetitions', async () => {
     const stand = await new AclStand().start();
     const { commands, control } = stand;
     await stand.run(['ACL', 'SETUSER', 'alice', 'on', '~a', '+get']);
@@ -183,7 +185,7 @@ describe('edge: ACL LOG', () => {
     expect(await stand.run(['ACL', 'LOG'])).to.deep.equal([]);
   });
 
-  it('keeps the latest 128', async () => {
+  it('keeps the latest 128 entries', async () => {
     const stand = await new AclStand().start();
     for (let i = 0; i <= 128; i += 1) stand.commands.noteFailedLogin(STAND_DATABASE, `u${i}`, 'AUTH');
     const all = (await stand.run(['ACL', 'LOG', '1000'])) as unknown as { items: unknown[] }[];

@@ -17,7 +17,7 @@ describe('edge/kv: large answers', () => {
   });
   afterEach(() => face.stop());
 
-  it('of a single command are bounded as a command is', async () => {
+  it('of a single command are limited to the size of a command', async () => {
     face.maxCommandBytes = 10;
     const answer = await face.get('/get/large');
     expect([answer.status, answer.text]).to.deep.equal([
@@ -41,7 +41,7 @@ describe('edge/kv: large answers', () => {
     }
   });
 
-  it('count until they are read: a tenant that does not read is refused more, others are not', async () => {
+  it('count until they are read: a tenant that does not read is refused further ones, and other tenants are not', async () => {
     // Half of it is the most for one tenant, and a quarter for one answer: more than the system keeps for a socket.
     const slow = new ByteBudget(80_000_000);
     const crowded = await new KvFaceHarness({ budget: slow }).start();

@@ -11,7 +11,7 @@ import { realTime } from '../../support/real-time.js';
 
 const SSE = { accept: 'text/event-stream' };
 
-/** An open stream and what has come so far. */
+/** An open stream and the text that has arrived. */
 class StreamClient {
   text = '';
   status = 0;
@@ -57,7 +57,7 @@ class StreamClient {
     return this.text.split('\n').filter((line) => line.startsWith('data: '));
   }
 
-  /** Reads nothing more. */
+  /** Stops reading. */
   pause(): void {
     this.#request?.socket?.pause();
   }
@@ -89,7 +89,7 @@ describe('event streams', () => {
     await face.stop();
   });
 
-  it('confirm a subscription, ignoring the body, and then show its messages', async () => {
+  it('confirm a subscription, ignore the body, and then show its messages', async () => {
     const client = await open('/subscribe/news');
     expect([client.status, client.headers['content-type'], client.headers['cache-control']]).to.deep.equal([
       200,
@@ -105,7 +105,7 @@ describe('event streams', () => {
     });
   });
 
-  it('count the subscriptions of their own', async () => {
+  it('count the subscriptions of each stream separately', async () => {
     const [one, other] = [await open('/subscribe/a/b'), await open('/SUBSCRIBE/a', 'GET')];
     await eventually(() => expect(one.lines()).to.deep.equal(['data: subscribe,a,1', 'data: subscribe,b,2']));
     await eventually(() => expect(other.lines()).to.deep.equal(['data: subscribe,a,1']));
@@ -129,7 +129,7 @@ describe('event streams', () => {
     expect((await face.get('/pubsub/channels')).text).to.equal('{"result":[]}');
   });
 
-  it('end a subscription with their connection', async () => {
+  it('end the subscription with the connection', async () => {
     const client = await open('/subscribe/gone');
     expect((await face.get('/publish/gone/x')).text).to.equal('{"result":1}');
     client.close();
@@ -142,7 +142,7 @@ describe('event streams', () => {
     await eventually(() => expect(client.text).to.include('data: message,lines,one\ndata: two\n\n'));
   });
 
-  it('show bytes that are no text as replacement characters', async () => {
+  it('show bytes that are no UTF-8 as replacement characters', async () => {
     const client = await open('/subscribe/raw');
     await face.get('/publish/raw/%ff');
     await eventually(() => expect(client.text).to.include('data: message,raw,\ufffd\n'));
@@ -165,18 +165,18 @@ describe('event streams', () => {
     });
   }
 
-  it('have no form without a body', async () => {
+  it('are refused for HEAD', async () => {
     const answer = await face.request('/subscribe/a', { method: 'HEAD', headers: SSE });
     expect(answer.status).to.equal(400);
   });
 
-  it('are refused when the day is used up', async () => {
+  it('are refused at the daily limit', async () => {
     face.quotaLeft = 0;
     const answer = await face.request('/subscribe/a', { method: 'POST', headers: SSE });
     expect([answer.status, answer.text]).to.deep.equal([400, '{"error":"ERR max daily request limit exceeded"}']);
   });
 
-  it('are cut when what they leave unread is more than their database has room for', async () => {
+  it('are closed when their unread bytes exceed the budget of their database', async () => {
     const budget = new ByteBudget(8_000_000);
     const crowded = await new KvFaceHarness({ budget }).start();
     try {
@@ -202,7 +202,7 @@ describe('event streams', () => {
     }
   });
 
-  it('show what is long whole and in order, also to who reads late', async () => {
+  it('show long messages completely and in order, also to a slow reader', async () => {
     const [early, late] = [
       await StreamClient.open(face, '/subscribe/news'),
       await StreamClient.open(face, '/subscribe/news'),
@@ -224,14 +224,14 @@ describe('event streams', () => {
     }
   });
 
-  it('end when the process is about to stop', async () => {
+  it('end when the process stops', async () => {
     const client = await open('/subscribe/a');
     await face.server.close(AbortSignal.timeout(1000));
     await eventually(() => expect(client.isEnded).to.equal(true));
   });
 });
 
-describe('event streams of a user whose rules change', () => {
+describe('event streams of a user with changed rules', () => {
   const clients: StreamClient[] = [];
   let face: KvFaceHarness;
   let current: KvGrant | undefined;
@@ -277,7 +277,7 @@ describe('event streams of a user whose rules change', () => {
     ['/monitor', '~* &* +@all -flushall', '~* &* +@all -monitor'],
     ['/subscribe/news', '&news +@all', undefined],
   ] as const) {
-    it(`end before anything else is told: ${path}, ${after ?? 'deleted'}`, async () => {
+    it(`end before the next event: ${path}, ${after ?? 'deleted'}`, async () => {
       give(before);
       const client = await open(path);
       expect(client.status).to.equal(200);
@@ -289,7 +289,7 @@ describe('event streams of a user whose rules change', () => {
     });
   }
 
-  it('go on while they are allowed', async () => {
+  it('continue while they are allowed', async () => {
     give('&news &other +@all');
     const client = await open('/subscribe/news');
     give('&n* +@all');
@@ -299,8 +299,8 @@ describe('event streams of a user whose rules change', () => {
   });
 });
 
-describe('who publishes to event streams over REST', () => {
-  it('is answered when not so much of it is left to be handed on, and holds up no other database', async () => {
+describe('a publisher to event streams over REST', () => {
+  it('is answered once enough has been handed on, and does not delay other databases', async () => {
     const held: (() => void)[] = [];
     let isHeld = true;
     const timers = { ...realTime, soon: (action: () => void) => (isHeld ? held.push(action) : realTime.soon(action)) };

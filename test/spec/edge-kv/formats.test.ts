@@ -38,7 +38,7 @@ describe('edge/kv: response formats', () => {
       expect((await face.get('/keys/nothing*')).text).to.equal('{"result":[]}');
     });
 
-    it('writes integers beyond 2^53 with all their digits', async () => {
+    it('writes integers above 2^53 with all their digits', async () => {
       expect((await face.get('/incr/big')).text).to.equal('{"result":9223372036854775807}');
     });
 
@@ -46,7 +46,7 @@ describe('edge/kv: response formats', () => {
       expect((await face.get('/incrbyfloat/float/1.5')).text).to.equal('{"result":"1.5"}');
     });
 
-    it('writes text as it is, and each invalid byte as one U+FFFD', async () => {
+    it('writes text unchanged, and each invalid byte as one U+FFFD', async () => {
       expect(result(await face.get('/get/text'))).to.equal('é€😀 "\\');
       expect(result(await face.get('/get/bytes'))).to.equal('a\ufffd\ufffd\ufffd\ufffd');
     });
@@ -56,7 +56,7 @@ describe('edge/kv: response formats', () => {
       expect([typeof cursor, keys]).to.deep.equal(['string', ['s']]);
     });
 
-    it('ignores encodings it does not know', async () => {
+    it('ignores unknown encodings', async () => {
       expect((await face.get('/get/s', { headers: { 'Svc-Encoding': 'BASE64' } })).text).to.equal('{"result":"bar"}');
       const json = await face.get('/get/s', { headers: { 'Svc-Response-Format': 'json' } });
       expect(json.text).to.equal('{"result":"bar"}');
@@ -78,7 +78,7 @@ describe('edge/kv: response formats', () => {
       expect(result(await get('/get/bytes'))).to.equal('Yf/+4oI=');
     });
 
-    it('leaves errors plain, also as items', async () => {
+    it('keeps errors plain, also as items', async () => {
       const answer = await face.post('/pipeline', [['GET'], ['SET', 'x', '1'], ['GET', 'x']], { headers: BASE64 });
       expect(JSON.parse(answer.text)).to.deep.equal([
         { error: "ERR wrong number of arguments for 'get' command" },
@@ -104,7 +104,7 @@ describe('edge/kv: response formats', () => {
   });
 
   describe('RESP2', () => {
-    it('is what a TCP connection would read', async () => {
+    it('is the same as on a TCP connection', async () => {
       const cases: readonly [string, string][] = [
         ['/set/r/bar', '+OK\r\n'],
         ['/get/r', '$3\r\nbar\r\n'],
@@ -131,7 +131,7 @@ describe('edge/kv: response formats', () => {
       expect(answer.headers['content-type']).to.equal('application/octet-stream');
     });
 
-    it('puts the replies of a pipeline one after the other', async () => {
+    it('joins the replies of a pipeline', async () => {
       const answer = await face.post('/pipeline', [['SET', 'r', '1'], ['NOPE'], ['GET', 'r']], { headers: RESP2 });
       expect(answer.status).to.equal(200);
       expect(answer.text).to.equal("+OK\r\n-ERR Command is not available: 'NOPE'\r\n$1\r\n1\r\n");
@@ -143,7 +143,7 @@ describe('edge/kv: response formats', () => {
       expect(answer.headers['content-type']).to.equal('application/json');
     });
 
-    it('leaves what fails before a command runs in JSON', async () => {
+    it('keeps errors from before a command runs in JSON', async () => {
       const unauthorized = await face.get('/get/s', { headers: RESP2, token: 'wrong' });
       expect([unauthorized.status, unauthorized.headers['content-type']]).to.deep.equal([401, 'application/json']);
       const broken = await face.post('/', '[', { headers: RESP2 });

@@ -18,8 +18,8 @@ describe('edge/kv: limits', () => {
   });
   afterEach(() => face.stop());
 
-  describe('of a command’s size', () => {
-    it('takes as much as the limit and refuses a byte more, in every form', async () => {
+  describe('the size of a command', () => {
+    it('is accepted up to the limit and refused one byte above it, in every form', async () => {
       const fits = 'x'.repeat(100 - 'setk'.length);
       expect((await face.post('/', ['set', 'k', fits])).text).to.equal('{"result":"OK"}');
       expect((await face.post('/set/k', fits)).text).to.equal('{"result":"OK"}');
@@ -31,7 +31,7 @@ describe('edge/kv: limits', () => {
       expect([argument.status, JSON.parse(argument.text)]).to.deep.equal([400, tooLarge(100, 101)]);
     });
 
-    it('counts each command of a pipeline for itself, and spoils only that', async () => {
+    it('is counted for each command of a pipeline, and only a too large one fails', async () => {
       const commands = [
         ['set', 'a', 'x'.repeat(90)],
         ['set', 'b', 'x'.repeat(97)],
@@ -42,7 +42,7 @@ describe('edge/kv: limits', () => {
       expect(JSON.parse(answer.text)).to.deep.equal([{ result: 'OK' }, tooLarge(100, 101), { result: 'OK' }]);
     });
 
-    it('discards a transaction with one too large', async () => {
+    it('discards a transaction when one command is too large', async () => {
       const answer = await face.post('/multi-exec', [
         ['set', 'a', '1'],
         ['set', 'b', 'x'.repeat(97)],
@@ -51,7 +51,7 @@ describe('edge/kv: limits', () => {
       expect((await face.get('/exists/a')).text).to.equal('{"result":0}');
     });
 
-    it('holds for replies too', async () => {
+    it('limits replies too', async () => {
       await face.get(`/set/a/${'x'.repeat(60)}`);
       const single = await face.get('/mget/a/a');
       expect([single.status, JSON.parse(single.text)]).to.deep.equal([400, tooLarge(100, 120)]);
@@ -62,7 +62,7 @@ describe('edge/kv: limits', () => {
       expect(items[3]).to.have.property('error');
     });
 
-    it('bounds a key by itself', async () => {
+    it('has a separate limit for a key', async () => {
       face.maxCommandBytes = 10_000_000;
       const wide = await new KvFaceHarness().start();
       const key = 'k'.repeat(32 * 1024);
@@ -76,8 +76,8 @@ describe('edge/kv: limits', () => {
     });
   });
 
-  describe('of a request', () => {
-    it('refuses a body whose announced length is beyond it, before it has arrived', async () => {
+  describe('the size of a request', () => {
+    it('is refused by the announced length, before the body has arrived', async () => {
       const answer = await face.raw(
         'POST /pipeline HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer standard-token\r\nContent-Length: 5000\r\n\r\n[',
         '\r\n\r\n{"error"',
@@ -86,7 +86,7 @@ describe('edge/kv: limits', () => {
       expect(answer).to.include('Content-Type: application/json');
     });
 
-    it('does not ask for a body that it would refuse', async () => {
+    it('is refused before 100 Continue is sent', async () => {
       const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\nExpect: 100-continue\r\n';
       const refused = await face.raw(`POST /pipeline HTTP/1.1\r\n${head}Content-Length: 5000\r\n\r\n`, '{"error"');
       expect(refused).to.match(/^HTTP\/1\.1 413 /);
@@ -94,7 +94,7 @@ describe('edge/kv: limits', () => {
       expect(wanted).to.match(/^HTTP\/1\.1 100 Continue/);
     });
 
-    it('refuses a chunked body at the byte beyond it, and lets the client finish and go on', async () => {
+    it('is refused at the first byte above the limit of a chunked body, and the connection stays usable', async () => {
       const chunk = `fff\r\n${' '.repeat(0xfff)}\r\n`;
       const answers = await face.raw(
         `POST /pipeline HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer standard-token\r\nTransfer-Encoding: chunked\r\n\r\n` +
@@ -105,7 +105,7 @@ describe('edge/kv: limits', () => {
       expect(answers).to.include('{"result":"PONG"}');
     });
 
-    it('gives back the room of a body whose client went away', async () => {
+    it('is released when the client of a body goes away', async () => {
       const small = await new KvFaceHarness({ budget: new ByteBudget(80_000) }).start();
       const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
       for (let i = 0; i < 5; i += 1) {
@@ -119,7 +119,7 @@ describe('edge/kv: limits', () => {
       await small.stop();
     });
 
-    it('bounds the commands of a batch', async () => {
+    it('is bounded by the number of commands in a batch', async () => {
       const commands = Array.from({ length: 11 }, () => ['PING']);
       const answer = await face.post('/pipeline', commands);
       expect([answer.status, answer.text]).to.deep.equal([
@@ -129,7 +129,7 @@ describe('edge/kv: limits', () => {
       expect((await face.post('/pipeline', commands.slice(1))).status).to.equal(200);
     });
 
-    it('bounds the bodies of all requests that are on their way, together', async () => {
+    it('is bounded for all requests in flight together', async () => {
       const crowded = await new KvFaceHarness({ budget: new ByteBudget(80_000) }).start();
       try {
         const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\nContent-Length: 30000\r\n\r\n';
@@ -146,8 +146,8 @@ describe('edge/kv: limits', () => {
     });
   });
 
-  describe('of the day', () => {
-    it('refuses a single command beyond it', async () => {
+  describe('the daily limit', () => {
+    it('refuses the first command above it', async () => {
       face.quotaLeft = 1;
       expect((await face.get('/ping')).status).to.equal(200);
       const answer = await face.get('/ping');
@@ -155,7 +155,7 @@ describe('edge/kv: limits', () => {
     });
 
     for (const isRemote of [false, true]) {
-      it(`lets a pipeline run as far as it reaches${isRemote ? ', also when a slice has to be asked for' : ''}`, async () => {
+      it(`lets a pipeline run up to the limit${isRemote ? ', also when a slice has to be asked for' : ''}`, async () => {
         face.isQuotaRemote = isRemote;
         face.quotaLeft = 2;
         const answer = await face.post('/pipeline', [
@@ -177,7 +177,7 @@ describe('edge/kv: limits', () => {
       });
     }
 
-    it('discards a transaction that does not fit, and takes nothing for it', async () => {
+    it('discards a transaction that does not fit, and charges no quota for it', async () => {
       face.quotaLeft = 1;
       const answer = await face.post('/multi-exec', [
         ['SET', 'a', '1'],
@@ -188,14 +188,14 @@ describe('edge/kv: limits', () => {
       expect((await face.get('/exists/a')).text).to.equal('{"result":0}');
     });
 
-    it('counts nothing for a command that cannot run', async () => {
+    it('charges no quota for a command that cannot run', async () => {
       face.quotaLeft = 1;
       await face.get('/nope');
       expect(face.quotaLeft).to.equal(1);
     });
   });
 
-  it('meters what ran: commands, writes, bytes in and out', async () => {
+  it('the meter counts the executed commands, writes, and bytes in and out', async () => {
     await face.post('/pipeline', [['SET', 'a', '12'], ['GET', 'a'], ['nope']]);
     const [usage] = face.usages;
     expect(usage).to.include({ commands: 2, writes: 1, bytesIn: 'SETa12GETa'.length });
@@ -211,7 +211,7 @@ describe('edge/kv: failures', () => {
   });
   afterEach(() => face.stop());
 
-  it('that leave nothing behind say when to try again', async () => {
+  it('without effect have Retry-After', async () => {
     for (const code of ['MAILBOX_FULL', 'SHARD_UNAVAILABLE', 'SHUTTING_DOWN', 'STORAGE_FULL', 'NOT_APPLIED'] as const) {
       face.gateway.failures.push(new MillraceError(code, 'detail'));
       const answer = await face.get('/set/a/1');
@@ -221,7 +221,7 @@ describe('edge/kv: failures', () => {
     }
   });
 
-  it('of a database that is busy for long say what can be done', async () => {
+  it('of a database that is busy for long name the remedy', async () => {
     face.gateway.failures.push(new MillraceError('TENANT_BUSY', 'detail'));
     const answer = await face.get('/set/a/1');
     expect(answer.status).to.equal(503);
@@ -229,7 +229,7 @@ describe('edge/kv: failures', () => {
     expect(JSON.parse(answer.text).error).to.match(/^BUSY .* nothing was executed. .*SCRIPT KILL or CLIENT KILL\.$/);
   });
 
-  it('that may have left something behind say so, and nothing of trying again', async () => {
+  it('with an unknown outcome say so, and have no Retry-After', async () => {
     face.gateway.failures.push(new MillraceError('OUTCOME_UNKNOWN', 'detail'));
     const answer = await face.post('/pipeline', [['SET', 'a', '1']]);
     expect(answer.status).to.equal(503);
@@ -237,7 +237,7 @@ describe('edge/kv: failures', () => {
     expect(answer.headers).to.not.have.property('retry-after');
   });
 
-  it('of ours are 500 with an id that the log has too, and tell nothing else', async () => {
+  it('of the server itself are 500 with an incident id that is also in the log, without details', async () => {
     face.gateway.failures.push(new TypeError('internal detail'));
     const answer = await face.get('/get/a');
     expect(answer.status).to.equal(500);
@@ -247,13 +247,13 @@ describe('edge/kv: failures', () => {
     expect(line?.fields).to.include({ incident });
   });
 
-  it('are JSON also for a client that wanted another format', async () => {
+  it('are JSON also for a client that requested another format', async () => {
     face.gateway.failures.push(new MillraceError('MAILBOX_FULL', 'detail'));
     const answer = await face.get('/get/a', { headers: { 'Svc-Response-Format': 'resp2' } });
     expect(answer.headers['content-type']).to.equal('application/json');
   });
 
-  it('of an ask for quota are answered as well', async () => {
+  it('of a quota request are answered as well', async () => {
     const broken = await new KvFaceHarness({
       quota: { take: () => Promise.reject(new MillraceError('SHARD_UNAVAILABLE', 'no control')) },
     }).start();
@@ -288,7 +288,7 @@ describe('edge/kv: a database of several partitions', () => {
     expect(JSON.parse(answer.text)).to.deep.equal(keys.map((_, i) => ({ result: String(i) })));
   });
 
-  it('refuses a command whose keys lie in several slots, and takes hash tags', async () => {
+  it('refuses a command with keys in several slots, and supports hash tags', async () => {
     const answer = await face.get('/mget/key-0/key-1', options);
     expect([answer.status, answer.text]).to.deep.equal([
       400,
@@ -298,7 +298,7 @@ describe('edge/kv: a database of several partitions', () => {
     expect((await face.get('/mget/%7Bt%7Da/%7Bt%7Db', options)).text).to.equal('{"result":["1","2"]}');
   });
 
-  it('adds up DBSIZE, gathers KEYS, and flushes all', async () => {
+  it('adds up DBSIZE, collects KEYS, and flushes all partitions', async () => {
     expect((await face.get('/dbsize', options)).text).to.equal('{"result":60}');
     const listed = JSON.parse((await face.get('/keys/key-*', options)).text).result;
     expect(listed.sort()).to.deep.equal([...keys].sort());
@@ -307,7 +307,7 @@ describe('edge/kv: a database of several partitions', () => {
     expect(JSON.parse(batch.text).map((item: { result: unknown }) => item.result)).to.deep.equal([60, 'OK', 0, null]);
   });
 
-  it('looks for a script to kill in all of them', async () => {
+  it('looks for a script to kill in all partitions', async () => {
     face.gateway.requests.length = 0;
     expect((await face.get('/script/kill', options)).text).to.match(/NOTBUSY/);
     expect(new Set(face.gateway.requests.map(({ partition }) => partition))).to.have.property('size', 3);
@@ -351,7 +351,7 @@ describe('edge/kv: a database of several partitions', () => {
     expect(tokens.size).to.equal(10);
   });
 
-  it('answers for the partitions that work when one does not, and fails when none does', async () => {
+  it('answers for the working partitions when one fails, and fails when all do', async () => {
     const lost = new MillraceError('SHARD_UNAVAILABLE', 'gone');
     face.gateway.failing.set('kv:db-wide:1', lost);
     const commands = keys.map((key) => ['GET', key]);

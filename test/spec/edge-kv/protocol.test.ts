@@ -21,7 +21,7 @@ describe('edge/kv: HTTP as bytes', () => {
   });
   after(() => face.stop());
 
-  describe('a request that could be read in two ways', () => {
+  describe('an ambiguous request', () => {
     const smuggled = 'GET /set/smuggled/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer standard-token\r\n\r\n';
     const cases: readonly [string, string][] = [
       ['has Content-Length and Transfer-Encoding', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
@@ -36,8 +36,8 @@ describe('edge/kv: HTTP as bytes', () => {
       ['has a NUL in a header', 'X-A: b\x00\r\n\r\n'],
       ['has a chunk size that is no number', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n'],
     ];
-    for (const [what, rest] of cases) {
-      it(`is refused when it ${what}, and its connection closed`, async () => {
+    for (const [trait, rest] of cases) {
+      it(`is refused when it ${trait}, and its connection is closed`, async () => {
         face.gateway.requests.length = 0;
         const answers = await face.raw(`POST /ping HTTP/1.1\r\n${AUTH}${rest}${smuggled}`);
         expect(statuses(answers), answers).to.deep.equal(['400']);
@@ -54,7 +54,7 @@ describe('edge/kv: HTTP as bytes', () => {
     });
   });
 
-  it('answers pipelined requests in their order', async () => {
+  it('pipelined requests are answered in their order', async () => {
     const one = `GET /echo/1 HTTP/1.1\r\n${AUTH}\r\n`;
     const two = `POST /set/k HTTP/1.1\r\n${AUTH}Content-Length: 3\r\n\r\nabc`;
     const three = `GET /echo/3 HTTP/1.1\r\n${AUTH}${CLOSE}\r\n`;
@@ -62,7 +62,7 @@ describe('edge/kv: HTTP as bytes', () => {
     expect(answers.match(/\{.*?\}/g)).to.deep.equal(['{"result":"1"}', '{"result":"OK"}', '{"result":"3"}']);
   });
 
-  it('takes the raw target: dots, double slashes, escapes, bytes', async () => {
+  it('the raw target is used: dots, double slashes, escapes, bytes', async () => {
     const echo = async (path: string) => {
       const answers = await face.raw(`GET ${path} HTTP/1.1\r\n${AUTH}${CLOSE}\r\n`);
       return answers.slice(answers.indexOf('\r\n\r\n') + 4);
@@ -79,7 +79,7 @@ describe('edge/kv: HTTP as bytes', () => {
     expect(await echo('/echo/%zz')).to.match(/^\{"error":"ERR /);
   });
 
-  it('answers HEAD without a byte of body', async () => {
+  it('HEAD is answered without a body', async () => {
     const answer = await face.raw(`HEAD /echo/x HTTP/1.1\r\n${AUTH}${CLOSE}\r\n`);
     expect(answer)
       .to.match(/^HTTP\/1\.1 200 /)
@@ -87,14 +87,14 @@ describe('edge/kv: HTTP as bytes', () => {
     expect(answer).to.include('Content-Length: 14');
   });
 
-  it('serves a path of 60 KiB and refuses headers beyond 64 KiB', async () => {
+  it('a path of 60 KiB is served, and headers above 64 KiB are refused', async () => {
     const long = 'x'.repeat(60 * 1024);
     expect((await face.get(`/echo/${long}`)).text).to.equal(`{"result":"${long}"}`);
     const refused = await face.raw(`GET /echo/${'x'.repeat(maxHeaderBytes)} HTTP/1.1\r\n${AUTH}\r\n`);
     expect(statuses(refused)).to.deep.equal(['431']);
   });
 
-  it(`refuses more than ${maxHeadersCount} headers, none of which is lost: not the length of the body`, async () => {
+  it(`more than ${maxHeadersCount} headers are refused, so that none is lost, not even the length of the body`, async () => {
     const headers = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: 1\r\n`).join('');
     // Four are there in any case.
     const request = (count: number) =>
@@ -110,7 +110,7 @@ describe('edge/kv: HTTP as bytes', () => {
     expect((await face.get('/get/counted')).text).to.equal('{"result":null}');
   });
 
-  it('keeps names of prototypes apart from prototypes', async () => {
+  it('names of prototypes are plain keys', async () => {
     for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect((await face.get(`/get/${key}`)).text, key).to.equal('{"result":null}');
       await face.post('/', ['SET', key, 'v']);
@@ -119,7 +119,7 @@ describe('edge/kv: HTTP as bytes', () => {
     }
   });
 
-  it('lets one address have only so many connections', async () => {
+  it('one address may have a limited number of connections', async () => {
     const sockets = Array.from({ length: 30 }, () => net.connect(face.port, '127.0.0.1'));
     let closed = 0;
     for (const socket of sockets) socket.on('error', () => {}).on('close', () => closed++);
@@ -131,7 +131,7 @@ describe('edge/kv: HTTP as bytes', () => {
 });
 
 describe('edge/kv: slow clients and the end', () => {
-  it('cuts off a client whose headers or body do not arrive, and serves others meanwhile', async () => {
+  it('closes the connection when headers or body do not arrive in time, and serves other clients', async () => {
     const limits = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsCheckingIntervalMs: 50 };
     const face = await new KvFaceHarness({ limits }).start();
     const slowHeaders = face.raw('GET /ping HTTP/1.1\r\nHost:');
@@ -143,7 +143,7 @@ describe('edge/kv: slow clients and the end', () => {
     await face.stop();
   });
 
-  it('closes a connection on which nothing has been asked for a while', async () => {
+  it('closes an idle connection after the keep-alive timeout', async () => {
     const face = await new KvFaceHarness({ limits: { keepAliveTimeoutMs: 100 } }).start();
     const heard = await face.raw(`GET /ping HTTP/1.1\r\n${AUTH}\r\n`);
     expect(statuses(heard)).to.deep.equal(['200']);
@@ -151,7 +151,7 @@ describe('edge/kv: slow clients and the end', () => {
     await face.stop();
   });
 
-  it('closes those who connect while there are as many connections as may be', async () => {
+  it('closes new connections above the maximum', async () => {
     const face = await new KvFaceHarness({ limits: { maxConnections: 2 } }).start();
     const first = [1, 2].map(() => net.connect(face.port, '127.0.0.1'));
     await Promise.all(first.map((socket) => once(socket, 'connect')));
@@ -165,7 +165,7 @@ describe('edge/kv: slow clients and the end', () => {
     await face.stop();
   });
 
-  it('cuts off a reader that does not read', async () => {
+  it('closes the connection of a client that does not read', async () => {
     const face = await new KvFaceHarness({ limits: { stalledSocketTimeoutMs: 200 } }).start();
     await face.post('/set/big', 'x'.repeat(8_000_000));
     const socket = net.connect(face.port, '127.0.0.1');
@@ -185,7 +185,7 @@ describe('edge/kv: slow clients and the end', () => {
     await face.stop();
   });
 
-  it('answers what is in flight as the last of its connection, and accepts nothing new', async () => {
+  it('answers requests in flight with Connection: close, and accepts no new ones', async () => {
     const face = await new KvFaceHarness().start();
     let open = () => {};
     face.gateway.gate = new Promise((resolve) => {
@@ -206,7 +206,7 @@ describe('edge/kv: slow clients and the end', () => {
     await face.stop();
   });
 
-  it('waits for what is in flight no longer than it may', async () => {
+  it('waits for requests in flight for a bounded time', async () => {
     const face = await new KvFaceHarness().start();
     face.gateway.gate = new Promise(() => {});
     const lost = face.get('/get/a').catch((error: NodeJS.ErrnoException) => error.code);
@@ -216,7 +216,7 @@ describe('edge/kv: slow clients and the end', () => {
     await face.stop();
   });
 
-  it('says so when its port is taken', async () => {
+  it('fails with the reason when its port is taken', async () => {
     const face = await new KvFaceHarness().start();
     const other = new KvFaceHarness();
     const problem = await other.server.listen(face.port, '127.0.0.1').catch((error) => error.code);

@@ -1,6 +1,6 @@
 /**
- * Requests that nobody can judge right now: they wait, with their bodies, and are handled as if they had just come.
- * Proves FSE6.
+ * Requests while the control state is stale: they wait with their bodies, and are then handled as new ones. Proves
+ * FSE6.
  */
 import { request as send } from 'node:http';
 import { expect } from 'chai';
@@ -19,7 +19,7 @@ interface Told {
   error?: string;
 }
 
-describe('a request that comes while nobody knows who may do what', () => {
+describe('a request that arrives while the control state is stale', () => {
   const known = { isFresh: true, waiting: [] as (() => void)[] };
   let server: FaceServer;
   let port: number;
@@ -88,7 +88,7 @@ describe('a request that comes while nobody knows who may do what', () => {
     for (const goOn of known.waiting.splice(0)) goOn();
   }
 
-  it('is handled when that is known again, with its body, however large', async () => {
+  it('is handled once it is fresh, with its body of any size', async () => {
     const bodies = [undefined, Buffer.alloc(10), Buffer.alloc(3_000_000)];
     const asked = bodies.map((body, at) => ask(`/${at}`, body).told);
     await eventually(() => expect(known.waiting).to.have.length(3));
@@ -99,7 +99,7 @@ describe('a request that comes while nobody knows who may do what', () => {
     );
   });
 
-  it('is handled all the same when it has waited for long enough, and hears why it cannot be judged', async () => {
+  it('is handled after the maximum wait, and gets the error of a stale control state', async () => {
     const { told } = ask('/late', Buffer.alloc(100));
     await eventually(() => expect(known.waiting).to.have.length(1));
     for (const goOn of known.waiting.splice(0)) goOn();

@@ -1,11 +1,11 @@
-/** Errors that the REST API words in its own way; what Redis says instead is in the cases of test/spec/kv. */
+/** Errors with a text of the REST API; the texts of Redis for the same errors are in the cases of test/spec/kv. */
 import { expect } from 'chai';
 import { KvFaceHarness } from '../../support/kv-face.js';
 
 const OF_CONNECTIONS =
   'AUTH HELLO QUIT RESET SELECT CLIENT MULTI EXEC DISCARD WATCH UNWATCH SUBSCRIBE UNSUBSCRIBE PSUBSCRIBE PUNSUBSCRIBE MONITOR';
 const BLOCKING = 'BLPOP BRPOP BLMOVE BLMPOP BRPOPLPUSH BZPOPMIN BZPOPMAX BZMPOP';
-const REFUSED = 'SHUTDOWN DEBUG MIGRATE REPLICAOF SAVE BGSAVE MOVE SWAPDB MODULE';
+const REFUSED = 'SHUTDOWN DEBUG MIGRATE REPLICAOF SAVE BGSAVE MOVE SWAPDB';
 const UNKNOWN = 'NOPE constructor __proto__';
 
 const notAvailable = (name: string): string => `ERR Command is not available: '${name.toUpperCase()}'`;
@@ -35,7 +35,7 @@ describe('edge/kv: the REST texts of errors', () => {
   after(() => face.stop());
 
   for (const [command, text] of ROWS) {
-    it(`say to ${command.join(' ')}: ${text}`, async () => {
+    it(`answer ${command.join(' ')} with: ${text}`, async () => {
       const answer = await face.post('/', JSON.stringify(command));
       expect(JSON.parse(answer.text)).to.deep.equal({ error: text });
       expect(answer.status).to.equal(400);

@@ -33,19 +33,19 @@ describe('edge/kv: routes', () => {
       expect((await face.request('/get', { method: 'HEAD' })).status).to.equal(400);
     });
 
-    it('takes command names in any case, and route words as arguments', async () => {
+    it('accepts command names in any case, and route words as arguments', async () => {
       expect((await face.get('/SeT/pipeline/v')).text).to.equal('{"result":"OK"}');
       expect((await face.request('/get/pipeline', { method: 'POST' })).text).to.equal('{"result":"v"}');
     });
 
-    it('drops exactly one empty segment at the end, and takes the others as empty arguments', async () => {
+    it('drops exactly one empty segment at the end, and reads the others as empty arguments', async () => {
       expect((await face.get('/set//empty-key')).text).to.equal('{"result":"OK"}');
       expect((await face.get('/get//')).text).to.equal('{"result":"empty-key"}');
       expect((await face.get('/set/k//')).text).to.equal('{"result":"OK"}');
       expect((await face.get('/get/k/')).text).to.equal('{"result":""}');
     });
 
-    it('lets // , . and .. survive as arguments', async () => {
+    it('keeps // , . and .. as arguments', async () => {
       expect((await face.get('/set/../dots')).text).to.equal('{"result":"OK"}');
       expect((await face.get('/get/..')).text).to.equal('{"result":"dots"}');
       expect((await face.get('/mget/./../%2e%2e')).text).to.equal('{"result":[null,"dots","dots"]}');
@@ -76,7 +76,7 @@ describe('edge/kv: routes', () => {
       expect((await face.get('/echo?a+b%20c')).text).to.equal('{"result":"a b c"}');
     });
 
-    it('takes the body of POST and PUT as one argument, byte for byte, whatever its content type', async () => {
+    it('reads the body of POST and PUT as one argument, byte for byte, for any content type', async () => {
       const bytes = Buffer.from([0, 1, 0xff, 0xfe, 0x22, 0x5c, 0x0a]);
       const headers = { 'content-type': 'application/x-www-form-urlencoded' };
       for (const method of ['POST', 'PUT']) {
@@ -88,7 +88,7 @@ describe('edge/kv: routes', () => {
       expect((await face.get('/get/form')).text).to.equal('{"result":"a=b+c&d=%41"}');
     });
 
-    it('adds nothing for a body without bytes, and ignores one sent with GET', async () => {
+    it('adds no argument for an empty body, and ignores the body of a GET', async () => {
       expect((await face.post('/echo/x', '')).text).to.equal('{"result":"x"}');
       expect((await face.request('/echo/x', { method: 'GET', body: 'ignored' })).text).to.equal('{"result":"x"}');
     });
@@ -118,14 +118,14 @@ describe('edge/kv: routes', () => {
       }
     });
 
-    it('has no command without a body', async () => {
+    it('is refused without a body', async () => {
       const answer = await face.get('/');
       expect([answer.status, answer.text]).to.deep.equal([400, '{"error":"ERR empty command"}']);
     });
   });
 
   describe('/pipeline', () => {
-    it('runs commands in order and answers one item each, with status 200 whatever failed', async () => {
+    it('runs commands in order and answers one item each, with status 200 also for errors', async () => {
       const commands = [['SET', 'p', 'x'], ['INCR', 'p'], ['GET'], ['NOPE', 1], [], ['GET', 'p'], ['GET', null]];
       const answer = await face.post('/pipeline', commands);
       expect(answer.status).to.equal(200);
@@ -140,7 +140,7 @@ describe('edge/kv: routes', () => {
       ]);
     });
 
-    it('answers an empty array with one', async () => {
+    it('answers an empty array to an empty array', async () => {
       const answer = await face.post('/pipeline', []);
       expect([answer.status, answer.text]).to.deep.equal([200, '[]']);
     });
@@ -153,7 +153,7 @@ describe('edge/kv: routes', () => {
       expect((await face.post('/pipeline', '')).text).to.equal('{"error":"EOF"}');
     });
 
-    it('takes a thousand commands and more', async () => {
+    it('accepts more than a thousand commands', async () => {
       const commands = Array.from({ length: 2500 }, (_, i) => ['SET', `many-${i}`, i]);
       const answer = await face.post('/pipeline', commands);
       expect(JSON.parse(answer.text)).to.have.length(2500);
@@ -162,7 +162,7 @@ describe('edge/kv: routes', () => {
   });
 
   describe('/multi-exec', () => {
-    it('runs commands as one transaction, and goes on after one that fails', async () => {
+    it('runs commands as one transaction, and continues after a command that fails', async () => {
       const answer = await face.post('/multi-exec', [
         ['SET', 'm', 'x'],
         ['INCR', 'm'],
@@ -177,7 +177,7 @@ describe('edge/kv: routes', () => {
       expect(face.gateway.requests.at(-1)?.mode).to.equal('transaction');
     });
 
-    it('is discarded as a whole, with the first problem as its error, when a command cannot be queued', async () => {
+    it('is discarded as a whole, with the first error, when a command cannot be queued', async () => {
       const cases: readonly [unknown[], string][] = [
         [[['SET', 'd', '1'], ['NOPE']], "ERR Command is not available: 'NOPE'"],
         [[['SET', 'd', '1'], ['GET'], ['NOPE']], "ERR wrong number of arguments for 'get' command"],
@@ -195,7 +195,7 @@ describe('edge/kv: routes', () => {
   });
 
   describe('event streams', () => {
-    it('name their context when asked without an Accept for one', async () => {
+    it('name their context when requested without an Accept header for one', async () => {
       const answer = await face.get('/Subscribe/ch');
       expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([
         400,
@@ -203,7 +203,7 @@ describe('edge/kv: routes', () => {
       ]);
     });
 
-    it('want a token, and are closed to the read-only one', async () => {
+    it('require a token, and refuse the read-only one', async () => {
       expect((await face.post('/monitor', '[]', { headers: STREAM, token: null })).status).to.equal(401);
       const answer = await face.post('/monitor', '[]', { headers: STREAM, token: READ_ONLY_TOKEN });
       expect([answer.status, answer.text]).to.deep.equal([
@@ -214,7 +214,7 @@ describe('edge/kv: routes', () => {
   });
 
   describe('methods', () => {
-    it('other than the four are refused before the token is looked at', async () => {
+    it('other than the four are refused before the token is checked', async () => {
       for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND']) {
         const answer = await face.request('/get/a', { method, token: null });
         expect([answer.status, answer.headers.allow], method).to.deep.equal([405, 'HEAD, GET, POST, PUT']);
@@ -222,7 +222,7 @@ describe('edge/kv: routes', () => {
       }
     });
 
-    it('include no tunnel', async () => {
+    it('do not include CONNECT', async () => {
       expect(await face.raw('CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n')).to.match(/^HTTP\/1\.1 405 /);
     });
   });

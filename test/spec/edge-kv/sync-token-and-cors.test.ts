@@ -26,7 +26,7 @@ describe('edge/kv: sync token', () => {
     for (const answer of answers) expect(syncToken(answer)).to.match(/^\S+$/).and.not.equal('undefined');
   });
 
-  it('moves with every write and stays with reads', async () => {
+  it('changes with every write and stays the same with reads', async () => {
     const seen = [
       syncToken(await face.get('/set/a/1')),
       syncToken(await face.post('/pipeline', [['SET', 'a', '2']])),
@@ -39,7 +39,7 @@ describe('edge/kv: sync token', () => {
     expect(syncToken(await face.get('/get/a'))).to.equal(read);
   });
 
-  it('is accepted whatever it is', async () => {
+  it('is accepted with any value', async () => {
     for (const token of ['', 'my-new-sync-token', '9999999-0', '\xff']) {
       expect((await face.get('/get/a', { headers: { 'Svc-Sync-Token': token } })).status, token).to.equal(200);
     }
@@ -56,7 +56,7 @@ describe('edge/kv: sync token', () => {
     expect(neutral.headers).to.not.have.property('acme-sync-token');
   });
 
-  it('has siblings in the alias spelling: encoding and response format', async () => {
+  it('has the options encoding and response format in the alias spelling too', async () => {
     await face.get('/set/a/x');
     expect((await face.get('/get/a', { headers: { 'Acme-Encoding': 'base64' } })).text).to.equal('{"result":"eA=="}');
     const resp = await face.get('/get/a', { headers: { 'Acme-Response-Format': 'resp2' } });
@@ -67,8 +67,8 @@ describe('edge/kv: sync token', () => {
     expect(both.text).to.equal('{"result":"x"}');
   });
 
-  describe('in browsers', () => {
-    it('a preflight is answered without a token, with the origin, methods and headers of both spellings', async () => {
+  describe('CORS', () => {
+    it('answers a preflight without a token, with the origin, methods and headers of both spellings', async () => {
       const answer = await face.request('/get/a', {
         method: 'OPTIONS',
         token: null,
@@ -83,11 +83,11 @@ describe('edge/kv: sync token', () => {
       expect(allowed).to.include.members([...wanted, 'svc-telemetry-runtime', 'acme-encoding', 'acme-sync-token']);
     });
 
-    it('OPTIONS that is no preflight is a refused method', async () => {
+    it('refuses OPTIONS that is no preflight with 405', async () => {
       expect((await face.request('/', { method: 'OPTIONS', headers: { origin: ORIGIN } })).status).to.equal(405);
     });
 
-    it('every answer names the origin and exposes the sync token', async () => {
+    it('names the origin in every answer and exposes the sync token', async () => {
       const headers = { origin: ORIGIN };
       const answers = [
         await face.get('/get/a', { headers }),
@@ -102,7 +102,7 @@ describe('edge/kv: sync token', () => {
       }
     });
 
-    it('nothing is said where there is no origin', async () => {
+    it('adds no header without an origin', async () => {
       expect((await face.get('/get/a')).headers).to.not.have.property('access-control-allow-origin');
     });
   });

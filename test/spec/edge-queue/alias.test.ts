@@ -6,7 +6,7 @@ import { parse } from '../../support/queue-settings.js';
 
 const URL = 'https://api.example/';
 
-describe('edge/queue: the other spelling', () => {
+describe('edge/queue: the alias spelling', () => {
   let face: QueueFaceHarness;
   beforeEach(async () => {
     face = await new QueueFaceHarness().start();
@@ -25,14 +25,14 @@ describe('edge/queue: the other spelling', () => {
     expect(face.gateway.lastPublished.isAlias).to.equal(true);
   });
 
-  it('is understood in query keys and in the token’s key, which leave the destination’s query', async () => {
+  it('is understood in query keys and in the key of the token, which are removed from the query of the destination', async () => {
     await face.post(`/v2/publish/${URL}?a=1&acme-retries=5&acmeq_token=${QUEUE_TOKEN}`, { token: null });
     expect(face.gateway.lastPublished.destination).to.include({ url: `${URL}?a=1` });
     expect(settings().maxRetries).to.equal(5);
     expect(face.gateway.lastPublished.isAlias).to.equal(true);
   });
 
-  it('is kept in neutral words where a header of it is passed on', async () => {
+  it('is stored in the neutral spelling where a forwarded header has it', async () => {
     await face.post(`/v2/publish/${URL}`, {
       headers: {
         'Acme-Forward-Acme-Run': '1',
@@ -46,25 +46,25 @@ describe('edge/queue: the other spelling', () => {
     expect(settings().redact?.headers).to.deep.equal(['Svc-Run']);
   });
 
-  it('counts less than the neutral one for the same header', async () => {
+  it('counts less than the neutral spelling of the same header', async () => {
     await face.post(`/v2/publish/${URL}`, { headers: { 'Acme-Retries': '5', 'Svc-Retries': '2' } });
     expect(settings().maxRetries).to.equal(2);
   });
 
-  it('is what errors are worded in for whoever uses it', async () => {
+  it('is used in the errors of a request that uses it', async () => {
     const neutral = await face.post(`/v2/publish/${URL}`, { headers: { 'Svc-Retries': 'x' } });
     const alias = await face.post(`/v2/publish/${URL}`, { headers: { 'Acme-Retries': 'x' } });
     expect((neutral.json as { error: string }).error).to.match(/^svc-retries /);
     expect((alias.json as { error: string }).error).to.match(/^acme-retries /);
   });
 
-  describe('in what is wrong with headers that stand in a body', () => {
+  describe('edge/queue: the spelling of errors about headers in a body', () => {
     const OWN = { 'Acme-Telemetry-Sdk': 'x' };
     const NEUTRAL = { 'Svc-Telemetry-Sdk': 'x' };
     const step = { stepId: 1, stepName: 's', stepType: 'Wait', concurrent: 1 };
     const waiting = (name: string) => ({ url: URL, step, timeoutHeaders: { [name]: ['x'] } });
     const RUN = { 'Svc-Workflow-RunId': 'wfr_1' };
-    const calls: readonly [what: string, (name: string, headers?: Record<string, string>) => Promise<unknown>][] = [
+    const calls: readonly [place: string, (name: string, headers?: Record<string, string>) => Promise<unknown>][] = [
       [
         'a batch',
         (name, headers = {}) =>
@@ -88,8 +88,8 @@ describe('edge/queue: the other spelling', () => {
         (name, headers = {}) => face.post('/v2/wait/e', { headers: { ...RUN, ...headers }, body: waiting(name) }),
       ],
     ];
-    for (const [what, ask] of calls) {
-      it(`${what}: the spelling that they have there`, async () => {
+    for (const [place, ask] of calls) {
+      it(`is that of these headers in ${place}`, async () => {
         for (const headers of [{}, OWN, NEUTRAL]) {
           expect(textIn(await ask('acme-retries', headers))).to.match(/^(message \d: )?acme-retries must be/);
           expect(textIn(await ask('Svc-Retries', headers))).to.match(/^(message \d: )?svc-retries must be/);
@@ -97,14 +97,14 @@ describe('edge/queue: the other spelling', () => {
       });
     }
 
-    it('the request’s where they have none', async () => {
+    it('is that of the request where the body has no headers', async () => {
       const body = [{ destination: URL, callback: 'no url' }];
       expect(textIn(await face.post('/v2/batch', { headers: OWN, body }))).to.match(/^message 0: acme-callback: /);
       expect(textIn(await face.post('/v2/batch', { headers: NEUTRAL, body }))).to.match(/^message 0: svc-callback: /);
       expect(textIn(await face.post('/v2/batch', { body }))).to.match(/^message 0: svc-callback: /);
     });
 
-    it('also where the owner of the queue refuses', async () => {
+    it('is the same when the owner of the queue refuses', async () => {
       face.gateway.publishReply = {
         type: 'Rejected',
         reason: 'INVALID',
@@ -118,7 +118,7 @@ describe('edge/queue: the other spelling', () => {
     const textIn = (answer: unknown) => (answer as { json: { error: string } }).json.error;
   });
 
-  it('means nothing when no alias is set', async () => {
+  it('has no effect when no alias is configured', async () => {
     const plain = await new QueueFaceHarness({ aliases: [] }).start();
     await plain.post(`/v2/publish/${URL}?acme-retries=5`, { headers: { 'Acme-Retries': '5' } });
     expect(plain.gateway.lastPublished.destination).to.include({ url: `${URL}?acme-retries=5` });
@@ -126,7 +126,7 @@ describe('edge/queue: the other spelling', () => {
     await plain.stop();
   });
 
-  describe('in records', () => {
+  describe('edge/queue: the spelling of records', () => {
     const envelope = (isAlias: boolean): Envelope => ({
       url: URL,
       settings: parse({ 'svc-forward-svc-run': '1', 'content-type': 'text/plain' }).settings,
@@ -158,7 +158,7 @@ describe('edge/queue: the other spelling', () => {
       expect(await headerOf(true, { 'Svc-Telemetry-Sdk': 'x' })).to.have.members(['Svc-Run', 'Content-Type']);
     });
 
-    it('follows the message where the request shows neither', async () => {
+    it('follows the message where the request has neither spelling', async () => {
       expect(await headerOf(true)).to.have.members(['Acme-Run', 'Content-Type']);
       expect(await headerOf(false)).to.have.members(['Svc-Run', 'Content-Type']);
     });

@@ -3,7 +3,7 @@ import { QueueFaceHarness } from '../../support/queue-face.js';
 
 const URL = 'https://api.example/';
 
-describe('edge/queue: batches', () => {
+describe('edge/queue: POST /v2/batch', () => {
   let face: QueueFaceHarness;
   beforeEach(async () => {
     face = await new QueueFaceHarness().start();
@@ -17,7 +17,7 @@ describe('edge/queue: batches', () => {
     return (answer.json as { error: string }).error;
   };
 
-  it('are published as one command, and answered in their order', async () => {
+  it('publishes the messages as one command, and answers in their order', async () => {
     const answer = await batch([
       { destination: `${URL}a?b=c`, headers: { 'Svc-Retries': '1', 'content-type': 'text/plain' }, body: 'one' },
       { destination: 'group', headers: {}, body: null, queue: null },
@@ -43,19 +43,19 @@ describe('edge/queue: batches', () => {
     expect(third?.queueName).to.equal('q');
   });
 
-  it('of one message answer an array too, also for a duplicate', async () => {
+  it('answers an array for a single message too, also for a duplicate', async () => {
     const results = [{ messageId: 'msg_1' as never, url: URL, isDuplicate: true }];
     face.gateway.publishReply = { type: 'Published', results, daily: undefined };
     const answer = await batch([{ destination: URL }]);
     expect([answer.status, answer.json]).to.deep.equal([200, [{ messageId: 'msg_1', url: URL, deduplicated: true }]]);
   });
 
-  it('mark the messages whose headers are in the other spelling', async () => {
+  it('marks the messages with headers in the alias spelling', async () => {
     await batch([{ destination: URL, headers: { 'acme-retries': '1' } }, { destination: URL }]);
     expect(face.gateway.published.map(({ isAlias }) => isAlias)).to.deep.equal([true, false]);
   });
 
-  it('take a callback beside the headers, where those name none', async () => {
+  it('accepts a callback next to the headers where the headers have none', async () => {
     await batch([{ destination: URL, callback: 'https://cb.example/' }]);
     const { destination } = face.gateway.lastPublished;
     expect(destination.kind === 'url' && destination.settings.callback?.url).to.equal('https://cb.example/');
@@ -83,20 +83,20 @@ describe('edge/queue: batches', () => {
     [[{ destination: 'http://forbidden.example' }], /^message 0: invalid destination url: endpoint is forbidden$/],
   ] as const;
   for (const [body, text] of WRONG) {
-    it(`are refused whole for ${JSON.stringify(body)}`, async () => {
+    it(`refuses the whole batch ${JSON.stringify(body)}`, async () => {
       expect(await errorOf(body as string | object)).to.match(text);
       expect(face.gateway.published).to.deep.equal([]);
     });
   }
 
-  it('may have a thousand messages, and not one more', async () => {
+  it('accepts a thousand messages, and refuses one more', async () => {
     const items = Array.from({ length: 1001 }, () => ({ destination: URL }));
     expect((await batch(items.slice(1))).status).to.equal(200);
-    expect(await errorOf(items)).to.equal('a batch may have 1000 messages at most');
+    expect(await errorOf(items)).to.equal('a batch has at most 1000 messages');
     expect(face.gateway.published).to.have.lengthOf(1000);
   });
 
-  it('are refused with 413 for a message beyond the account’s size, and beyond their own', async () => {
+  it('answers 413 to a message above the account’s message size, and to a batch above its own bound', async () => {
     face.limits = { ...face.limits, maxMessageBytes: 10 };
     expect((await batch([{ destination: URL, body: '0123456789' }])).status).to.equal(200);
     const answer = await batch([{ destination: URL, body: '0123456789a' }]);

@@ -1,4 +1,4 @@
-/** The published client of this interface, unmodified, against the face with the real engine behind it. */
+/** The published queue client, unmodified, against the queue endpoint with the real engine. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Receiver } from '@upstash/qstash';
@@ -10,7 +10,7 @@ import { LIMITS } from '../../support/queue-settings.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 const KEYS = { current: 'sig_current', next: 'sig_next' };
-/** Nothing is ever sent there in time. */
+/** A delay in seconds that is longer than the test. */
 const LATER = 600;
 
 interface Received {
@@ -69,7 +69,7 @@ describe('edge/queue: the npm client, unmodified', () => {
       (error: { status?: number }) => error.status,
     );
 
-  it('publishes JSON, which arrives as it was sent, signed so that its receiver agrees', async () => {
+  it('publishes JSON, which arrives unchanged with a signature that its receiver accepts', async () => {
     const url = `${target}/plain?a=b`;
     const { messageId } = await client.publishJSON({ url, body: { hello: 'world' }, headers: { 'x-mine': '1' } });
     const request = await arrived('/plain?a=b');
@@ -81,7 +81,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(await receiver.verify({ signature, body: request.body, url })).to.equal(true);
   });
 
-  it('reads a message back, also right after it was delivered', async () => {
+  it('reads a message, also right after its delivery', async () => {
     const { messageId } = await client.publishJSON({ url: `${target}/back?x=1`, body: 1, label: 'one' });
     await arrived('/back?x=1');
     const message = await client.messages.get(messageId);
@@ -89,7 +89,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(message.header).to.deep.equal({ 'Content-Type': ['application/json'] });
   });
 
-  it('is told of a duplicate', async () => {
+  it('recognises a duplicate', async () => {
     const once = { url: `${target}/once`, body: 'a', deduplicationId: 'the-same' };
     const first = await client.publish(once);
     const second = await client.publish(once);
@@ -111,7 +111,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     for (const path of ['/b1', '/g1', '/g2', '/b3']) await arrived(path);
   });
 
-  it('keeps URL groups', async () => {
+  it('sets, reads and deletes URL groups', async () => {
     const endpoints = [{ name: 'one', url: `${target}/u1` }, { url: `${target}/u2` }];
     await client.urlGroups.addEndpoints({ name: 'kept', endpoints });
     expect((await client.urlGroups.get('kept')).endpoints).to.deep.equal(endpoints);
@@ -123,7 +123,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(await statusOf(client.urlGroups.get('kept'))).to.equal(404);
   });
 
-  it('keeps queues, pauses and resumes them', async () => {
+  it('sets, pauses and resumes queues', async () => {
     const mine = client.queue({ queueName: 'mine' });
     await mine.upsert({ parallelism: 2 });
     expect(await mine.get()).to.include({ name: 'mine', parallelism: 2, lag: 0, paused: false });
@@ -137,7 +137,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(await statusOf(mine.get())).to.equal(404);
   });
 
-  it('keeps schedules, replaces, pauses and resumes them', async () => {
+  it('sets, replaces, pauses and resumes schedules', async () => {
     const destination = `${target}/tick`;
     const { scheduleId } = await client.schedules.create({ destination, cron: '0 0 1 1 * ', body: '{}', retries: 1 });
     expect(await client.schedules.get(scheduleId)).to.deep.include({
@@ -162,7 +162,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(await statusOf(client.schedules.get(scheduleId))).to.equal(404);
   });
 
-  it('finds, sends again and deletes what could not be delivered', async () => {
+  it('lists, retries and deletes dead letters', async () => {
     const failing = { url: `${target}/fail`, body: { n: 1 }, retries: 0, label: 'lost' };
     const { messageId } = await client.publishJSON(failing);
     const filter = { label: 'lost' };
@@ -183,7 +183,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(await statusOf(client.dlq.delete({ filter: { lable: 'typo' } as never }))).to.equal(400);
   });
 
-  it('cancels one message, many, and those of a filter, and counts exactly', async () => {
+  it('cancels one message, several ones, and those of a filter, with exact counts', async () => {
     const delayed = (label: string) => client.publishJSON({ url: `${target}/never`, body: {}, delay: LATER, label });
     const ids = [];
     for (let n = 0; n < 3; n += 1) ids.push((await delayed('cancelled')).messageId);
@@ -210,7 +210,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(cursor).to.equal(undefined);
   });
 
-  it('controls the flow of a key', async () => {
+  it('controls a flow-control key', async () => {
     const key = 'a-key';
     const flowControl = { key, parallelism: 2, rate: 5, period: '1m' } as const;
     const { messageId } = await client.publishJSON({ url: `${target}/flow`, body: {}, flowControl });
@@ -235,7 +235,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     expect(await client.messages.cancel(messageId)).to.deep.equal({ cancelled: 1 });
   });
 
-  it('sends callbacks in its own spelling', async () => {
+  it('receives callbacks in the spelling of the client', async () => {
     const { messageId } = await client.publishJSON({
       url: `${target}/called`,
       body: { a: 1 },

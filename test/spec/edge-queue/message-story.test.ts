@@ -1,4 +1,4 @@
-/** The story of one message, made of its log, of what its owner knows of it, and of its entry in the DLQ. */
+/** The story of one message, from its log, the state of its owner, and its DLQ entry. */
 import { expect } from 'chai';
 import { callbackId } from '../../../src/domain/queue/index.js';
 import { MAX_STORY_CALLBACKS, MAX_STORY_EVENTS } from '../../../src/edge/queue/queue-limits.js';
@@ -25,7 +25,7 @@ function event(state: MessageState, atMs: number, more: Partial<LogEvent> = {}):
   };
 }
 
-describe('edge/queue: the story of a message', () => {
+describe('edge/queue: GET /v2/messages/:id/story', () => {
   let face: QueueFaceHarness;
   beforeEach(async () => {
     face = await new QueueFaceHarness().start();
@@ -42,7 +42,7 @@ describe('edge/queue: the story of a message', () => {
     face.messageLog.page = { events, cursor: undefined };
   };
 
-  it('tells attempts apart, the ones that a crash ended too', async () => {
+  it('lists each attempt, including those that a crash ended', async () => {
     const body = new Uint8Array(Buffer.from('no'));
     happened(
       event('CREATED', T0),
@@ -72,14 +72,14 @@ describe('edge/queue: the story of a message', () => {
     expect(message).to.deep.include({ messageId: ID, body: 'hello', createdAt: T0, notBefore: T0 });
   });
 
-  it('asks for what the owner has seen', async () => {
+  it('includes all events that the owner has stored', async () => {
     happened(event('CREATED', T0));
     await story();
     expect(face.messageLog.seen).to.deep.equal([7, 7]);
     expect(face.messageLog.queries[0]).to.deep.include({ filter: { messageId: [ID] }, count: MAX_STORY_EVENTS });
   });
 
-  it('shows callbacks by the ids that follow from its own, of the newest attempts', async () => {
+  it('lists callbacks by the ids derived from the message id, of the newest attempts', async () => {
     const envelope = { ...PLAIN_ENVELOPE, settings: parse({ 'svc-callback': 'https://cb.example/' }).settings };
     const retries = MAX_STORY_CALLBACKS + 1;
     const oldest = callbackId(ID, 'callback', 1);
@@ -105,7 +105,7 @@ describe('edge/queue: the story of a message', () => {
     expect(asked).not.to.include(oldest);
   });
 
-  it('tells its newest state also when its log is longer than an answer', async () => {
+  it('has the newest state also when its log is longer than an answer', async () => {
     face.messageLog.pageOf = ({ order }) =>
       order === 'latestFirst'
         ? { events: [event('DELIVERED', T0 + 9)], cursor: '1-1' }
@@ -114,7 +114,7 @@ describe('edge/queue: the story of a message', () => {
     expect([state, cursor]).to.deep.equal(['DELIVERED', '7-1']);
   });
 
-  it('tells of one that no log has any more, and refuses one that nobody knows', async () => {
+  it('answers for a message that is no longer in the log, and with 404 for an unknown message', async () => {
     const body = { number: 1, bytes: 1 };
     const view = {
       id: ID,

@@ -1,4 +1,4 @@
-/** Proves PLC2 for the queue's face, and that its calls are understood alike on both roads. */
+/** Proves PLC2 for the queue endpoint, and that both request paths publish the same messages. */
 import { expect } from 'chai';
 import type { MessageId } from '../../../src/kernel/index.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
@@ -6,7 +6,7 @@ import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QUEUE_USER, QueueFaceHarness } from
 import { rawExchange } from '../../support/raw-exchange.js';
 
 const AUTH = `Host: x\r\nauthorization: Bearer ${QUEUE_TOKEN}\r\n`;
-/** No plain request has it: Node's server answers. */
+/** A header that no plain request has: Node's server answers. */
 const NODES = 'TE: trailers\r\n';
 const URL_A = 'https://a.example/hook?a=1&a=2';
 const RUN =
@@ -17,7 +17,7 @@ function post(path: string, body: string, headers: string): string {
   return `POST ${path} HTTP/1.1\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Without what differs from one request to the next. */
+/** Removes the parts that differ from one request to the next. */
 function plainly(answer: string): string {
   return answer.replace(/^Date: .*$/gm, 'Date: …').replaceAll(/msg_\w{28}/g, 'msg_…');
 }
@@ -61,7 +61,7 @@ describe('edge/queue: connections with plain requests', () => {
     ],
     ['a publish to a group', (headers) => post('/v2/publish/group', 'hello', headers)],
     [
-      'a publish in the other spelling',
+      'a publish in the alias spelling',
       (headers) => post('/v2/publish/https://a.example', 'b', `${headers}Acme-Delay: 1m\r\n`),
     ],
     ['a publish with its token in the query', (headers) => post(`/v2/publish/${URL_A}&svc-delay=1m`, 'b', headers)],
@@ -73,40 +73,34 @@ describe('edge/queue: connections with plain requests', () => {
     ],
     ['a batch that is empty', (headers) => post('/v2/batch', '[]', headers)],
     ['a batch that is no JSON', (headers) => post('/v2/batch/', '[', headers)],
-    [
-      'a setting that is refused',
-      (headers) => post('/v2/publish/https://a.example', '', `${headers}Svc-Delay: no\r\n`),
-    ],
+    ['an invalid option', (headers) => post('/v2/publish/https://a.example', '', `${headers}Svc-Delay: no\r\n`)],
     ['a destination that is forbidden', (headers) => post('/v2/publish/https://forbidden.example', '', headers)],
     [
-      'a body that is longer than a message may be',
+      'a body above the largest message',
       (headers) => post('/v2/publish/https://a.example', 'x'.repeat(15_000), headers),
     ],
     ['another method', (headers) => `GET /v2/publish/https://a.example HTTP/1.1\r\n${headers}\r\n`],
-    ['a batch that is asked for', (headers) => `GET /v2/batch HTTP/1.1\r\n${headers}\r\n`],
+    ['a GET of the batch route', (headers) => `GET /v2/batch HTTP/1.1\r\n${headers}\r\n`],
     [
       'a token that may only read',
       (headers) => post('/v2/publish/https://a.example', '', headers.replace(QUEUE_TOKEN, QUEUE_READ_ONLY_TOKEN)),
     ],
-    [
-      'a token that nobody has',
-      (headers) => post('/v2/publish/https://a.example', '', headers.replace(QUEUE_TOKEN, 'wrong')),
-    ],
+    ['an unknown token', (headers) => post('/v2/publish/https://a.example', '', headers.replace(QUEUE_TOKEN, 'wrong'))],
     ['no token', (headers) => post('/v2/publish/https://a.example', '', headers.replace(/authorization.*\r\n/, ''))],
     ['a submission for a run', (headers) => post('/v2/publish/https://a.example', '{', headers + RUN)],
-    ['a call of another kind', (headers) => `GET /v2/keys HTTP/1.1\r\n${headers}\r\n`],
-    ['a queue that is made', (headers) => post('/v2/queues', '{"queueName":"q","parallelism":1}', headers)],
-    ['a run that is ended', (headers) => `DELETE /v2/workflows/runs/wfr_1?cancel=false HTTP/1.1\r\n${headers}\r\n`],
+    ['a read of the signing keys', (headers) => `GET /v2/keys HTTP/1.1\r\n${headers}\r\n`],
+    ['a new queue', (headers) => post('/v2/queues', '{"queueName":"q","parallelism":1}', headers)],
+    ['the end of a run', (headers) => `DELETE /v2/workflows/runs/wfr_1?cancel=false HTTP/1.1\r\n${headers}\r\n`],
     [
-      'messages that are cancelled, named in a body',
+      'messages cancelled by ids in a body',
       (headers) => post('/v2/messages', '{"messageIds":["msg_1"]}', headers).replace('POST', 'DELETE'),
     ],
-    ['a list that is long', (headers) => `GET /v2/events HTTP/1.1\r\n${headers}\r\n`],
+    ['a long list', (headers) => `GET /v2/events HTTP/1.1\r\n${headers}\r\n`],
     ['a webhook', (headers) => post(`/v2/workflows/hooks/${QUEUE_USER}/wfr_1/event`, 'called', headers)],
-    ['a path that is none', (headers) => post('/v2/nothing', '{}', headers)],
+    ['an unknown path', (headers) => post('/v2/nothing', '{}', headers)],
   ];
-  for (const [what, request] of cases) {
-    it(`answer ${what} with the bytes that Node’s server writes, and publish the same`, async () => {
+  for (const [call, request] of cases) {
+    it(`answer ${call} with the same bytes as Node’s server, and publish the same messages`, async () => {
       const asked: string[] = [];
       const answers: string[] = [];
       for (const headers of [AUTH, AUTH + NODES]) {
@@ -121,7 +115,7 @@ describe('edge/queue: connections with plain requests', () => {
     });
   }
 
-  it('answer in their order, whichever of them are plain', async () => {
+  it('answer in the order of the requests, plain or not', async () => {
     const bodies = ['[{}]', '[1]', '[', '[]'];
     const batches = bodies.map((body, at) => post('/v2/batch', body, at === 2 ? AUTH + NODES : AUTH));
     const received = await rawExchange(face.port, batches.join('') + last(AUTH));

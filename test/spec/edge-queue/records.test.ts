@@ -50,7 +50,7 @@ describe('edge/queue: messages', () => {
     return (await face.get('/v2/messages/msg_1')).json as Record<string, unknown>;
   };
 
-  it('show what is always there, and nothing that is not', async () => {
+  it('GET /v2/messages/:id shows the fields that are always there, and no unset one', async () => {
     expect(await record(envelope({}))).to.deep.equal({
       messageId: 'msg_1',
       url: URL,
@@ -64,7 +64,7 @@ describe('edge/queue: messages', () => {
     });
   });
 
-  it('show everything that was given', async () => {
+  it('GET /v2/messages/:id shows every option of the message', async () => {
     const of = envelope(
       {
         'content-type': 'text/plain',
@@ -100,13 +100,13 @@ describe('edge/queue: messages', () => {
     expect(shown).not.to.have.property('rate');
   });
 
-  it('show a body that is not UTF-8 as base64', async () => {
+  it('GET /v2/messages/:id shows a body that is not UTF-8 as base64', async () => {
     const shown = await record(envelope({}), Buffer.from([0xff, 0xfe]));
     expect(shown.bodyBase64).to.equal('//4=');
     expect(shown).not.to.have.property('body');
   });
 
-  it('show a header that came twice as two values, whatever its name is', async () => {
+  it('GET /v2/messages/:id shows a repeated header as two values, for any name', async () => {
     const header: HeaderList = [
       ['X-A', '1'],
       ['X-A', '2'],
@@ -120,27 +120,27 @@ describe('edge/queue: messages', () => {
     ]);
   });
 
-  it('show the hash of what is redacted', async () => {
+  it('GET /v2/messages/:id shows the hash of a redacted field', async () => {
     const headers = { 'svc-redact-fields': 'body, header[X-Key]', 'svc-forward-x-key': 'k', 'svc-forward-x-open': 'o' };
     const shown = await record(envelope(headers), Buffer.from('secret'));
     expect(shown.body).to.equal(`REDACTED:${sha256('secret')}`);
     expect(shown.header).to.deep.equal({ 'X-Key': [`REDACTED:${sha256('k')}`], 'X-Open': ['o'] });
   });
 
-  it('answer 404 when there is none of the id', async () => {
+  it('GET and DELETE /v2/messages/:id answer 404 to an unknown id', async () => {
     face.gateway.answer('GetMessage', NOT_FOUND);
     face.gateway.answer('CancelMessage', NOT_FOUND);
     expect((await face.get('/v2/messages/msg_1')).status).to.equal(404);
     expect((await face.delete('/v2/messages/msg_1')).json).to.deep.equal({ error: 'message msg_1 not found' });
   });
 
-  it('are cancelled one by one, with the number one as answer', async () => {
+  it('DELETE /v2/messages/:id cancels one message and answers the number 1', async () => {
     face.gateway.answer('CancelMessage', { type: 'Cancelled', count: 1 });
     const answer = await face.delete('/v2/messages/msg_1');
     expect([answer.status, answer.json]).to.deep.equal([200, { cancelled: 1 }]);
   });
 
-  describe('as a list', () => {
+  describe('GET /v2/messages', () => {
     const pending: PendingView = { ...view(envelope({})), retried: 1, state: 'RETRYING', dueAtMs: 300 };
     const messages = (...some: PendingView[]): QueueReply => ({
       type: 'Messages',
@@ -149,7 +149,7 @@ describe('edge/queue: messages', () => {
       after: some.length === 0 ? undefined : 17,
     });
 
-    it('are shown with their state and without their bodies, behind the numbers in each state', async () => {
+    it('lists messages with their state, without bodies, and the numbers per state', async () => {
       face.gateway.answer('ListMessages', messages(pending));
       const { json } = await face.get('/v2/messages', { token: QUEUE_READ_ONLY_TOKEN });
       expect(json).to.deep.include({
@@ -167,7 +167,7 @@ describe('edge/queue: messages', () => {
       expect(shown).not.to.have.any.keys('body', 'bodyBase64');
     });
 
-    it('are wanted by states and filters, in an order, behind a page', async () => {
+    it('accepts states, filters, an order and a cursor', async () => {
       face.gateway.answer('ListMessages', messages());
       await face.get('/v2/messages');
       expect(face.gateway.last('ListMessages')).to.deep.equal({
@@ -190,38 +190,38 @@ describe('edge/queue: messages', () => {
     });
 
     for (const query of ['state=DELIVERED', 'count=101', 'count=0', 'cursor=1-2', 'order=up', 'lable=x', 'label=']) {
-      it(`are refused for ${query}`, async () => {
+      it(`answers 400 to ${query}`, async () => {
         expect((await face.get(`/v2/messages?${query}`)).status).to.equal(400);
       });
     }
   });
 
-  describe('cancelled in bulk', () => {
+  describe('DELETE /v2/messages', () => {
     beforeEach(() => face.gateway.answer('CancelMessages', { type: 'Cancelled', count: 4 }));
     const selector = () => face.gateway.last('CancelMessages').selector;
 
-    it('are found by ids in the query, repeated or with commas, other filters aside', async () => {
+    it('takes ids in the query, repeated or separated by commas, and ignores other filters then', async () => {
       const answer = await face.delete('/v2/messages?messageIds=a&messageIds=b,c&label=x&messageIds=a');
       expect(answer.json).to.deep.equal({ cancelled: 4 });
       expect(selector()).to.deep.equal({ kind: 'ids', messageIds: ['a', 'b', 'c'] });
     });
 
-    it('are found by ids or filters in a JSON body', async () => {
+    it('takes ids or filters in a JSON body', async () => {
       await face.delete('/v2/messages', { body: { messageIds: ['a', 'b'] } });
       expect(selector()).to.deep.equal({ kind: 'ids', messageIds: ['a', 'b'] });
       await face.delete('/v2/messages', { body: { label: ['x', 'y'], fromDate: 5 } });
       expect(selector()).to.deep.equal({ kind: 'filter', filter: { label: ['x', 'y'], fromMs: 5 }, count: undefined });
     });
 
-    it('are found by every filter', async () => {
+    it('accepts every filter', async () => {
       const query = [
         'topicName=g&queueName=q&url=https://a.example/?x=1,2,https://b.example&host=a.example&path=/a,/b',
-        'label=x&label=y,z&flowControlKey=k&fromDate=1&toDate=2&scheduleId=s&callerIp=1.1.1.1&callerIP=2.2.2.2&count=500',
+        'label=x&label=y,z&flowControlKey=k&fromDate=1&toDate=2&scheduleId=s&callerIp=1.1.1.1&callerIP=2.2.2.2&count=100',
       ].join('&');
       await face.delete(`/v2/messages?${query}`);
       expect(selector()).to.deep.equal({
         kind: 'filter',
-        count: 500,
+        count: undefined,
         filter: {
           topicName: ['g'],
           queueName: ['q'],
@@ -239,7 +239,7 @@ describe('edge/queue: messages', () => {
       });
     });
 
-    it('are all of them without any selector', async () => {
+    it('cancels all messages without a selector', async () => {
       await face.delete('/v2/messages');
       expect(selector()).to.deep.equal({ kind: 'filter', filter: {}, count: undefined });
     });
@@ -247,7 +247,7 @@ describe('edge/queue: messages', () => {
     const WRONG = [
       '?lable=x',
       '?label=',
-      '?count=501',
+      '?count=some',
       '?count=0',
       '?fromDate=x',
       '?messageIds=',
@@ -255,24 +255,24 @@ describe('edge/queue: messages', () => {
       '?fromDate=1&fromDate=2',
     ];
     for (const end of WRONG) {
-      it(`are refused for “/v2/messages${end}”, and none is cancelled`, async () => {
+      it(`answers 400 to “/v2/messages${end}”, and cancels none`, async () => {
         const answer = await face.delete(`/v2/messages${end}`);
         expect(answer.status).to.equal(400);
         expect(face.gateway.asked).to.deep.equal([]);
       });
     }
 
-    it('are refused for one value of a filter more than it may have', async () => {
+    it('answers 400 to one value of a filter too many', async () => {
       const labels = Array.from({ length: 101 }, (_, index) => `l${index}`);
       expect((await face.delete(`/v2/messages?label=${labels.slice(1)}`)).status).to.equal(200);
       expect((await face.delete(`/v2/messages?label=${labels}`)).status).to.equal(400);
     });
 
-    it('are refused for an empty list of ids, which must not mean all', async () => {
+    it('answers 400 to an empty list of ids, which does not mean all', async () => {
       expect((await face.delete('/v2/messages', { body: { messageIds: [] } })).status).to.equal(400);
     });
 
-    it('are refused for one id more than a call may name', async () => {
+    it('answers 400 to one id too many', async () => {
       const ids = Array.from({ length: 1001 }, (_, index) => `m${index}`);
       expect((await face.delete('/v2/messages', { body: { messageIds: ids.slice(1) } })).status).to.equal(200);
       expect((await face.delete('/v2/messages', { body: { messageIds: ids } })).status).to.equal(400);
@@ -299,7 +299,7 @@ describe('edge/queue: dead letters', () => {
     response: { status, header: [['X-A', '1']], body: Buffer.from(body, 'latin1'), error: 'HTTP status 500' },
   });
 
-  it('are listed with their last response, as fresh as the owner', async () => {
+  it('GET /v2/dlq lists them with their last response, including the newest ones', async () => {
     face.messageLog.dlqPage = { entries: [row(500, 'no')], after: undefined };
     const answer = await face.get('/v2/dlq');
     expect(answer.json).to.have.all.keys('messages');
@@ -318,7 +318,7 @@ describe('edge/queue: dead letters', () => {
     ]);
   });
 
-  it('have status 0 where there was no response, and base64 where it is no text', async () => {
+  it('GET /v2/dlq shows status 0 without a response, and base64 for a response that is no text', async () => {
     face.messageLog.dlqPage = { entries: [row(0), row(500, '\xff')], after: undefined };
     const { messages } = (await face.get('/v2/dlq')).json as { messages: Record<string, unknown>[] };
     expect(messages[0]).to.include({ responseStatus: 0 });
@@ -326,7 +326,7 @@ describe('edge/queue: dead letters', () => {
     expect(messages[1]).to.include({ responseBodyBase64: '/w==' });
   });
 
-  it('are listed page by page, with no cursor at the end and none for ids', async () => {
+  it('GET /v2/dlq lists them in pages, without a cursor at the end and for ids', async () => {
     face.messageLog.dlqPage = { entries: [row(500)], after: '5-1' as never };
     expect((await face.get('/v2/dlq?count=1')).json).to.include({ cursor: '5-1' });
     expect((await face.get('/v2/dlq?dlqIds=5-1')).json).not.to.have.property('cursor');
@@ -340,12 +340,12 @@ describe('edge/queue: dead letters', () => {
     });
   });
 
-  it('of workflows are none', async () => {
+  it('GET /v2/dlq?source=workflow lists failed runs instead of messages', async () => {
     face.gateway.answer('ListFailedRuns', { type: 'FailedRuns', runs: [], after: undefined });
     expect((await face.get('/v2/dlq?source=workflow')).json).to.deep.equal({ messages: [] });
   });
 
-  it('are long lists too: the answer is whole', async () => {
+  it('GET /v2/dlq answers a long list completely', async () => {
     const entries = Array.from({ length: 100 }, () => row(500, 'y'.repeat(20_000)));
     face.messageLog.dlqPage = { entries, after: '5-1' as never };
     const answer = await face.get('/v2/dlq');
@@ -354,7 +354,7 @@ describe('edge/queue: dead letters', () => {
     expect(answer.json).to.include({ cursor: '5-1' });
   });
 
-  it('are cut off where a long list cannot be finished, so that nobody takes it for whole', async () => {
+  it('GET /v2/dlq cuts the connection when a long list fails halfway, so that clients notice', async () => {
     const broken = { ...row(500), envelope: undefined as never };
     face.messageLog.dlqPage = { entries: [row(500, 'y'.repeat(200_000)), broken], after: undefined };
     const failure = await face.get('/v2/dlq').then(
@@ -365,7 +365,7 @@ describe('edge/queue: dead letters', () => {
     expect(face.log.lines.map(({ event }) => event)).to.deep.equal(['queue.request.failed']);
   });
 
-  it('are got by their id', async () => {
+  it('GET /v2/dlq/:id shows one', async () => {
     const { body: _, response, ...rest } = row(500);
     const entry = { ...rest, body: { number: 1, bytes: 1 }, response: { ...response, body: { number: 2, bytes: 2 } } };
     face.gateway.answer('GetDlq', { type: 'Dlq', entry, content: Buffer.from('x'), response: Buffer.from('no') });
@@ -375,14 +375,14 @@ describe('edge/queue: dead letters', () => {
     expect((await face.get('/v2/dlq/5-1')).status).to.equal(404);
   });
 
-  it('are deleted one by one, and a 404 when already gone', async () => {
+  it('DELETE /v2/dlq/:id deletes one, and answers 404 when it is already gone', async () => {
     face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 1, after: undefined });
     expect((await face.delete('/v2/dlq/5-1')).status).to.equal(200);
     face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 0, after: undefined });
     expect((await face.delete('/v2/dlq/5-1')).status).to.equal(404);
   });
 
-  it('are deleted in bulk, by query or body, with a cursor while there are more', async () => {
+  it('DELETE /v2/dlq deletes by query or body, with a cursor while there are more', async () => {
     face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 2, after: '6-2' as never });
     expect((await face.delete('/v2/dlq?label=a,b&count=2')).json).to.deep.equal({ deleted: 2, cursor: '6-2' });
     expect(face.gateway.last('DeleteDlq').selector).to.deep.include({ filter: { label: ['a', 'b'] }, count: 2 });
@@ -403,19 +403,19 @@ describe('edge/queue: dead letters', () => {
     '?dlqIds=',
   ];
   for (const end of WRONG) {
-    it(`are neither deleted nor sent again for “${end}”`, async () => {
+    it(`DELETE /v2/dlq and POST /v2/dlq/retry answer 400 to “${end}”`, async () => {
       expect((await face.delete(`/v2/dlq${end}`)).status).to.equal(400);
       expect((await face.post(`/v2/dlq/retry${end}`)).status).to.equal(400);
       expect(face.gateway.asked).to.deep.equal([]);
     });
   }
 
-  it('may be filtered by what is no filter any more', async () => {
+  it('DELETE /v2/dlq accepts the former filter api', async () => {
     face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 0, after: undefined });
     expect((await face.delete('/v2/dlq?api=x')).json).to.deep.equal({ deleted: 0 });
   });
 
-  it('are sent again in bulk, with 201 and one object for each', async () => {
+  it('POST /v2/dlq/retry answers 201 with one object for each message', async () => {
     const results = [{ messageId: 'msg_9' as never, url: URL, isDuplicate: false }];
     face.gateway.answer('RetryDlq', { type: 'DlqRetried', results, after: '5-1' as never });
     const answer = await face.post('/v2/dlq/retry?count=1', { headers: { 'Svc-Retries': '0' } });
@@ -427,7 +427,7 @@ describe('edge/queue: dead letters', () => {
     expect(firstId).to.match(/^msg_/);
   });
 
-  it('are sent again one by one, with the new message as answer', async () => {
+  it('POST /v2/dlq/retry/:id answers with the new message', async () => {
     const results = [{ messageId: 'msg_9' as never, url: URL, isDuplicate: false }];
     face.gateway.answer('RetryDlq', { type: 'DlqRetried', results, after: undefined });
     const answer = await face.post('/v2/dlq/retry/5-1?svc-delay=10s', {
@@ -438,7 +438,7 @@ describe('edge/queue: dead letters', () => {
     expect(face.gateway.last('RetryDlq').overrides).to.deep.equal({ headers: [], query: [['svc-delay', '10s']] });
   });
 
-  it('are a 404 to send again when any is missing, and no answer at all for nothing that matches', async () => {
+  it('POST /v2/dlq/retry answers 404 when an id is missing, and an empty answer without a match', async () => {
     face.gateway.answer('RetryDlq', { type: 'Rejected', reason: 'NOT_FOUND', message: 'some messages were not found' });
     const missing = await face.post('/v2/dlq/retry?dlqIds=1-1,2-2');
     expect([missing.status, missing.json]).to.deep.equal([404, { error: 'some messages were not found' }]);
@@ -447,7 +447,7 @@ describe('edge/queue: dead letters', () => {
     expect([none.status, none.json]).to.deep.equal([201, { responses: [] }]);
   });
 
-  it('are not sent again with settings that are wrong', async () => {
+  it('POST /v2/dlq/retry answers 400 to wrong options', async () => {
     const answer = await face.post('/v2/dlq/retry', { headers: { 'Svc-Retries': 'x' } });
     expect(answer.status).to.equal(400);
     expect(face.gateway.asked).to.deep.equal([]);
@@ -474,7 +474,7 @@ describe('edge/queue: events', () => {
   });
 
   for (const path of ['/v2/events', '/v2/logs']) {
-    it('are counted by state, by what a list takes as a filter', async () => {
+    it('GET /v2/logs/counts counts them by state, with the filters of the list', async () => {
       face.messageLog.counts = { counts: { FAILED: 2, DELIVERED: 1 }, isWhole: false };
       const { status, json } = await face.get('/v2/logs/counts?state=DELIVERED,failed&label=a&fromDate=5');
       expect([status, json]).to.deep.equal([200, { total: 3, counts: { FAILED: 2, DELIVERED: 1 }, isWhole: false }]);
@@ -485,7 +485,7 @@ describe('edge/queue: events', () => {
       }
     });
 
-    it(`are under both names at ${path}, newest first, as fresh as the owner`, async () => {
+    it(`GET ${path} lists them under both names, newest first, including the newest ones`, async () => {
       face.messageLog.page = { events: [event()], cursor: undefined };
       const { json } = await face.get(path);
       expect(json).to.have.all.keys('events', 'logs');
@@ -532,13 +532,13 @@ describe('edge/queue: events', () => {
     });
   });
 
-  it('show the hash of what is redacted', async () => {
+  it('show the hash of a redacted field', async () => {
     face.messageLog.page = { events: [event({}, { 'svc-redact-fields': 'body' })], cursor: undefined };
     const { events } = (await face.get('/v2/events')).json as { events: Record<string, unknown>[] };
     expect(events[0]?.body).to.equal(`REDACTED:${sha256('hello')}`);
   });
 
-  it('are found by every filter', async () => {
+  it('accept every filter', async () => {
     const query = [
       'messageId=m&url=https://a.example&host=a&path=/a&topicName=g&scheduleId=s&queueName=q&fromDate=1&toDate=2',
       'label=x&flowControlKey=k&callerIp=1.1.1.1&order=earliestFirst&count=1000&cursor=9-1&state=DELIVERED',
@@ -566,19 +566,60 @@ describe('edge/queue: events', () => {
     });
   });
 
-  it('by ids are found by those alone', async () => {
+  it('by ids ignore other filters', async () => {
     await face.get('/v2/events?messageIds=a&messageIds=b&state=FAILED&label=x');
     expect(face.messageLog.queries[0]).to.deep.include({ filter: { messageId: ['a', 'b'] }, states: [] });
   });
 
-  it('know both spellings of a cancelled message, and what is in progress', async () => {
+  it('accept both spellings of CANCELLED, and IN_PROGRESS', async () => {
     await face.get('/v2/events?state=CANCELLED,CANCELED&state=in_progress');
     expect(face.messageLog.queries[0]?.states).to.deep.equal(['CANCELED', 'ACTIVE', 'RETRY', 'ERROR']);
   });
 
   for (const query of ['?state=GONE', '?count=1001', '?order=up', '?unknown=1', `?cursor=${'1'.repeat(129)}`]) {
-    it(`are refused for “${query.slice(0, 20)}”`, async () => {
+    it(`answer 400 to “${query.slice(0, 20)}”`, async () => {
       expect((await face.get(`/v2/events${query}`)).status).to.equal(400);
     });
   }
+});
+
+describe('edge/queue: truncated bodies', () => {
+  let face: QueueFaceHarness;
+  beforeEach(async () => {
+    face = await new QueueFaceHarness().start();
+  });
+  afterEach(() => face.stop());
+
+  const happened = async (header: HeaderList, length: number, more: Partial<LogEvent> = {}) => {
+    const event: LogEvent = {
+      atMs: 1,
+      state: 'ERROR',
+      messageId: 'msg_1' as never,
+      envelope: envelope({}),
+      body: Buffer.from('hello'),
+      nextDeliveryAtMs: undefined,
+      error: 'HTTP status 500',
+      response: { status: 500, header, body: Buffer.alloc(length, 'r') },
+      ...more,
+    };
+    face.messageLog.page = { events: [event], cursor: undefined };
+    const { events } = (await face.get('/v2/events')).json as { events: readonly Record<string, unknown>[] };
+    return events[0] as Record<string, unknown>;
+  };
+
+  it('GET /v2/events marks an answer that was longer than the kept part', async () => {
+    expect(await happened([['Content-Length', '70000']], 65_536)).to.include({ responseBodyTruncated: true });
+    expect(await happened([], 65_536)).to.include({ responseBodyTruncated: true });
+    expect(await happened([['Content-Length', '65536']], 65_536)).to.not.have.property('responseBodyTruncated');
+    expect(await happened([], 65_535)).to.not.have.property('responseBodyTruncated');
+  });
+
+  it('GET /v2/events marks the bodies that are shown shortened', async () => {
+    const response = { status: 500, header: [], body: Buffer.from('r'), isCut: true };
+    expect(await happened([], 0, { isBodyCut: true, response })).to.include({
+      bodyTruncated: true,
+      responseBodyTruncated: true,
+    });
+    expect(await happened([], 1)).to.not.have.property('bodyTruncated');
+  });
 });

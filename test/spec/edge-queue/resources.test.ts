@@ -20,7 +20,7 @@ describe('edge/queue: resources', () => {
     const queue: QueueView = { name: 'q', parallelism: 2, isPaused: true, lag: 3, createdAtMs: 10, updatedAtMs: 20 };
     const record = { name: 'q', parallelism: 2, paused: true, lag: 3, createdAt: 10, updatedAt: 20 };
 
-    it('are set with one place and running, unless the body says more', async () => {
+    it('POST /v2/queues sets parallelism 1 and running, unless the body has other values', async () => {
       for (const path of ['/v2/queues', '/v2/queues/']) {
         expect((await face.post(path, { body: { queueName: 'a' } })).status).to.equal(200);
         expect(face.gateway.last('SetQueue')).to.include({ name: 'a', parallelism: 1, isPaused: false });
@@ -39,19 +39,19 @@ describe('edge/queue: resources', () => {
       ['{', /^the body is not valid JSON/],
     ] as const;
     for (const [body, text] of WRONG) {
-      it(`are refused for ${JSON.stringify(body)}, with an error that names the field`, async () => {
+      it(`POST /v2/queues refuses ${JSON.stringify(body)}, with an error that names the field`, async () => {
         const answer = await face.post('/v2/queues', { body });
         expect(answer.status).to.equal(400);
         expect(errorOf(answer)).to.match(text);
       });
     }
 
-    it('beyond the account’s number answer 412', async () => {
+    it('POST /v2/queues answers 412 above the account’s number of queues', async () => {
       face.gateway.answer('SetQueue', TOO_MANY);
       expect((await face.post('/v2/queues', { body: { queueName: 'a' } })).status).to.equal(412);
     });
 
-    it('are listed, got, deleted, paused and resumed', async () => {
+    it('are listed, read, deleted, paused and resumed', async () => {
       face.gateway.answer('ListQueues', { type: 'Queues', queues: [queue, queue] });
       face.gateway.answer('GetQueue', { type: 'Queues', queues: [queue] });
       expect((await face.get('/v2/queues')).json).to.deep.equal([record, record]);
@@ -64,7 +64,7 @@ describe('edge/queue: resources', () => {
       expect(face.gateway.last('PauseQueue')).to.include({ name: 'q', isPaused: false });
     });
 
-    it('answer 404 when there is none of the name, 400 for a bad name', async () => {
+    it('answer 404 for an unknown name, and 400 for an invalid one', async () => {
       face.gateway.answer('GetQueue', NOT_FOUND);
       expect((await face.get('/v2/queues/q')).status).to.equal(404);
       for (const answer of [await face.get('/v2/queues/a%20b'), await face.post('/v2/queues/a%20b/pause')]) {
@@ -88,7 +88,7 @@ describe('edge/queue: resources', () => {
       updatedAtMs: 2,
     };
 
-    it('are listed and got, endpoints with nothing but what was given', async () => {
+    it('are listed and read, with the given fields of their endpoints only', async () => {
       const record = {
         name: 'g',
         createdAt: 1,
@@ -101,7 +101,7 @@ describe('edge/queue: resources', () => {
       expect((await face.get('/v2/topics/g')).json).to.deep.equal(record);
     });
 
-    it('take endpoints by POST and lose them by DELETE, with a body', async () => {
+    it('get endpoints by POST and lose them by DELETE, with a body', async () => {
       await face.post('/v2/topics/g/endpoints', {
         body: {
           endpoints: [
@@ -162,7 +162,7 @@ describe('edge/queue: resources', () => {
       expect(face.gateway.asked).to.deep.equal([]);
     });
 
-    it('are deleted, also when there is none of the name', async () => {
+    it('are deleted with DELETE, also when the name is unknown', async () => {
       expect((await face.delete('/v2/topics/g')).status).to.equal(200);
       expect(face.gateway.last('DeleteGroup').group).to.equal('g');
     });
@@ -186,7 +186,7 @@ describe('edge/queue: resources', () => {
       lastOutcomes: new Map([['msg_1' as never, 'SUCCESS']]),
     };
 
-    it('tick when their timetable says so, which can be asked before one is made', async () => {
+    it('GET /v2/ticks lists the next ticks of a cron expression before a schedule exists', async () => {
       const asked = new URLSearchParams({ cron: '0 8 * * * ', fromDate: '1767225600000', count: '2' });
       expect((await face.get(`/v2/ticks?${asked}`, { token: QUEUE_READ_ONLY_TOKEN })).json).to.deep.equal({
         cron: '0 8 * * *',
@@ -202,7 +202,7 @@ describe('edge/queue: resources', () => {
       }
     });
 
-    it('are made for a raw destination, with their cron trimmed and an id', async () => {
+    it('POST /v2/schedules creates one for a raw destination, with a trimmed cron expression and a new id', async () => {
       face.gateway.answer('SetSchedule', { type: 'ScheduleSet', id: 'scd_9' as never });
       const headers = { 'Svc-Cron': '* * * * *', 'Svc-Queue-Name': 'q', 'Svc-Delay': '5s' };
       const answer = await face.post(`/v2/schedules/${URL}a?b=c`, { headers, body: 'tick' });
@@ -214,28 +214,39 @@ describe('edge/queue: resources', () => {
       expect(Buffer.from(made.body).toString()).to.equal('tick');
     });
 
-    it('are made for a group, and replaced by an id of the caller’s', async () => {
+    it('POST /v2/schedules creates one for a group, and replaces one by the caller’s id', async () => {
       face.gateway.answer('SetSchedule', { type: 'ScheduleSet', id: 'mine' as never });
       await face.post('/v2/schedules/my-group', { headers: { 'Svc-Cron': '@hourly', 'Svc-Schedule-Id': 'mine' } });
       expect(face.gateway.last('SetSchedule').schedule).to.deep.include({ id: 'mine' });
       expect(face.gateway.last('SetSchedule').schedule.destination).to.include({ kind: 'group', name: 'my-group' });
     });
 
-    it('are refused without a timetable, with a bad one, or with a bad id', async () => {
+    it('POST /v2/schedules refuses the schedule ids "." and "..", which clients remove from a path', async () => {
+      for (const id of ['.', '..']) {
+        const headers = { 'Svc-Cron': '* * * * *', 'Svc-Schedule-Id': id };
+        const answer = await face.post('/v2/schedules/https://a.example/', { headers });
+        expect(answer.status).to.equal(400);
+        expect(answer.text).to.contain('which HTTP clients remove from a path');
+      }
+    });
+
+    it('POST /v2/schedules refuses one without a cron expression, with a bad one, or with a bad id', async () => {
       const refused = async (headers: Record<string, string>) =>
         errorOf(await face.post(`/v2/schedules/${URL}`, { headers }));
-      expect(await refused({})).to.equal('Invalid cron expression: empty spec string');
+      expect(await refused({})).to.equal(
+        'Invalid cron expression: empty spec string; write five fields such as */5 * * * *, or @daily',
+      );
       expect(await refused({ 'Svc-Cron': 'nonsense' })).to.match(/Invalid cron expression/);
       expect(await refused({ 'Svc-Cron': '* * * * *', 'Svc-Schedule-Id': 'a b' })).to.match(/schedule-id/);
     });
 
-    it('beyond the account’s number answer 412', async () => {
+    it('POST /v2/schedules answers 412 above the account’s number of schedules', async () => {
       face.gateway.answer('SetSchedule', TOO_MANY);
       const headers = { 'Svc-Cron': '* * * * *' };
       expect((await face.post(`/v2/schedules/${URL}`, { headers })).status).to.equal(412);
     });
 
-    it('are listed as a bare array, and got', async () => {
+    it('are listed as an array, and read', async () => {
       const content = Buffer.from('{"a":1}');
       face.gateway.answer('ListSchedules', { type: 'Schedules', schedules: [{ schedule, content: undefined }] });
       face.gateway.answer('GetSchedule', { type: 'Schedules', schedules: [{ schedule, content }] });
@@ -274,14 +285,14 @@ describe('edge/queue: resources', () => {
       expect(face.gateway.last('DeleteSchedule').id).to.equal('scd_1');
     });
 
-    it('answer 404 when there is none of the id', async () => {
+    it('answer 404 for an unknown id', async () => {
       face.gateway.answer('GetSchedule', NOT_FOUND);
       face.gateway.answer('PauseSchedule', NOT_FOUND);
       expect((await face.get('/v2/schedules/scd_1')).status).to.equal(404);
       expect((await face.patch('/v2/schedules/scd_1/pause')).status).to.equal(404);
     });
 
-    it('may be for a URL that ends like an action', async () => {
+    it('accept a destination URL that ends like an action', async () => {
       face.gateway.answer('SetSchedule', { type: 'ScheduleSet', id: 'scd_9' as never });
       await face.post(`/v2/schedules/${URL}pause`, { headers: { 'Svc-Cron': '* * * * *' } });
       expect(face.gateway.last('SetSchedule').schedule.destination).to.include({ url: `${URL}pause` });
@@ -316,7 +327,7 @@ describe('edge/queue: resources', () => {
       isPinnedRate: false,
     };
 
-    it('keys are listed, searched and got, whatever characters they have', async () => {
+    it('lists, searches and reads keys with any characters', async () => {
       face.gateway.answer('ListFlows', { type: 'Flows', flows: [flow] });
       face.gateway.answer('GetFlow', { type: 'Flows', flows: [flow] });
       expect((await face.get('/v2/flowControl?search=ab')).json).to.deep.equal([record]);
@@ -333,7 +344,7 @@ describe('edge/queue: resources', () => {
       }
     });
 
-    it('keys are paused, resumed, reset, pinned and unpinned', async () => {
+    it('pauses, resumes, resets, pins and unpins keys', async () => {
       const post = (path: string) => face.post(`/v2/flowControl/${path}`).then(({ status }) => status);
       expect(await post('a/b/pause')).to.equal(200);
       expect(face.gateway.last('PauseFlow')).to.include({ key: 'a/b', isPaused: true });
@@ -356,34 +367,34 @@ describe('edge/queue: resources', () => {
       });
     }
 
-    it('keys have 256 bytes at most', async () => {
+    it('accepts keys of at most 256 bytes', async () => {
       expect((await face.post(`/v2/flowControl/${'k'.repeat(256)}/pause`)).status).to.equal(200);
       expect((await face.post(`/v2/flowControl/${'k'.repeat(257)}/pause`)).status).to.equal(400);
     });
 
-    it('refuses to unpin with what is no boolean', async () => {
+    it('answers 400 to an unpin option that is no boolean', async () => {
       expect((await face.post('/v2/flowControl/k/unpin?rate=1')).status).to.equal(400);
     });
 
-    it('tells the account’s parallelism', async () => {
+    it('GET /v2/globalParallelism shows the account’s parallelism', async () => {
       face.gateway.answer('GetGlobalParallelism', { type: 'GlobalParallelism', max: 50, active: 3 });
       expect((await face.get('/v2/globalParallelism')).json).to.deep.equal({ parallelismMax: 50, parallelismCount: 3 });
     });
   });
 
   describe('signing keys', () => {
-    it('are told, and rotated', async () => {
+    it('are shown with GET /v2/keys and rotated with POST /v2/keys/rotate', async () => {
       expect((await face.get('/v2/keys')).json).to.deep.equal({ current: 'sig_1', next: 'sig_2' });
       expect((await face.post('/v2/keys/rotate')).json).to.deep.equal({ current: 'sig_2', next: 'sig_3' });
     });
 
-    it('are a 503 for as long as this process has not heard of them', async () => {
+    it('are answered with 503 until this process has loaded them', async () => {
       face.keys = undefined;
       expect((await face.get('/v2/keys')).status).to.equal(503);
     });
   });
 
-  it('no change is made with a read-only token, and nothing is kept from it', async () => {
+  it('a read-only token changes no resource and reads all of them', async () => {
     const changes = [
       ['POST', '/v2/queues', { queueName: 'a' }],
       ['DELETE', '/v2/queues/a'],

@@ -1,4 +1,4 @@
-/** Lists that come from a read model say in a header when it has not all that was asked for. */
+/** Lists from a read model: a header gives the lag when the read model is not complete. */
 import { expect } from 'chai';
 import type { MessageId } from '../../../src/kernel/index.js';
 import type { MaybeBehind } from '../../../src/ports/index.js';
@@ -35,7 +35,7 @@ describe('edge/queue: lists of a read model', () => {
   }
 
   for (const path of LISTS) {
-    it(`${path} says how far behind it is, and nothing when it is not`, async () => {
+    it(`${path} has a header with the lag of the read model, and none without a lag`, async () => {
       answering({});
       const fresh = await face.get(path);
       expect([fresh.status, fresh.headers[HEADER]]).to.deep.equal([200, undefined]);
@@ -48,7 +48,7 @@ describe('edge/queue: lists of a read model', () => {
     });
   }
 
-  it('say so also when they are long and go out in pieces', async () => {
+  it('have the header also when they are long and sent in pieces', async () => {
     const { events } = longPage();
     face.messageLog.page = { events, cursor: undefined, behind: { positions: 2, ms: 900 } };
     const { headers, text } = await face.get('/v2/events?count=1000');

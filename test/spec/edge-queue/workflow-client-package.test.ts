@@ -1,4 +1,4 @@
-/** What the published workflow client sends, unmodified, and what its run's owner is asked because of it. */
+/** The requests of the published workflow client, unmodified, and the commands to the owner of its run. */
 import { Client as QueueClient } from '@upstash/qstash';
 import { Client, type WorkflowContext } from '@upstash/workflow';
 import { serve } from '@upstash/workflow/nextjs';
@@ -102,7 +102,7 @@ describe('edge/queue: the npm workflow client, unmodified', () => {
     ]);
   });
 
-  it('triggers a run when its endpoint is called directly, with whatever headers that call had', async () => {
+  it('triggers a run when its endpoint is called directly, with any headers', async () => {
     const { POST } = serve(async (context) => context.run('one', () => 1), {
       qstashClient: new QueueClient(config()),
       url: URL,
@@ -210,7 +210,7 @@ describe('edge/queue: the npm workflow client, unmodified', () => {
     }
   });
 
-  it('notifies, and asks who waits', async () => {
+  it('notifies, and lists waiters', async () => {
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
     face.gateway.answer('ListWaiters', { type: 'Waiters', waiters: [] });
     const client = new Client(config());
@@ -274,15 +274,15 @@ describe('edge/queue: the npm workflow client, unmodified', () => {
     });
   });
 
-  describe('understands refusals of its steps', () => {
+  describe('handles refusals of its steps', () => {
     const step: Route = async (context) => context.run('one', () => 1);
 
-    it('a run that is over: it drops its work', async () => {
+    it('a run that is over: it stops its work', async () => {
       face.gateway.publishReply = { type: 'Rejected', reason: 'RUN_OVER', message: 'can not append' };
       expect((await deliver(step)).status).to.equal(200);
     });
 
-    it('what no retry cures: it asks for none', async () => {
+    it('an error that a retry cannot fix: it asks for no retry', async () => {
       const refused: readonly Route[] = [
         (context) => context.call('ask', { url: 'https://forbidden.example/' }),
         (context) => context.call('ask', { url: `https://third.example/${'x'.repeat(9000)}` }),
@@ -301,7 +301,7 @@ describe('edge/queue: the npm workflow client, unmodified', () => {
       expect(face.gateway.published).to.deep.equal([]);
     });
 
-    it('a limit that passes: it asks to be called again', async () => {
+    it('a temporary limit: it asks to be called again', async () => {
       face.gateway.publishReply = { type: 'Rejected', reason: 'DAILY_LIMIT', message: 'quota exceeded' };
       expect((await deliver(step)).status).to.equal(500);
     });

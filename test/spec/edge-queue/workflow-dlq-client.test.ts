@@ -12,7 +12,7 @@ import {
 } from '../../support/failed-run-views.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 
-describe('edge/queue: failed runs of workflows, by the npm client', () => {
+describe('edge/queue: failed runs, with the npm client', () => {
   let face: QueueFaceHarness;
   let client: Client;
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe('edge/queue: failed runs of workflows, by the npm client', () => {
     expect((await client.dlq.delete({ filter: { failureFunctionState: 'CALLBACK_FAIL' } })).deleted).to.equal(1);
   });
 
-  it('are resumed and restarted, one or many, with other settings', async () => {
+  it('are resumed and restarted, one or several, with other settings', async () => {
     face.gateway.answer('ResumeRuns', startedRuns());
     const options = { retries: 1, flowControl: { key: 'k', parallelism: 2, rate: 3, period: '1m' } } as const;
     const resumed = await client.dlq.resume(['5-1', '6-2'], options);

@@ -18,7 +18,7 @@ describe('edge/queue: records of failed runs', () => {
     return (await face.get(`${DLQ}/5-1`)).json as Record<string, unknown>;
   };
 
-  it('show what is always there, and nothing that is not', async () => {
+  it('show the fields that are always there, and no unset one', async () => {
     expect(await record(failedRun())).to.deep.equal({
       dlqId: '5-1',
       messageId: 'msg_1',
@@ -47,7 +47,7 @@ describe('edge/queue: records of failed runs', () => {
     expect(face.gateway.last('GetFailedRun').dlqId).to.equal('5-1');
   });
 
-  it('show everything that was given', async () => {
+  it('show every option of the run', async () => {
     const of = envelope({
       'content-type': 'text/plain',
       'svc-forward-x-user': 'u',
@@ -93,7 +93,7 @@ describe('edge/queue: records of failed runs', () => {
     });
   });
 
-  it('show the state alone of a failure function that has not answered', async () => {
+  it('show only the state of a failure function that has not answered', async () => {
     const called = { ...failureFunction, state: 'CALLBACK_INPROGRESS', status: 0, header: [] } as const;
     const shown = await record(failedRun({ failureFunction: called, failureFunctionContent: new Uint8Array(0) }));
     expect(shown).to.deep.include({
@@ -111,7 +111,7 @@ describe('edge/queue: records of failed runs', () => {
     expect(shown.failureCallbackInfo).to.include({ responseBodyBase64: '//4=' });
   });
 
-  it('show where the failed delivery went, and hashes of what is redacted', async () => {
+  it('show the destination of the failed delivery, and hashes of redacted fields', async () => {
     const of = envelope({ 'svc-redact-fields': 'body,header[X-Key]', 'svc-forward-x-key': 'k' });
     const { entry } = failedRun();
     const shown = await record(failedRun({ envelope: of, entry: { ...entry, envelope: envelope({}, PARTY) } }));
@@ -119,7 +119,7 @@ describe('edge/queue: records of failed runs', () => {
     expect((shown.header as Record<string, unknown>)['X-Key']).to.deep.equal([`REDACTED:${sha256('k')}`]);
   });
 
-  it('are spelled as the run was triggered', async () => {
+  it('have the spelling in which the run was triggered', async () => {
     const shown = await record(failedRun({ envelope: envelope({}, WORKFLOW, true) }));
     expect(shown.header).to.include.keys('Acme-Workflow-Runid', 'Acme-Retries');
   });

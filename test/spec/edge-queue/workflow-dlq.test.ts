@@ -20,7 +20,7 @@ describe('edge/queue: failed runs of workflows', () => {
   });
   afterEach(() => face.stop());
 
-  it('are listed under both paths, and a plain list asks for none of them', async () => {
+  it('are listed under both paths, and not in a plain list', async () => {
     face.gateway.answer('ListFailedRuns', page(failedRun(), failedRun({}, '6-2')));
     for (const path of [DLQ, '/v2/dlq?source=workflow']) {
       const { messages, cursor } = (await face.get(path)).json as { messages: { dlqId: string }[]; cursor?: string };
@@ -32,7 +32,7 @@ describe('edge/queue: failed runs of workflows', () => {
     expect(face.gateway.asked.slice(asked).map(({ type }) => type)).to.deep.equal(['GetPosition']);
   });
 
-  it('are found by every filter', async () => {
+  it('are listed by every filter', async () => {
     face.gateway.answer('ListFailedRuns', page());
     const query = new URLSearchParams([
       ['source', 'workflow'],
@@ -74,7 +74,7 @@ describe('edge/queue: failed runs of workflows', () => {
     });
   });
 
-  it('are counted, by what a list takes as a filter', async () => {
+  it('are counted with the filters of the list', async () => {
     face.gateway.answer('CountFailedRuns', {
       type: 'FailedRunCounts',
       counts: [
@@ -91,7 +91,7 @@ describe('edge/queue: failed runs of workflows', () => {
     }
   });
 
-  it('are deleted by every filter that they are listed by', async () => {
+  it('are deleted by every filter of the list', async () => {
     face.gateway.answer('DeleteFailedRuns', { type: 'DlqDeleted', count: 1, after: undefined });
     const query = `url=${encodeURIComponent(PARTY)}&responseStatus=500&order=latestFirst`;
     expect((await face.request('DELETE', `${DLQ}?${query}`)).status).to.equal(200);
@@ -99,7 +99,7 @@ describe('edge/queue: failed runs of workflows', () => {
     expect(selector).to.deep.include({ filter: { url: [PARTY], responseStatus: [500] }, order: 'latestFirst' });
   });
 
-  it('are listed with bodies that are cut, or without, and are what they are when grouped by run', async () => {
+  it('are listed with shortened bodies or without bodies, and stay the same when grouped by run', async () => {
     const redacted = failedRun({ envelope: envelope({ 'svc-redact-fields': 'body' }) }, '6-2');
     face.gateway.answer('ListFailedRuns', page(failedRun(), redacted));
     const bodies = async (query: string) => {
@@ -139,7 +139,7 @@ describe('edge/queue: failed runs of workflows', () => {
     }
   });
 
-  it('are listed in as many parts as the owner makes of a page', async () => {
+  it('are collected from several answers of the owner for one page', async () => {
     const pages: QueueReply[] = [
       { type: 'FailedRuns', runs: [failedRun()], after: '5-1' as never },
       { type: 'FailedRuns', runs: [failedRun({}, '6-2')], after: '6-2' as never },
@@ -165,7 +165,7 @@ describe('edge/queue: failed runs of workflows', () => {
     expect(selectors.at(-1)).to.deep.equal({ kind: 'ids', dlqIds: ['6-2'] });
   });
 
-  it('answer 404 when there is none of the id', async () => {
+  it('answer 404 for an unknown id', async () => {
     const reply: QueueReply = { type: 'Rejected', reason: 'NOT_FOUND', message: 'dlq message 5-1 not found' };
     face.gateway.answer('GetFailedRun', reply);
     face.gateway.answer('DeleteFailedRuns', NOT_FOUND);
@@ -175,7 +175,7 @@ describe('edge/queue: failed runs of workflows', () => {
     expect((await face.delete(`${DLQ}?dlqIds=5-1`)).status).to.equal(404);
   });
 
-  it('are deleted one by one or by filter, and the end has no cursor', async () => {
+  it('are deleted one by one or by filter, without a cursor at the end', async () => {
     face.gateway.answer('DeleteFailedRuns', { type: 'DlqDeleted', count: 1, after: undefined });
     expect((await face.delete(`${DLQ}/5-1`)).status).to.equal(200);
     expect(face.gateway.last('DeleteFailedRuns').selector).to.deep.equal({ kind: 'ids', dlqIds: ['5-1'] });
@@ -186,7 +186,7 @@ describe('edge/queue: failed runs of workflows', () => {
   });
 
   for (const how of ['resume', 'restart'] as const) {
-    it(`${how} by ids or filter, and the end has an empty cursor`, async () => {
+    it(`POST /v2/workflows/dlq/${how} takes ids or a filter, and answers an empty cursor at the end`, async () => {
       face.gateway.answer('ResumeRuns', startedRuns());
       const answer = await face.post(`${DLQ}/${how}?dlqIds=5-1&dlqIds=6-2,5-1`);
       expect([answer.status, answer.json]).to.deep.equal([200, { workflowRuns: [STARTED], cursor: '' }]);
@@ -201,7 +201,7 @@ describe('edge/queue: failed runs of workflows', () => {
       expect(face.gateway.last('ResumeRuns').selector).to.include({ count: 50, after: undefined });
     });
 
-    it(`${how} one run, whose new id may be chosen`, async () => {
+    it(`POST /v2/workflows/dlq/${how}/:id accepts a new run id`, async () => {
       face.gateway.answer('ResumeRuns', startedRuns());
       const answer = await face.post(`${DLQ}/${how}/5-1`, { headers: { 'Acme-Workflow-RunId': 'wfr_mine' } });
       expect([answer.status, answer.json]).to.deep.equal([200, STARTED]);
@@ -211,7 +211,7 @@ describe('edge/queue: failed runs of workflows', () => {
       });
     });
 
-    it(`${how} answers 404 to an unknown id, and 400 to one of a plain message or none at all`, async () => {
+    it(`POST /v2/workflows/dlq/${how} answers 404 to an unknown id, and 400 to the id of a plain message or no id`, async () => {
       face.gateway.answer('ResumeRuns', NOT_FOUND);
       face.gateway.answer('GetDlq', { type: 'Rejected', reason: 'NOT_FOUND', message: 'dlq message 5-1 not found' });
       expect((await face.post(`${DLQ}/${how}?dlqIds=5-1`)).status).to.equal(404);
@@ -224,7 +224,7 @@ describe('edge/queue: failed runs of workflows', () => {
     });
   }
 
-  it('take over of a call what may be changed, in either spelling, and nothing else', async () => {
+  it('accept options of the call in either spelling, and refuse options without effect', async () => {
     face.gateway.answer('ResumeRuns', startedRuns());
     const headers = {
       'Acme-Retries': '2',
@@ -234,9 +234,6 @@ describe('edge/queue: failed runs of workflows', () => {
       'Acme-Flow-Control-Value': 'parallelism=1',
       'Svc-Label': 'l',
       'Svc-Failure-Callback': 'https://app.example/failed',
-      'Svc-Method': 'PUT',
-      'Svc-Callback': 'nonsense',
-      'Svc-Forward-X-User': 'u',
       'Acme-Telemetry-Sdk': 'sdk',
       'Content-Type': 'text/plain',
     };
@@ -252,9 +249,14 @@ describe('edge/queue: failed runs of workflows', () => {
       'svc-failure-callback': 'https://app.example/failed',
     });
     expect(overrides.query).to.deep.equal([['svc-label', 'other']]);
+    for (const other of ['Svc-Method', 'Svc-Callback', 'Svc-Forward-X-User', 'Acme-Method']) {
+      const refused = await face.post(`${DLQ}/resume`, { headers: { [other]: 'PUT' } });
+      expect(refused.status).to.equal(400);
+      expect((refused.json as { error: string }).error).to.contain('is not an option of resume and restart');
+    }
   });
 
-  it('call a failure function again, and take it back', async () => {
+  it('call a failure function again, and cancel the call', async () => {
     face.gateway.answer('RunFailureFunction', startedRuns());
     const again = await face.post(`${DLQ}/callback/5-1`);
     expect([again.status, again.json]).to.deep.equal([200, STARTED]);
@@ -267,15 +269,15 @@ describe('edge/queue: failed runs of workflows', () => {
     expect((await face.delete(`${DLQ}/callback/5-1`)).json).to.deep.equal({ error: 'none is in progress' });
   });
 
-  for (const [what, method, path, headers] of [
-    ['a filter that is not known', 'POST', `${DLQ}/resume?lable=x`, {}],
-    ['a filter that the DLQ of runs does not have', 'GET', '/v2/dlq?source=workflow&host=a.example', {}],
+  for (const [mistake, method, path, headers] of [
+    ['an unknown filter', 'POST', `${DLQ}/resume?lable=x`, {}],
+    ['a filter that failed runs do not have', 'GET', '/v2/dlq?source=workflow&host=a.example', {}],
     ['an empty filter', 'DELETE', `${DLQ}?dlqIds=`, {}],
-    ['a state that is none', 'POST', `${DLQ}/restart?failureFunctionState=DONE`, {}],
-    ['an instant that is none', 'GET', `${DLQ}?workflowCreatedAt=today`, {}],
-    ['a status that is none', 'GET', `${DLQ}?responseStatus=x`, {}],
-    ['a count beyond the largest', 'POST', `${DLQ}/resume?count=101`, {}],
-    ['a cursor of somebody else', 'POST', `${DLQ}/resume?cursor=abc`, {}],
+    ['an invalid state', 'POST', `${DLQ}/restart?failureFunctionState=DONE`, {}],
+    ['an invalid instant', 'GET', `${DLQ}?workflowCreatedAt=today`, {}],
+    ['an invalid status', 'GET', `${DLQ}?responseStatus=x`, {}],
+    ['a count above the maximum', 'POST', `${DLQ}/resume?count=101`, {}],
+    ['an invalid cursor', 'POST', `${DLQ}/resume?cursor=abc`, {}],
     ['an id that was lost', 'POST', `${DLQ}/resume/`, {}],
     ['another one', 'DELETE', `${DLQ}/`, {}],
     ['too many retries', 'POST', `${DLQ}/resume`, { 'Svc-Retries': '21' }],
@@ -288,13 +290,13 @@ describe('edge/queue: failed runs of workflows', () => {
     ],
     ['a run id that is too long', 'POST', `${DLQ}/resume/5-1`, { 'Svc-Workflow-RunId': 'x'.repeat(257) }],
   ] as const) {
-    it(`answer 400 to ${what}, and nothing is done`, async () => {
+    it(`answer 400 to ${mistake}, and change no run`, async () => {
       expect((await face.request(method, path, { headers })).status).to.equal(400);
       expect(face.gateway.asked).to.deep.equal([]);
     });
   }
 
-  it('are not changed with a token for reading', async () => {
+  it('are not changed with a read-only token', async () => {
     const calls = [
       ['DELETE', DLQ],
       ['DELETE', `${DLQ}/5-1`],

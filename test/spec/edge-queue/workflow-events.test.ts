@@ -48,11 +48,11 @@ describe('edge/queue: waits and events', () => {
     timeoutHeaders: { [`${word}-Retries`]: ['1'] },
   });
 
-  describe('a wait', () => {
+  describe('POST /v2/wait', () => {
     const wait = (body: string | object, headers: Record<string, string> = HEADERS, path = '/v2/wait/my%20event') =>
       face.post(path, { headers, body });
 
-    it('is kept with its step, and with how its end is delivered', async () => {
+    it('stores the wait with its step and with the delivery of its end', async () => {
       const answer = await wait({
         url: URL,
         timeout: '1h30m',
@@ -89,7 +89,7 @@ describe('edge/queue: waits and events', () => {
       expect(command.onTimeout.mark.canFetch).to.equal(false);
     });
 
-    it('takes a header of a timeout that configures nothing for one that is sent', async () => {
+    it('sends timeout headers that set no option to the endpoint', async () => {
       const timeoutHeaders = {
         'X-Late': ['yes', 'very'],
         'Acme-Forward-X-Other': 'o',
@@ -107,7 +107,7 @@ describe('edge/queue: waits and events', () => {
       ]);
     });
 
-    it('lasts a week and ends the same way, unless it says otherwise', async () => {
+    it('waits a week and delivers the timeout to the same URL by default', async () => {
       await wait({ url: URL, step: STEP });
       const command = face.gateway.last('Wait');
       expect(command).to.include({ timeoutText: '7d', timeoutSeconds: 604_800, timeoutBody: undefined });
@@ -116,7 +116,7 @@ describe('edge/queue: waits and events', () => {
       expect(face.gateway.last('Wait')).to.include({ timeoutSeconds: 90 });
     });
 
-    it('may be for any event', async () => {
+    it('accepts any event id', async () => {
       for (const [path, eventId] of [
         ['a/b%2Fc', 'a/b/c'],
         ['100%', '100%'],
@@ -127,7 +127,7 @@ describe('edge/queue: waits and events', () => {
       }
     });
 
-    it('is refused with 400 when its run is over, and with 412 whatever else is wrong', async () => {
+    it('answers 400 when its run is over, and 412 to other errors, which also fail the run', async () => {
       face.gateway.answer('Wait', { type: 'Rejected', reason: 'RUN_OVER', message: 'can not append' });
       const over = await wait({ url: URL, step: STEP });
       expect([over.status, over.json]).to.deep.equal([400, { error: 'can not append' }]);
@@ -159,10 +159,15 @@ describe('edge/queue: waits and events', () => {
         expect(answer.status, `${JSON.stringify(body).slice(0, 200)} ${answer.text}`).to.equal(412);
       }
       expect((await wait({ url: URL, step: STEP }, HEADERS, `/v2/wait/${'x'.repeat(1100)}`)).status).to.equal(412);
-      expect(face.gateway.asked).to.deep.equal([]);
+      const refusals = face.gateway.asked as { type: string; runId: string; error: string }[];
+      expect(refusals).to.have.length(18);
+      for (const { type, runId, error } of refusals) {
+        expect([type, runId]).to.deep.equal(['RefuseStep', 'wfr_1']);
+        expect(error).to.match(/^the step was refused: /);
+      }
     });
 
-    it('needs a token that may change something, and an account that is active', async () => {
+    it('requires a token that may write, and an active account', async () => {
       const options = { headers: HEADERS, body: { url: URL, step: STEP } };
       expect((await face.post('/v2/wait/e', { ...options, token: QUEUE_READ_ONLY_TOKEN })).status).to.equal(403);
       expect((await face.post('/v2/wait/e', { ...options, token: null })).status).to.equal(401);
@@ -173,8 +178,8 @@ describe('edge/queue: waits and events', () => {
     });
   });
 
-  describe('an event', () => {
-    it('is for all who wait for it, and tells who did', async () => {
+  describe('POST /v2/notify', () => {
+    it('delivers an event to all waiters, and lists them in the answer', async () => {
       const notified = [{ waiter: waiter(false), messageId: 'msg_1' as never }];
       face.gateway.answer('Notify', { type: 'Notified', notified });
       const answer = await face.post('/v2/notify/my%20event', { body: Buffer.from([0, 255]) });
@@ -194,14 +199,14 @@ describe('edge/queue: waits and events', () => {
       expect(command.firstId).to.match(/^msg_/);
     });
 
-    it('may be for one run, and for nobody', async () => {
+    it('may name one run, and answers an empty list without waiters', async () => {
       face.gateway.answer('Notify', { type: 'Notified', notified: [] });
       const answer = await face.post('/v2/notify/wfr_1/a%2Fb/c');
       expect([answer.status, answer.json]).to.deep.equal([200, []]);
       expect(face.gateway.last('Notify')).to.deep.include({ runId: 'wfr_1', eventId: 'a/b/c' });
     });
 
-    it('is refused in ways that do not read as over', async () => {
+    it('answers refusals with a status that does not mean a finished run', async () => {
       const large = 'x'.repeat(face.limits.maxMessageBytes + 1);
       expect((await face.post('/v2/notify/e', { body: large })).status).to.equal(412);
       expect((await face.post(`/v2/notify/${'x'.repeat(1100)}`)).status).to.equal(412);
@@ -211,7 +216,7 @@ describe('edge/queue: waits and events', () => {
       expect((await face.post('/v2/notify/wfr_1/e')).status).to.equal(412);
     });
 
-    it('needs a token that may change something, and an account that is active', async () => {
+    it('requires a token that may write, and an active account', async () => {
       expect((await face.post('/v2/notify/e', { token: QUEUE_READ_ONLY_TOKEN })).status).to.equal(403);
       expect((await face.post('/v2/notify/e', { token: null })).status).to.equal(401);
       expect((await face.get('/v2/notify/e')).status).to.equal(405);
@@ -220,8 +225,8 @@ describe('edge/queue: waits and events', () => {
     });
   });
 
-  describe('waiters', () => {
-    it('are listed in the spelling of the request, or of theirs', async () => {
+  describe('GET /v2/waiters', () => {
+    it('lists waiters in the spelling of the request, or else in their own', async () => {
       face.gateway.answer('ListWaiters', { type: 'Waiters', waiters: [waiter(true)] });
       const alias = await face.get('/v2/waiters/my%20event', { token: QUEUE_READ_ONLY_TOKEN });
       expect([alias.status, alias.json]).to.deep.equal([200, [record('Acme')]]);
@@ -230,13 +235,13 @@ describe('edge/queue: waits and events', () => {
       expect(neutral.json).to.deep.equal([record('Svc')]);
     });
 
-    it('are none where nobody waits', async () => {
+    it('answers an empty list without waiters', async () => {
       face.gateway.answer('ListWaiters', { type: 'Waiters', waiters: [] });
       expect((await face.get('/v2/waiters/a/b')).json).to.deep.equal([]);
       expect(face.gateway.last('ListWaiters').eventId).to.equal('a/b');
     });
 
-    it('of all events are listed in pages, the earliest deadline first', async () => {
+    it('lists the waiters of all events in pages, the earliest deadline first', async () => {
       const step = { eventId: 'a/b', runId: 'wfr_1' as RunId, runCreatedAtMs: 1, stepId: 2, stepName: 's' };
       const after = { deadlineMs: 9, stepId: 2, runId: 'wfr-1' as RunId };
       const waiters = [{ ...step, addedAtMs: 3, deadlineMs: 9 }];
@@ -251,7 +256,7 @@ describe('edge/queue: waits and events', () => {
       }
     });
 
-    it('are asked for by name', async () => {
+    it('answers 400 to an empty or too long event id', async () => {
       expect((await face.get(`/v2/waiters/${'x'.repeat(1100)}`)).status).to.equal(400);
       expect((await face.get('/v2/waiters/')).status).to.equal(400);
       expect((await face.delete('/v2/waiters/e')).status).to.equal(405);

@@ -24,7 +24,7 @@ describe('edge/queue: webhooks of workflows', () => {
   const call = (path = HOOK, method = 'POST', options: Parameters<QueueFaceHarness['request']>[2] = {}) =>
     face.request(method, path, { token: null, ...options });
 
-  it('are called without a token, and tell the run of the call', async () => {
+  it('are called without a token, and notify the run', async () => {
     const answer = await call(`${HOOK}?a=b%20c`, 'POST', {
       headers: { 'X-Hub-Signature': 's', 'content-type': 'text/plain', 'X-Twice': ['1', '2'] },
       body: Buffer.from([0, 255]),
@@ -46,13 +46,13 @@ describe('edge/queue: webhooks of workflows', () => {
     });
   });
 
-  it('keep what callers prove themselves with, and know no token', async () => {
+  it('record the caller’s headers, also Authorization, and ignore tokens', async () => {
     await call(`${HOOK}?msgq_token=x`, 'POST', { headers: { authorization: 'Basic abc', 'Acme-Retries': 'x' } });
     expect(event().header).to.deep.include({ Authorization: ['Basic abc'], 'Acme-Retries': ['x'] });
     expect(event().url).to.equal(`${HOOK}?msgq_token=x`);
   });
 
-  it('take any method', async () => {
+  it('accept any method', async () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND']) {
       expect((await call(HOOK, method)).status, method).to.equal(200);
       expect(event().method).to.equal(method);
@@ -65,7 +65,7 @@ describe('edge/queue: webhooks of workflows', () => {
     ]);
   });
 
-  it('make a request of it that can be made again', async () => {
+  it('record the call so that it can be repeated', async () => {
     await call(`${HOOK}?a=b`, 'POST', { body: 'hello' });
     const { proto, host, url, method, header, body = '' } = event();
     const headers = header as unknown as Record<string, string>;
@@ -74,7 +74,7 @@ describe('edge/queue: webhooks of workflows', () => {
     expect(await request.text()).to.equal('hello');
   });
 
-  it('believe known proxies on how they were called, and nobody else', async () => {
+  it('trust forwarded headers of known proxies only', async () => {
     const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'hooks.example:8443, inner' };
     await call(HOOK, 'POST', { headers });
     expect(event()).to.include({ proto: 'http', host: `127.0.0.1:${face.port}` });
@@ -91,7 +91,7 @@ describe('edge/queue: webhooks of workflows', () => {
     }
   });
 
-  it('show the public URL of the face where there is one', async () => {
+  it('record the public URL of the endpoint where it is configured', async () => {
     const publicUrl = 'https://queue.example:8443/base/';
     const named = await new QueueFaceHarness({ publicUrl }).start();
     named.gateway.answer('Notify', { type: 'Notified', notified: [] });
@@ -106,12 +106,12 @@ describe('edge/queue: webhooks of workflows', () => {
     }
   });
 
-  it('may have names of any kind', async () => {
+  it('accept names with any characters', async () => {
     await call(`/v2/workflows/hooks/${QUEUE_USER}/wfr_a%20b/evt%2F1/more`);
     expect(face.gateway.last('Notify')).to.include({ runId: 'wfr_a b', eventId: 'evt/1/more' });
   });
 
-  it('are 404 for an account, a run or an event that is not there', async () => {
+  it('answer 404 for an unknown account, run or event', async () => {
     for (const path of [
       '/v2/workflows/hooks/nobody/wfr_1/evt_1',
       `/v2/workflows/hooks/${QUEUE_USER}/wfr_1`,
@@ -127,7 +127,7 @@ describe('edge/queue: webhooks of workflows', () => {
     expect([over.status, over.json]).to.deep.equal([404, { error: 'workflowRun wfr_1 not found' }]);
   });
 
-  it('are refused where the account is suspended, too large, or too many in a second', async () => {
+  it('are refused for a suspended account, a too large body, and too many calls in a second', async () => {
     expect((await call(HOOK, 'POST', { body: 'x'.repeat(face.limits.maxMessageBytes + 1) })).status).to.equal(413);
     expect((await call(`/v2/workflows/hooks/${QUEUE_USER}/wfr_1/${'x'.repeat(1100)}`)).status).to.equal(400);
     expect((await call(HOOK, 'POST', { headers: { Host: 'a/b' } })).status).to.equal(400);
@@ -141,7 +141,7 @@ describe('edge/queue: webhooks of workflows', () => {
     expect((await call()).status).to.equal(503);
   });
 
-  it('tell the caller when nothing was taken', async () => {
+  it('answer an error when the event was not stored', async () => {
     face.gateway.answer('Notify', new Error('boom'));
     expect((await call()).status).to.equal(500);
     face.gateway.answer('Notify', { type: 'Rejected', reason: 'TOO_MANY', message: 'quota maxStoredEvents exceeded' });

@@ -1,4 +1,4 @@
-/** The published client of workflows, unmodified: how it asks for logs. */
+/** The published workflow client, unmodified: its requests for logs. */
 import { Client } from '@upstash/workflow';
 import { expect } from 'chai';
 import type { RunId } from '../../../src/kernel/index.js';
@@ -24,14 +24,14 @@ const run: LoggedRun = {
   groups: [],
 };
 
-describe('edge/queue: the npm client of workflows, asking for logs', () => {
+describe('edge/queue: logs of runs, with the npm workflow client', () => {
   let face: QueueFaceHarness;
   beforeEach(async () => {
     face = await new QueueFaceHarness().start();
   });
   afterEach(() => face.stop());
 
-  it('asks for what it was asked for, and ends with the last page', async () => {
+  it('sends its filters, and ends with the last page', async () => {
     face.runLog.page = { runs: [run], cursor: '5-6' };
     const client = new Client({ baseUrl: face.url, token: QUEUE_TOKEN });
     const { runs, cursor } = await client.logs({

@@ -1,4 +1,4 @@
-/** `/v2/workflows/logs` and `/v2/workflows/events`: what is asked of the log of runs, and how it is shown. */
+/** `/v2/workflows/logs` and `/v2/workflows/events`: the queries to the run log, and the form of the answers. */
 import { expect } from 'chai';
 import type { DlqId, MessageId, RunId } from '../../../src/kernel/index.js';
 import type { LoggedRun, LoggedStep, RunEvent } from '../../../src/ports/index.js';
@@ -88,7 +88,7 @@ describe('edge/queue: logs of workflows', () => {
   };
 
   describe('runs', () => {
-    it('have what is always there, and nothing that is not', async () => {
+    it('have the fields that are always there, and no unset one', async () => {
       expect(await shown({})).to.deep.equal({
         workflowRunId: 'wfr_1',
         workflowUrl: URL,
@@ -98,11 +98,11 @@ describe('edge/queue: logs of workflows', () => {
       });
     });
 
-    it('are the same view under both names', async () => {
+    it('are the same under both paths', async () => {
       expect(await shown({}, '/v2/workflows/logs')).to.deep.equal(await shown({}));
     });
 
-    it('have all that is known of one that has ended', async () => {
+    it('have all fields of a finished run', async () => {
       const run = await shown({
         state: 'RUN_FAILED',
         endedAtMs: AT_MS + 9,
@@ -131,7 +131,7 @@ describe('edge/queue: logs of workflows', () => {
       });
     });
 
-    it('have deliveries that are under way, with their failures', async () => {
+    it('have open deliveries, with their failures', async () => {
       const delivery = {
         messageId: 'msg_0' as MessageId,
         stepName: 'pay',
@@ -168,7 +168,7 @@ describe('edge/queue: logs of workflows', () => {
       ]);
     });
 
-    it('tell what their failure function was told, and what it answered', async () => {
+    it('show the request to their failure function, and its answer', async () => {
       const { failureFunction } = await shown({
         dlqId: '1-1' as DlqId,
         failureFunction: {
@@ -197,7 +197,7 @@ describe('edge/queue: logs of workflows', () => {
       });
     });
 
-    it('are spelled as the request is, else as their trigger was', async () => {
+    it('have the spelling of the request, or else of their trigger', async () => {
       const headersOf = async (isAlias: boolean, headers: Record<string, string> = {}) => {
         const { steps } = await shown({ isAlias }, BY_RUN, headers);
         return Object.keys((steps as { steps: (typeof shownInit)[] }[])[0]?.steps[0]?.headers ?? {})[1];
@@ -207,7 +207,7 @@ describe('edge/queue: logs of workflows', () => {
       expect(await headersOf(false, { 'acme-telemetry-sdk': 'x' })).to.equal('Acme-Workflow-Sdk-Version');
     });
 
-    it('come with a cursor only when there are more', async () => {
+    it('have a cursor only when there are more', async () => {
       expect((await face.get(BY_RUN)).text).to.equal('{"runs":[]}');
       face.runLog.page = { runs: [], cursor: '5-6' };
       expect((await face.get(BY_RUN)).json).to.deep.equal({ runs: [], cursor: '5-6' });
@@ -283,14 +283,14 @@ describe('edge/queue: logs of workflows', () => {
     });
   });
 
-  describe('are asked', () => {
+  describe('the query of /v2/workflows/logs', () => {
     const asked = async (query: string) => {
       const { status, text } = await face.get(`/v2/workflows/logs?${query}`);
       expect(status, text).to.equal(200);
       return face.runLog.queries.at(-1);
     };
 
-    it('for everything, ten at a time, as of now', async () => {
+    it('defaults to everything, ten at a time, up to now', async () => {
       face.gateway.answer('GetPosition', { type: 'Position', position: 77 });
       expect(await asked('')).to.deep.equal({
         filter: {},
@@ -303,7 +303,7 @@ describe('edge/queue: logs of workflows', () => {
       expect(face.runLog.seen).to.deep.equal([77]);
     });
 
-    it('with every filter', async () => {
+    it('accepts every filter', async () => {
       const query = new URLSearchParams({
         workflowRunId: 'wfr_1',
         workflowCreatedAt: '5',
@@ -343,7 +343,7 @@ describe('edge/queue: logs of workflows', () => {
       });
     });
 
-    it('for runs by name, with all other filters left out of account', async () => {
+    it('accepts runs by name, and ignores all other filters then', async () => {
       const query = await asked('workflowRuns=wfr_a@1,me@home@2&label=x&state=RUN_FAILED&trimBody=-1');
       expect([query?.filter, query?.states, query?.trimBytes]).to.deep.equal([
         {
@@ -357,7 +357,7 @@ describe('edge/queue: logs of workflows', () => {
       ]);
     });
 
-    it('for no more than a page holds', async () => {
+    it('limits the count to the page size', async () => {
       expect((await asked('count=500'))?.count).to.equal(10);
       await face.get('/v2/workflows/events?count=5000');
       expect(face.runLog.eventQueries.at(-1)?.count).to.equal(1000);
@@ -375,14 +375,14 @@ describe('edge/queue: logs of workflows', () => {
       'groupBy=label',
       'order=earliestFirst',
     ]) {
-      it(`and refuse ${query}`, async () => {
+      it(`refuses ${query}`, async () => {
         const { status, json } = await face.get(`/v2/workflows/logs?${query}`);
         expect([status, Object.keys(json as object)]).to.deep.equal([400, ['error']]);
         expect(face.runLog.queries).to.deep.equal([]);
       });
     }
 
-    it('by somebody whose token only reads, and by nobody without one', async () => {
+    it('accepts a read-only token, and answers 401 without a token', async () => {
       expect((await face.get(BY_RUN, { token: 'queue-read-only-token' })).status).to.equal(200);
       expect((await face.get(BY_RUN, { token: null })).status).to.equal(401);
     });
@@ -470,7 +470,7 @@ describe('edge/queue: logs of workflows', () => {
       });
     });
 
-    it('are asked for by their states, and by words for several', async () => {
+    it('are selected by state, and by names for several states', async () => {
       await face.get(
         '/v2/workflows/events?state=IN_PROGRESS,WAITER_ADDED,RUN_STARTED&order=earliestFirst&messageId=msg_1',
       );

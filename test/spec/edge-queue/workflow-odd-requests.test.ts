@@ -1,11 +1,12 @@
-/** Whatever an endpoint sends in the middle of a run: it is taken, or refused in the one way that shows. */
+/** Random requests of an endpoint during a run: they are accepted, or refused with a status that the client shows. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { repetitions } from '../../support/depth.js';
 import { QUEUE_USER, QueueFaceHarness } from '../../support/queue-face.js';
 
 const URL = 'https://app.example/flow';
 const RUNS = 150;
-/** Values that mean something somewhere, among others that mean nothing. */
+/** Values with a meaning in some field, mixed with meaningless ones. */
 const WORDS = [
   '',
   '0',
@@ -78,7 +79,7 @@ const MEMBERS = [
 ];
 
 const word = fc.constantFrom(...WORDS);
-/** Often nothing odd at all: else hardly anything would be taken. */
+/** Often no odd value at all: otherwise hardly any request would be accepted. */
 const seldom = <T>(odd: fc.Arbitrary<T>, plain: T) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: odd });
 const headers = seldom(fc.dictionary(fc.constantFrom(...HEADERS), word, { maxKeys: 5 }), {});
@@ -86,7 +87,7 @@ const destination = seldom(word, URL);
 const leaf = fc.oneof(word, fc.integer({ min: -1, max: 5 }), fc.constant(null), fc.double(), fc.boolean());
 const object = (value: fc.Arbitrary<unknown>) => fc.dictionary(fc.constantFrom(...MEMBERS), value, { maxKeys: 8 });
 const nested = fc.oneof(leaf, object(leaf), fc.array(leaf, { maxLength: 3 }));
-/** As they should be, with something changed. */
+/** Valid values, with one changed. */
 const step = seldom<Record<string, unknown>>(
   fc.record({ stepId: leaf, targetStep: leaf, concurrent: leaf, stepName: leaf, stepType: leaf }, { requiredKeys: [] }),
   {},
@@ -106,7 +107,7 @@ const record = fc.oneof(
 );
 const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
-describe('edge/queue: odd requests of workflow endpoints', () => {
+describe('edge/queue: random requests of workflow endpoints', () => {
   let face: QueueFaceHarness;
   before(async () => {
     face = await new QueueFaceHarness().start();
@@ -125,7 +126,7 @@ describe('edge/queue: odd requests of workflow endpoints', () => {
     return status;
   };
 
-  it('messages are taken, or refused with 412', () =>
+  it('messages are accepted, or refused with 412', () =>
     fc.assert(
       fc.asyncProperty(headers, record, fc.boolean(), destination, async (given, body, isInvoke, to) => {
         const control = isInvoke
@@ -140,20 +141,20 @@ describe('edge/queue: odd requests of workflow endpoints', () => {
         const { status, text } = await face.post('/v2/batch', { body: [item] });
         expect(note(status), text).to.be.oneOf([200, 412]);
       }),
-      { numRuns: RUNS },
+      { numRuns: repetitions(RUNS) },
     ));
 
-  it('triggers are taken, or refused', () =>
+  it('triggers are accepted or refused', () =>
     fc.assert(
       fc.asyncProperty(headers, destination, async (given, to) => {
         const item = { destination: to, headers: given, body: 'payload' };
         const { status, text } = await face.post('/v2/batch/trigger', { body: [item] });
         expect(note(status), text).to.be.oneOf([201, 400, 412]);
       }),
-      { numRuns: RUNS },
+      { numRuns: repetitions(RUNS) },
     ));
 
-  it('waits are taken, or refused with 412', () =>
+  it('waits are accepted, or refused with 412', () =>
     fc.assert(
       fc.asyncProperty(record, word, async (body, event) => {
         const path = `/v2/wait/${encodeURI(event) || 'e'}`;
@@ -161,16 +162,16 @@ describe('edge/queue: odd requests of workflow endpoints', () => {
         const { status, text } = await face.post(path, asked);
         expect(note(status), text).to.be.oneOf([200, 412]);
       }),
-      { numRuns: RUNS },
+      { numRuns: repetitions(RUNS) },
     ));
 
-  it('webhooks are taken, or refused', () =>
+  it('webhooks are accepted or refused', () =>
     fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 4 }), async (segments) => {
         const path = `/v2/workflows/hooks/${[QUEUE_USER, ...segments.map(encodeURI)].join('/')}`;
         const { status, text } = await face.post(path, { token: null });
         expect(note(status), text).to.be.oneOf([200, 400, 404]);
       }),
-      { numRuns: RUNS },
+      { numRuns: repetitions(RUNS) },
     ));
 });

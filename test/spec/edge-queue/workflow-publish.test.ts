@@ -56,7 +56,7 @@ describe('edge/queue: messages of workflow runs', () => {
   };
 
   describe('triggers', () => {
-    it('start a run, with what the endpoint can do', async () => {
+    it('start a run with the features of the endpoint', async () => {
       await publish({ ...TRIGGER, 'Svc-Feature-Set': 'LazyFetch, WF_DetectTrigger' }, 'payload');
       expect(workflow()).to.deep.equal({
         kind: 'trigger',
@@ -69,7 +69,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect(face.gateway.lastPublished.body.toString()).to.equal('payload');
     });
 
-    it('tell of the run, and of a run that was there', async () => {
+    it('answer with the run, or with the existing run', async () => {
       const reply = (isDuplicate: boolean): QueueReply => {
         const run = { runId: 'wfr_1' as never, createdAtMs: 1_700_000_000_000 };
         return {
@@ -92,7 +92,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect(workflow()).to.include({ kind: 'trigger', isByEndpoint: true });
     });
 
-    it('leave out the headers that cannot be forwarded, also from the failure function’s', async () => {
+    it('drop the headers that cannot be forwarded, also for the failure function', async () => {
       const unfit = ['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'TE'];
       const old = ['Svc-Signature', 'Svc-Message-Id', 'Svc-Retried', 'Svc-Caller-Ip', 'Proxy-Authorization'];
       const headers: Record<string, string> = { ...TRIGGER, 'Svc-Failure-Callback': URL };
@@ -100,7 +100,7 @@ describe('edge/queue: messages of workflow runs', () => {
         headers[`svc-forward-${name}`] = 'x';
         headers[`svc-failure-callback-forward-${name}`] = 'x';
       }
-      headers['svc-forward-x-unfit'] = 'Ω';
+      headers['svc-forward-x-unfit'] = 'a\nb';
       headers['svc-forward-not a name'] = 'x';
       const answer = await face.post('/v2/batch', { body: [{ destination: URL, headers }] });
       expect(answer.status, answer.text).to.equal(200);
@@ -108,7 +108,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect(settings().failureCallback?.settings.header).to.deep.include(['X-Mine', 'x']).and.have.length(2);
     });
 
-    it('beyond a bound of the account are refused with 412, and with 400 for any other mistake', async () => {
+    it('above a bound of the account are refused with 412, and with 400 for any other error', async () => {
       expect(await refusalOf({ ...TRIGGER, 'Svc-Retries': '21' })).to.deep.equal([
         412,
         'quota maxRetries exceeded, current limit: 20',
@@ -122,7 +122,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect((await refusalOf(TRIGGER, 'x'.repeat(face.limits.maxMessageBytes + 1)))[0]).to.equal(413);
     });
 
-    it('stop at the limit of the day like any message', async () => {
+    it('are refused at the daily limit like any message', async () => {
       const daily = { limit: 10, remaining: 0, resetAtMs: 5000, isAboveSoft: true };
       face.gateway.publishReply = { type: 'Rejected', reason: 'DAILY_LIMIT', message: 'quota exceeded', daily };
       const answer = await publish(TRIGGER);
@@ -131,7 +131,7 @@ describe('edge/queue: messages of workflow runs', () => {
   });
 
   describe('entries', () => {
-    it('are marked with their step, and are in no queue', async () => {
+    it('are marked with their step, and are put into no queue', async () => {
       const plan = { ...STEP, stepId: 0, targetStep: 4, concurrent: 2 };
       await face.post(`/v2/enqueue/q/${URL}`, { headers: ENTRY, body: plan });
       expect(workflow()).to.deep.include({
@@ -147,7 +147,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect(face.gateway.lastPublished.queueName).to.equal(undefined);
     });
 
-    it('are what a message without a word on starting is', async () => {
+    it('are messages of a run without Svc-Workflow-Init', async () => {
       await publish({ 'Svc-Workflow-RunId': 'wfr_1' });
       expect(workflow()).to.include({ kind: 'entry' });
     });
@@ -159,7 +159,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect(workflow()).to.equal(undefined);
     });
 
-    it('are refused with 412 whatever is wrong with them', async () => {
+    it('are refused with 412 for any error in them', async () => {
       const wrong: readonly (readonly [Headers, string | object, RegExp])[] = [
         [ENTRY, '', /the step has no record/],
         [ENTRY, 'not json', /not valid JSON/],
@@ -186,7 +186,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect((await refusalOf(ENTRY, STEP, 'https://forbidden.example/'))[0]).to.equal(412);
     });
 
-    it('are refused with 400 by the owner of a run that is over, and by nobody else', async () => {
+    it('are refused with 400 only by the owner, when the run is over', async () => {
       const asked = [() => publish(ENTRY), () => face.post('/v2/batch', { body: [batched(ENTRY)] })];
       const batched = (headers: Headers) => ({ destination: URL, headers, body: JSON.stringify(STEP) });
       for (const ask of asked) {
@@ -202,13 +202,13 @@ describe('edge/queue: messages of workflow runs', () => {
       }
     });
 
-    it('make no other messages’ mistakes theirs', async () => {
+    it('do not change the status of errors of other messages', async () => {
       face.gateway.publishReply = { type: 'Rejected', reason: 'INVALID', message: 'wrong' };
       expect((await publish({})).status).to.equal(400);
       expect((await publish(TRIGGER)).status).to.equal(400);
     });
 
-    it('are let through whatever else the account asks in this second', async () => {
+    it('are accepted regardless of the burst limit', async () => {
       face.limits = { ...face.limits, maxRequestsPerSecond: 1 };
       const statuses: number[] = [];
       for (let at = 0; at < 3; at += 1) statuses.push((await face.post('/v2/wait/e', { body: '' })).status);
@@ -233,7 +233,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect(settings().callback?.url).to.equal(URL);
     });
 
-    it('are refused with 412 without a valid step, and beyond the account’s bounds', async () => {
+    it('are refused with 412 without a valid step, and above the bounds of the account', async () => {
       for (const [name, value] of [
         ['StepId', 'x'],
         ['StepId', ''],
@@ -250,7 +250,7 @@ describe('edge/queue: messages of workflow runs', () => {
   });
 
   describe('invokes', () => {
-    it('start a child with the payload of the envelope, and say who waits for it', async () => {
+    it('start a child run with the payload of the envelope, and record the waiting run', async () => {
       await publish(INVOKE, ENVELOPE);
       expect(face.gateway.lastPublished.body.toString()).to.equal('payload');
       const item = workflow();
@@ -272,7 +272,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect(item.invoker?.delivery.settings.header).to.deep.equal([['Svc-Workflow-Sdk-Version', '1']]);
     });
 
-    it('may leave out the payload and the depth; headers may be in the other spelling, and repeated', async () => {
+    it('may omit the payload and the depth; headers may have the alias spelling, and be repeated', async () => {
       const { 'Svc-Forward-Svc-Workflow-Invoke-Count': _, ...headers } = INVOKE;
       const { body: __, ...envelope } = ENVELOPE;
       const given = {
@@ -290,7 +290,7 @@ describe('edge/queue: messages of workflow runs', () => {
       ]);
     });
 
-    it('may have a payload that is as large as a message, however it is written', async () => {
+    it('accept a payload as large as a message, in any JSON notation', async () => {
       const payload = '\u0001'.repeat(face.limits.maxMessageBytes);
       expect((await publish(INVOKE, { ...ENVELOPE, body: payload })).status).to.equal(200);
       expect(face.gateway.lastPublished.body).to.have.length(payload.length);
@@ -300,7 +300,7 @@ describe('edge/queue: messages of workflow runs', () => {
       expect((await publish(INVOKE, 'x'.repeat(7_000_000))).status).to.equal(412);
     });
 
-    it('are refused with 412 whatever is wrong with them', async () => {
+    it('are refused with 412 for any error in them', async () => {
       const wrong: readonly (readonly [Headers, unknown, RegExp])[] = [
         [INVOKE, 'not json', /not valid JSON/],
         [INVOKE, { ...ENVELOPE, body: 7 }, /body must be a string/],
@@ -326,7 +326,7 @@ describe('edge/queue: messages of workflow runs', () => {
     });
   });
 
-  it('make a batch theirs: what is wrong with it is 412', async () => {
+  it('in a batch make every error of the batch a 412', async () => {
     const entry = { destination: URL, headers: ENTRY, body: JSON.stringify(STEP) };
     expect((await face.post('/v2/batch', { body: [entry, 7] })).status).to.equal(412);
     expect((await face.post('/v2/batch', { body: `[${JSON.stringify(entry)},` })).status).to.equal(412);

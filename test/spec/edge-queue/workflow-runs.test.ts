@@ -7,7 +7,7 @@ type Page = Extract<WorkflowReply, { type: 'Run' }>;
 
 const RUNS = '/v2/workflows/runs';
 
-/** Has a run's pages by where they begin. */
+/** Has the pages of a run by their first position. */
 class PagedGateway extends ScriptedGateway {
   readonly pages = new Map<number, QueueReply>();
 
@@ -44,15 +44,15 @@ describe('edge/queue: runs', () => {
     callType: 'step',
   });
 
-  describe('looked at', () => {
-    it('are their entries, in order', async () => {
+  describe('GET /v2/workflows/runs/:id', () => {
+    it('answers the entries of the run, in order', async () => {
       gateway.pages.set(0, page([entry('msg_0', ''), entry('msg_1', '{"stepId":1}')]));
       const answer = await face.get(`${RUNS}/wfr_1`, { token: QUEUE_READ_ONLY_TOKEN });
       expect([answer.status, answer.json]).to.deep.equal([200, [shown('msg_0', ''), shown('msg_1', '{"stepId":1}')]]);
       expect(gateway.last('GetRun')).to.deep.include({ runId: 'wfr_1', from: 0, maxBytes: 4 * 1024 * 1024 });
     });
 
-    it('are fetched page by page, however long they are', async () => {
+    it('reads the run page by page, for any length', async () => {
       const large = 'x'.repeat(100_000);
       gateway.pages.set(0, page([entry('msg_0', large), entry('msg_1', large)], 2));
       gateway.pages.set(2, page([entry('msg_2', large)], 3));
@@ -66,7 +66,7 @@ describe('edge/queue: runs', () => {
       ]);
     });
 
-    it('are 404 when there is none, also when it ends before anything of it was sent', async () => {
+    it('answers 404 to an unknown run, also when it ends before the first page was sent', async () => {
       const message = 'workflowRun wfr_1 not found';
       gateway.pages.set(0, { type: 'Rejected', reason: 'NOT_FOUND', message });
       const none = await face.get(`${RUNS}/wfr_1`);
@@ -79,7 +79,7 @@ describe('edge/queue: runs', () => {
       expect((await face.get(`${RUNS}/wfr_1`)).status).to.equal(404);
     });
 
-    it('are cut off when they end in the middle', async () => {
+    it('cuts the connection when the run ends in the middle', async () => {
       gateway.pages.set(0, page([entry('msg_0', 'x'.repeat(100_000))], 1));
       gateway.pages.set(1, { type: 'Rejected', reason: 'NOT_FOUND', message: 'gone' });
       const failure = await face.get(`${RUNS}/wfr_1`).then(
@@ -89,7 +89,7 @@ describe('edge/queue: runs', () => {
       expect(failure).to.be.instanceOf(Error);
     });
 
-    it('may have any name', async () => {
+    it('accepts any run id', async () => {
       gateway.pages.set(0, page([]));
       for (const [path, runId] of [
         ['wfr_a%20b', 'wfr_a b'],
@@ -104,8 +104,8 @@ describe('edge/queue: runs', () => {
     });
   });
 
-  describe('ended', () => {
-    it('with a result are finished', async () => {
+  describe('DELETE /v2/workflows/runs/:id', () => {
+    it('finishes the run with cancel=false and a result', async () => {
       const answer = await face.delete(`${RUNS}/wfr_1?cancel=false`, { body: '{"a":1}' });
       expect(answer.status).to.equal(200);
       expect(gateway.last('EndRun')).to.deep.equal({
@@ -118,20 +118,20 @@ describe('edge/queue: runs', () => {
       expect(gateway.last('EndRun').response).to.equal(undefined);
     });
 
-    it('without a word are cancelled', async () => {
+    it('cancels the run without cancel=false', async () => {
       for (const path of [`${RUNS}/wfr_1`, `${RUNS}/wfr_1?cancel=true`]) {
         expect((await face.delete(path)).status).to.equal(200);
         expect(gateway.last('EndRun')).to.deep.include({ how: 'cancel', response: undefined });
       }
     });
 
-    it('are 404 when there is none to be cancelled', async () => {
+    it('answers 404 to an unknown run', async () => {
       gateway.answer('EndRun', { type: 'Rejected', reason: 'NOT_FOUND', message: 'workflowRun wfr_1 not found' });
       const answer = await face.delete(`${RUNS}/wfr_1`);
       expect([answer.status, answer.json]).to.deep.equal([404, { error: 'workflowRun wfr_1 not found' }]);
     });
 
-    it('are never refused in a way that reads as over', async () => {
+    it('answers 412 to a result that is too large, and the run fails with the reason', async () => {
       const large = 'x'.repeat(face.limits.maxMessageBytes + 1);
       for (const [path, body] of [
         [`${RUNS}/wfr_1?cancel=false`, large],
@@ -141,10 +141,11 @@ describe('edge/queue: runs', () => {
       ] as const) {
         expect((await face.delete(path, { body })).status, path).to.equal(412);
       }
-      expect(gateway.asked).to.deep.equal([]);
+      const error = `the step was refused: body is too large, current limit: ${face.limits.maxMessageBytes} bytes`;
+      expect(gateway.asked).to.deep.equal([{ type: 'RefuseStep', runId: 'wfr_1', error }]);
     });
 
-    it('take no read-only token, and no other method', async () => {
+    it('refuses a read-only token, and other methods', async () => {
       expect((await face.delete(`${RUNS}/wfr_1`, { token: QUEUE_READ_ONLY_TOKEN })).status).to.equal(403);
       expect((await face.delete(RUNS, { token: QUEUE_READ_ONLY_TOKEN })).status).to.equal(403);
       expect((await face.delete(`${RUNS}/wfr_1`, { token: null })).status).to.equal(401);
@@ -154,17 +155,17 @@ describe('edge/queue: runs', () => {
     });
   });
 
-  describe('cancelled in bulk', () => {
+  describe('DELETE /v2/workflows/runs', () => {
     beforeEach(() => gateway.answer('CancelRuns', { type: 'Cancelled', count: 3 }));
     const selector = () => gateway.last('CancelRuns').selector;
 
-    it('are named, and other filters then do not count', async () => {
+    it('takes ids, and ignores other filters then', async () => {
       const answer = await face.delete(`${RUNS}?workflowRunIds=a,b&workflowRunIds=c&label=x&workflowRunIds=a`);
       expect([answer.status, answer.json]).to.deep.equal([200, { cancelled: 3 }]);
       expect(selector()).to.deep.equal({ kind: 'ids', runIds: ['a', 'b', 'c'] });
     });
 
-    it('are filtered', async () => {
+    it('takes filters', async () => {
       const url = 'https://a.example/x,y';
       const query = new URLSearchParams({
         workflowUrl: `${url},https://b.example/`,
@@ -174,6 +175,9 @@ describe('edge/queue: runs', () => {
         label: 'l,m',
         flowControlKey: 'k',
         callerIp: '192.0.2.1',
+        callerIP: '192.0.2.2',
+        host: 'a.example,b.example:8443',
+        path: '/x,/y',
         count: '7',
       });
       await face.delete(`${RUNS}?${query}`);
@@ -186,20 +190,22 @@ describe('edge/queue: runs', () => {
           toMs: 2,
           label: ['l', 'm'],
           flowControlKey: ['k'],
-          callerIp: ['192.0.2.1'],
+          callerIp: ['192.0.2.1', '192.0.2.2'],
+          host: ['a.example', 'b.example:8443'],
+          path: ['/x', '/y'],
         },
         count: 7,
       });
     });
 
-    it('are a hundred of all without a filter, and prefixes of URLs are enough', async () => {
+    it('cancels a hundred runs without a filter, and accepts URL prefixes', async () => {
       await face.delete(RUNS);
       expect(selector()).to.deep.equal({ kind: 'filter', filter: {}, count: 100 });
       await face.delete(`${RUNS}?workflowUrl=https://a.example/`);
       expect(selector()).to.deep.include({ filter: { url: ['https://a.example/'], isUrlExact: false } });
     });
 
-    it('may be told in a body', async () => {
+    it('takes ids or filters in a body', async () => {
       await face.delete(RUNS, { body: { workflowRunIds: ['a', 'b'] } });
       expect(selector()).to.deep.equal({ kind: 'ids', runIds: ['a', 'b'] });
       await face.delete(RUNS, { body: { workflowUrl: 'https://a.example/', workflowUrlExactMatch: true, count: 2 } });
@@ -212,7 +218,7 @@ describe('edge/queue: runs', () => {
       expect(selector()).to.deep.include({ kind: 'filter', count: 100 });
     });
 
-    it('are refused with 400 for what is not known or not whole', async () => {
+    it('answers 400 to unknown or incomplete filters', async () => {
       for (const query of [
         'workflowRunId=a',
         'workflowRunIds=',

@@ -5,7 +5,7 @@ import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-fac
 const URL = 'https://app.example/flow';
 const CREATED = 1_700_000_000_000;
 
-describe('edge/queue: runs started by plain calls', () => {
+describe('edge/queue: POST /v2/trigger', () => {
   let face: QueueFaceHarness;
   beforeEach(async () => {
     face = await new QueueFaceHarness().start();
@@ -28,7 +28,7 @@ describe('edge/queue: runs started by plain calls', () => {
     daily: undefined,
   });
 
-  it('are given an id and all that a client would have said', async () => {
+  it('starts a run with a new id and the headers that a client would send', async () => {
     const answer = await face.post(`/v2/trigger/${URL}?a=b`, { body: 'payload' });
     const { workflow, settings, url, body } = item();
     expect(url).to.equal(`${URL}?a=b`);
@@ -53,14 +53,14 @@ describe('edge/queue: runs started by plain calls', () => {
     expect(answer.json).to.deep.equal({ workflowRunId: workflow.runId });
   });
 
-  it('are answered with their name', async () => {
+  it('answers with the id of the run', async () => {
     face.gateway.publishReply = started('wfr_1');
     const answer = await face.post(`/v2/trigger/${URL}`, { headers: { 'Svc-Workflow-RunId': 'wfr_1' } });
     expect([answer.status, answer.json]).to.deep.equal([200, { workflowRunId: 'wfr_1', workflowCreatedAt: CREATED }]);
     expect(item().workflow).to.include({ runId: 'wfr_1' });
   });
 
-  it('take settings like any message, and tell the failure function the same headers', async () => {
+  it('accepts the options of a message, and passes its headers to the failure function', async () => {
     await face.post(`/v2/trigger/${URL}?svc-forward-x-query=2`, {
       headers: {
         'Acme-Forward-X-User': 'me',
@@ -87,7 +87,7 @@ describe('edge/queue: runs started by plain calls', () => {
     expect(settings.failureCallback?.settings.maxRetries).to.equal(7);
   });
 
-  it('keep what the call says of the failure function', async () => {
+  it('keeps the options of the failure function from the call', async () => {
     const failure = 'https://other.example/';
     await face.post(`/v2/trigger/${URL}`, {
       headers: {
@@ -104,13 +104,13 @@ describe('edge/queue: runs started by plain calls', () => {
     expect(failureCallback?.settings.header).not.to.deep.include(['X-User', 'me']);
   });
 
-  it('ask the endpoint to trigger them itself, where the call says so', async () => {
+  it('passes Svc-Workflow-Unknown-Sdk to the endpoint, so that the endpoint triggers the run itself', async () => {
     await face.post(`/v2/trigger/${URL}`, { headers: { 'Svc-Workflow-Unknown-Sdk': 'true' } });
     expect(item().settings.header).to.deep.include(['Svc-Workflow-Unknown-Sdk', 'true']);
     expect(item().settings.failureCallback?.settings.header).not.to.deep.include(['Svc-Workflow-Unknown-Sdk', 'true']);
   });
 
-  it('start many at once', async () => {
+  it('starts several runs with POST /v2/batch/trigger', async () => {
     face.gateway.publishReply = started('wfr_1', 'wfr_2');
     const answer = await face.post('/v2/batch/trigger', {
       body: [
@@ -131,14 +131,23 @@ describe('edge/queue: runs started by plain calls', () => {
     expect(item().url).to.equal(`${URL}?two`);
   });
 
-  it('say nothing of a run that they were not told of', async () => {
+  it('answers no run id when the owner returns none', async () => {
     const results = [{ messageId: 'msg_1' as never, url: URL, isDuplicate: true }];
     face.gateway.publishReply = { type: 'Published', results, daily: undefined };
     const answer = await face.post(`/v2/trigger/${URL}`, { headers: { 'Svc-Deduplication-Id': 'd' } });
     expect(answer.json).to.deep.equal({ deduplicated: true });
   });
 
-  it('are refused like messages', async () => {
+  for (const runId of ['a,b', 'a/b', 'a\\b', 'a?b', 'a#b', 'a%2Fb', '.', '..']) {
+    it(`refuses the run id ${JSON.stringify(runId)}, which later calls could not name`, async () => {
+      const answer = await face.post(`/v2/trigger/${URL}`, { headers: { 'Svc-Workflow-RunId': runId } });
+      expect(answer.status).to.equal(400);
+      expect(answer.text).to.match(/"the workflow run id (has|is) /);
+      expect(face.gateway.published).to.deep.equal([]);
+    });
+  }
+
+  it('answers errors with the status codes of POST /v2/publish', async () => {
     const long = { 'Svc-Workflow-RunId': 'x'.repeat(300) };
     const refused: readonly (readonly [number, string, Parameters<QueueFaceHarness['post']>[1]])[] = [
       [400, '/v2/trigger/group', {}],

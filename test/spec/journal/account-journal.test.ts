@@ -53,8 +53,8 @@ async function liveQueue(): Promise<JournalStand> {
   return world;
 }
 
-describe('the journal of an account', () => {
-  it('comes as a line for each section of its queue, its effects the events by their names', async () => {
+describe('the journal commands with --account', () => {
+  it('export prints a line for each section of the queue, with its events by name', async () => {
     const { code, out } = await run(await liveQueue(), `export --account ${ACCOUNT}`);
     expect(code).to.equal(0);
     const lines = out
@@ -74,7 +74,7 @@ describe('the journal of an account', () => {
     ]);
   });
 
-  it('loses no byte: what is not UTF-8 is base64, and text is text', async () => {
+  it('export loses no byte: bytes that are not UTF-8 are base64, and text is text', async () => {
     const world = new JournalStand();
     await world.history.claim();
     const snapshotEvent = (packed: Uint8Array): QueueEvent => ({ type: 'AcceptedIdsRestored', generation: 1, packed });
@@ -84,13 +84,13 @@ describe('the journal of an account', () => {
     expect([text.packed, binary.packed]).to.deep.equal(['text', { base64: '/wA=' }]);
   });
 
-  it('proves itself', async () => {
+  it('verify confirms the chain', async () => {
     const { code, out } = await run(await liveQueue(), `verify --account ${ACCOUNT}`);
     expect(code).to.equal(0);
     expect(out).to.include(`${QUEUE}: 2 sections, the last is 2\nok\n`);
   });
 
-  it('stops at effects that are no events, with 1', async () => {
+  it('export stops at effects that are no events, with exit code 1', async () => {
     const world = await liveQueue();
     await world.history.append({
       kind: 'batch',
@@ -100,14 +100,14 @@ describe('the journal of an account', () => {
     expect((await run(world, `export --account ${ACCOUNT}`)).code).to.equal(1);
   });
 
-  for (const [what, words, error] of [
-    ['of an account that is not there', 'export --account ac-zzzzzzzzzzzzzzzz', 'there is no account'],
-    ['of both a database and an account', `export --account ${ACCOUNT} --database mine`, 'not both'],
-    ['of an account without a name', 'export --account=', '--account is missing'],
-    ['of an account as RESP', `export --account ${ACCOUNT} --format resp`, 'no RESP form'],
-    ['of nobody', 'verify', '--database is missing'],
+  for (const [mistake, words, error] of [
+    ['an unknown account', 'export --account ac-zzzzzzzzzzzzzzzz', 'there is no account'],
+    ['both a database and an account', `export --account ${ACCOUNT} --database mine`, 'exclude each other'],
+    ['--account without a name', 'export --account=', '--account is missing'],
+    ['an account in RESP format', `export --account ${ACCOUNT} --format resp`, 'cannot be exported as RESP'],
+    ['neither database nor account', 'verify', '--database is missing'],
   ] as const) {
-    it(`is asked wrongly when it is asked for ${what}`, async () => {
+    it(`are refused for ${mistake}`, async () => {
       const { code, errors } = await run(await liveQueue(), words);
       expect(code).to.equal(2);
       expect(errors).to.include(error);

@@ -76,7 +76,7 @@ function digestOfCommands(resp: string): string {
 }
 
 describe('journal verify', () => {
-  it('finds nothing in a journal that is whole, from its beginning', async () => {
+  it('has no findings in an intact journal, from its start', async () => {
     const world = await fourEntries();
     await world.compact();
     const audit = await verifyShard(world.ports, SHARD);
@@ -85,7 +85,7 @@ describe('journal verify', () => {
     expect(audit.partitions.get(ALPHA)).to.deep.equal({ sections: 3, lastIndex: 3 });
   });
 
-  it('finds nothing behind a front that was purged, and begins at the snapshot that covers it', async () => {
+  it('has no findings after the front was truncated, and starts at the snapshot that covers it', async () => {
     const world = await fourEntries();
     await world.compactAndPurge();
     await world.history.batch({ [ALPHA]: ['SET a4 4'] });
@@ -107,8 +107,8 @@ describe('journal verify', () => {
       return history.batch({ [ALPHA]: ['SET a x'] });
     },
   };
-  for (const [what, damage] of Object.entries(breaks)) {
-    it(`finds ${what}, and goes on behind it`, async () => {
+  for (const [fault, damage] of Object.entries(breaks)) {
+    it(`finds ${fault}, and continues after it`, async () => {
       const world = await fourEntries();
       await damage(world.history);
       await world.history.batch({ [ALPHA]: ['SET a last'] });
@@ -124,7 +124,7 @@ describe('journal verify', () => {
     expect((await verifyShard(world.ports, SHARD)).findings.map(({ position }) => position)).to.deep.equal([5]);
   });
 
-  it('finds a snapshot that ends on another chain, or beyond the journal', async () => {
+  it('finds a snapshot on another chain, or beyond the end of the journal', async () => {
     const world = await fourEntries();
     const other = await fourEntries();
     other.history.clockMs += 1;
@@ -133,7 +133,7 @@ describe('journal verify', () => {
     for (const name of await other.objectNames()) {
       await world.memoryObjects.put(name, (await other.memoryObjects.get(name)) as Uint8Array);
     }
-    expect((await verifyShard(world.ports, SHARD)).findings[0]?.reason).to.contain('which is not here');
+    expect((await verifyShard(world.ports, SHARD)).findings[0]?.reason).to.contain('which is missing');
     await world.history.batch({ [ALPHA]: ['SET a mine'] });
     expect((await verifyShard(world.ports, SHARD)).findings[0]?.reason).to.contain('covers another entry');
   });
@@ -148,7 +148,31 @@ describe('journal verify', () => {
     expect(audit.findings.map(({ reason }) => reason)).to.deep.equal(['2 messages are missing in the middle']);
   });
 
-  it('of one partition leaves out what concerns only another', async () => {
+  it('reads on when a thousand messages are missing at the end, without a wait for each', async () => {
+    const world = await fourEntries();
+    const { memoryJournal: journal } = world;
+    const { last } = await journal.tail(SHARD);
+    const lacking = Object.assign(Object.create(journal) as Journal, {
+      tail: async (shard: ShardName) => ({ ...(await journal.tail(shard)), last: last + 1000 }),
+      readAt: async (shard: ShardName, position: number) =>
+        position > last - 2 ? undefined : journal.readAt(shard, position),
+      // As a server does: after the last message that it can read it delivers nothing.
+      read: (shard: ShardName, from: number, to: number) => {
+        expect(to, 'a reader would wait for it').to.be.at.most(last - 2);
+        return journal.read(shard, from, to);
+      },
+    });
+    const audit = await verifyShard({ ...world.ports, journal: lacking }, SHARD);
+    expect(audit.findings[0]).to.deep.equal({
+      reason: `the messages up to position ${last + 1000} are missing`,
+      position: last - 1,
+    });
+    const stop = AbortSignal.abort();
+    const interrupted = await verifyShard({ ...world.ports, journal: lacking }, SHARD, { signal: stop }).catch(String);
+    expect(interrupted).to.match(/interrupted/);
+  });
+
+  it('of one partition omits findings of other partitions', async () => {
     const world = await fourEntries();
     world.history.section(BETA, Uint8Array.of(1));
     await world.history.batch({ [BETA]: ['SET b x'] });
@@ -156,7 +180,7 @@ describe('journal verify', () => {
     expect(auditOfPartition(await verifyShard(world.ports, SHARD), BETA).findings).to.have.length(1);
   });
 
-  it('ends with 0 and ok, or with 1 and every finding', async () => {
+  it('exits with 0 and ok, or with 1 and every finding', async () => {
     const world = await fourEntries();
     const fine = new Terminal(world);
     expect(await fine.run('verify --database mine')).to.equal(0);
@@ -169,7 +193,7 @@ describe('journal verify', () => {
 });
 
 describe('journal export as lines of JSON', () => {
-  it('gives a line for each section of the database, and of no other', async () => {
+  it('prints a line for each section of the database, and of no other', async () => {
     const terminal = new Terminal(await fourEntries());
     expect(await terminal.run('export --database mine')).to.equal(0);
     expect(terminal.lines.map(({ number, index, effects }) => [number, index, effects])).to.deep.equal([
@@ -180,7 +204,7 @@ describe('journal export as lines of JSON', () => {
     expect(new Set(terminal.lines.map(({ partition }) => partition))).to.deep.equal(new Set([ALPHA]));
   });
 
-  it('loses no byte: what is not UTF-8 is base64', async () => {
+  it('loses no byte: bytes that are not UTF-8 are base64', async () => {
     const world = new JournalStand();
     await world.history.claim();
     await world.history.batch({
@@ -192,7 +216,7 @@ describe('journal export as lines of JSON', () => {
     expect(terminal.lines[0]?.effects).to.deep.equal([['SET', 'żółw\n"', { base64 }]]);
   });
 
-  it('takes a range of positions or of instants, both ends included', async () => {
+  it('accepts a range of positions or of instants, both ends included', async () => {
     const world = await fourEntries();
     const numbers = async (range: string) => {
       const terminal = new Terminal(world);
@@ -206,7 +230,7 @@ describe('journal export as lines of JSON', () => {
     expect(await numbers(`--from ${iso(atMs)} --to ${iso(atMs)}`)).to.deep.equal([3]);
   });
 
-  it('refuses an earlier moment than is kept', async () => {
+  it('refuses a moment earlier than the kept history', async () => {
     const world = await fourEntries();
     const startMs = world.history.clockMs - 2000;
     for (let i = 0; i < 2; i += 1) {
@@ -216,20 +240,20 @@ describe('journal export as lines of JSON', () => {
     for (const moment of ['2', iso(startMs)]) {
       const terminal = new Terminal(world);
       expect(await terminal.run(`export --database mine --from ${moment}`)).to.equal(2);
-      expect(terminal.errors.join()).to.contain('earlier than what is kept');
+      expect(terminal.errors.join()).to.contain('earlier than the kept history');
       expect(terminal.out).to.equal('');
     }
   });
 
-  it('stops at damage with 1, and says where', async () => {
+  it('stops at damage with exit code 1 and the position', async () => {
     const world = await fourEntries();
     await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { number: 9 });
     const terminal = new Terminal(world);
     expect(await terminal.run('export --database mine')).to.equal(1);
-    expect(terminal.errors.join()).to.contain('number does not follow');
+    expect(terminal.errors.join()).to.contain('does not have the next number');
   });
 
-  it('waits for whoever takes its output', async () => {
+  it('waits for the reader of its output', async () => {
     const world = await fourEntries();
     const terminal = new Terminal(world);
     let open = () => {};
@@ -252,7 +276,7 @@ describe('journal export as lines of JSON', () => {
 });
 
 describe('journal export as commands', () => {
-  it('gives the same state, from the beginning or behind a purged front', async () => {
+  it('gives the same state, from the start or after a truncated front', async () => {
     const world = await fourEntries();
     const digests = await world.recoveredDigests();
     for (let round = 0; round < 3; round += 1) {
@@ -265,7 +289,7 @@ describe('journal export as commands', () => {
     expect((await world.memoryJournal.tail(SHARD)).first).to.be.greaterThan(4);
   });
 
-  it('gives the state at --to, and begins at the snapshot before --from', async () => {
+  it('gives the state at --to, and starts at the snapshot before --from', async () => {
     const world = await fourEntries();
     await world.compact();
     await world.history.batch({ [ALPHA]: ['DEL a1'] });
@@ -278,7 +302,7 @@ describe('journal export as commands', () => {
     expect([...fold.engine.keyspace.entries()].map(([key]) => key).sort()).to.deep.equal(['a2', 'a3']);
   });
 
-  it('of several partitions gives states, so that a FLUSHALL of one empties no other', async () => {
+  it('of several partitions prints states, so that a FLUSHALL of one does not empty the others', async () => {
     const world = await fourEntries();
     await world.history.batch({ [BETA]: ['FLUSHALL', 'SET b 2'] });
     const terminal = new Terminal(world, [ALPHA, BETA], [SHARD, SHARD]);
@@ -290,7 +314,7 @@ describe('journal export as commands', () => {
 });
 
 describe('journal tail', () => {
-  it('gives whole lines of what is stored from now on, until it is ended', async () => {
+  it('prints complete lines for new entries until it is stopped', async () => {
     const world = await fourEntries();
     const terminal = new Terminal(world);
     const running = terminal.run('tail --database mine');
@@ -306,13 +330,13 @@ describe('journal tail', () => {
   });
 });
 
-describe('journal tail, listened to slowly', () => {
+describe('journal tail with a slow reader', () => {
   const take = async (lines: AsyncIterator<string>) => {
     const { value } = await lines.next();
     return JSON.parse(String(value)) as { index: number; effects: string[][] };
   };
 
-  it('misses nothing though hardly anything may wait in memory', async () => {
+  it('misses no entry although hardly any bytes may be queued', async () => {
     const world = await fourEntries();
     const abort = new AbortController();
     const options = { signal: abort.signal, maxQueuedBytes: 1 };
@@ -329,7 +353,7 @@ describe('journal tail, listened to slowly', () => {
     await lines.return(undefined);
   });
 
-  it('passes over the end of a chunk set that began before', async () => {
+  it('skips the end of a chunk set that started before', async () => {
     const world = new JournalStand({ chunkBytes: 300 });
     await world.history.claim();
     const body = {
@@ -359,7 +383,7 @@ describe('journal tail, listened to slowly', () => {
   });
 });
 
-describe('journal commands asked wrongly', () => {
+describe('journal commands with wrong arguments', () => {
   const wrong = [
     'look --database mine',
     'verify',
@@ -374,7 +398,7 @@ describe('journal commands asked wrongly', () => {
     'verify --database other',
   ];
   for (const words of wrong) {
-    it(`end with 2 and say why: ${words}`, async () => {
+    it(`exit with 2 and the reason: ${words}`, async () => {
       const terminal = new Terminal(new JournalStand());
       expect(await terminal.run(words)).to.equal(2);
       expect(terminal.errors).to.have.length(1);
@@ -382,7 +406,7 @@ describe('journal commands asked wrongly', () => {
     });
   }
 
-  it('end with 2 when a position could be of several journals', async () => {
+  it('exit with 2 when a position could belong to several journals', async () => {
     const terminal = new Terminal(new JournalStand(), [ALPHA, BETA], [SHARD, 'KV_1' as ShardName]);
     expect(await terminal.run('export --database mine --from 3')).to.equal(2);
   });

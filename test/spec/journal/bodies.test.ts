@@ -1,11 +1,11 @@
 /**
- * Bodies beside a snapshot: written when the journal will let go of them, kept as long as they are needed.
- * Proves BRE1, BRE2, BSE1–BSE4.
+ * Bodies in snapshots: written before their entries leave the journal, and kept as long as they are needed. Proves
+ * BRE1, BRE2, BSE1–BSE4.
  */
 import { expect } from 'chai';
 import { DEFAULT_BODY_READER_LIMITS, verifyShard } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
-import type { BodySegmentRef } from '../../../src/messages/index.js';
+import type { BodySegmentRef } from '../../../src/protocol/index.js';
 import { BodyStand, QUEUE } from '../../support/body-stand.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { Faults, faultyObjects } from './faulty-ports.js';
@@ -35,8 +35,8 @@ const ranges = (refs: readonly BodySegmentRef[]) =>
 const objectsOf = (refs: readonly BodySegmentRef[]) => refs.map(({ bodies }) => bodies.object);
 const bytesOf = (refs: readonly BodySegmentRef[]) => refs.reduce((sum, { bodies }) => sum + bodies.bytes, 0);
 
-describe('journal: bodies beside a snapshot', () => {
-  it('are what came since the one before and is still needed, in segments in order of number', async () => {
+describe('journal: bodies in snapshots', () => {
+  it('are the new ones that are still needed, in segments in the order of their numbers', async () => {
     const world = await freshWorld({ stepBytes: 100_000 });
     await putMany(world, 24);
     await world.drop(1, 5);
@@ -49,7 +49,7 @@ describe('journal: bodies beside a snapshot', () => {
     expect(bytesOf(refs)).to.equal(220);
   });
 
-  it('are left out of the manifest where a state refers to none', async () => {
+  it('are left out of the manifest where the state references none', async () => {
     const world = await freshWorld();
     const [first] = await putMany(world, 1);
     await world.drop(first as number);
@@ -86,7 +86,7 @@ describe('journal: bodies beside a snapshot', () => {
     expect(mostHeld).to.be.within(1, LIMITS.segmentBytes);
   });
 
-  it('count as bytes of the snapshot', async () => {
+  it('count in the bytes of the snapshot', async () => {
     const [small, large] = [await freshWorld(), await freshWorld()];
     await small.put('x');
     await large.put('x'.repeat(5000));
@@ -94,7 +94,7 @@ describe('journal: bodies beside a snapshot', () => {
     expect((await large.compact()).snapshotBytes - snapshotBytes).to.equal(4999);
   });
 
-  it('are found when the entry that brought them is gone', async () => {
+  it('are found when their entry is gone', async () => {
     const world = await freshWorld();
     const { numbers, position } = await world.put('first', 'second', 'third');
     await world.compactAndPurge();
@@ -106,7 +106,7 @@ describe('journal: bodies beside a snapshot', () => {
     }
   });
 
-  it('come with the entry that is folded in the middle of a compaction as well', async () => {
+  it('include those of an entry that is applied in the middle of a compaction', async () => {
     const world = await freshWorld({ stepBytes: 1 });
     const numbers: number[] = [];
     for (let i = 0; i < 5; i += 1) numbers.push(...(await world.put(`body ${i}`)).numbers);
@@ -115,7 +115,7 @@ describe('journal: bodies beside a snapshot', () => {
     for (const [i, number] of numbers.entries()) expect(await read(number)).to.equal(`body ${i}`);
   });
 
-  it('of a partition that stays loaded are written step by step, and joined and left out in the end (BSE1–BSE3)', async () => {
+  it('of a partition that stays loaded are written step by step, and merged or dropped at the end (BSE1–BSE3)', async () => {
     // A fourth of a step is about three bodies.
     const world = await freshWorld();
     const numbers = await putMany(world, 1);
@@ -132,7 +132,7 @@ describe('journal: bodies beside a snapshot', () => {
     }
   });
 
-  it('carry on unread, in the objects they are in, while more than half is needed', async () => {
+  it('stay in their objects, without being read, while more than half of a segment is needed', async () => {
     const world = await freshWorld();
     await putMany(world, 20);
     const first = await world.segments((await world.compact()).manifest);
@@ -140,7 +140,7 @@ describe('journal: bodies beside a snapshot', () => {
     expect(await world.segments((await world.compact()).manifest)).to.deep.equal(first);
   });
 
-  it('move to a new segment when less than half of theirs is needed', async () => {
+  it('move to a new segment when less than half of their segment is needed', async () => {
     const world = await freshWorld();
     await putMany(world, 20);
     const [low, high] = await world.segments((await world.compact()).manifest);
@@ -156,7 +156,7 @@ describe('journal: bodies beside a snapshot', () => {
     expect(await read(7)).to.equal(ten('6'));
   });
 
-  it('leave with their segment when none of it is needed, and its objects are swept', async () => {
+  it('are removed with their segment when none of it is needed, and its objects are deleted', async () => {
     const world = await freshWorld();
     await putMany(world, 10);
     const [gone] = await world.segments((await world.compact()).manifest);
@@ -170,7 +170,7 @@ describe('journal: bodies beside a snapshot', () => {
     expect(await world.objects.get(gone?.index.object as string)).to.equal(undefined);
   });
 
-  it('lie in few segments, however many snapshots brought one body each', async () => {
+  it('are in few segments, even after many snapshots with one body each', async () => {
     const world = await freshWorld();
     let most = 0;
     for (let i = 0; i < 64; i += 1) {
@@ -183,7 +183,7 @@ describe('journal: bodies beside a snapshot', () => {
     for (let number = 1; number <= 64; number += 1) expect(await read(number)).to.equal(ten('x'));
   });
 
-  it('take at most twice what is needed, whatever leaves', async () => {
+  it('take at most twice the needed space, after any deletions', async () => {
     const world = await freshWorld();
     const needed = new Set<number>();
     for (let round = 0; round < 12; round += 1) {
@@ -207,7 +207,7 @@ describe('journal: bodies beside a snapshot', () => {
     expect(texts.map(({ length }) => length)).to.deep.equal([1000, 0, 1]);
   });
 
-  it('leave a history that proves itself', async () => {
+  it('leave a journal that passes verification', async () => {
     const world = await freshWorld();
     await putMany(world, 20);
     await world.compactAndPurge();
@@ -216,8 +216,8 @@ describe('journal: bodies beside a snapshot', () => {
   });
 });
 
-describe('journal: bodies whose objects are damaged', () => {
-  it('keep a manifest from counting while one of them is not there', async () => {
+describe('journal: bodies with damaged objects', () => {
+  it('make a manifest invalid while one of them is missing', async () => {
     const world = await freshWorld();
     await world.put('body');
     const { manifest } = await world.compact();
@@ -227,7 +227,7 @@ describe('journal: bodies whose objects are damaged', () => {
     await expectFailure(read(1), 'JOURNAL_DAMAGED');
   });
 
-  it('are not built upon: the next compaction begins at the snapshot before', async () => {
+  it('are not reused: the next compaction starts at the snapshot before', async () => {
     const world = await freshWorld();
     await world.put('early');
     await world.compact();
@@ -240,7 +240,7 @@ describe('journal: bodies whose objects are damaged', () => {
     expect([await read(1), await read(2), await read(3)]).to.deep.equal(['early', 'late', 'latest']);
   });
 
-  it('survive a store that fails at any step, and the compaction that comes after', async () => {
+  it('survive a store that fails at any step, and the next compaction', async () => {
     for (const kind of ['before', 'after'] as const) {
       for (let failAt = 1; ; failAt += 1) {
         const world = await freshWorld();
@@ -263,7 +263,7 @@ describe('journal: bodies whose objects are damaged', () => {
 });
 
 describe('journal: reading a body', () => {
-  it('finds it in the entry that brought it, while the journal holds that', async () => {
+  it('finds it in its entry, while the journal has that entry', async () => {
     const world = await freshWorld();
     const { numbers, position } = await world.put('here', 'there');
     const { read } = world.reader();
@@ -280,7 +280,7 @@ describe('journal: reading a body', () => {
     expect(await read(numbers[1] as number, position)).to.equal('b'.repeat(1000));
   });
 
-  it('looks into the snapshot when only the end of a chunked entry is left', async () => {
+  it('reads the snapshot when only the end of a chunked entry is left', async () => {
     const world = await freshWorld({ chunkBytes: 100 });
     const { numbers, position } = await world.put('a'.repeat(1000));
     await world.compact();
@@ -289,7 +289,7 @@ describe('journal: reading a body', () => {
     expect(await read(numbers[0] as number, position)).to.equal('a'.repeat(1000));
   });
 
-  it('fetches what lies together once, for however many ask', async () => {
+  it('reads adjacent bodies once, for any number of readers', async () => {
     const world = await freshWorld();
     const numbers = await putMany(world, 50);
     const { position } = world.history.head;
@@ -317,7 +317,7 @@ describe('journal: reading a body', () => {
     expect(fetched).to.have.length(2 * (manifest.partitions[0]?.bodySegments?.length ?? 0));
   });
 
-  it('finds it through a cache that holds nothing', async () => {
+  it('finds it through a cache of size 0', async () => {
     const world = await freshWorld();
     const numbers = await putMany(world, 30);
     await world.compactAndPurge();
@@ -326,7 +326,7 @@ describe('journal: reading a body', () => {
     expect(texts).to.deep.equal(numbers.map((number) => ten(String((number - 1) % 10))));
   });
 
-  it('finds it where a snapshot that it was not told of has moved it', async () => {
+  it('finds it after a later snapshot has moved it', async () => {
     const world = await freshWorld();
     await putMany(world, 10);
     const early = world.reader();
@@ -336,7 +336,7 @@ describe('journal: reading a body', () => {
     expect(await early.read(7)).to.equal(ten('6'));
   });
 
-  it('goes back to the snapshot before when the one it was told of is damaged', async () => {
+  it('uses the previous snapshot when the newest one is damaged', async () => {
     const world = await freshWorld();
     await putMany(world, 10);
     await world.compactAndPurge();
@@ -350,7 +350,7 @@ describe('journal: reading a body', () => {
     expect(await read(7)).to.equal(ten('6'));
   });
 
-  it('gives a copy that its reader may change', async () => {
+  it('returns a copy that its reader may change', async () => {
     const world = await freshWorld();
     const { numbers, position } = await world.put('body');
     const { reader, read } = world.reader();
@@ -358,7 +358,7 @@ describe('journal: reading a body', () => {
     expect(await read(numbers[0] as number, position)).to.equal('body');
   });
 
-  it('is damage when it is nowhere, and when no entry ends where one was remembered', async () => {
+  it('reports damage when it is missing, and when no entry ends at the known position', async () => {
     const world = await freshWorld({ chunkBytes: 100 });
     const { position } = await world.put('a'.repeat(1000));
     await world.compact();
@@ -368,7 +368,7 @@ describe('journal: reading a body', () => {
     await expectFailure(read(1, position - 1), 'JOURNAL_DAMAGED');
   });
 
-  it('fails, and may be asked again, while the journal does not answer', async () => {
+  it('fails, and can be repeated, while the journal does not answer', async () => {
     const world = await freshWorld();
     const { numbers, position } = await world.put('body');
     const faults = new Faults(1, 'before');

@@ -10,8 +10,8 @@ import {
   type PartitionName,
   type ShardName,
 } from '../../../src/kernel/index.js';
-import type { Manifest } from '../../../src/messages/index.js';
 import type { Journal, ObjectStore } from '../../../src/ports/index.js';
+import type { Manifest } from '../../../src/protocol/index.js';
 import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
 import { JournalStand, KEEP_NOTHING, SMALL_LIMITS } from './journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
@@ -40,7 +40,7 @@ async function manifestOf(world: JournalStand, name: string): Promise<Manifest> 
 }
 
 describe('journal: compaction', () => {
-  it('makes a manifest of the last entry, of every partition and of where its sections stand', async () => {
+  it('writes a manifest with the last entry, every partition and the position of its sections', async () => {
     const world = await livelyWorld();
     const { head } = world.history;
     const result = await world.compact();
@@ -68,7 +68,7 @@ describe('journal: compaction', () => {
     expect(await world.recoveredDigests()).to.deep.equal(before);
   });
 
-  it('lets a partition without changes keep its segments', async () => {
+  it('keeps the segments of a partition without changes', async () => {
     const world = await livelyWorld();
     const first = await manifestOf(world, (await world.compact()).manifest);
     await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
@@ -77,7 +77,7 @@ describe('journal: compaction', () => {
     expect(second.partitions[0]?.segments).not.to.deep.equal(first.partitions[0]?.segments);
   });
 
-  it('keeps a partition without keys, because its sections go on', async () => {
+  it('keeps a partition without keys, because its chain continues', async () => {
     const world = await livelyWorld();
     await world.compact();
     await world.history.batch({ [BETA]: ['FLUSHALL'] });
@@ -88,7 +88,7 @@ describe('journal: compaction', () => {
     await world.recoveredDigests();
   });
 
-  it('remembers recent command ids across snapshots, also when the clock jumps forward', async () => {
+  it('keeps recent command ids across snapshots, also when the clock jumps forward', async () => {
     const world = await livelyWorld();
     await world.compact();
     world.history.clockMs += 30_000;
@@ -101,7 +101,7 @@ describe('journal: compaction', () => {
     expect(ids(await manifestOf(world, (await world.compact()).manifest))).to.deep.equal(ids(second));
   });
 
-  it('joins chunk sets and passes over those that were left behind', async () => {
+  it('joins chunk sets and skips incomplete ones', async () => {
     const world = new JournalStand({ chunkBytes: 300 });
     await world.history.claim();
     await world.history.batch({ [ALPHA]: [['SET', 'big', 'x'.repeat(2000)]] });
@@ -116,7 +116,7 @@ describe('journal: compaction', () => {
     expect(await world.recoveredDigests()).to.deep.equal(before);
   });
 
-  it('has nothing to do when the newest manifest covers as much', async () => {
+  it('does no work when the newest manifest covers the same entries', async () => {
     const world = await livelyWorld();
     const first = await world.compact();
     const objects = await world.objectNames();
@@ -124,7 +124,7 @@ describe('journal: compaction', () => {
     expect(await world.objectNames()).to.deep.equal(objects);
   });
 
-  it('covers no further than it was told, though the journal goes on', async () => {
+  it('covers only entries up to the given one, although the journal continues', async () => {
     const world = await livelyWorld();
     const { head } = world.history;
     await world.history.batch({ [ALPHA]: ['SET later 1'] });
@@ -134,7 +134,7 @@ describe('journal: compaction', () => {
 });
 
 describe('journal: the memory of a compaction', () => {
-  it('has the partition that stays loaded and one other, and of the effects one step and the entry that filled it (CMP1)', async () => {
+  it('holds the loaded partition and one other, and the effects of one step with its last entry (CMP1)', async () => {
     const world = new JournalStand();
     await world.history.claim();
     const partitions = [ALPHA, BETA, ...['c', 'd'].map((id) => `kv:db-${id.repeat(16)}:0` as PartitionName)];
@@ -146,7 +146,7 @@ describe('journal: the memory of a compaction', () => {
     let inWork = 0;
     let unwritten = 0;
     let most = { applied: 0, unwritten: 0 };
-    /** Effects that were applied to folds since entries were last read. */
+    /** The number of effects applied to folds since entries were last read. */
     let applied = 0;
     const note = () => {
       most = { applied: Math.max(most.applied, applied), unwritten: Math.max(most.unwritten, unwritten) };
@@ -198,7 +198,7 @@ describe('journal: the memory of a compaction', () => {
     expect(most.unwritten).to.be.most(2);
   });
 
-  it('is not paid for by loading a partition again for each step: one that much is written to is loaded once', async () => {
+  it('is bounded without reloading for each step: a partition with many writes is loaded once', async () => {
     const world = new JournalStand();
     await world.history.claim();
     const write = async (from: number) => {
@@ -219,8 +219,8 @@ describe('journal: the memory of a compaction', () => {
   });
 });
 
-describe('journal: what may be purged', () => {
-  it('is nothing on the first snapshot, then what lies before the older of two', async () => {
+describe('journal: purging', () => {
+  it('removes no entry after the first snapshot, then those before the older of two', async () => {
     const world = await livelyWorld();
     const first = await world.compactAndPurge();
     expect(first.purgeBelow).to.equal(1);
@@ -230,7 +230,7 @@ describe('journal: what may be purged', () => {
     expect((await world.memoryJournal.tail(SHARD)).first).to.equal(first.coveredPosition + 1);
   });
 
-  it('leaves recovery from either of the two newest', async () => {
+  it('leaves recovery possible from either of the two newest snapshots', async () => {
     const world = await livelyWorld();
     for (let i = 0; i < 5; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`], [BETA]: [`INCRBY n ${i}`] });
@@ -253,7 +253,7 @@ describe('journal: what may be purged', () => {
     expect((await world.compactAndPurge(limits)).purgeBelow).to.be.greaterThan(1);
   });
 
-  it('is limited by a total of all journals, one byte past it, though everything is young', async () => {
+  it('is limited by the total of all journals, one byte above it, even if all history is young', async () => {
     const world = await livelyWorld();
     const other = 'KV_1' as ShardName;
     world.memoryJournal.createStream(other);
@@ -275,7 +275,7 @@ describe('journal: what may be purged', () => {
     expect(await world.recoveredDigests(new Set([manifest]))).to.deep.equal(before);
   });
 
-  it('is in the end as much as is written: two manifests and only the segments that they name', async () => {
+  it('keeps pace with the writes: two manifests and only their segments remain', async () => {
     const world = await livelyWorld();
     for (let i = 0; i < 4; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
@@ -292,8 +292,8 @@ describe('journal: what may be purged', () => {
   });
 });
 
-describe('journal: a sweep that fails', () => {
-  it('leaves a snapshot that counts, and what it did not delete to the next (CMP4)', async () => {
+describe('journal: a failed sweep', () => {
+  it('leaves a valid snapshot, and the remaining deletions to the next sweep (CMP4)', async () => {
     const world = await livelyWorld();
     for (let i = 0; i < 2; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
@@ -326,7 +326,7 @@ describe('journal: a sweep that fails', () => {
   });
 });
 
-describe('journal: snapshots that are damaged', () => {
+describe('journal: damaged snapshots', () => {
   async function worldWithThree() {
     const world = await livelyWorld();
     const results = [];
@@ -337,7 +337,7 @@ describe('journal: snapshots that are damaged', () => {
     return { world, newest: results[2] as (typeof results)[0], older: results[1] as (typeof results)[0] };
   }
 
-  it('are passed over for the one before, and said to be', async () => {
+  it('are skipped in favour of the one before, with a line in the log', async () => {
     const { world, newest, older } = await worldWithThree();
     const digests = await world.recoveredDigests();
     world.memoryObjects.damage(newest.manifest);
@@ -348,7 +348,7 @@ describe('journal: snapshots that are damaged', () => {
     expect(await world.recoveredDigests()).to.deep.equal(digests);
   });
 
-  it('do not count while one of their segments is gone', async () => {
+  it('are invalid while one of their segments is missing', async () => {
     const { world, newest, older } = await worldWithThree();
     const segment = (await manifestOf(world, newest.manifest)).partitions[0]?.segments[0]?.object as string;
     await world.memoryObjects.delete(segment);
@@ -356,7 +356,7 @@ describe('journal: snapshots that are damaged', () => {
     expect((await store.newest(SHARD))?.name).to.equal(older.manifest);
   });
 
-  it('are not built upon: the next compaction begins at the one before', async () => {
+  it('are not reused: the next compaction starts at the one before', async () => {
     const { world, newest } = await worldWithThree();
     const digests = await world.recoveredDigests();
     const segment = (await manifestOf(world, newest.manifest)).partitions[0]?.segments[0]?.object as string;
@@ -392,7 +392,7 @@ describe('journal: snapshots that are damaged', () => {
     await expectFailure(compactShard(world.ports, job, replayFold, SMALL_LIMITS), 'JOURNAL_DAMAGED');
   });
 
-  it('that do not read back as they were folded are not made', async () => {
+  it('that read back differently are not made', async () => {
     const world = await livelyWorld();
     // Forgets one key of every segment it is asked to load.
     const forgetful: typeof replayFold = () => {
@@ -411,7 +411,7 @@ describe('journal: snapshots that are damaged', () => {
   });
 });
 
-describe('journal: a compaction that dies', () => {
+describe('journal: an interrupted compaction', () => {
   it('may have left objects of the same names, with other bytes or damaged', async () => {
     const world = await livelyWorld();
     await world.compact();
@@ -433,7 +433,7 @@ describe('journal: a compaction that dies', () => {
     expect(await world.recoveredDigests()).to.deep.equal(expected);
   });
 
-  it('does not lose what another one, further on, is just writing', async () => {
+  it('does not delete objects that another one with a later position is writing', async () => {
     const world = await livelyWorld();
     await world.compact();
     const store = new SnapshotStore(world.memoryObjects, silentLog);
@@ -444,8 +444,7 @@ describe('journal: a compaction that dies', () => {
   });
 
   for (const kind of ['before', 'after'] as const) {
-    it(`leaves only garbage, whichever call it dies ${kind}, and a later one sweeps it`, async function () {
-      this.timeout(30_000);
+    it(`leaves only garbage after a crash ${kind} any call, and a later one deletes it`, async () => {
       let failures = 0;
       for (let failAt = 1; ; failAt += 1) {
         const world = await livelyWorld();

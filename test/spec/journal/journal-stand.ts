@@ -1,4 +1,4 @@
-/** Memory adapters under one roof, and the questions every snapshot test asks. */
+/** Memory adapters together, with the helpers of every snapshot test. */
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import {
   type AuditRetention,
@@ -8,12 +8,12 @@ import {
   SnapshotStore,
 } from '../../../src/journal/index.js';
 import type { PartitionName } from '../../../src/kernel/index.js';
-import type { ManifestPartition } from '../../../src/messages/index.js';
 import type { CompactionResult, Journal, ObjectStore } from '../../../src/ports/index.js';
+import type { ManifestPartition } from '../../../src/protocol/index.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { CLUSTER, SHARD, ShardHistory, silentLog } from './shard-history.js';
 
-/** Lets go of everything that recovery does not need. */
+/** Keeps only the history that recovery needs. */
 export const KEEP_NOTHING: AuditRetention = { maxAgeMs: 0, maxBytes: 0 };
 
 export const SMALL_LIMITS: CompactionLimits = { stepBytes: 100, segmentBytes: 60, retention: KEEP_NOTHING };
@@ -40,7 +40,7 @@ export class JournalStand {
     return compactShard(this.ports, job, replayFold, limits);
   }
 
-  /** Compacts and then cuts the journal's front as the owner does. */
+  /** Compacts and then truncates the front of the journal like the owner. */
   async compactAndPurge(limits?: CompactionLimits): Promise<CompactionResult> {
     const result = await this.compact(limits);
     await this.purge(result);
@@ -52,7 +52,7 @@ export class JournalStand {
     if (purgeBelow > first) await this.memoryJournal.truncateFront(SHARD, purgeBelow);
   }
 
-  /** What an owner would have in memory after its claim: each partition's digest. */
+  /** The state of an owner after its claim: the digest of each partition. */
   async recoveredDigests(avoid: ReadonlySet<string> = new Set()): Promise<Record<string, string>> {
     const ports = { journal: this.memoryJournal, objects: this.memoryObjects, log: silentLog };
     const store = new SnapshotStore(this.memoryObjects, silentLog);

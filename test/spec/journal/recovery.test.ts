@@ -1,6 +1,6 @@
-/** Proves RRE1–RRE3. */
+/** Proves RRE1–RRE4. */
 import { expect } from 'chai';
-import { type RecoveredStep, recover } from '../../../src/journal/index.js';
+import { type RecoveredStep, type RecoveryEnd, recover, recoverFollowing } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
 import { JournalStand } from './journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
@@ -42,17 +42,17 @@ async function world4(): Promise<JournalStand> {
 }
 
 describe('journal: recovery', () => {
-  it('begins with no snapshot in an empty journal', async () => {
+  it('starts without a snapshot in an empty journal', async () => {
     expect(numbersOf(await stepsOf(new JournalStand()))).to.deep.equal(['none']);
   });
 
-  it('gives every entry up to the claim where there is no snapshot', async () => {
+  it('returns every entry up to the claim where there is no snapshot', async () => {
     const world = await world4();
     await world.history.claim();
     expect(numbersOf(await stepsOf(world))).to.deep.equal(['none', 1, 2, 3, 4]);
   });
 
-  it('gives the newest snapshot, what it remembers, and the entries behind it', async () => {
+  it('returns the newest snapshot, its command ids, and the later entries', async () => {
     const world = await world4();
     await world.compact();
     await world.history.batch({ [BETA]: ['SET b 2'] });
@@ -63,7 +63,7 @@ describe('journal: recovery', () => {
     expect(first?.kind === 'manifest' && first.recentCommandIds).to.deep.equal([['cmd-1', world.history.clockMs]]);
   });
 
-  it('tells where every partition stands once it has ended', async () => {
+  it('reports the chain of every partition at its end', async () => {
     const world = await world4();
     await world.compact();
     await world.history.batch({ [BETA]: ['SET b 2'] });
@@ -76,7 +76,7 @@ describe('journal: recovery', () => {
     ]);
   });
 
-  it('passes over chunks that a dead owner left before the claim', async () => {
+  it('skips chunks that a dead owner left before the claim', async () => {
     const world = new JournalStand({ chunkBytes: 300 });
     await world.history.claim();
     await world.history.abandon(Buffer.alloc(2000), 2);
@@ -84,20 +84,20 @@ describe('journal: recovery', () => {
     expect(numbersOf(await stepsOf(world))).to.deep.equal(['none', 1, 2]);
   });
 
-  it('is damage when the claim is not reached, or another entry stands there', async () => {
+  it('reports damage when the claim is missing, or another entry is at its position', async () => {
     const world = await world4();
     const { head } = world.history;
     await expectFailure(stepsOf(world, { ...head, number: head.number + 1 }), 'JOURNAL_DAMAGED');
     await expectFailure(stepsOf(world, { ...head, hash: new Uint8Array(32) }), 'JOURNAL_DAMAGED');
   });
 
-  it('is damage when a link is broken on the way', async () => {
+  it('reports damage when a link of the chain is broken', async () => {
     const world = await world4();
     await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { previousHash: new Uint8Array(32) });
     await expectFailure(stepsOf(world), 'JOURNAL_DAMAGED');
   });
 
-  it('finds the entry that was vouched for, in the entries or at the end of the snapshot', async () => {
+  it('finds the entry that the lease names, in the entries or at the end of the snapshot', async () => {
     const world = await world4();
     const vouched = world.history.head;
     await world.history.claim();
@@ -107,7 +107,7 @@ describe('journal: recovery', () => {
     expect((await stepsOf(world, world.history.head, vouched)).length).to.equal(2);
   });
 
-  it('is damage when the entry that was vouched for is another, or gone', async () => {
+  it('reports damage when the entry that the lease names is different or gone', async () => {
     const world = await world4();
     const { head } = world.history;
     const other = { number: head.number, hash: new Uint8Array(32) };
@@ -117,7 +117,7 @@ describe('journal: recovery', () => {
     await expectFailure(stepsOf(world, head, other), 'JOURNAL_DAMAGED');
   });
 
-  it('is damage when entries between snapshot and journal are missing', async () => {
+  it('reports damage when entries between snapshot and journal are missing', async () => {
     const world = await world4();
     await world.compact();
     await world.history.batch({ [ALPHA]: ['SET a 3'] });
@@ -126,13 +126,13 @@ describe('journal: recovery', () => {
     await expectFailure(stepsOf(world), 'JOURNAL_DAMAGED');
   });
 
-  it('is damage when the front is gone and there is no snapshot', async () => {
+  it('reports damage when the front is gone and there is no snapshot', async () => {
     const world = await world4();
     await world.memoryJournal.truncateFront(SHARD, 2);
     await expectFailure(stepsOf(world), 'JOURNAL_DAMAGED');
   });
 
-  it('is damage when a snapshot covers more than the journal holds', async () => {
+  it('reports damage when a snapshot covers more entries than the journal has', async () => {
     const longer = await world4();
     const shorter = new JournalStand();
     await shorter.history.claim();
@@ -151,5 +151,98 @@ describe('journal: recovery', () => {
     await world.history.claim();
     await world.compact();
     await expectFailure(stepsOf(world, claim), 'FENCED');
+  });
+
+  describe('of a journal that its owner still writes', () => {
+    /** A follower that reads the journal when a test tells it to. */
+    function follower(world: JournalStand) {
+      const steps: RecoveredStep[] = [];
+      let end: RecoveryEnd | undefined;
+      let look = (): void => {};
+      let isWaiting = (): void => {};
+      let levels = 0;
+      const coming = {
+        get end() {
+          return end;
+        },
+        level: () => {
+          levels += 1;
+        },
+        wait: () =>
+          new Promise<void>((resolve) => {
+            look = resolve;
+            isWaiting();
+          }),
+      };
+      const waits = (): Promise<void> =>
+        new Promise((resolve) => {
+          isWaiting = resolve;
+        });
+      const ports = { journal: world.memoryJournal, objects: world.memoryObjects, log: silentLog };
+      const run = async (): Promise<void> => {
+        for await (const step of recoverFollowing(ports, SHARD, coming).steps) steps.push(step);
+      };
+      const first = waits();
+      const over = run();
+      return {
+        steps,
+        first,
+        levels: () => levels,
+        async look() {
+          const next = waits();
+          look();
+          await Promise.race([next, over]);
+        },
+        async claimed(claim: Claim, highWater: HighWater) {
+          end = { claim, highWater };
+          look();
+          await over;
+        },
+      };
+    }
+
+    it('returns entries as they are stored, and at the end the rest before the claim (RRE4)', async () => {
+      const world = await world4();
+      const following = follower(world);
+      await following.first;
+      expect(numbersOf(following.steps)).to.deep.equal(['none', 1, 2, 3]);
+      expect(following.levels()).to.equal(1);
+      await world.history.batch({ [ALPHA]: ['SET a 3'] });
+      await following.look();
+      expect(numbersOf(following.steps)).to.deep.equal(['none', 1, 2, 3, 4]);
+      const vouched = await world.history.batch({ [BETA]: ['SET b 2'] });
+      await following.claimed(await world.history.claim(), vouched);
+      expect(numbersOf(following.steps)).to.deep.equal(['none', 1, 2, 3, 4, 5, 6]);
+    });
+
+    it('waits for the rest of a partly stored entry', async () => {
+      const world = new JournalStand({ chunkBytes: 300 });
+      await world.history.claim();
+      await world.history.abandon(Buffer.alloc(2000), 2);
+      const following = follower(world);
+      await following.first;
+      const claim = await world.history.claim();
+      await following.claimed(claim, undefined);
+      expect(numbersOf(following.steps)).to.deep.equal(['none', 1, 2]);
+    });
+
+    it('reports damage when the entry that the lease names is different, even if it was returned before', async () => {
+      const world = await world4();
+      const following = follower(world);
+      await following.first;
+      const { number } = world.history.head;
+      const end = following.claimed(await world.history.claim(), { number, hash: new Uint8Array(32) });
+      await expectFailure(end, 'JOURNAL_DAMAGED');
+    });
+
+    it('is fenced when a later owner claimed the shard before it received its own claim', async () => {
+      const world = await world4();
+      const following = follower(world);
+      await following.first;
+      const claim = await world.history.claim();
+      await world.history.claim();
+      await following.look();
+      await expectFailure(following.claimed(claim, undefined), 'FENCED');
+    });
   });
 });

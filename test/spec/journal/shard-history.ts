@@ -1,11 +1,11 @@
-/** Writes a shard's journal as its owners would: claims, batches and snapshots, chained by hand. */
+/** Writes the journal of a shard like its owners: claims, batches and snapshots, chained by hand. */
 import { encodeForJournal, hashSection, NO_HASH } from '../../../src/codec/envelope/index.js';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import type { ChainHead, ChainLink } from '../../../src/journal/index.js';
 import { EMPTY_HEAD } from '../../../src/journal/index.js';
 import type { CommandId, PartitionName, ShardName } from '../../../src/kernel/index.js';
-import type { Entry, EntryBody, Section } from '../../../src/messages/index.js';
 import type { Journal, Log } from '../../../src/ports/index.js';
+import type { Entry, EntryBody, Section } from '../../../src/protocol/index.js';
 
 export const SHARD = 'KV_0' as ShardName;
 export const CLUSTER = 'cluster-for-tests';
@@ -20,7 +20,7 @@ export const silentLog: Log = {
   with: () => silentLog,
 };
 
-/** Words of effects, a command a line: `SET k v`. */
+/** Words of effects, one command per line: `SET k v`. */
 export function effects(...commands: readonly (string | readonly string[])[]): Uint8Array {
   const words = commands.map((command) => (typeof command === 'string' ? command.split(' ') : command));
   return Buffer.from(words.map(encodeCommand).join(''), 'latin1');
@@ -33,7 +33,7 @@ export interface HistoryOptions {
 
 export class ShardHistory {
   head: ChainHead = EMPTY_HEAD;
-  /** The last position, beyond the head's where a chunk set was left behind. */
+  /** The last position; it is after the head where an incomplete chunk set follows. */
   lastPosition = 0;
   epoch = 0;
   clockMs = 1_790_000_000_000;
@@ -84,7 +84,7 @@ export class ShardHistory {
     };
   }
 
-  /** `changes` break what would be right. */
+  /** `changes` replace correct fields by wrong ones. */
   async append(body: EntryBody, changes: Partial<Entry> = {}): Promise<ChainHead> {
     const entry = this.entry(body, changes);
     const { messages, hash } = encodeForJournal(entry, this.#chunkBytes);
@@ -94,7 +94,7 @@ export class ShardHistory {
     return this.head;
   }
 
-  /** The first messages of a chunk set whose owner died. */
+  /** The first messages of a chunk set of a dead owner. */
   async abandon(bytes: Uint8Array, parts: number): Promise<void> {
     const links = new Map(this.#links);
     const body: EntryBody = { kind: 'batch', commandIds: [], sections: [this.section(ALPHA, bytes)] };

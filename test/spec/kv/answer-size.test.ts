@@ -7,11 +7,11 @@ import { NOW } from '../../support/kv-case.js';
 const LIMIT = 100_000;
 const TOO_LARGE = `ERR answer too large. Limit: ${LIMIT} bytes. Ask for less at a time`;
 const repeated = (count: number, ...words: string[]) => Array.from({ length: count }, () => words).flat();
-/** So many of a value of 984 bytes are just as much as may be answered, with 16 for each item. */
+/** The number of values of 984 bytes that fill the largest answer, with 16 bytes for each item. */
 const MOST = 100;
 const value = 'v'.repeat(984);
 
-describe('an answer', () => {
+describe('the size of an answer', () => {
   let engine: KvEngine;
 
   beforeEach(() => {
@@ -46,13 +46,13 @@ describe('an answer', () => {
     ],
     ['HMGET of very many fields', ['HMGET', 'h', ...repeated(MOST, 'f')], ['HMGET', 'h', ...repeated(3000, 'f')]],
     ['SRANDMEMBER with a negative count', ['SRANDMEMBER', 'one', '-100'], ['SRANDMEMBER', 'one', '-101']],
-    ['SRANDMEMBER with a huge one', ['SRANDMEMBER', 'one', '-100'], ['SRANDMEMBER', 'one', '-1000000']],
+    ['SRANDMEMBER with a huge negative count', ['SRANDMEMBER', 'one', '-100'], ['SRANDMEMBER', 'one', '-1000000']],
     ['HRANDFIELD with values', ['HRANDFIELD', 'h', '-98', 'WITHVALUES'], ['HRANDFIELD', 'h', '-101', 'WITHVALUES']],
     ['ZRANDMEMBER', ['ZRANDMEMBER', 'z', '-100'], ['ZRANDMEMBER', 'z', '-101']],
     ['JSON.GET of many paths', ['JSON.GET', 'j', '$.a', '$.a.b'], ['JSON.GET', 'j', '$', '$.a', '$.a.b', '$..b']],
     ['JSON.MGET', ['JSON.MGET', 'j', 'j', '$'], ['JSON.MGET', 'j', 'j', 'j', '$']],
   ] as const) {
-    it(`of ${title} ends at the limit`, () => {
+    it(`of ${title} is limited`, () => {
       expect(textOf(run(...most))).to.equal(undefined);
       expect(textOf(run(...beyond))).to.equal(TOO_LARGE);
     });
@@ -68,7 +68,7 @@ describe('an answer', () => {
     ['KEYS', (i: number) => ['SET', i + value.slice(3), '1'], ['KEYS', '1*v']],
     ['XRANGE', (i: number) => ['XADD', 'c', `${i}-1`, 'f', value.slice(49)], ['XRANGE', 'c', '-', '+']],
   ] as const) {
-    it(`of ${title} ends at the limit`, () => {
+    it(`of ${title} is limited`, () => {
       for (let i = 100; i < 100 + MOST; i += 1) run(...add(i));
       expect(textOf(run(...read))).to.equal(undefined);
       run(...add(1000));
@@ -76,7 +76,7 @@ describe('an answer', () => {
     });
   }
 
-  it('of SORT with GETs is refused before any is looked up, and nothing is stored', () => {
+  it('of SORT with GETs is checked before a key is looked up, and no result is stored', () => {
     run('RPUSH', 'l', ...repeated(50, '1'));
     expect(textOf(run('SORT', 'l', ...repeated(2, 'GET', 's')))).to.equal(undefined);
     const looked = engine.keyspace.hits + engine.keyspace.misses;
@@ -85,12 +85,12 @@ describe('an answer', () => {
     expect(run('EXISTS', 'd')).to.equal(0);
   });
 
-  it('of SORT counts what the GETs find', () => {
+  it('of SORT includes the values of its GETs', () => {
     run('RPUSH', 'l', ...repeated(101, 's'));
     expect(textOf(run('SORT', 'l', 'BY', 'none', 'GET', '*'))).to.equal(TOO_LARGE);
   });
 
-  it('is 64 MiB at most where nothing else is set', () => {
+  it('is limited to 64 MiB by default', () => {
     const { maxAnswerBytes } = { maxAnswerBytes: 64 * 1024 * 1024 };
     const plain = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() });
     const mebibyte = 'v'.repeat(1024 * 1024 - 16);

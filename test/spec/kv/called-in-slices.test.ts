@@ -1,6 +1,6 @@
 /**
- * What a script calls runs in slices where it takes long, and is to the script, and to the database, what it is in one go.
- * Proves LUM4, RU2.
+ * A command that a script calls runs in slices when it takes long, with the same result for the script and the
+ * database as in one slice. Proves LUM4, RU2.
  */
 import { expect } from 'chai';
 import { admit, type CommandSpec, KvEngine, type Paused, type Reply } from '../../../src/domain/kv/index.js';
@@ -8,17 +8,17 @@ import { readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
 import { inBothWays, ScriptStand } from '../../support/script-slices.js';
 
-const MANY = 2400;
-/** Enough for a command about all of them to be long, and for its copy to take some slices. */
-const MEMBERS = 12_000;
-/** Bytes of a value that takes some slices to be copied into a machine. */
-const LONG = 3 * 1024 * 1024;
+const MANY = 2100;
+/** The number of elements for a long command about all of them, with a copy of several slices. */
+const MEMBERS = 10_000;
+/** The size of a value that is copied into a Lua machine in several slices. */
+const LONG = 2.5 * 1024 * 1024;
 const keys = Array.from({ length: MANY }, (_, i) => `k${i}`);
 const pairs = keys.flatMap((key, i) => [key, String(i)]);
 const members = Array.from({ length: MEMBERS }, (_, i) => `m${i}`);
 const scored = members.flatMap((member, i) => [String((i * 7919) % MEMBERS), member]);
 const entries = members.map((_, i) => ['XADD', 'x', `${i + 1}-0`, 'f', String(i)]);
-/** What the scripts are about, by the key; `k1` stands for all like it. */
+/** The data of the scripts, by key; `k1` stands for all keys of its kind. */
 const FILLED: readonly (readonly string[])[] = [
   ['MSET', ...pairs],
   ['ZADD', 'z', ...scored],
@@ -56,7 +56,7 @@ describe('key-value: a command that a script calls', () => {
     ['DEL', ...keys],
     ['COPY', 'z', 'd'],
     ['KEYS', '*'],
-    ['ZREMRANGEBYRANK', 'z', '0', '11000'],
+    ['ZREMRANGEBYRANK', 'z', '0', '9500'],
   ]) {
     it(`runs in slices: ${words.slice(0, 4).join(' ')}`, () => {
       const { pauses } = both(CALL, ...words);
@@ -69,7 +69,7 @@ describe('key-value: a command that a script calls', () => {
     ['ZRANGE', 'z', '0', '-1', 'WITHSCORES'],
     ['SMEMBERS', 's'],
   ]) {
-    it(`answers in the richer form, in slices: ${words[0]}`, () => {
+    it(`answers in RESP3 types, in slices: ${words[0]}`, () => {
       const kinds =
         "for _,k in ipairs({'map','set'}) do if r[k] then local n=0 for _ in pairs(r[k]) do n=n+1 end return {k,n} end end return {#r, r[1][1], r[1][2].double}";
       const { pauses } = both(`redis.setresp(3) local r=redis.call(unpack(ARGV)) ${kinds}`, ...words);
@@ -77,23 +77,23 @@ describe('key-value: a command that a script calls', () => {
     });
   }
 
-  for (const [what, script] of [
+  for (const [value, script] of [
     ['a long string', "return redis.call('GET','long')"],
-    ['one of which only a part is asked for', "return redis.call('GETRANGE','long',1,-2)"],
-    ['some in a list', "return redis.call('MGET','long','none','longer')"],
-    ['one through pcall', "local ok,value=pcall(redis.call,'GET','long') return {ok,#value,value}"],
+    ['a part of a long string', "return redis.call('GETRANGE','long',1,-2)"],
+    ['long strings in a list', "return redis.call('MGET','long','none','longer')"],
+    ['a long string through pcall', "local ok,value=pcall(redis.call,'GET','long') return {ok,#value,value}"],
     [
-      'one in a map',
+      'a long string in a map',
       "redis.call('HSET','m','f',redis.call('GET','long')) redis.setresp(3) return redis.call('HGETALL','m')",
     ],
   ] as const) {
-    it(`answers in slices: ${what}`, () => {
+    it(`answers in slices: ${value}`, () => {
       const { pauses } = both(script);
       expect(pauses).to.be.greaterThan(4);
     });
   }
 
-  it('fails where it was called, at that place', () => {
+  it('fails at the line of the call', () => {
     const { reply, pauses } = both("local x=1\nredis.call('SORT','numbers')\nreturn 'behind'");
     expect(reply).to.match(
       /^-ERR One or more scores can't be converted into double script: [0-9a-f]{40}, on @user_script:2\.$/,
@@ -101,7 +101,7 @@ describe('key-value: a command that a script calls', () => {
     expect(pauses).to.be.greaterThan(4);
   });
 
-  for (const [what, script] of [
+  for (const [caller, script] of [
     ['redis.pcall', "return redis.pcall('SORT','numbers').err"],
     ['pcall', "local ok,e=pcall(redis.call,'SORT','numbers') return {ok and 1 or 0,e}"],
     [
@@ -110,14 +110,14 @@ describe('key-value: a command that a script calls', () => {
     ],
     ['pcall within pcall', "local _,ok,e=pcall(pcall,redis.call,'SORT','numbers') return {ok and 1 or 0,e}"],
   ] as const) {
-    it(`hands its error to ${what}, and the script goes on`, () => {
+    it(`passes its error to ${caller}, and the script continues`, () => {
       const { reply, pauses } = both(`${script.replace('return', "redis.call('SET','went','on') return")}`);
       expect(JSON.stringify(reply)).to.include('scores');
       expect(pauses).to.be.greaterThan(4);
     });
   }
 
-  it('answers through pcall, again and again', () => {
+  it('answers through pcall, repeatedly', () => {
     const script =
       "local n=0 for i=1,3 do local ok,r=pcall(redis.call,'LRANGE','l',0,-1) n=n+#r redis.pcall('SORT','numbers') end return {n,pcall(function(...) return select('#',...),redis.call('ZCARD','z') end,1,2)}";
     const { reply, pauses } = both(script);
@@ -125,7 +125,7 @@ describe('key-value: a command that a script calls', () => {
     expect(pauses).to.be.greaterThan(12);
   });
 
-  it('runs in one go where the script cannot be left', () => {
+  it('runs in one slice where the script cannot be interrupted', () => {
     const script =
       "local r={} for i,f in ipairs({function() return #redis.call('SORT','l','ALPHA') end}) do r[i]=coroutine.wrap(f)() end local t=setmetatable({},{__index=function() return redis.call('SORT','numbers') end}) return {r[1],pcall(function() return t.x end)}";
     const { reply } = both(script);
@@ -139,7 +139,7 @@ describe('key-value: a command that a script calls', () => {
     ['DEL', ...keys, 'z', 'h'],
     ['LRANGE', 'l', '0', '-1'],
   ]) {
-    it(`is undone with the script that is stopped at one of its pauses: ${words[0]}`, () => {
+    it(`is undone with a script that is stopped at one of its pauses: ${words[0]}`, () => {
       const stand = new ScriptStand(true, filledFor(words));
       const before = stand.look();
       const script = `redis.call('SET','first','1') ${CALL}`;
@@ -155,7 +155,7 @@ describe('key-value: a command that a script calls', () => {
     });
   }
 
-  it('is work of its script, and ends it when that is over', () => {
+  it('counts as work of its script, and is stopped at its limit', () => {
     let nowMicros = 0;
     const engine = new KvEngine(seededRandom(1), {
       nowMicros: () => (nowMicros += 6000),

@@ -21,12 +21,12 @@ describeCases('key-value commands: keys of any type', GENERIC_CASES);
 describeCases('key-value commands: connection and transactions', CONNECTION_CASES);
 describeCases('key-value commands: server', SERVER_CASES);
 
-/** The newest of test/differential, which sends all cases to it. */
+/** The newest server of test/differential, which sends all cases to it. */
 const NEWEST_SERVER = 8.0;
-/** Not in it, and JSON is not either: their cases are specs alone. */
+/** Commands that this server does not have, like those of JSON: their cases run in the specs alone. */
 const REDIS_LACKS: readonly string[] = ['DELEX', 'DIGEST', 'MSETEX', 'XACKDEL', 'XDELEX'];
 
-/** What is counted is stored by name; the read models do not load the engine. */
+/** Statistics are stored by command name, because the read models do not load the engine. */
 const COUNTED_BY_NAME = 'projections/stats/metrics.ts';
 
 const CASES_BY_COMMAND = new Map<CommandSpec | undefined, KvCase[]>();
@@ -44,7 +44,7 @@ describe('key-value commands: the table', () => {
   const ARITY = /^-ERR wrong number of arguments for '(.*)' command$/;
   const casesOf = (spec: CommandSpec) => CASES_BY_COMMAND.get(spec) ?? [];
 
-  it('has a case of every command that is about more than how many words it has', () => {
+  it('has a case for every command beyond its arity', () => {
     const missing = allCommands().filter((spec) => casesOf(spec).every(({ then }) => ARITY.test(String(then))));
     expect(namesOf(missing), 'commands without a case').to.deep.equal([]);
   });
@@ -59,7 +59,7 @@ describe('key-value commands: the table', () => {
     expect(namesOf(missing), 'commands without an arity case').to.deep.equal([]);
   });
 
-  it('knows which commands no server that it is compared with has', () => {
+  it('lists the commands that no compared server has', () => {
     const lacked = allCommands().filter(
       (spec) => spec.family !== 'json' && Number.parseFloat(spec.since) > NEWEST_SERVER,
     );
@@ -75,7 +75,7 @@ describe('key-value commands: the table', () => {
     }
   });
 
-  it('is the only list of commands: no other file has a set of names, or asks a row for its name', () => {
+  it('is the only list of commands: no other file has a set of names, or compares the name of a row', () => {
     const names = new Set(allCommands().map((spec) => spec.name));
     const isList = (members: string) => {
       const words = [...members.matchAll(/'([^']+)'/g)].map(([, word = '']) => word.toUpperCase());
@@ -91,7 +91,7 @@ describe('key-value commands: the table', () => {
     expect(strays).to.deep.equal([]);
   });
 
-  it('says which commands run a script, and the statistics, which know names alone, count just these', () => {
+  it('marks the commands that run a script, and the statistics count exactly these', () => {
     const scripts = allCommands().filter((spec) => spec.flags.includes('script'));
     expect(namesOf(scripts)).to.deep.equal([...SCRIPT_COMMANDS].sort());
   });

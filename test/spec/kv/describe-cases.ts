@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { KvBench, readable } from '../../support/kv-bench.js';
 import { type KvCase, NOW, wordsOf } from '../../support/kv-case.js';
 
-/** A test for each case; every one of them also proves that its effects replay to the same keyspace. */
+/** Runs a test for each case; each also proves that the effects replay to the same keyspace. */
 export function describeCases(subject: string, cases: readonly KvCase[]): void {
   describe(subject, () => {
     for (const kvCase of cases) {

@@ -13,7 +13,7 @@ function bounded(policy: string): KvBench {
   return bench;
 }
 
-/** As the owner runs a command that may make the database grow. */
+/** Runs a command that may grow the database, like its owner. */
 function grow(bench: KvBench, line: string): string | undefined {
   const words = line.split(' ');
   const spec = admit(words) as CommandSpec;
@@ -29,8 +29,8 @@ function fill(bench: KvBench, count: number, options = ''): void {
   }
 }
 
-describe('a database that has reached maxmemory', () => {
-  it('refuses growth, and nothing else, with noeviction', () => {
+describe('a database at maxmemory', () => {
+  it('refuses growth, and no other command, with noeviction', () => {
     const bench = bounded('noeviction');
     let refusal: string | undefined;
     for (let i = 0; i < 100 && refusal === undefined; i += 1) refusal = grow(bench, `SET key:${i} ${'x'.repeat(20)}`);
@@ -40,7 +40,7 @@ describe('a database that has reached maxmemory', () => {
     expect(bench.engine.keyspace.size).to.be.lessThan(25);
   });
 
-  it('holds what fits into a bound of two kilobytes, and empties nothing', () => {
+  it('holds as many keys as fit into two kilobytes, without emptying the database', () => {
     const bench = new KvBench();
     fill(bench, 5);
     bench.line('CONFIG SET maxmemory 2kb maxmemory-policy allkeys-lru');
@@ -50,7 +50,7 @@ describe('a database that has reached maxmemory', () => {
     expect(bench.engine.keyspace.size).to.be.within(17, 20);
   });
 
-  it('lets nothing in where no key fits', () => {
+  it('refuses every key when the bound is smaller than one key', () => {
     const bench = new KvBench();
     bench.line(`CONFIG SET maxmemory ${KEY_OVERHEAD_BYTES - 1}`);
     expect(grow(bench, 'SET k v')).to.equal(FULL);
@@ -59,14 +59,14 @@ describe('a database that has reached maxmemory', () => {
     expect(grow(bench, 'SET another v')).to.equal(FULL);
   });
 
-  it('says so over REST in the documented words', () => {
+  it('has the documented error text over REST', () => {
     const bench = bounded('noeviction');
     while (bench.engine.makeRoom(NOW) === undefined)
       bench.line(`SET k${bench.engine.keyspace.size} xxxxxxxxxxxxxxxxxxxx`);
     expect(bench.engine.makeRoom(NOW)?.restText).to.equal('ERR DB capacity quota exceeded');
   });
 
-  it('lets the longest unused keys go with allkeys-lru', () => {
+  it('evicts the least recently used keys with allkeys-lru', () => {
     const bench = bounded('allkeys-lru');
     fill(bench, 10);
     bench.nowMs += 1000;
@@ -77,7 +77,7 @@ describe('a database that has reached maxmemory', () => {
     expect(bench.engine.statistics.evictedKeys).to.be.greaterThan(30);
   });
 
-  it('keeps what is used often with allkeys-lfu', () => {
+  it('keeps frequently used keys with allkeys-lfu', () => {
     const bench = bounded('allkeys-lfu');
     bench.line('SET often xxxxxxxxxxxxxxxxxxxx');
     for (let i = 0; i < 500; i += 1) bench.line('GET often');
@@ -85,7 +85,7 @@ describe('a database that has reached maxmemory', () => {
     expect(bench.engine.keyspace.exists('often')).to.equal(true);
   });
 
-  it('lets go of what expires first with volatile-ttl, and of nothing that does not expire', () => {
+  it('evicts the keys that expire first with volatile-ttl, and none without expiry', () => {
     const bench = bounded('volatile-ttl');
     bench.line('SET stays x');
     bench.line(`SET soon ${'x'.repeat(20)} EX 1000`);
@@ -96,7 +96,7 @@ describe('a database that has reached maxmemory', () => {
   });
 
   for (const policy of ['allkeys-random', 'volatile-random', 'volatile-lru', 'volatile-lfu']) {
-    it(`stays within its bound with ${policy}, and journals what it let go`, () => {
+    it(`stays within its bound with ${policy}, and journals evicted keys`, () => {
       const bench = bounded(policy);
       for (let i = 0; i < 100; i += 1) grow(bench, `SET key:${i} ${'x'.repeat(20)} EX 100000`);
       expect(bench.engine.keyspace.size).to.be.within(5, 25);
@@ -105,7 +105,7 @@ describe('a database that has reached maxmemory', () => {
     });
   }
 
-  it('refuses growth when a policy finds nothing to let go', () => {
+  it('refuses growth when its policy finds no key to evict', () => {
     const bench = bounded('volatile-lru');
     let refusal: string | undefined;
     for (let i = 0; i < 100 && refusal === undefined; i += 1) refusal = grow(bench, `SET key:${i} ${'x'.repeat(20)}`);

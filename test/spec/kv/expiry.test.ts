@@ -14,7 +14,7 @@ function benchAfterExpiry(): KvBench {
   return bench;
 }
 
-describe('key-value: keys whose instant has passed', () => {
+describe('key-value: expired keys', () => {
   const reads: [string, unknown][] = [
     ['GET k', null],
     ['STRLEN k', 0],
@@ -38,7 +38,7 @@ describe('key-value: keys whose instant has passed', () => {
     ['SCAN 0', ['0', ['kept']]],
   ];
   for (const [line, reply] of reads) {
-    it(`are not there for ${line}, which records nothing`, () => {
+    it(`are invisible to ${line}, which records no effect`, () => {
       const bench = benchAfterExpiry();
       const result = bench.line(line);
       expect(readable(result.reply)).to.deep.equal(reply);
@@ -76,7 +76,7 @@ describe('key-value: keys whose instant has passed', () => {
     ['COPY kept k', 1, ['DEL k', 'COPY kept k REPLACE']],
   ];
   for (const [line, reply, effects] of writes) {
-    it(`are removed and recorded when ${line} meets them`, () => {
+    it(`are removed and recorded when ${line} accesses them`, () => {
       const bench = benchAfterExpiry();
       const result = bench.line(line);
       expect(readable(result.reply)).to.deep.equal(reply);
@@ -85,7 +85,7 @@ describe('key-value: keys whose instant has passed', () => {
     });
   }
 
-  it('is the last that a number holds exactly for all that is later', () => {
+  it('expire at the largest exact number when a later instant is given', () => {
     const bench = new KvBench();
     bench.line('SET k v');
     const { reply, effects } = bench.line('PEXPIREAT k 9223372036854775807');
@@ -103,7 +103,7 @@ describe('key-value: keys whose instant has passed', () => {
     expect(bench.line('DBSIZE').reply).to.equal(1);
   });
 
-  it('are visible to the last millisecond before', () => {
+  it('are visible until the last millisecond before their expiry', () => {
     const bench = benchAfterExpiry();
     bench.nowMs = AT - 1;
     expect(bench.line('GET k').reply).to.equal('5');

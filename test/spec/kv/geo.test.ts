@@ -5,8 +5,8 @@ import { describeCases } from './describe-cases.js';
 
 describeCases('kv: geo', GEO_CASES);
 
-describe('kv: keys of GEORADIUS', () => {
-  it('are the source, and the destination that counts', () => {
+describe('key-value: keys of GEORADIUS', () => {
+  it('are the source, and the last destination', () => {
     const words = 'GEORADIUS g 1 2 3 km STORE a STOREDIST b'.split(' ');
     expect(accessedKeysOf(findCommand(words) as CommandSpec, words)).to.deep.equal([
       { key: 'g', position: 1, access: 'read', part: 0 },

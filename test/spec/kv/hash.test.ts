@@ -8,7 +8,7 @@ import { describeCases } from './describe-cases.js';
 
 describeCases('key-value commands: hashes', HASH_CASES);
 
-/** `h` has a field `gone` that has expired and one that has not; `e` has nothing else. */
+/** `h` has a field `gone` that has expired and one that has not; `e` has only expired fields. */
 function benchAfterExpiry(): KvBench {
   const bench = new KvBench();
   bench.line('HSET h gone 1 kept 2');
@@ -18,7 +18,7 @@ function benchAfterExpiry(): KvBench {
   return bench;
 }
 
-describe('key-value: fields whose instant has passed', () => {
+describe('key-value: expired fields', () => {
   const reads: [string, unknown][] = [
     ['HGET h gone', null],
     ['HMGET h gone kept', [null, '2']],
@@ -40,7 +40,7 @@ describe('key-value: fields whose instant has passed', () => {
     ['KEYS *', ['h']],
   ];
   for (const [line, reply] of reads) {
-    it(`are not there for ${line}, which records nothing`, () => {
+    it(`are invisible to ${line}, which records no effect`, () => {
       const bench = benchAfterExpiry();
       const result = bench.line(line);
       expect(readable(result.reply)).to.deep.equal(reply);
@@ -61,7 +61,7 @@ describe('key-value: fields whose instant has passed', () => {
     ['SADD e a', 1, ['DEL e', 'SADD e a']],
   ];
   for (const [line, reply, effects] of writes) {
-    it(`are removed and recorded when ${line} meets them`, () => {
+    it(`are removed and recorded when ${line} accesses them`, () => {
       const bench = benchAfterExpiry();
       const result = bench.line(line);
       expect(readable(result.reply)).to.deep.equal(reply);
@@ -70,7 +70,7 @@ describe('key-value: fields whose instant has passed', () => {
     });
   }
 
-  it('are removed by themselves, a bounded number at a time', () => {
+  it('are removed in the background, a bounded number at a time', () => {
     const bench = new KvBench();
     for (let i = 0; i < 3000; i += 1) bench.line(`HSETEX h PX ${i < 2500 ? 1000 : 9000} FIELDS 1 field:${i} v`);
     bench.nowMs = NOW + 999;
@@ -90,11 +90,11 @@ describe('key-value: fields whose instant has passed', () => {
     bench.expectReplayed();
   });
 
-  it('are still to expire after the hash was renamed, and are no longer once it was deleted', () => {
+  it('still expire after the hash was renamed, and not after it was deleted', () => {
     const bench = new KvBench();
     bench.line('HSETEX h PX 1000 FIELDS 1 a 1');
     bench.line('RENAME h i');
-    expect(bench.engine.keyspace.perishing).to.equal(1);
+    expect(bench.engine.keyspace.keysWithFieldExpiry).to.equal(1);
     bench.nowMs = NOW + 1000;
     expect(bench.expireDue(10)).to.deep.equal(['HDEL i a']);
     bench.line('HSETEX h PX 1000 FIELDS 1 a 1');
@@ -106,8 +106,8 @@ describe('key-value: fields whose instant has passed', () => {
   });
 });
 
-describe('key-value: hashes at large', () => {
-  it('are met whole by HSCAN while they grow from small to large, and fields come and go', () => {
+describe('key-value: large hashes', () => {
+  it('are returned completely by HSCAN while they grow from small to large, and fields come and go', () => {
     const bench = new KvBench();
     for (let i = 0; i < 1000; i += 1) bench.line(`HSET h stays:${i} v`);
     const met = new Set<string>();
@@ -132,7 +132,7 @@ describe('key-value: hashes at large', () => {
     expect(readable(bench.line('HLEN h').reply)).to.equal(1);
   });
 
-  it('are drawn from at most a million times by one command', () => {
+  it('return at most a million fields with HRANDFIELD', () => {
     const bench = new KvBench();
     bench.line('HSET h a 1');
     expect((bench.line('HRANDFIELD h -1000000').reply as string[]).length).to.equal(1_000_000);
@@ -154,7 +154,7 @@ describe('key-value: hashes at large', () => {
     }
   });
 
-  it('have the encodings Redis says they have', () => {
+  it('have the encodings of Redis', () => {
     const bench = new KvBench();
     const encoding = (): unknown => bench.line('OBJECT ENCODING h').reply;
     bench.line('HSET h a 1');
@@ -191,7 +191,7 @@ describe('key-value: events of hashes', () => {
     ['HGETDEL h FIELDS 1 b', ['hdel h']],
     ['HDEL h a', ['hdel h', 'del h']],
   ];
-  it('have the names and the order they have in Redis', () => {
+  it('have the names and the order of Redis', () => {
     const heard: string[] = [];
     const audience: Audience = {
       ...NO_AUDIENCE,
@@ -218,11 +218,11 @@ describe('key-value: events of hashes', () => {
   });
 });
 
-describe('key-value: instants of fields', () => {
+describe('key-value: expiry times of fields', () => {
   const far = 9_007_199_254_740_991;
   const latest = 2 ** 46 - 1;
 
-  it('end over the native protocol where they end in Redis, and are judged first', () => {
+  it('have the maximum of Redis over RESP, and are checked first', () => {
     const bench = new KvBench();
     bench.caller = { face: 'resp' };
     bench.line('HSET h a 1');
@@ -239,7 +239,7 @@ describe('key-value: instants of fields', () => {
     }
   });
 
-  it('stay as they are, but in a payload of DUMP, which Redis has to read', () => {
+  it('are stored exactly, except in a payload of DUMP, which Redis has to read', () => {
     const bench = new KvBench();
     bench.line('HSET h a 1 b 2');
     bench.line(`HPEXPIREAT h ${far} FIELDS 1 a`);

@@ -6,7 +6,7 @@ import { describeCases } from './describe-cases.js';
 describeCases('key-value commands: hyperloglog', HYPERLOGLOG_CASES);
 
 describe('HyperLogLogs', () => {
-  it('go from sparse to dense at their limit, and replay to the same bytes', () => {
+  it('change from sparse to dense at their limit, and replay to the same bytes', () => {
     const bench = new KvBench();
     let form = 1;
     for (let i = 0; i < 3000; i += 1) {
@@ -23,7 +23,7 @@ describe('HyperLogLogs', () => {
     bench.expectRebuilt();
   });
 
-  it('refuse what is corrupt', () => {
+  it('refuse a corrupt value', () => {
     const bench = new KvBench();
     bench.run(['SET', 'h', `HYLL\x01${'\0'.repeat(10)}\x80\x00`]);
     const corrupt = '-INVALIDOBJ Corrupted HLL object detected';

@@ -1,11 +1,14 @@
-/** No server here has the module to compare with: random programs prove the laws that hold without one. Proves JD1. */
+/**
+ * No server with the JSON module is available: random programs prove the properties that need no comparison. Proves
+ * JD1.
+ */
 import { expect } from 'chai';
 import { inOneStep, JsonDocument, measured } from '../../../src/domain/kv/types/json/index.js';
 import { KvBench, readable } from '../../support/kv-bench.js';
 import { Dice } from '../../support/random-programs/index.js';
 import { json } from '../../support/random-programs/json.js';
 
-/** A path to one place and no other. */
+/** A path to exactly one value. */
 const CONCRETE = /^\$(\[\d+\]|\["([^"\\]|\\["\\])*"\])*$/;
 
 const SEEDS = Number(process.env.JSON_SEEDS ?? 20);
@@ -13,7 +16,7 @@ const STEPS = 500;
 
 describe('key-value: random programs of the JSON family', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
-    it(`replay and are rebuilt to the same documents, and count their bytes (seed ${seed})`, () => {
+    it(`replay and are rebuilt to the same documents, with the same byte counts (seed ${seed})`, () => {
       const bench = new KvBench(seed);
       bench.onEffect = ([name = '', , path = '']) => {
         if (name.startsWith('JSON.')) expect(path, name).to.match(CONCRETE);

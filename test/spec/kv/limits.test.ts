@@ -1,13 +1,18 @@
 import { expect } from 'chai';
 import {
+  admit,
   type CommandSpec,
   ErrorReply,
   findCommand,
   KvEngine,
   MAX_AWAITED_KEYS,
+  MAX_LIBRARIES,
+  MAX_LIBRARIES_BYTES,
+  MAX_LIBRARY_BYTES,
   MAX_RECORD_BYTES,
   MAX_SCAN_COUNT,
   NIL_ARRAY,
+  type Reply,
 } from '../../../src/domain/kv/index.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
@@ -17,7 +22,7 @@ const TOO_LARGE = '-ERR max single record size exceeded';
 describe('key-value: limits', () => {
   const largest = 'x'.repeat(MAX_RECORD_BYTES);
 
-  it('hold a value of the largest size, and not a byte more', () => {
+  it('allow a value of the largest size, and not a byte more', () => {
     const { engine } = new KvBench();
     engine.keyspace.set('k', largest);
     const bench = new KvBench();
@@ -30,7 +35,48 @@ describe('key-value: limits', () => {
     expect(bench.engine.keyspace.size).to.equal(1);
   });
 
-  describe('of a command that may wait', () => {
+  describe('of function libraries', () => {
+    const library = (name: string, padding = '') =>
+      `#!lua name=${name}\n${padding}\nredis.register_function('f${name}', function() return '${name}' end)`;
+    const ask = (engine: KvEngine, ...words: string[]) =>
+      readable(engine.execute(findCommand(words) as CommandSpec, words, NOW) as never);
+    const load = (engine: KvEngine, source: string) => ask(engine, 'FUNCTION', 'LOAD', 'REPLACE', source);
+
+    it('allow the largest number of libraries, refuse FUNCTION LOAD and RESTORE of one more, and allow a replacement', () => {
+      const { engine } = new KvBench();
+      for (let i = 0; i < MAX_LIBRARIES; i += 1) engine.libraries.set(`l${i}`, library(`l${i}`));
+      const refusal =
+        /^-ERR too many libraries: a database has at most 1000, and 'more' would be one more; delete some/;
+      expect(load(engine, library('more'))).to.match(refusal);
+      const { engine: other } = new KvBench();
+      load(other, library('more'));
+      const payload = ask(other, 'FUNCTION', 'DUMP') as string;
+      expect(ask(engine, 'FUNCTION', 'RESTORE', payload)).to.match(refusal);
+      expect(load(engine, library('l7', '-- replaced'))).to.equal('l7');
+      ask(engine, 'FUNCTION', 'DELETE', 'l8');
+      expect(load(engine, library('more'))).to.equal('more');
+    });
+
+    it('allow the largest number of bytes, and refuse more', () => {
+      const { engine } = new KvBench();
+      const large = library('large', `-- ${'x'.repeat(MAX_LIBRARY_BYTES - 100)}`);
+      const count = Math.floor(MAX_LIBRARIES_BYTES / large.length);
+      for (let i = 0; i < count; i += 1) engine.libraries.set(`l${i}`, large);
+      expect(load(engine, large)).to.match(
+        /^-ERR too many libraries: with 'large' they would have \d+ bytes, at most 67108864/,
+      );
+      expect(load(engine, library('large', `-- ${'x'.repeat(MAX_LIBRARY_BYTES)}`))).to.match(
+        /^-ERR the library is too large: \d+ bytes, at most 1048576/,
+      );
+      ask(engine, 'FUNCTION', 'FLUSH');
+      expect(load(engine, large)).to.equal('large');
+      expect(engine.libraries.bytes).to.equal(large.length);
+      ask(engine, 'FUNCTION', 'DELETE', 'large');
+      expect(engine.libraries.bytes).to.equal(0);
+    });
+  });
+
+  describe('of a blocking command', () => {
     const caller = { face: 'resp', mayBlock: true } as const;
     const ids = (keys: readonly string[], id: string) => keys.map(() => id);
 
@@ -44,7 +90,7 @@ describe('key-value: limits', () => {
       ['XREAD', (keys) => ['XREAD', 'BLOCK', '0', 'STREAMS', ...keys, ...ids(keys, '$')]],
       ['XREADGROUP', (keys) => ['XREADGROUP', 'GROUP', 'g', 'c', 'BLOCK', '0', 'STREAMS', ...keys, ...ids(keys, '>')]],
     ] satisfies [string, (keys: readonly string[]) => string[]][]) {
-      it(`let ${name} have as many keys as there may be, and not one more`, () => {
+      it(`allow ${name} the largest number of keys, and not one more`, () => {
         const { engine } = new KvBench();
         const reply = (count: number) => {
           const keys = Array.from({ length: count }, () => 'k');
@@ -58,14 +104,14 @@ describe('key-value: limits', () => {
       });
     }
 
-    it('leave those alone that do not wait', () => {
+    it('do not apply to commands that do not block', () => {
       const bench = new KvBench();
       const keys = Array.from({ length: MAX_AWAITED_KEYS + 1 }, () => 'k');
       expect(bench.run(['XREAD', 'STREAMS', ...keys, ...ids(keys, '0')]).reply).to.equal(NIL_ARRAY);
     });
   });
 
-  it('let APPEND and SETRANGE lengthen a string to what a command of its database may hold', () => {
+  it('let APPEND and SETRANGE lengthen a string up to the command size of its database', () => {
     const bench = new KvBench();
     bench.engine.maxCommandBytes = 10;
     const tooLong = '-ERR string exceeds maximum allowed size. Limit: 10 bytes, Actual: 11 bytes';
@@ -83,7 +129,7 @@ describe('key-value: limits', () => {
     bench.expectReplayed();
   });
 
-  it('leave a longer string as it is, to be read in parts and written within', () => {
+  it('keep a longer string readable in parts and writable within', () => {
     const bench = new KvBench();
     bench.engine.replay(['SET', 'k', '0123456789abc']);
     bench.engine.maxCommandBytes = 10;
@@ -94,20 +140,31 @@ describe('key-value: limits', () => {
     expect(bench.line('GETRANGE k 8 -1').reply).to.equal('89abC');
   });
 
-  it('end strings that SETBIT, BITFIELD and BITOP make at the largest record', () => {
-    const bench = new KvBench();
-    bench.engine.maxCommandBytes = 10;
+  it('end strings of SETBIT, BITFIELD and BITOP at the largest record', () => {
+    // Without a replay of each effect, which would copy 100 MB once more.
+    const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() });
+    engine.maxCommandBytes = 10;
+    const run = (line: string): unknown => {
+      const words = line.split(' ');
+      const reply = readable(engine.execute(admit(words) as CommandSpec, words, 0) as Reply);
+      engine.effects.take();
+      return reply;
+    };
     const last = MAX_RECORD_BYTES * 8 - 1;
-    expect(bench.line('SETBIT bits 87 1').reply).to.equal(0);
-    expect(readable(bench.line(`SETBIT bits ${last + 1} 1`).reply)).to.equal(TOO_LARGE);
-    expect(readable(bench.line(`BITFIELD bits SET u8 ${last - 6} 1`).reply)).to.equal(TOO_LARGE);
-    expect(bench.line(`SETBIT bits ${last} 1`).reply).to.equal(0);
-    expect(bench.line('BITOP NOT other bits').reply).to.equal(MAX_RECORD_BYTES);
-    bench.engine.replay(['APPEND', 'bits', 'x']);
-    expect(readable(bench.line('BITOP NOT other bits').reply)).to.equal(TOO_LARGE);
+    for (const existing of [0, 1]) {
+      expect(run(`SETBIT bits ${last + 1} 1`)).to.equal(TOO_LARGE);
+      expect(run(`BITFIELD bits SET u8 ${last - 6} 1`)).to.equal(TOO_LARGE);
+      expect(engine.keyspace.size).to.equal(existing);
+      expect(run('SETBIT bits 87 1')).to.equal(existing);
+    }
+    expect(run(`SETBIT bits ${last} 1`)).to.equal(0);
+    expect(run(`SETBIT bits ${last} 0`)).to.equal(1);
+    expect(run('BITOP NOT other bits')).to.equal(MAX_RECORD_BYTES);
+    engine.replay(['APPEND', 'bits', 'x']);
+    expect(run('BITOP NOT other bits')).to.equal(TOO_LARGE);
   });
 
-  it('say over REST of a string that is too long for an answer how it is read, and take none such away', () => {
+  it('explain over REST how to read a string that is too long for an answer, and do not remove it', () => {
     const bench = new KvBench();
     bench.engine.maxCommandBytes = 10;
     bench.line('SETBIT k 87 1');
@@ -130,20 +187,20 @@ describe('key-value: limits', () => {
     expect(bench.line('GETDEL k').reply).to.have.length(11);
   });
 
-  it('never refuse what the journal holds already', () => {
+  it('never refuse an effect that is already in the journal', () => {
     const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() });
     engine.replay(['SET', 'k', `${largest}x`]);
     engine.replay(['APPEND', 'k', 'x']);
     expect(engine.keyspace.peekString('k')?.length).to.equal(MAX_RECORD_BYTES + 2);
   });
 
-  it('refuse LCS where it would take long', () => {
+  it('refuse LCS of too long strings', () => {
     const bench = new KvBench();
     for (const key of ['a', 'b']) bench.run(['SET', key, 'x'.repeat(4000)]);
     expect(readable(bench.line('LCS a b LEN').reply)).to.match(/^-ERR Insufficient memory/);
   });
 
-  it('do not end where a command has very many words', () => {
+  it('do not apply to the number of words of a command', () => {
     const bench = new KvBench();
     const keys = Array.from({ length: 130_000 }, (_, index) => `key:${index}`);
     expect(readable(bench.run(['MSET', ...keys.flatMap((key) => [key, 'v'])]).reply)).to.equal('+OK');
@@ -152,7 +209,7 @@ describe('key-value: limits', () => {
     bench.expectReplayed();
   });
 
-  it('bound a step of SCAN whatever it is asked for', () => {
+  it('bound a step of SCAN for any COUNT', () => {
     const bench = new KvBench();
     for (let i = 0; i < 2 * MAX_SCAN_COUNT; i += 1) bench.engine.keyspace.set(`key:${i}`, '');
     const [cursor, keys] = bench.line('SCAN 0 COUNT 9223372036854775807').reply as [string, string[]];
@@ -160,7 +217,7 @@ describe('key-value: limits', () => {
     expect(keys.length).to.be.within(MAX_SCAN_COUNT, MAX_SCAN_COUNT + 10);
   });
 
-  it('let SCAN meet every key that stays, once, while others come and go', () => {
+  it('let SCAN return every key that stays, once, while others come and go', () => {
     const bench = new KvBench();
     for (let i = 0; i < 5000; i += 1) bench.line(`SET stays:${i} x`);
     const met: string[] = [];

@@ -14,7 +14,7 @@ import { describeCases } from './describe-cases.js';
 describeCases('key-value commands: list', LIST_CASES);
 
 describe('lists', () => {
-  it('are not waited for longer than there are instants, however the time is written', () => {
+  it('BLPOP refuses a timeout beyond the last instant, in any notation', () => {
     const answers = ['0x7FFFFFFFFFFFFF', '1e300', '0xg'].map((time) =>
       readable(new KvBench().line(`BLPOP l ${time}`).reply),
     );
@@ -22,7 +22,7 @@ describe('lists', () => {
     expect(answers).to.deep.equal([beyond, beyond, malformed]);
   });
 
-  it('tell of what happened to them, in the order of Redis', () => {
+  it('send the keyspace events of Redis, in its order', () => {
     const heard: string[] = [];
     const bench = new KvBench();
     const { engine } = bench;
@@ -54,7 +54,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('let a command wait for the keys it names', () => {
+  it('let a command wait for the keys that it names', () => {
     const bench = new KvBench();
     bench.caller = { face: 'resp', mayBlock: true };
     for (const [line, keys, timeoutMs] of [
@@ -69,7 +69,7 @@ describe('lists', () => {
     }
   });
 
-  it('are gone through in slices when they are long', () => {
+  it('are read in slices when they are long', () => {
     const bench = new KvBench();
     const items = Array.from({ length: 30_000 }, (_, index) => `n${index % 100}`);
     bench.run(['RPUSH', 'l', ...items]);
@@ -92,7 +92,7 @@ describe('lists', () => {
     }
   });
 
-  it('end at the largest record, and not a byte before', () => {
+  it('hold as many bytes as the largest record, and no more', () => {
     const bench = new KvBench();
     const half = 'x'.repeat(MAX_RECORD_BYTES / 2);
     bench.run(['RPUSH', 'l', half]);

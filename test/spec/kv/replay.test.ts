@@ -11,7 +11,7 @@ const FACTS = { nowMicros: () => 0, info: () => new Map() };
 
 describe('key-value: replay', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
-    it(`of the effects gives the keyspace that random commands made, while time goes on (seed ${seed})`, () => {
+    it(`of the effects gives the keyspace of the random commands, while time passes (seed ${seed})`, () => {
       const bench = new KvBench(seed);
       const commands = new RandomCommands(seed, NEWEST);
       const { float } = seededRandom(seed * 7919);
@@ -39,7 +39,7 @@ describe('key-value: replay', () => {
   it('stops at an effect that does not apply', () => {
     const engine = new KvEngine(seededRandom(1), FACTS);
     engine.replay(['SET', 'k', 'abc']);
-    expect(() => engine.replay(['NOSUCH', 'k'])).to.throw('unknown command');
+    expect(() => engine.replay(['NOSUCH', 'k'])).to.throw('the effect NOSUCH, which this program does not know');
     expect(() => engine.replay(['RENAME', 'missing', 'k'])).to.throw('refused');
   });
 });

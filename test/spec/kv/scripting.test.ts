@@ -9,7 +9,7 @@ import { describeCases } from './describe-cases.js';
 describeCases('kv: scripts', SCRIPTING_CASES);
 describeCases('kv: functions', FUNCTIONS_CASES);
 
-describe('kv: scripts and functions whose machine is lost', () => {
+describe('key-value: scripts and functions after a loss of their Lua machine', () => {
   const LIBRARY = "#!lua name=lib\nredis.register_function('twice', function(_, args) return args[1] * 2 end)";
   const SCRIPT = "return redis.call('INCR', KEYS[1])";
 
@@ -21,7 +21,7 @@ describe('kv: scripts and functions whose machine is lost', () => {
     return { bench, ask, digest };
   };
 
-  it('go on as before: what they are is not in it (LSH3)', () => {
+  it('keep working, because their sources are not in it (LSH3)', () => {
     const { bench, ask, digest } = inOneWith();
     for (let turn = 1; turn <= 3; turn += 1) {
       expect(ask('EVALSHA', digest, '1', 'n')).to.equal(turn);
@@ -30,7 +30,7 @@ describe('kv: scripts and functions whose machine is lost', () => {
     }
   });
 
-  it('and all that was remembered with it: libraries are there, and a script is when it comes again (LSH3)', () => {
+  it('are loaded again: libraries immediately, and a script when it is sent again (LSH3)', () => {
     const { bench, ask, digest } = inOneWith();
     const host = scriptHost(bench.engine.libraries);
     expect(ask('FCALL', 'twice', '0', '4')).to.equal(8);
@@ -45,12 +45,12 @@ describe('kv: scripts and functions whose machine is lost', () => {
   });
 });
 
-describe('kv: words that scripts give and return', () => {
+describe('key-value: strings passed to and returned from scripts', () => {
   const LONGEST_KEPT = 40;
   const ask = (bench: KvBench, script: string, ...args: string[]) =>
     readable(bench.run(['EVAL', script, '0', ...args]).reply);
 
-  it('are those that are there, though others lay in the same place before (LME1)', () => {
+  it('are current ones, even if others had the same address before (LME1)', () => {
     const bench = new KvBench();
     const script = `
       local wrong = 0
@@ -74,7 +74,7 @@ describe('kv: words that scripts give and return', () => {
     }
   });
 
-  it('are read anew when the memory has grown meanwhile', () => {
+  it('are read correctly after the memory has grown', () => {
     const bench = new KvBench();
     const script = `
       local large = string.rep('x', 4000000)
@@ -83,7 +83,7 @@ describe('kv: words that scripts give and return', () => {
     expect(ask(bench, script)).to.deep.equal([4_000_001, 'short', [1, 1, null, 'behind']]);
   });
 
-  it('end a list at its first nil, wherever Lua keeps its items', () => {
+  it('end a list at its first nil, for any internal layout of the table', () => {
     const bench = new KvBench();
     expect(ask(bench, "local t = {'a', nil, 'c'} return t")).to.deep.equal(['a']);
     expect(ask(bench, "local t = {} t[1] = 'a' t[2] = 'b' t[4] = 'd' return t")).to.deep.equal(['a', 'b']);

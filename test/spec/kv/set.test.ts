@@ -14,8 +14,8 @@ function benchWith(count: number): KvBench {
   return bench;
 }
 
-describe('key-value: sets at large', () => {
-  it('are met whole by SSCAN while they grow from small to large, and members come and go', () => {
+describe('key-value: large sets', () => {
+  it('are returned completely by SSCAN while they grow from small to large, and members come and go', () => {
     const bench = benchWith(1000);
     const met = new Set<string>();
     let cursor = '0';
@@ -32,7 +32,7 @@ describe('key-value: sets at large', () => {
     expect(met.size).to.equal(1000);
   });
 
-  it('lose what SPOP takes, in effects of bounded size', () => {
+  it('lose the members that SPOP takes, in effects of bounded size', () => {
     const bench = benchWith(20_000);
     const { reply, effects } = bench.line('SPOP s 9000');
     const popped = readable(reply) as string[];
@@ -44,7 +44,7 @@ describe('key-value: sets at large', () => {
     bench.expectRebuilt();
   });
 
-  it('are drawn from without repetition, and with', () => {
+  it('give random members without repetition, and with repetition', () => {
     const bench = benchWith(2000);
     const distinct = bench.line('SRANDMEMBER s 300').reply as string[];
     expect(new Set(distinct).size).to.equal(300);
@@ -80,7 +80,7 @@ describe('key-value: sets at large', () => {
     expect(bench.line('SCARD t').reply).to.equal(1);
   });
 
-  it('have the encodings Redis says they have', () => {
+  it('have the encodings of Redis', () => {
     const bench = new KvBench();
     const encodingAfter = (...words: string[]): unknown => {
       bench.run(['SADD', 's', ...words]);
@@ -117,7 +117,7 @@ describe('key-value: events of sets', () => {
     ['SINTERSTORE d s nokey', ['del d']],
     ['SDIFFSTORE d s s', []],
   ];
-  it('have the names and the order they have in Redis', () => {
+  it('have the names and the order of Redis', () => {
     const heard: string[] = [];
     const audience: Audience = {
       ...NO_AUDIENCE,

@@ -7,7 +7,7 @@ import { describeCases } from './describe-cases.js';
 
 describeCases('kv: sorted sets', SORTED_SET_CASES);
 
-/** A bench with a set of so many members, `m0` with score 0 and on. */
+/** A bench with a set of this many members, `m0` with score 0 and so on. */
 function benchWith(size: number): KvBench {
   const bench = new KvBench();
   const words = ['ZADD', 'k'];
@@ -16,8 +16,8 @@ function benchWith(size: number): KvBench {
   return bench;
 }
 
-describe('kv: sorted sets beyond single replies', () => {
-  it('records a large change in effects of bounded size', () => {
+describe('key-value: large sorted sets', () => {
+  it('record a large change in effects of bounded size', () => {
     const bench = benchWith(20_000);
     const longest: number[] = [];
     bench.onEffect = (words) => longest.push(words.join(' ').length);
@@ -28,7 +28,7 @@ describe('kv: sorted sets beyond single replies', () => {
     bench.expectRebuilt();
   });
 
-  it('keeps a sign on zero through its effects', () => {
+  it('keep the sign of zero through their effects', () => {
     const bench = new KvBench();
     expect(bench.line('ZADD k -0 a').effects).to.deep.equal(['ZADD k -0 a']);
     expect(readable(bench.line('ZSCORE k a').reply)).to.equal('-0');
@@ -36,7 +36,7 @@ describe('kv: sorted sets beyond single replies', () => {
     bench.expectRebuilt();
   });
 
-  it('meets every member in a scan of a large set that loses others meanwhile', () => {
+  it('return every member in a scan while they lose others', () => {
     const bench = benchWith(3000);
     const met = new Set<string>();
     let cursor = '0';
@@ -51,7 +51,7 @@ describe('kv: sorted sets beyond single replies', () => {
     for (let i = 0; i < 2000; i += 1) expect(met.has(`m${i}`), `m${i}`).to.equal(true);
   });
 
-  it('draws distinct members from a large set, few and many', () => {
+  it('give distinct random members, few and many', () => {
     const bench = benchWith(3000);
     for (const count of [10, 1000, 2999, 3000]) {
       const drawn = bench.line(`ZRANDMEMBER k ${count}`).reply as string[];
@@ -59,13 +59,13 @@ describe('kv: sorted sets beyond single replies', () => {
     }
   });
 
-  it('draws a million members with repetition and no more', () => {
+  it('give at most a million random members with repetition', () => {
     const bench = benchWith(1);
     expect(bench.line('ZRANDMEMBER k -1000000').reply).to.have.length(1_000_000);
     expect(readable(bench.line('ZRANDMEMBER k -1000001').reply)).to.equal('-ERR value is out of range');
   });
 
-  it('refuses a set larger than a record, and changes nothing', () => {
+  it('refuse to grow beyond the largest record, without a change', () => {
     const bench = benchWith(1);
     const half = 'x'.repeat(MAX_RECORD_BYTES - 20);
     const { reply, effects } = bench.run(['ZADD', 'k', '1', half, '2', 'y'.repeat(20)]);
@@ -74,7 +74,7 @@ describe('kv: sorted sets beyond single replies', () => {
     expect(bench.line('ZCARD k').reply).to.equal(1);
   });
 
-  it('waits for a member where it may', () => {
+  it('let commands wait for a member where they may block', () => {
     const bench = new KvBench();
     bench.caller = { face: 'resp', mayBlock: true };
     for (const line of ['BZPOPMIN k l 1.5', 'BZMPOP 1.5 2 k l MIN']) {
@@ -84,7 +84,7 @@ describe('kv: sorted sets beyond single replies', () => {
     }
   });
 
-  it('is sliced only where there is much to do', () => {
+  it('are processed in slices only where there is much work', () => {
     const bench = benchWith(6000);
     const isSliced = (line: string): boolean => {
       const words = line.split(' ');
@@ -105,7 +105,7 @@ describe('kv: sorted sets beyond single replies', () => {
     }
   });
 
-  it('tells of the encoding Redis would choose, and keeps to it', () => {
+  it('report the encoding that Redis would choose, and keep it', () => {
     const bench = benchWith(128);
     const encoding = (): unknown => (bench.engine.keyspace.peek('k') as { encoding: string }).encoding;
     expect(encoding()).to.equal('listpack');
@@ -115,7 +115,7 @@ describe('kv: sorted sets beyond single replies', () => {
     expect(encoding()).to.equal('skiplist');
   });
 
-  it('has the encoding of as many members as are given, the same or not', () => {
+  it('have the encoding for the number of given members, equal or not', () => {
     for (const [times, encoding] of [
       [128, 'listpack'],
       [129, 'skiplist'],

@@ -11,8 +11,8 @@ const WAITS: Caller = { face: 'resp', mayBlock: true };
 
 describeCases('key-value commands: streams', STREAM_CASES);
 
-describe('key-value commands: streams of some length', () => {
-  it('trims with ~ almost exactly over REST, by whole nodes over the native protocol', () => {
+describe('key-value commands: longer streams', () => {
+  it('trim with ~ almost exactly over REST, and by whole nodes over RESP', () => {
     for (const [face, left] of [
       ['rest', 30],
       ['resp', 100],
@@ -24,13 +24,13 @@ describe('key-value commands: streams of some length', () => {
     }
   });
 
-  it('trims at most LIMIT entries with ~', () => {
+  it('trim at most LIMIT entries with ~', () => {
     const bench = filled(1000);
     bench.caller = { face: 'resp' };
     expect(bench.line('XTRIM s MAXLEN ~ 0 LIMIT 250').reply).to.equal(200);
   });
 
-  it('counts whole nodes against LIMIT, though DELREF and ACKED look at each entry of them', () => {
+  it('count whole nodes against LIMIT, although DELREF and ACKED check each of their entries', () => {
     for (const [line, removed, read] of [
       ['XTRIM s MAXLEN ~ 30 LIMIT 250 DELREF', 200, false],
       ['XTRIM s MAXLEN ~ 950 LIMIT 99 DELREF', 0, false],
@@ -52,13 +52,13 @@ describe('key-value commands: streams of some length', () => {
     }
   });
 
-  it('trims to LIMIT exactly over REST', () => {
+  it('trim to LIMIT exactly over REST', () => {
     for (const references of ['KEEPREF', 'DELREF', 'ACKED']) {
       expect(filled(1000).line(`XTRIM s MAXLEN ~ 30 LIMIT 250 ${references}`).reply, references).to.equal(250);
     }
   });
 
-  it('answers, trims and rebuilds more entries than one slice has', () => {
+  it('answer, trim and rebuild more entries than one slice has', () => {
     const bench = filled(7000);
     for (const line of ['XRANGE s - +', 'XREVRANGE s + -']) {
       expect(bench.line(line).reply, line).to.have.length(7000);
@@ -74,7 +74,7 @@ describe('key-value commands: streams of some length', () => {
     bench.expectRebuilt();
   });
 
-  it('refuses an entry that would take it past the largest record', () => {
+  it('refuse an entry that would exceed the largest record', () => {
     const bench = filled(1);
     const half = 'x'.repeat(MAX_RECORD_BYTES / 2);
     expect(bench.run(['XADD', 's', '2-1', 'f', half]).reply).to.equal('2-1');
@@ -82,7 +82,7 @@ describe('key-value commands: streams of some length', () => {
     expect(bench.line('XLEN s').reply).to.equal(2);
   });
 
-  it('rebuilds what is pending and has been deleted, and a stream that is empty', () => {
+  it('rebuild pending deleted entries, and an empty stream', () => {
     const bench = filled(10);
     bench.line('XGROUP CREATE s g 0');
     bench.line('XREADGROUP GROUP g c STREAMS s >');
@@ -96,7 +96,7 @@ describe('key-value commands: streams of some length', () => {
   });
 
   for (const entries of [10, 5000]) {
-    it(`takes what is pending and has been deleted along by COPY and by DUMP, of ${entries} entries`, () => {
+    it(`include pending deleted entries in COPY and DUMP, with ${entries} entries`, () => {
       const bench = filled(entries);
       const kept = entries / 2;
       bench.line('XGROUP CREATE s g 0');
@@ -127,7 +127,7 @@ describe('key-value commands: streams of some length', () => {
 });
 
 describe('key-value commands: consumer groups over REST', () => {
-  it('make no consumer for a read with NOACK', () => {
+  it('create no consumer for a read with NOACK', () => {
     const bench = filled(3);
     bench.line('XGROUP CREATE s g 0');
     bench.line('XREADGROUP GROUP g c NOACK STREAMS s >');
@@ -138,7 +138,7 @@ describe('key-value commands: consumer groups over REST', () => {
     bench.expectReplayed();
   });
 
-  it('hold a consumer to a thousand pending entries', () => {
+  it('limit a consumer to a thousand pending entries', () => {
     const bench = filled(1500);
     bench.line('XGROUP CREATE s g 0');
     bench.line('XREADGROUP GROUP g c COUNT 990 STREAMS s >');
@@ -150,7 +150,7 @@ describe('key-value commands: consumer groups over REST', () => {
     expect(bench.line('XPENDING s g').reply).to.have.property('0', 1000);
   });
 
-  it('refuse to wait', () => {
+  it('refuse to block', () => {
     const bench = filled(1);
     for (const line of ['XREAD BLOCK 0 STREAMS s $', 'XREADGROUP GROUP g c BLOCK 0 STREAMS s >']) {
       expect(readable(bench.line(line).reply)).to.equal('-ERR BLOCK is not supported over REST');
@@ -159,7 +159,7 @@ describe('key-value commands: consumer groups over REST', () => {
 });
 
 describe('key-value commands: waiting for entries', () => {
-  it('fixes what $ and + stand for when the wait begins', () => {
+  it('resolves $ and + when the wait starts', () => {
     const bench = filled(3);
     bench.caller = WAITS;
     const blocked = bench.line('XREAD COUNT 5 BLOCK 100 STREAMS s t $ +').reply as unknown as Blocked;
@@ -171,7 +171,7 @@ describe('key-value commands: waiting for entries', () => {
     expect(readable(bench.run(blocked.words ?? []).reply)).to.deep.equal([['t', [['1-1', ['a', '1']]]]]);
   });
 
-  it('goes on waiting while a key holds something else', () => {
+  it('continues while a key holds another type', () => {
     const bench = filled(1);
     bench.caller = WAITS;
     const { words = [] } = bench.line('XREAD BLOCK 0 STREAMS s $').reply as unknown as Blocked;
@@ -180,7 +180,7 @@ describe('key-value commands: waiting for entries', () => {
     expect(readable(bench.line('XREAD BLOCK 0 STREAMS s $').reply)).to.match(/^-WRONGTYPE/);
   });
 
-  it('tells a waiting consumer that its group is gone', () => {
+  it('reports to a waiting consumer that its group is gone', () => {
     const bench = filled(0);
     bench.line('XGROUP CREATE s g $ MKSTREAM');
     bench.caller = WAITS;
@@ -190,7 +190,7 @@ describe('key-value commands: waiting for entries', () => {
     expect(readable(bench.line(line).reply)).to.match(/^-NOGROUP/);
   });
 
-  it('answers at once where nobody can wait, and where ids are given', () => {
+  it('answers immediately where blocking is not possible, and where ids are given', () => {
     const bench = filled(1);
     bench.line('XGROUP CREATE s g $');
     bench.caller = { face: 'resp' };

@@ -1,12 +1,9 @@
-/**
- * What a script has written, or reads, of its values takes as long as there is much of it, and is the same in slices as in
- * one go. Proves LUM4, LME1.
- */
+/** A script encodes and decodes large values in slices, with the same result as in one call. Proves LUM4, LME1. */
 import { expect } from 'chai';
 import { inBothWays, ScriptStand } from '../../support/script-slices.js';
 
-/** Bytes of a value that takes some slices to be copied into a machine. */
-const LONG = 3 * 1024 * 1024;
+/** The size of a value that is copied into a Lua machine in several slices. */
+const LONG = 2.5 * 1024 * 1024;
 
 const both = (script: string, ...args: readonly string[]): { reply: unknown; pauses: number } =>
   inBothWays(['EVAL', script, '0', ...args]);
@@ -19,13 +16,13 @@ describe('key-value: cjson.decode of a long text', () => {
   const text = `[${rows.join(',')}]`;
   const hasRead = 'local v=cjson.decode(ARGV[1]) return {#v,v[2000].id,v[2].name,v[3].tags[3],tostring(v[8].at.x)}';
 
-  for (const [what, script, given] of [
+  for (const [subject, script, given] of [
     ['many objects', hasRead, text],
-    ['one through pcall', `return {pcall(function(...) ${hasRead} end)}`, text],
+    ['many objects through pcall', `return {pcall(function(...) ${hasRead} end)}`, text],
     ['many escapes', 'return #cjson.decode(ARGV[1])', `"${'\\n'.repeat(20_000)}"`],
     ['a long string', 'return cjson.decode(ARGV[1])[1]', `["${'l'.repeat(LONG)}"]`],
   ] as const) {
-    it(`runs in slices: ${what}`, () => {
+    it(`runs in slices: ${subject}`, () => {
       const { pauses } = both(script, given);
       expect(pauses).to.be.greaterThan(4);
     });
@@ -34,24 +31,24 @@ describe('key-value: cjson.decode of a long text', () => {
   const broken = `${text.slice(0, -1)},]`;
   const problem = `Expected value but found T_ARR_END at character ${broken.length}`;
 
-  it('fails where it was called, at that place', () => {
+  it('fails at the line of the call', () => {
     const { reply, pauses } = both("local x=1\nlocal v=cjson.decode(ARGV[1])\nreturn 'behind'", broken);
     expect(reply).to.match(new RegExp(`^-ERR user_script:2: ${problem} script: [0-9a-f]{40}, on @user_script:2`));
     expect(pauses).to.be.greaterThan(4);
   });
 
-  for (const [what, script, answer] of [
+  for (const [subject, script, answer] of [
     ['a function', 'pcall(function() return cjson.decode(ARGV[1]) end)', `user_script:1: ${problem}`],
-    ['itself, which has no place', 'pcall(cjson.decode,ARGV[1])', problem],
+    ['the called function itself, with no line in the error', 'pcall(cjson.decode,ARGV[1])', problem],
   ] as const) {
-    it(`hands its error to pcall of ${what}`, () => {
+    it(`passes its error to pcall of ${subject}`, () => {
       const { reply, pauses } = both(`local ok,e=${script} return {tostring(ok),e}`, broken);
       expect(reply).to.deep.equal(['false', answer]);
       expect(pauses).to.be.greaterThan(4);
     });
   }
 
-  it('calls a wrong argument what it is called where nobody has named the function', () => {
+  it('names a wrong argument like Lua does where the function has no name', () => {
     const { reply } = both('local _,none=pcall(cjson.decode) local _,table=pcall(cjson.decode,{}) return {none,table}');
     expect(reply).to.deep.equal([
       "bad argument #1 to '?' (expected 1 argument)",
@@ -59,7 +56,7 @@ describe('key-value: cjson.decode of a long text', () => {
     ]);
   });
 
-  it('is undone with the script that is stopped at one of its pauses', () => {
+  it('is undone with a script that is stopped at one of its pauses', () => {
     const stand = new ScriptStand(true);
     const before = stand.look();
     const script = "redis.call('SET','first','1') return #cjson.decode(ARGV[1])";
@@ -75,8 +72,8 @@ const BACKWARDS = 'local t={} for i=3000,1,-1 do t[i]=i*i end ';
 const FIELDS = "local t={} for i=1,3000 do t['k'..i]={i} end for i=1,3000,7 do t['k'..i]=nil end ";
 const LONG_STRINGS = `local s=string.rep('"l\\n',${LONG / 4}) local t={s,'',{k=s}} `;
 
-describe('key-value: cjson.encode and cmsgpack.pack of much', () => {
-  for (const [what, make] of [
+describe('key-value: cjson.encode and cmsgpack.pack of large tables', () => {
+  for (const [subject, make] of [
     ['many tables', ROWS],
     ['many items that are fields', BACKWARDS],
     ['many fields', FIELDS],
@@ -88,14 +85,14 @@ describe('key-value: cjson.encode and cmsgpack.pack of much', () => {
       ['pack', `${make} local s=cmsgpack.pack(1,t,2) return {#s,redis.sha1hex(s)}`],
       ['pack through pcall', `${make} local ok,s=pcall(cmsgpack.pack,t,t) return {#s,redis.sha1hex(s)}`],
     ] as const) {
-      it(`runs in slices: ${name}, ${what}`, () => {
+      it(`runs in slices: ${name}, ${subject}`, () => {
         const { pauses } = both(script);
         expect(pauses).to.be.greaterThan(4);
       });
     }
   }
 
-  it('fails where it was called, at that place', () => {
+  it('fails at the line of the call', () => {
     const { reply, pauses } = both(`${ROWS} t[2001]=redis.call\nlocal v=cjson.encode(t)\nreturn 'behind'`);
     expect(reply).to.match(
       /^-ERR user_script:2: Cannot serialise function: type not supported script: [0-9a-f]{40}, on @user_script:2/,
@@ -103,25 +100,25 @@ describe('key-value: cjson.encode and cmsgpack.pack of much', () => {
     expect(pauses).to.be.greaterThan(4);
   });
 
-  for (const [what, call, place] of [
+  for (const [subject, call, place] of [
     ['a function', 'pcall(function() return cjson.encode(t) end)', 'user_script:1: '],
-    ['itself, which has no place', 'pcall(cjson.encode,t)', ''],
+    ['the called function itself, with no line in the error', 'pcall(cjson.encode,t)', ''],
   ] as const) {
-    it(`hands its error to pcall of ${what}`, () => {
+    it(`passes its error to pcall of ${subject}`, () => {
       const { reply, pauses } = both(`${ROWS} t[2001]=0/0 local ok,e=${call} return {tostring(ok),e}`);
       expect(reply).to.deep.equal(['false', `${place}Cannot serialise number: must not be NaN or Inf`]);
       expect(pauses).to.be.greaterThan(4);
     });
   }
 
-  it('refuses a nesting without bound where the stack would end, in slices as in one go', () => {
+  it('refuses unbounded nesting at the end of the stack, in slices as in one call', () => {
     const nested = (inner: string): string =>
       `cjson.encode_max_depth(2^31-1) local t={} for i=1,1e4 do t={${inner}} end return cjson.encode(t)`;
     expect(both(nested('t')).reply).to.match(/^-ERR user_script:1: Cannot serialise, excessive nesting \(7998\)/);
     expect(both(nested('t=t')).reply).to.match(/^-ERR user_script:1: Cannot serialise, excessive nesting \(4000\)/);
   });
 
-  it('is undone with the script that is stopped at one of its pauses', () => {
+  it('is undone with a script that is stopped at one of its pauses', () => {
     const stand = new ScriptStand(true);
     const before = stand.look();
     const script = `redis.call('SET','first','1') ${ROWS} return #cjson.encode(t)`;
@@ -130,7 +127,7 @@ describe('key-value: cjson.encode and cmsgpack.pack of much', () => {
     expect(stand.run(['EVAL', script, '0'])).to.be.greaterThan(100_000);
   });
 
-  it('goes through a table in the order of next, whatever was put in and taken out', () => {
+  it('iterates a table in the order of next, after any insertions and removals', () => {
     const script = `
       local seed=ARGV[1] local function dice(n) seed=(seed*16807)%2147483647 return seed%n end
       for round=1,200 do
@@ -153,9 +150,9 @@ describe('key-value: cjson.encode and cmsgpack.pack of much', () => {
   });
 });
 
-describe('key-value: cmsgpack.unpack of much', () => {
+describe('key-value: cmsgpack.unpack of large texts', () => {
   const SHOWN = 'local function n(t) local s=0 for k,v in pairs(t) do s=s+1 end return s end';
-  for (const [what, make] of [
+  for (const [subject, make] of [
     ['many tables', ROWS],
     ['many items', BACKWARDS],
     ['many fields', FIELDS],
@@ -166,7 +163,7 @@ describe('key-value: cmsgpack.unpack of much', () => {
       ['through pcall', 'select(2,pcall(cmsgpack.unpack,p))'],
       ['with a limit', 'select(2,cmsgpack.unpack_limit(p,1))'],
     ] as const) {
-      it(`runs in slices: ${what}, ${name}`, () => {
+      it(`runs in slices: ${subject}, ${name}`, () => {
         const script = `${SHOWN} ${make} local p=cmsgpack.pack(t,'behind') local u=${unpack} return {n(u),redis.sha1hex(cjson.encode(u))==redis.sha1hex(cjson.encode(cmsgpack.unpack(p)))}`;
         const { pauses } = both(script);
         expect(pauses).to.be.greaterThan(4);
@@ -174,15 +171,15 @@ describe('key-value: cmsgpack.unpack of much', () => {
     }
   }
 
-  /** What is unpacked: very many numbers, and then that. */
+  /** The unpacked text: very many numbers, and then the given end. */
   const behind = (end: string): string => `local p='\\220\\11\\185'..string.rep('\\1',3000)..'${end}' `;
-  for (const [what, end, text, hasPlace] of [
+  for (const [subject, end, text, hasPlace] of [
     ['a missing byte', '', 'Missing bytes in input.', true],
-    ['what is nothing', '\\193', 'Bad data format in input.', true],
+    ['an invalid byte', '\\193', 'Bad data format in input.', true],
     ['a key that is nil', '\\129\\192\\1', 'table index is nil', false],
     ['a key that is no number', '\\129\\203\\127\\248\\0\\0\\0\\0\\0\\0\\1', 'table index is NaN', false],
   ] as const) {
-    it(`fails in slices as in one go: ${what}`, () => {
+    it(`fails in slices as in one call: ${subject}`, () => {
       const place = hasPlace ? 'user_script:1: ' : '';
       const { reply, pauses } = both(`${behind(end)} local x=cmsgpack.unpack(p) return 'behind'`);
       expect(reply).to.match(new RegExp(`^-ERR ${place}${text} script: [0-9a-f]{40}, on @user_script:1`));
@@ -192,7 +189,7 @@ describe('key-value: cmsgpack.unpack of much', () => {
     });
   }
 
-  it('takes as many values as a call may have, in slices as in one go', () => {
+  it('accepts as many values as a call may have, in slices as in one call', () => {
     const count = (many: number): string => `return select('#',cmsgpack.unpack(string.rep('\\1',${many})))`;
     expect(both(count(7990)).reply).to.equal(7990);
     expect(both(count(8001)).reply).to.match(/^-ERR user_script:1: too many values to unpack/);

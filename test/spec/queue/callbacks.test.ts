@@ -23,8 +23,8 @@ function attempted(options: ItemOptions): QueueSpec {
   return queue;
 }
 
-describe('queue: callbacks', () => {
-  it('are messages of their own, one after each attempt, in the turn of its outcome', () => {
+describe('queue: Svc-Callback and Svc-Failure-Callback', () => {
+  it('one callback message is accepted after each attempt, in the turn of its outcome', () => {
     const queue = attempted({ callback });
     queue.outcome('a', response(500, [['X-A', '1']], 'oops'), SENT);
     queue.work();
@@ -45,7 +45,7 @@ describe('queue: callbacks', () => {
     expect(bodyOf(second)).to.deep.include({ status: 200, retried: 1 });
   });
 
-  it('tell of a message as its destination was sent it', () => {
+  it('a callback shows the headers as the destination received them', () => {
     const queue = new QueueSpec({ deliveredWords: ['Word', 'Svc'] });
     const header = [['Svc-Extra', '1']] as const;
     queue.publish({ ...item('a', { callback, failureCallback, maxRetries: 0, header }), isAlias: true });
@@ -55,7 +55,7 @@ describe('queue: callbacks', () => {
     expect(told).to.deep.equal(Array(2).fill([true, { 'Word-Extra': '1', 'Svc-Extra': '1' }]));
   });
 
-  it('go to the URL that was given as it is called, and show the one that was given', () => {
+  it('a callback calls the normalised URL, and shows the URL that was given', () => {
     const given = { ...callback, url: 'https://CB.example?a=1' };
     const queue = attempted({ callback: given });
     queue.outcome('a', 200);
@@ -65,13 +65,13 @@ describe('queue: callbacks', () => {
     expect(reply.type === 'Message' && reply.message.envelope.settings.callback?.url).to.equal(given.url);
   });
 
-  it('have an id that follows from the attempt', () => {
+  it('the id of a callback is derived from the attempt', () => {
     const [one, other] = [attempted({ callback }), attempted({ callback })];
     for (const queue of [one, other]) queue.outcome('a', 200);
     expect(calls(one)[0]?.id).to.equal(calls(other)[0]?.id);
   });
 
-  it('wait for their own delay, and are retried by their own settings', () => {
+  it('a callback has its own delay and retries', () => {
     const queue = attempted({ callback: { ...callback, settings: { ...callback.settings, delaySeconds: 5 } } });
     queue.outcome('a', 200);
     const id = calls(queue)[0]?.id as string;
@@ -81,15 +81,19 @@ describe('queue: callbacks', () => {
     expect(queue.news()).to.include(`started ${id}`);
   });
 
-  it('keep within the largest message', () => {
+  it('a callback cuts an answer above the largest message, and marks it as cut', () => {
     const queue = attempted({ callback });
     queue.limit({ maxMessageBytes: 2000 });
     queue.outcome('a', response(200, [], 'x'.repeat(10_000)));
-    expect(calls(queue)[0]?.body.bytes).to.be.at.most(2000);
-    expect(bodyOf(calls(queue)[0]).status).to.equal(200);
+    const told = bodyOf(calls(queue)[0]);
+    expect(told).to.deep.include({
+      status: 200,
+      body: Buffer.alloc(2000, 'x').toString('base64'),
+      bodyTruncated: true,
+    });
   });
 
-  it('tell a failure once, when nothing more is tried, with the id in the DLQ', () => {
+  it('a failure callback is sent once, after the last attempt, with the DLQ id', () => {
     const queue = attempted({ failureCallback, maxRetries: 1 });
     queue.outcome('a', 500);
     queue.work();
@@ -101,7 +105,7 @@ describe('queue: callbacks', () => {
     expect(bodyOf(call)).to.deep.include({ status: 0, header: {}, body: '', dlqId: dead?.dlqId });
   });
 
-  it('go out both, when there are both', () => {
+  it('a failed message with both options sends both callbacks', () => {
     const queue = attempted({ callback, failureCallback, maxRetries: 0 });
     queue.outcome('a', 500);
     expect(calls(queue).map(({ envelope }) => envelope.url)).to.deep.equal([
@@ -110,7 +114,7 @@ describe('queue: callbacks', () => {
     ]);
   });
 
-  it('count as messages', () => {
+  it('callbacks count as messages of the day', () => {
     const queue = new QueueSpec().limit({ maxMessagesPerDay: 1 });
     queue.publish(item('a', { callback }));
     queue.work();

@@ -11,8 +11,8 @@ const where = (filter: MessageFilter, count?: number) =>
   ({ type: 'CancelMessages', selector: { kind: 'filter', filter, count } }) as const;
 const cancelled = (count: number): QueueReply => ({ type: 'Cancelled', count });
 
-describe('queue: cancelling', () => {
-  it('takes a waiting message away at once', () => {
+describe('queue: CancelMessage and CancelMessages', () => {
+  it('a waiting message leaves immediately', () => {
     const queue = new QueueSpec();
     queue.publish(later('a'));
     queue.forgetNews();
@@ -23,7 +23,7 @@ describe('queue: cancelling', () => {
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('ends one in flight with its attempt, without a retry and outside the DLQ', () => {
+  it('a message in flight ends with its attempt, without a retry and without a DLQ entry', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
@@ -34,7 +34,7 @@ describe('queue: cancelling', () => {
     expect(queue.news()).to.deep.equal(['cancel requested a', 'failed a, for good', 'cancelled a']);
   });
 
-  it('takes a delivery for a delivery all the same', () => {
+  it('a message that is delivered in spite of the cancellation counts as delivered', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
@@ -43,7 +43,7 @@ describe('queue: cancelling', () => {
     expect(queue.news()).to.deep.equal(['delivered a']);
   });
 
-  it('does not make an interrupted attempt again that was to be cancelled', () => {
+  it('a cancelled attempt that a crash interrupted is not repeated', () => {
     const before = new QueueSpec();
     before.publish(item('a'));
     before.work();
@@ -53,14 +53,14 @@ describe('queue: cancelling', () => {
     expect(after.news()).to.deep.equal(['cancelled a']);
   });
 
-  it('knows no message that was never there, or was cancelled before', () => {
+  it('an unknown or already cancelled id is answered with NOT_FOUND', () => {
     const queue = new QueueSpec();
     queue.publish(later('a'));
     queue.ask(one('a'));
     for (const id of ['a', 'nobody']) expect(queue.ask(one(id))).to.include({ reason: 'NOT_FOUND' });
   });
 
-  it('answers one for a message that was delivered a moment ago', () => {
+  it('a message that was delivered a moment ago is answered as cancelled', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
@@ -70,7 +70,7 @@ describe('queue: cancelling', () => {
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('counts exactly', () => {
+  it('the reply has the exact number of cancelled messages', () => {
     const queue = new QueueSpec();
     queue.publish(later('a'), later('b'), later('c'));
     expect(queue.ask(ids('a', 'b', 'a', 'nobody'))).to.deep.equal(cancelled(2));
@@ -78,7 +78,7 @@ describe('queue: cancelling', () => {
     expect(queue.ask(where({}))).to.deep.equal(cancelled(0));
   });
 
-  it('by filter means one of the values, of every criterion', () => {
+  it('a filter combines values of one criterion with OR and criteria with AND', () => {
     const queue = new QueueSpec();
     queue.publish(
       later('a', { labels: ['x'], url: 'https://one.example/p' }),
@@ -91,14 +91,14 @@ describe('queue: cancelling', () => {
     expect(queue.ask(where({ path: ['/p'] }))).to.deep.equal(cancelled(1));
   });
 
-  it('stops at the count that was asked for', () => {
+  it('count limits the number of cancelled messages', () => {
     const queue = new QueueSpec();
     queue.publish(...Array.from({ length: 30 }, (_, at) => later(`m${at}`)));
     expect(queue.ask(where({}, 10))).to.deep.equal(cancelled(10));
     expect(queue.ask(where({}))).to.deep.equal(cancelled(20));
   });
 
-  it('of very many goes in steps, and means those that were there when it began', () => {
+  it('cancelling many messages runs in steps, and leaves messages that came after its start', () => {
     const queue = new QueueSpec();
     for (let part = 0; part < 10; part += 1) {
       queue.publish(...Array.from({ length: 1500 }, (_, at) => later(`m${part} ${at}`)));

@@ -1,6 +1,6 @@
 /**
- * Crash points that need no process to be killed: the successor is another engine on the same journal. The others
- * are in test/chaos/queue-crash-points.test.ts.
+ * Crash points that need no killed process: the successor is another engine on the same journal. The others are in
+ * test/chaos/queue-crash-points.test.ts.
  */
 import { expect } from 'chai';
 import type { QueueCommand } from '../../../src/domain/queue/index.js';
@@ -9,7 +9,7 @@ import { groupItem, item, QueueSpec } from '../../support/queue-spec.js';
 
 const NO_OVERRIDES = { headers: [], query: [] };
 
-/** With a message in the DLQ, and the id of its entry. */
+/** A queue with a message in the DLQ, and the id of its DLQ entry. */
 function withDeadLetter(): { queue: QueueSpec; dlqId: DlqId } {
   const queue = new QueueSpec();
   queue.publish(item('a', { maxRetries: 0 }));
@@ -20,7 +20,7 @@ function withDeadLetter(): { queue: QueueSpec; dlqId: DlqId } {
 }
 
 describe('queue: a crash', () => {
-  it('between a failed attempt and its timer leaves the time at which it is due', () => {
+  it('after a failed attempt keeps the time of its retry', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { retryDelay: '5000' }));
     queue.work();
@@ -33,7 +33,7 @@ describe('queue: a crash', () => {
     }
   });
 
-  it('after a retry from the DLQ does not make a second one of it when that is asked again', () => {
+  it('after RetryDlq does not make a second message when the command is repeated', () => {
     const { queue, dlqId } = withDeadLetter();
     const firstId = 'again' as MessageId;
     const selector = { kind: 'ids', dlqIds: [dlqId] } as const;
@@ -47,7 +47,7 @@ describe('queue: a crash', () => {
     }
   });
 
-  it('after a deletion from the DLQ leaves nothing to delete', () => {
+  it('after DeleteDlq leaves no entry to delete', () => {
     const { queue, dlqId } = withDeadLetter();
     const command: QueueCommand = { type: 'DeleteDlq', selector: { kind: 'ids', dlqIds: [dlqId] } };
     expect(queue.ask(command)).to.include({ count: 1 });
@@ -57,7 +57,7 @@ describe('queue: a crash', () => {
     }
   });
 
-  it('after the end of a group leaves its messages, in flight and waiting, to come to theirs', () => {
+  it('after DeleteGroup lets messages in flight and waiting messages end', () => {
     const queue = new QueueSpec();
     const endpoints = [{ url: 'https://a.example/', name: undefined }];
     queue.ask({ type: 'UpsertEndpoints', group: 'g', endpoints });
@@ -73,7 +73,7 @@ describe('queue: a crash', () => {
     }
   });
 
-  it('after the end of a queue leaves the message in flight to be cancelled, and none to stay', () => {
+  it('after DeleteQueue cancels the message in flight and keeps none', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { queueName: 'q' }), item('b', { queueName: 'q' }));
     queue.work();

@@ -4,14 +4,14 @@ import { MAX_ATTEMPT_RESTARTS } from '../../../src/domain/queue/index.js';
 import { item, noResponse, QueueSpec, response } from '../../support/queue-spec.js';
 
 describe('queue: delivery', () => {
-  it('starts a message in the turn that accepted it', () => {
+  it('a message starts in the turn that accepts it', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     expect(queue.work()).to.equal(1);
     expect(queue.news()).to.deep.equal(['accepted a', 'started a']);
   });
 
-  it('waits for the delay of a message, to the millisecond', () => {
+  it('a delayed message starts after its delay, to the millisecond', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { delaySeconds: 60 }));
     queue.pass(59_999);
@@ -20,7 +20,7 @@ describe('queue: delivery', () => {
     expect(queue.news()).to.deep.equal(['started a']);
   });
 
-  it('takes any status from 200 to 299 for a delivery, and nothing else', () => {
+  it('only a status from 200 to 299 is a delivery', () => {
     const queue = new QueueSpec();
     for (const status of [199, 200, 299, 300]) queue.publish(item(`m${status}`));
     queue.work();
@@ -34,7 +34,7 @@ describe('queue: delivery', () => {
     ]);
   });
 
-  it('retries after 12 s, 2½ min, 30 min, and dead-letters what fails once more', () => {
+  it('a failed message is retried after 12 s, 2½ min and 30 min, and then moves to the DLQ', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { maxRetries: 3 }));
     queue.work();
@@ -49,7 +49,7 @@ describe('queue: delivery', () => {
     expect(queue.news()).to.deep.equal(['failed a, for good', 'dead-lettered a']);
   });
 
-  it('waits as long as the destination asks for', () => {
+  it('a retry waits as long as the destination asks for', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
@@ -57,7 +57,7 @@ describe('queue: delivery', () => {
     expect(queue.news()).to.deep.equal(['failed a, next in 7000']);
   });
 
-  it('makes no further attempt when the destination refuses for good', () => {
+  it('a refusal with status 489 and the non-retryable header ends the attempts', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
@@ -65,7 +65,7 @@ describe('queue: delivery', () => {
     expect(queue.news()).to.deep.equal(['failed a, for good', 'dead-lettered a']);
   });
 
-  it('ignores an outcome of an attempt that is not the open one', () => {
+  it('an outcome for another attempt than the open one is ignored', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { retryDelay: '0' }));
     queue.work();
@@ -79,7 +79,7 @@ describe('queue: delivery', () => {
     expect(queue.news()).to.deep.equal(['delivered a']);
   });
 
-  it('shows a delivered message for ten seconds', () => {
+  it('GetMessage shows a delivered message for ten seconds', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
@@ -91,7 +91,7 @@ describe('queue: delivery', () => {
     expect(get()).to.equal('Rejected');
   });
 
-  it('delivers nothing while the account is suspended, and goes on where it was', () => {
+  it('a suspended account delivers no message, and continues after its activation', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.suspend().work();
@@ -101,7 +101,7 @@ describe('queue: delivery', () => {
     expect(queue.news()).to.deep.equal(['started a']);
   });
 
-  it('keeps to the parallelism of the account, and to the room that there is', () => {
+  it("open attempts stay within the account's parallelism and the process's room", () => {
     const queue = new QueueSpec().limit({ maxGlobalParallelism: 3 });
     queue.publish(...['a', 'b', 'c', 'd'].map((id) => item(id, { url: `https://${id}.example/` })));
     expect(queue.work(2)).to.equal(2);
@@ -113,7 +113,7 @@ describe('queue: delivery', () => {
     expect(queue.ask({ type: 'GetGlobalParallelism' })).to.deep.equal({ type: 'GlobalParallelism', max: 3, active: 3 });
   });
 
-  it('does not let one origin take all places', () => {
+  it('one origin cannot take all places of the account', () => {
     const queue = new QueueSpec({ maxInFlightPerOrigin: 2 });
     queue.publish(...['a', 'b', 'c'].map((id) => item(id, { url: `https://sick.example/${id}` })), item('d'));
     queue.work();
@@ -130,7 +130,7 @@ describe('queue: delivery', () => {
 });
 
 describe('queue: after a crash', () => {
-  it('makes open attempts again', () => {
+  it('open attempts are repeated', () => {
     const before = new QueueSpec();
     before.publish(item('a'), item('b', { delaySeconds: 60 }));
     before.work();
@@ -143,7 +143,7 @@ describe('queue: after a crash', () => {
     expect(after.news()).to.deep.equal(['started b']);
   });
 
-  it('counts an attempt that was interrupted too often as failed', () => {
+  it('an attempt that was interrupted too often counts as failed', () => {
     let queue = new QueueSpec();
     queue.publish(item('a', { maxRetries: 0 }));
     queue.work();
@@ -157,7 +157,7 @@ describe('queue: after a crash', () => {
     expect(queue.news()).to.deep.equal(['failed a, for good', 'dead-lettered a']);
   });
 
-  it('spreads what fell due meanwhile, one a millisecond', () => {
+  it('messages that fell due during the downtime start one per millisecond', () => {
     const before = new QueueSpec();
     before.publish(...Array.from({ length: 100 }, (_, at) => item(`m${at}`, { delaySeconds: 1 })));
     before.nowMs += 3_600_000;
@@ -170,7 +170,7 @@ describe('queue: after a crash', () => {
     expect(after.news().length).to.equal(50);
   });
 
-  it('starts what is accepted now before what is overdue', () => {
+  it('a new message starts before overdue ones', () => {
     const before = new QueueSpec();
     before.publish(...Array.from({ length: 100 }, (_, at) => item(`m${at}`, { delaySeconds: 1 })));
     before.nowMs += 3_600_000;

@@ -7,7 +7,7 @@ import { type ItemOptions, item, QueueSpec, response } from '../../support/queue
 const DAY_MS = 24 * 3600 * 1000;
 const NOTHING: RawSettings = { headers: [], query: [] };
 
-/** Each has failed, one after the other. */
+/** A queue in which each of these messages has failed, one after the other. */
 function failed(ids: string[], options: ItemOptions = {}, queue = new QueueSpec()): QueueSpec {
   for (const id of ids) {
     queue.publish(item(id, { maxRetries: 0, ...options }));
@@ -40,7 +40,7 @@ function retried(reply: QueueReply): string[] {
 }
 
 describe('queue: DLQ', () => {
-  it('holds the message and its last response', () => {
+  it('an entry has the message and its last response', () => {
     const queue = failed(['a']);
     const [dlqId] = dlqIds(queue);
     const reply = queue.ask({ type: 'GetDlq', dlqId: dlqId! });
@@ -58,7 +58,7 @@ describe('queue: DLQ', () => {
     expect([...queue.shelf.contents.values()].map(String)).to.deep.equal(['body of a', 'answer to a']);
   });
 
-  it('deletes by id, and lets go of the bodies', () => {
+  it('DeleteDlq by id removes entries and releases their bodies', () => {
     const queue = failed(['a']);
     const [dlqId] = dlqIds(queue) as [DlqId];
     expect(queue.ask(remove(byIds(dlqId)))).to.deep.equal({ type: 'DlqDeleted', count: 1, after: undefined });
@@ -67,7 +67,7 @@ describe('queue: DLQ', () => {
     expect(queue.shelf.contents.size).to.equal(0);
   });
 
-  it('deletes by filter, some at a time, and says where to go on', () => {
+  it('DeleteDlq by filter removes one page, and returns the start of the next one', () => {
     const queue = failed(['a', 'b', 'c']);
     const [, second, third] = dlqIds(queue);
     expect(queue.ask(remove(byFilter({}, 2)))).to.deep.equal({ type: 'DlqDeleted', count: 2, after: second });
@@ -79,21 +79,21 @@ describe('queue: DLQ', () => {
     });
   });
 
-  it('deletes only what matches', () => {
+  it('DeleteDlq removes only matching entries', () => {
     const queue = failed(['b'], { labels: ['keep'] }, failed(['a']));
     expect(queue.ask(remove(byFilter({ label: ['drop'] })))).to.include({ count: 0 });
     expect(queue.ask(remove(byFilter({ messageId: ['a'], responseStatus: [500] })))).to.include({ count: 1 });
     expect(dlqIds(queue).length).to.equal(1);
   });
 
-  it('goes through the latest first when asked to', () => {
+  it('DeleteDlq with latestFirst starts with the newest entries', () => {
     const queue = failed(['a', 'b', 'c']);
     const [first] = dlqIds(queue);
     queue.ask(remove({ kind: 'filter', filter: {}, count: 2, after: undefined, order: 'latestFirst' }));
     expect(dlqIds(queue)).to.deep.equal([first]);
   });
 
-  it('retries as a new message with the same body, and the entry is gone', () => {
+  it('RetryDlq makes a new message with the same body and removes the entry', () => {
     const queue = failed(['a']);
     const [dlqId] = dlqIds(queue) as [DlqId];
     expect(retried(queue.ask(retry(byIds(dlqId))))).to.deep.equal(['again']);
@@ -104,7 +104,7 @@ describe('queue: DLQ', () => {
     expect([...queue.shelf.contents.values()].map(String)).to.deep.equal(['body of a']);
   });
 
-  it('changes with a retry only what the retry names', () => {
+  it('RetryDlq with overrides changes only the named settings', () => {
     const queue = failed(['a'], { delaySeconds: 0, labels: ['l'] });
     const [dlqId] = dlqIds(queue) as [DlqId];
     queue.ask(retry(byIds(dlqId), { headers: [['svc-retries', '5']], query: [['svc-delay', '10s']] }));
@@ -113,7 +113,7 @@ describe('queue: DLQ', () => {
     expect(accepted?.notBeforeMs).to.equal(queue.nowMs + 10_000);
   });
 
-  it('does not wait for the delay of the first time again', () => {
+  it('RetryDlq does not repeat the first delay', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { maxRetries: 0, delaySeconds: 60 }));
     queue.pass(60_000);
@@ -130,7 +130,7 @@ describe('queue: DLQ', () => {
     expect(queue.news()).to.include('started again');
   });
 
-  it('refuses a retry with an id that is missing, and does nothing', () => {
+  it('RetryDlq with an unknown id is refused and changes no state', () => {
     const queue = failed(['a']);
     const [dlqId] = dlqIds(queue) as [DlqId];
     const reply = queue.ask(retry(byIds(dlqId, '1-999' as DlqId)));
@@ -138,7 +138,7 @@ describe('queue: DLQ', () => {
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('answers a retry that is asked again with the messages it made', () => {
+  it('a repeated RetryDlq is answered with the messages that it made', () => {
     const queue = failed(['a', 'b']);
     const command = retry(byFilter());
     const first = retried(queue.ask(command));
@@ -148,12 +148,12 @@ describe('queue: DLQ', () => {
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('answers a filter that matches nothing with nothing', () => {
+  it('a filter without matches is answered with an empty list', () => {
     const queue = new QueueSpec();
     expect(queue.ask(retry(byFilter()))).to.deep.equal({ type: 'DlqRetried', results: [], after: undefined });
   });
 
-  it('refuses a retry while suspended, and beyond the hard limit', () => {
+  it('RetryDlq is refused for a suspended account, and above the hard daily limit', () => {
     const queue = failed(['a']);
     const command = retry(byIds(dlqIds(queue)[0]!));
     expect(queue.suspend().ask(command)).to.include({ reason: 'SUSPENDED' });
@@ -161,7 +161,7 @@ describe('queue: DLQ', () => {
     expect(dlqIds(queue).length).to.equal(1);
   });
 
-  it('makes room by letting the oldest go', () => {
+  it('a full DLQ drops its oldest entry for a new one', () => {
     const queue = failed(['a', 'b', 'c'], {}, new QueueSpec().limit({ maxDlqEntries: 2 }));
     expect(dlqIds(queue).length).to.equal(2);
     expect(queue.journal.filter(({ type }) => type === 'DlqExpired').length).to.equal(1);
@@ -169,7 +169,7 @@ describe('queue: DLQ', () => {
     expect(dlqIds(queue).length).to.equal(1);
   });
 
-  it('lets entries go by age', () => {
+  it('entries expire after dlqRetentionMs', () => {
     const queue = failed(['a']);
     queue.nowMs += 7 * DAY_MS - 1;
     queue.work();

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FlowControlSetting, FlowView, QueueCommand, QueueReply } from '../../../src/domain/queue/index.js';
+import { repetitions } from '../../support/depth.js';
 import { type ItemOptions, item, QueueSpec } from '../../support/queue-spec.js';
 
 const HOUR_MS = 3_600_000;
@@ -26,14 +27,14 @@ function pin(parallelism?: number, rate?: number, periodSeconds?: number): Queue
 }
 
 describe('queue: flow control', () => {
-  it('knows a key as soon as a publish that names it was answered', () => {
+  it('a key exists as soon as a publish that names it is answered', () => {
     const queue = new QueueSpec();
     expect(queue.ask({ type: 'GetFlow', key: 'k' })).to.include({ type: 'Rejected', reason: 'NOT_FOUND' });
     queue.publish(item('a', { ...keyed('k', 2, 5, 60), delaySeconds: 60 }));
     expect(view(queue)).to.include({ parallelism: 2, rate: 5, periodSeconds: 60, waiting: 0, active: 0, started: 0 });
   });
 
-  it('starts no more at once than the parallelism, and the next with each outcome', () => {
+  it('parallelism limits the active calls, and each outcome starts the next one', () => {
     const queue = new QueueSpec();
     queue.publish(...['a', 'b', 'c'].map((id) => item(id, keyed('k', 2))));
     expect(started(queue)).to.equal(2);
@@ -43,7 +44,7 @@ describe('queue: flow control', () => {
     expect(view(queue)).to.include({ active: 2, waiting: 0 });
   });
 
-  it('starts no more within a window than the rate; the window begins with its first start', () => {
+  it('rate limits the starts within a window, which begins with its first start', () => {
     const queue = new QueueSpec();
     queue.nowMs += 700;
     const firstMs = queue.nowMs;
@@ -58,7 +59,7 @@ describe('queue: flow control', () => {
     expect(started(queue)).to.equal(1);
   });
 
-  it('lets what waits behind a paused key through a restart go as the key allows, and counts it as waiting', () => {
+  it("messages of a paused key stay waiting across a restart, and then follow the key's limits", () => {
     const queue = new QueueSpec();
     queue.publish(...Array.from({ length: 100 }, (_, i) => item(`m${i}`, keyed('k', 30))));
     queue.ask({ type: 'PauseFlow', key: 'k', isPaused: true });
@@ -70,7 +71,7 @@ describe('queue: flow control', () => {
     }
   });
 
-  it('lets what fell due during a downtime go as the key allows', () => {
+  it("messages that fell due during a downtime follow the key's limits", () => {
     const queue = new QueueSpec();
     const options = { ...keyed('k', undefined, 20), delaySeconds: 1 };
     queue.publish(...Array.from({ length: 100 }, (_, i) => item(`m${i}`, options)));
@@ -80,7 +81,7 @@ describe('queue: flow control', () => {
     expect(view(successor)).to.include({ started: 20, waiting: 80 });
   });
 
-  it('does not let a clock that is set back bring more starts into a window that was found over', () => {
+  it('a clock that is set back allows no further starts in a window that has ended', () => {
     const queue = new QueueSpec();
     const firstMs = queue.nowMs;
     queue.publish(...['a', 'b', 'c'].map((id) => item(id, keyed('k', undefined, 2))));
@@ -92,7 +93,7 @@ describe('queue: flow control', () => {
     expect(view(queue)).to.include({ started: 1, windowStartedAtMs: firstMs + 1000 });
   });
 
-  it('starts as many as a new window allows, whatever their destinations', () => {
+  it('a new window allows its full rate across all destinations', () => {
     const queue = new QueueSpec();
     const items = Array.from({ length: 12 }, (_, at) =>
       item(`m${at}`, { ...keyed('k', undefined, 4, 10), url: `https://d${at}.example/` }),
@@ -104,7 +105,7 @@ describe('queue: flow control', () => {
     }
   });
 
-  it('lets keys make even progress, also where the destination is what they wait for', () => {
+  it('keys progress evenly, also when they wait for their destination', () => {
     for (const options of [{}, { maxInFlightPerOrigin: 15 }]) progressIsEven(new QueueSpec(options));
   });
 
@@ -129,7 +130,7 @@ describe('queue: flow control', () => {
     expect(Math.max(...progress.values())).to.be.at.most(2 * Math.min(...progress.values()));
   }
 
-  it('counts a retry as another start', () => {
+  it('a retry counts as another start', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { ...keyed('k', undefined, 1, 10), retryDelay: '0' }));
     queue.work();
@@ -139,7 +140,7 @@ describe('queue: flow control', () => {
     expect(queue.news()).to.include('started a, retry 1');
   });
 
-  it('asks both limits when there are both', () => {
+  it('with both parallelism and rate, both limits apply', () => {
     const queue = new QueueSpec();
     queue.publish(...Array.from({ length: 30 }, (_, at) => item(`m${at}`, keyed('k', 20, 10, 60))));
     expect(started(queue)).to.equal(10);
@@ -151,7 +152,7 @@ describe('queue: flow control', () => {
     expect(started(queue)).to.equal(1);
   });
 
-  it('follows the latest message', () => {
+  it('the limits of a key are those of the latest message', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', keyed('k', 1)), item('b', keyed('k', 1)));
     expect(started(queue)).to.equal(1);
@@ -160,7 +161,7 @@ describe('queue: flow control', () => {
     expect(view(queue).parallelism).to.equal(3);
   });
 
-  it('keeps what is pinned until it is unpinned and a message says otherwise', () => {
+  it('PinFlow keeps the limits until UnpinFlow and a later message', () => {
     const queue = new QueueSpec();
     queue.ask(pin(1));
     queue.publish(item('a', keyed('k', 5, 7)));
@@ -171,7 +172,7 @@ describe('queue: flow control', () => {
     expect(view(queue)).to.include({ parallelism: 5, rate: undefined });
   });
 
-  it('begins a new window with a pin', () => {
+  it('PinFlow starts a new window', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', keyed('k', undefined, 1, 60)), item('b', keyed('k', undefined, 1, 60)));
     queue.work();
@@ -182,7 +183,7 @@ describe('queue: flow control', () => {
     expect(started(queue)).to.equal(1);
   });
 
-  it('refuses a pin of nothing, of less than one, or of more than a week', () => {
+  it('PinFlow is refused without a value, below one, and above a week', () => {
     const queue = new QueueSpec();
     for (const bad of [pin(), pin(0), pin(undefined, 1.5), pin(undefined, 1, 7 * 86_400 + 1)]) {
       expect(queue.ask(bad)).to.include({ type: 'Rejected', reason: 'INVALID' });
@@ -190,7 +191,7 @@ describe('queue: flow control', () => {
     expect(queue.ask(pin(undefined, 1, 7 * 86_400))).to.deep.equal({ type: 'Done' });
   });
 
-  it('holds everything of a paused key, and lets it go on', () => {
+  it('PauseFlow holds all messages of a key, and resuming lets them go', () => {
     const queue = new QueueSpec();
     queue.ask({ type: 'PauseFlow', key: 'k', isPaused: true });
     queue.publish(item('a', keyed('k', 5)));
@@ -200,7 +201,7 @@ describe('queue: flow control', () => {
     expect(started(queue)).to.equal(1);
   });
 
-  it('cannot resume, unpin or reset a key that is not there', () => {
+  it('resuming, UnpinFlow and ResetFlow are refused for an unknown key', () => {
     const queue = new QueueSpec();
     for (const command of [
       { type: 'PauseFlow', key: 'k', isPaused: false },
@@ -211,7 +212,7 @@ describe('queue: flow control', () => {
     }
   });
 
-  it('begins a new window with a reset', () => {
+  it('ResetFlow starts a new window', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', keyed('k', undefined, 1, 3600)), item('b', keyed('k', undefined, 1, 3600)));
     expect(started(queue)).to.equal(1);
@@ -220,7 +221,7 @@ describe('queue: flow control', () => {
     expect(started(queue)).to.equal(1);
   });
 
-  it('counts active calls anew with a reset of all, and never frees a token twice', () => {
+  it('ResetFlow with all sets the active calls to 0, and no token is freed twice', () => {
     let queue = new QueueSpec();
     queue.publish(...['a', 'b', 'c', 'd'].map((id) => item(id, keyed('k', 1))));
     expect(started(queue)).to.equal(1);
@@ -237,7 +238,7 @@ describe('queue: flow control', () => {
     }
   });
 
-  it('does not let one key hold up another', () => {
+  it('one key does not block another', () => {
     const queue = new QueueSpec();
     for (let at = 0; at < 50; at += 1) queue.publish(item(`slow${at}`, keyed('slow', 1)));
     queue.publish(item('other', keyed('quick', 1)), item('plain'));
@@ -245,7 +246,7 @@ describe('queue: flow control', () => {
     expect(queue.news()).to.include.members(['started other', 'started plain']);
   });
 
-  it('forgets a key an hour after its last message', () => {
+  it('a key is forgotten an hour after its last message', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', keyed('k', 1)));
     queue.work();
@@ -258,7 +259,7 @@ describe('queue: flow control', () => {
     expect(queue.ask({ type: 'GetFlow', key: 'k' }).type).to.equal('Rejected');
   });
 
-  it('keeps a key that is paused, pinned, or in a longer window', () => {
+  it('a key that is paused, pinned or in a longer window is kept', () => {
     const queue = new QueueSpec();
     queue.ask({ type: 'PauseFlow', key: 'paused', isPaused: true });
     queue.ask(pin(1));
@@ -270,7 +271,7 @@ describe('queue: flow control', () => {
     for (const key of ['paused', 'k', 'window']) expect(view(queue, key).key).to.equal(key);
   });
 
-  it('lists keys that contain what is searched for', () => {
+  it('ListFlows with search returns the keys that contain the text', () => {
     const queue = new QueueSpec();
     for (const key of ['mail-eu', 'MAIL-us', 'sms']) queue.publish(item(key, keyed(key, 1)));
     const reply = queue.ask({ type: 'ListFlows', search: 'mail' });
@@ -278,14 +279,14 @@ describe('queue: flow control', () => {
     expect(keys).to.deep.equal(['MAIL-us', 'mail-eu']);
   });
 
-  it('keeps to both limits and starves nobody, whatever happens (against a simple model)', () => {
+  it('random commands respect both limits and block no message for ever (against a simple model)', () => {
     const action = fc.oneof(
       fc.record({ do: fc.constant('publish' as const), key: fc.nat(2), parallelism: fc.nat(3), rate: fc.nat(3) }),
       fc.record({ do: fc.constant('finish' as const), which: fc.nat(20), isFailure: fc.boolean() }),
       fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 3000 }) }),
     );
     fc.assert(fc.property(fc.array(action, { minLength: 20, maxLength: 80, size: 'max' }), modelHolds), {
-      numRuns: 150,
+      numRuns: repetitions(150),
     });
   });
 
@@ -294,7 +295,7 @@ describe('queue: flow control', () => {
     | { do: 'finish'; which: number; isFailure: boolean }
     | { do: 'pass'; ms: number };
 
-  /** The model: per key the open attempts, and a window with its count. */
+  /** The model has the open attempts of each key, and a window with its count. */
   function modelHolds(actions: readonly Action[]): void {
     const queue = new QueueSpec();
     const model = new Map<string, { limits: ItemOptions; open: Set<string>; from: number; count: number }>();

@@ -1,4 +1,4 @@
-/** URL groups: what callers may do with them, and what is refused. Proves GR1–GR4. */
+/** URL groups: their commands and refusals. Proves GR1–GR4. */
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import { QueueParts, upsert } from '../../support/queue-parts.js';
@@ -25,7 +25,7 @@ describe('url groups', () => {
     parts = new QueueParts();
   });
 
-  it('are made by their first endpoints, and keep their order', () => {
+  it('UpsertEndpoints creates a group, and keeps the order of endpoints', () => {
     expect(parts.group(upsert('all', [B, 'second'], [A]))).to.deep.equal(DONE);
     expect(endpointsOf('all')).to.deep.equal([
       [B, 'second'],
@@ -37,7 +37,7 @@ describe('url groups', () => {
     });
   });
 
-  it('know when they were made and when they changed', () => {
+  it('a group has the times of its creation and of its last change', () => {
     parts.group(upsert('all', [A]));
     const madeAtMs = parts.nowMs;
     parts.nowMs += 5000;
@@ -45,7 +45,7 @@ describe('url groups', () => {
     expect(parts.theGroup('all')).to.include({ createdAtMs: madeAtMs, updatedAtMs: madeAtMs + 5000 });
   });
 
-  it('replace the endpoint of the same name where it stands, else the one of the same url', () => {
+  it('UpsertEndpoints replaces the endpoint with the same name in its place, else the one with the same URL', () => {
     parts.group(upsert('all', [A, 'one'], [B, 'two']));
     parts.group(upsert('all', [C, 'one']));
     expect(endpointsOf('all')).to.deep.equal([
@@ -59,13 +59,13 @@ describe('url groups', () => {
     ]);
   });
 
-  it('keep the name of an endpoint that is put in again without one', () => {
+  it("UpsertEndpoints without a name keeps the endpoint's name", () => {
     parts.group(upsert('all', [A, 'one']));
     expect(recorded(() => parts.group(upsert('all', [A])))).to.equal(0);
     expect(endpointsOf('all')).to.deep.equal([[A, 'one']]);
   });
 
-  it('never have two endpoints of one url or one name', () => {
+  it('no two endpoints of a group have the same URL or name', () => {
     parts.group(upsert('all', [A, 'one'], [B, 'two'], [C]));
     parts.group(upsert('all', [B, 'one']));
     expect(endpointsOf('all')).to.deep.equal([
@@ -79,7 +79,7 @@ describe('url groups', () => {
     ]);
   });
 
-  it('lose endpoints by url, by name, or by both', () => {
+  it('RemoveEndpoints removes by URL, by name, or by both', () => {
     parts.group(upsert('all', [A, 'one'], [B, 'two'], [C, 'three']));
     const remove = (url: string | undefined, name: string | undefined) =>
       parts.group({ type: 'RemoveEndpoints', group: 'all', endpoints: [{ url, name }] });
@@ -90,7 +90,7 @@ describe('url groups', () => {
     refuses(remove(undefined, undefined), 'INVALID', 'neither url nor name');
   });
 
-  it('go with their last endpoint', () => {
+  it('RemoveEndpoints of the last endpoint removes the group', () => {
     parts.group(upsert('all', [A], [B]));
     parts.group({
       type: 'RemoveEndpoints',
@@ -104,7 +104,7 @@ describe('url groups', () => {
     expect(parts.groups.size).to.equal(0);
   });
 
-  it('that are missing have no endpoints to remove and no defaults to set, but are deleted without complaint', () => {
+  it('RemoveEndpoints and SetGroupDefaults are refused for an unknown group, and DeleteGroup succeeds', () => {
     const rows = [{ url: A, name: undefined }];
     refuses(parts.group({ type: 'RemoveEndpoints', group: 'none', endpoints: rows }), 'NOT_FOUND', 'none');
     refuses(parts.group({ type: 'SetGroupDefaults', group: 'none', defaults: [] }), 'NOT_FOUND', 'none');
@@ -112,7 +112,7 @@ describe('url groups', () => {
     expect(parts.journal).to.deep.equal([]);
   });
 
-  it('have defaults that are replaced as a set, and stay when endpoints change', () => {
+  it('SetGroupDefaults replaces all defaults, and they stay when endpoints change', () => {
     parts.group(upsert('all', [A]));
     const set = (...defaults: [string, string][]) => parts.group({ type: 'SetGroupDefaults', group: 'all', defaults });
     set(['svc-retries', '5'], ['svc-delay', '1m']);
@@ -123,7 +123,7 @@ describe('url groups', () => {
     expect(recorded(() => set(['svc-retries', '2']))).to.equal(0);
   });
 
-  it('take no defaults that no publish could have', () => {
+  it('SetGroupDefaults refuses defaults that no publish could have', () => {
     parts.group(upsert('all', [A]));
     const set = (name: string, value: string) =>
       parts.group({ type: 'SetGroupDefaults', group: 'all', defaults: [[name, value]] });
@@ -134,7 +134,7 @@ describe('url groups', () => {
     expect(parts.theGroup('all').defaults).to.deep.equal([]);
   });
 
-  it('have names of letters, digits and - _ . up to 128 characters, and absolute urls', () => {
+  it('a group name has up to 128 letters, digits and - _ . characters, and endpoint URLs are absolute', () => {
     refuses(parts.group(upsert('a b', [A])), 'INVALID', 'url group name');
     refuses(parts.group(upsert('x'.repeat(129), [A])), 'INVALID', '128');
     refuses(parts.group(upsert('all', [A, 'a/b'])), 'INVALID', 'endpoint name');
@@ -144,7 +144,7 @@ describe('url groups', () => {
     expect(parts.journal).to.have.length(1);
   });
 
-  it('are as many, with as many endpoints, as the account may have', () => {
+  it('UpsertEndpoints is refused above maxGroups and maxEndpointsPerGroup', () => {
     parts.limit({ maxGroups: 1, maxEndpointsPerGroup: 2 });
     parts.group(upsert('one', [A], [B]));
     refuses(parts.group(upsert('two', [A])), 'TOO_MANY', 'quota maxGroups exceeded, current limit: 1');
@@ -152,14 +152,14 @@ describe('url groups', () => {
     expect(parts.group(upsert('one', [A, 'named']))).to.deep.equal(DONE);
   });
 
-  it('above a limit that was lowered may change, and not grow', () => {
+  it('a group above a lowered limit may change, but not grow', () => {
     parts.group(upsert('one', [A], [B]));
     parts.limit({ maxGroups: 0, maxEndpointsPerGroup: 1 });
     expect(parts.group(upsert('one', [B, 'named']))).to.deep.equal(DONE);
     refuses(parts.group(upsert('one', [C])), 'TOO_MANY', 'maxEndpointsPerGroup');
   });
 
-  it('are the same again from the journal, and from a snapshot', () => {
+  it('groups are equal after a replay and from a snapshot', () => {
     parts.group(upsert('one', [A, 'a'], [B]));
     parts.nowMs += 1;
     parts.group(upsert('two', [C]));
@@ -174,7 +174,7 @@ describe('url groups', () => {
     expect(parts.fromSnapshot().group(list)).to.deep.equal(live);
   });
 
-  it('of ten thousand endpoints change in a moment', () => {
+  it('a group of ten thousand endpoints changes quickly', () => {
     parts.limit({ maxEndpointsPerGroup: 20_000 });
     const many = Array.from({ length: 10_000 }, (_, at) => [`https://h${at}.example/`, `n${at}`] as const);
     parts.group(upsert('all', ...many));

@@ -22,7 +22,7 @@ function dlqIds(queue: QueueSpec): DlqId[] {
 
 const TOO_MANY = `FULL: too many messages are waiting, current limit: ${FEW}`;
 
-/** Holds as many as it may. */
+/** A queue with as many messages as its bound allows. */
 function full(): QueueSpec {
   const queue = new QueueSpec().bound({ messages: FEW });
   for (let n = 0; n < FEW; n += 1) queue.publish(item(`m${n}`, { ...DAY, maxRetries: 0 }));
@@ -49,16 +49,16 @@ const schedule = (id: string, body: string) =>
     },
   }) as const;
 
-describe('queue: what an account may hold', () => {
+describe("queue: the bounds of an account's holdings", () => {
   describe('counted in messages', () => {
-    it('is so many, and the next one is refused, whole', () => {
+    it('Publish above the bound is refused as a whole', () => {
       const queue = full();
       expect(queue.held.messages).to.equal(FEW);
       expect(refusal(queue.publish(item('one more', DAY)))).to.equal(TOO_MANY);
       expect(queue.news()).to.deep.equal([]);
     });
 
-    it('holds for each message of a batch and of a group, and none of them is accepted', () => {
+    it('the bound counts each message of a batch and of a group, and none of a refused call is accepted', () => {
       const queue = withGroup(new QueueSpec().bound({ messages: FEW }), FEW);
       expect(refusal(queue.publish(item('a'), item('b'), item('c'), item('d')))).to.equal(TOO_MANY);
       expect(refusal(queue.publish(item('a'), groupItem('g', 'team')))).to.equal(TOO_MANY);
@@ -67,13 +67,13 @@ describe('queue: what an account may hold', () => {
       expect(queue.held.messages).to.equal(FEW);
     });
 
-    it('holds for what is enqueued', () => {
+    it('the bound applies to enqueued messages', () => {
       const queue = full();
       expect(refusal(queue.publish(item('q', { queueName: 'line' })))).to.equal(TOO_MANY);
       expect(queue.ask({ type: 'ListQueues' })).to.deep.equal({ type: 'Queues', queues: [] });
     });
 
-    it('lets through what adds nothing: ids that are known, and duplicates', () => {
+    it('repeated ids and duplicates are not refused', () => {
       const queue = new QueueSpec().bound({ messages: 1 });
       const one = item('a', { ...DAY, deduplication: { id: 'x' } });
       queue.publish(one);
@@ -82,13 +82,13 @@ describe('queue: what an account may hold', () => {
       expect(again).to.have.nested.property('results[0].isDuplicate', true);
     });
 
-    it('takes what was acknowledged before, whatever there is', () => {
+    it('items that the intake acknowledged are accepted above the bound', () => {
       const queue = full();
       queue.ask({ type: 'TakeIntake', records: [{ position: 1, items: [item('told', DAY)] }] });
       expect(queue.held.messages).to.equal(FEW + 1);
     });
 
-    it('delivers what was accepted while publishes are refused, and has room again as it goes', () => {
+    it('accepted messages are delivered while publishes are refused, and free room as they end', () => {
       const queue = full();
       queue.pass(24 * 3600 * 1000);
       expect(queue.news()).to.deep.equal(['started m0', 'started m1', 'started m2']);
@@ -98,7 +98,7 @@ describe('queue: what an account may hold', () => {
       expect(refusal(queue.publish(item('o')))).to.equal(TOO_MANY);
     });
 
-    it('has room again for an account that was full and then silent', () => {
+    it('an account that was full and then idle has room again', () => {
       const queue = full();
       queue.pass(24 * 3600 * 1000);
       for (const id of ['m0', 'm1', 'm2']) queue.outcome(id, 200);
@@ -106,7 +106,7 @@ describe('queue: what an account may hold', () => {
       expect(queue.held.bytes).to.equal(0);
     });
 
-    it('counts entries of the DLQ, which may be sent again', () => {
+    it('DLQ entries count, because they may be retried', () => {
       const queue = full();
       queue.pass(24 * 3600 * 1000);
       for (const id of ['m0', 'm1', 'm2']) queue.outcome(id, 500);
@@ -124,7 +124,7 @@ describe('queue: what an account may hold', () => {
       expect(queue.publish(item('n', DAY)).type).to.equal('Published');
     });
 
-    it('lets callbacks and retries go beyond it', () => {
+    it('callbacks and retries may exceed the bound', () => {
       const callback = { url: 'https://cb.example/', settings: SETTINGS };
       const queue = new QueueSpec().bound({ messages: 1 });
       queue.publish(item('a', { callback, maxRetries: 1 }));
@@ -137,7 +137,7 @@ describe('queue: what an account may hold', () => {
       expect(queue.news().at(-1)).to.match(/^delivered a/);
     });
 
-    it('skips ticks of schedules, and says why in the journal', () => {
+    it('ticks of schedules are skipped with the reason full', () => {
       const queue = new QueueSpec().bound({ messages: 1 });
       queue.ask(schedule('s', 'tick'));
       queue.pass(60_000);
@@ -153,7 +153,7 @@ describe('queue: what an account may hold', () => {
   describe('counted in bytes', () => {
     const body = 'x'.repeat(1000);
 
-    it('is so many of bodies and headers, and one byte more is refused', () => {
+    it('Publish is refused one byte above the bound of bodies and headers', () => {
       const queue = new QueueSpec();
       queue.publish(item('a', { ...DAY, body }));
       const { bytes } = queue.held;
@@ -166,7 +166,7 @@ describe('queue: what an account may hold', () => {
       expect(queue.held.bytes).to.equal(2 * bytes);
     });
 
-    it('counts headers, labels and callbacks of every message', () => {
+    it('headers, labels and callbacks count for every message', () => {
       const bytesOf = (options: Parameters<typeof item>[1]) => {
         const queue = new QueueSpec();
         queue.publish(item('a', { ...DAY, ...options }), item('b', { ...DAY, ...options }));
@@ -179,14 +179,14 @@ describe('queue: what an account may hold', () => {
       expect(bytesOf({ callback })).to.be.within(plain + 2000, plain + 2200);
     });
 
-    it('counts a body once, however many messages have it', () => {
+    it('a shared body counts once', () => {
       const queue = withGroup(new QueueSpec(), 10);
       queue.publish({ ...groupItem('g', 'team'), body: Buffer.from(body) });
       expect(queue.held.messages).to.equal(10);
       expect(queue.held.bytes).to.be.within(1000, 2500);
     });
 
-    it('holds for schedules with their bodies; one that is replaced makes room', () => {
+    it('schedules count with their bodies; replacing one frees its bytes', () => {
       const queue = new QueueSpec();
       queue.ask(schedule('s', body));
       const { bytes } = queue.held;
@@ -200,7 +200,7 @@ describe('queue: what an account may hold', () => {
       expect(queue.ask(schedule('t', body)).type).to.equal('ScheduleSet');
     });
 
-    it('holds for groups with their endpoints and defaults; one that becomes smaller makes room', () => {
+    it('groups count with endpoints and defaults; a smaller group frees bytes', () => {
       const queue = new QueueSpec();
       const set = (count: number) => {
         const endpoints = Array.from({ length: count }, (_, at) => ({
@@ -222,7 +222,7 @@ describe('queue: what an account may hold', () => {
       expect(queue.held.bytes).to.equal(0);
     });
 
-    it('counts what answered a message that failed for good', () => {
+    it('the last response of a dead-lettered message counts', () => {
       const queue = new QueueSpec();
       queue.publish(item('a', { maxRetries: 0, body: '' }));
       queue.work();
@@ -237,14 +237,14 @@ describe('queue: what an account may hold', () => {
   describe('counted in memory', () => {
     const REFUSED = 'FULL: the server has no room for more waiting messages';
 
-    it('is so much, and one more is refused', () => {
+    it('Publish is refused above the bound', () => {
       const queue = new QueueSpec();
       queue.publish(item('a', DAY));
       queue.bound({ memoryBytes: queue.held.memoryBytes });
       expect(refusal(queue.publish(item('b', DAY)))).to.equal(REFUSED);
     });
 
-    it('is little for messages that are alike, more for those that are not, and no body', () => {
+    it('messages with equal envelopes take little memory, different ones more, and bodies none', () => {
       const memoryOf = (options: (n: number) => Parameters<typeof item>[1]) => {
         const queue = new QueueSpec();
         for (let n = 0; n < 100; n += 1) queue.publish(item(`m${n}`, { ...DAY, ...options(n) }));
@@ -259,7 +259,7 @@ describe('queue: what an account may hold', () => {
       expect(memoryOf((n) => ({ deduplication: { id: `d${n}` } }))).to.be.within(alike + 150, alike + 200);
     });
 
-    it('lets go of ids that are too old to count, also when nothing happens', () => {
+    it('expired ids stop counting even without further events', () => {
       const queue = new QueueSpec();
       queue.publish(item('a', { deduplication: { id: 'd' } }));
       queue.work();
@@ -269,7 +269,7 @@ describe('queue: what an account may hold', () => {
       expect(queue.held.memoryBytes).to.equal(0);
     });
 
-    it('holds for headers that a retry of DLQ entries names', () => {
+    it('headers in the overrides of RetryDlq count', () => {
       const queue = new QueueSpec();
       queue.publish(item('a', { maxRetries: 0 }));
       queue.work();
@@ -283,7 +283,7 @@ describe('queue: what an account may hold', () => {
     });
   });
 
-  it('is counted alike after a crash and from a snapshot', () => {
+  it('the counts are equal after a crash and from a snapshot', () => {
     const queue = withGroup(new QueueSpec(), 2);
     queue.publish(item('a', DAY), item('b', { ...DAY, url: 'https://b.example/' }), groupItem('g', 'team'));
     queue.publish(item('c', { maxRetries: 0 }), item('d', { deduplication: { id: 'd' } }));

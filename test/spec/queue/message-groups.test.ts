@@ -1,6 +1,6 @@
 /**
- * The log by message: each with its events, a page at a time, while others happen; and bodies that are cut.
- * Proves MGR1, MGR2.
+ * The log by message: each with its events, in pages, while further events are added; and shortened bodies. Proves
+ * MGR1, MGR2.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ import {
 
 const GROUPED: LogQuery = { ...ANYTHING, order: 'latestFirst', groupBy: 'message' };
 
-describe('the message log by message', () => {
+describe('the message log grouped by message', () => {
   let stand: MessageLogStand;
   let log: ReadModels;
 
@@ -39,7 +39,7 @@ describe('the message log by message', () => {
   const ask = (query: Partial<LogQuery>, account = ACCOUNT) =>
     log.events(account, { ...GROUPED, ...query }, stand.history.head.position);
 
-  /** `a: DELIVERED ACTIVE CREATED` for each message of a page, as they come. */
+  /** `a: DELIVERED ACTIVE CREATED` for each message of a page, in the order of the answer. */
   async function told(query: Partial<LogQuery>): Promise<{ readonly messages: string[]; readonly cursor?: string }> {
     const { events, cursor } = await ask(query);
     const messages: string[] = [];
@@ -52,7 +52,7 @@ describe('the message log by message', () => {
     return { messages, ...(cursor !== undefined && { cursor }) };
   }
 
-  /** Two that go on side by side, and one after them. */
+  /** Two messages with overlapping events, and one after them. */
   const interleaved = (): Promise<unknown> =>
     stand.store([
       accepted('a'),
@@ -64,7 +64,7 @@ describe('the message log by message', () => {
       accepted('c', { atMs: T0 + 6 }),
     ]);
 
-  it('has all events of a message behind one another, and messages in the order of their first ones', async () => {
+  it("has each message's events together, and messages in the order of their first events", async () => {
     await interleaved();
     const all = 'DELIVERED ACTIVE CREATED';
     expect((await told({})).messages).to.deep.equal(['c: CREATED', `b: ${all}`, `a: ${all}`]);
@@ -74,7 +74,7 @@ describe('the message log by message', () => {
     expect((await ask({}, OTHER_ACCOUNT)).events).to.deep.equal([]);
   });
 
-  it('counts messages, and goes on behind the last one', async () => {
+  it('count limits the messages, and the next page starts after the last one', async () => {
     await interleaved();
     for (const order of ['latestFirst', 'earliestFirst'] as const) {
       const whole = (await told({ order })).messages;
@@ -90,7 +90,7 @@ describe('the message log by message', () => {
     }
   });
 
-  it('shows the events that match, of messages that have some', async () => {
+  it('shows only matching events, of messages that have some', async () => {
     await interleaved();
     expect((await told({ states: ['DELIVERED'] })).messages).to.deep.equal(['b: DELIVERED', 'a: DELIVERED']);
     expect((await told({ filter: { messageId: ['a' as never] }, states: ['CREATED'] })).messages).to.deep.equal([
@@ -101,7 +101,7 @@ describe('the message log by message', () => {
     expect((await told({ filter: { url: ['https://nobody.example/'] } })).messages).to.deep.equal([]);
   });
 
-  it('loses no message to what happens between two pages', async () => {
+  it('loses no message to events between two pages', async () => {
     await interleaved();
     const first = await told({ count: 1 });
     expect(first.messages).to.deep.equal(['c: CREATED']);
@@ -112,7 +112,7 @@ describe('the message log by message', () => {
     expect((await told({ count: 1 })).messages[0]).to.match(/^a: /);
   });
 
-  it('refuses what is no cursor', async () => {
+  it('refuses an invalid cursor', async () => {
     await interleaved();
     for (const cursor of ['x', '1-2-3', '1-2-3-4-5', '-']) {
       const refusal = await ask({ cursor }).catch((error: unknown) => error);
@@ -120,7 +120,7 @@ describe('the message log by message', () => {
     }
   });
 
-  it('is on its pages what it is whole, of any history', async () => {
+  it('shows each message as a whole on one page, for random histories', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     await fc.assert(
       fc.asyncProperty(
@@ -156,7 +156,7 @@ describe('the message log by message', () => {
     );
   });
 
-  describe('with bodies that are cut', () => {
+  describe('with trimmed bodies', () => {
     const shown = async (trimBytes: number | undefined) => {
       const { events } = await log.events(ACCOUNT, { ...ANYTHING, trimBytes }, stand.history.head.position);
       return events.map(({ body, response }) =>
@@ -164,7 +164,7 @@ describe('the message log by message', () => {
       );
     };
 
-    it('shows so many bytes of messages and responses, and none for 0 and less', async () => {
+    it('shows the requested bytes of bodies and responses, and none for 0 and less', async () => {
       await stand.store([accepted('a'), started('a', T0), failed('a', T0 + 5, T0 + 9)]);
       const body = 'body of a';
       const plain = (cut: string, response: string) => [
@@ -179,7 +179,7 @@ describe('the message log by message', () => {
       expect(await shown(-1)).to.deep.equal(plain('', ''));
     });
 
-    it('cuts no character in two, and nothing of what is shown as a hash of the whole', async () => {
+    it('cuts no character in two, and no redacted body', async () => {
       const redact = { body: true, allHeaders: false, headers: [] };
       const hidden = { ...PLAIN_ENVELOPE, settings: { ...PLAIN_SETTINGS, redact } };
       await stand.store([

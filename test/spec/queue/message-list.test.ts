@@ -23,7 +23,10 @@ function pageOf(queue: QueueSpec, wanted: Wanted = {}): Page {
 
 const idsOf = ({ messages }: Page) => messages.map(({ id }) => id);
 
-/** One in each state: `s` is not due, `w` waits for its turn in a queue, `d` is at its destination, `r` failed once. */
+/**
+ * One message in each state: `s` is not due, `w` waits for its turn in a queue, `d` is at its destination, `r` failed
+ * once.
+ */
 function oneInEach(): QueueSpec {
   const queue = new QueueSpec();
   queue.ask({ type: 'SetQueue', name: 'q', parallelism: 1, isPaused: false });
@@ -35,8 +38,8 @@ function oneInEach(): QueueSpec {
   return queue;
 }
 
-describe('queue: the messages under way', () => {
-  it('are told apart by what they wait for, and counted', () => {
+describe('queue: ListMessages', () => {
+  it('distinguishes and counts the states SCHEDULED, WAITING, DELIVERING and RETRYING', () => {
     const queue = oneInEach();
     const page = pageOf(queue);
     expect(page.messages.map(({ id, state }) => [id, state])).to.deep.equal([
@@ -50,7 +53,7 @@ describe('queue: the messages under way', () => {
     expect(page.messages[0]).to.include({ retried: 1 });
   });
 
-  it('are wanted in some states, by a filter; the counts are those of all states', () => {
+  it('filters by state and filter; the counts include all states', () => {
     const queue = oneInEach();
     const states: PendingState[] = ['WAITING', 'DELIVERING'];
     const filter: MessageFilter = { queueName: ['q'] };
@@ -59,7 +62,7 @@ describe('queue: the messages under way', () => {
     expect(idsOf(pageOf(queue, { filter: { label: ['nobody has it'] } }))).to.deep.equal([]);
   });
 
-  it('are not those that were delivered or taken back, nor those that a run consists of', () => {
+  it('leaves out delivered and cancelled messages, and those of runs', () => {
     const queue = oneInEach();
     queue.outcome('d', 200);
     queue.ask({ type: 'CancelMessage', id: 's' as MessageId });
@@ -67,7 +70,7 @@ describe('queue: the messages under way', () => {
   });
 
   for (const order of ['earliestFirst', 'latestFirst'] as const) {
-    it(`are each on one page, ${order}, whatever comes and goes between the pages`, () => {
+    it(`shows each message on one page, ${order}, while others come and go`, () => {
       const queue = new QueueSpec();
       const all = Array.from({ length: 25 }, (_, at) => `m${at}`);
       queue.publish(...all.map((id, at) => item(id, { delaySeconds: at % 2 === 0 ? 3600 : 30 })));
@@ -84,7 +87,7 @@ describe('queue: the messages under way', () => {
     });
   }
 
-  it('are very many: they are looked at in steps, and one that leaves meanwhile is not shown', () => {
+  it('scans many messages in steps, and leaves out one that ends in between', () => {
     const queue = new QueueSpec();
     for (let part = 0; part < 4; part += 1) {
       queue.publish(...Array.from({ length: 1500 }, (_, at) => item(`m${part} ${at}`, { delaySeconds: 3600 })));

@@ -1,4 +1,4 @@
-/** What the log says of a message, and how it is asked. Proves RM1. */
+/** The entries of the message log, and its queries. Proves RM1. */
 import { expect } from 'chai';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import type { MessageId } from '../../../src/kernel/index.js';
@@ -35,8 +35,8 @@ describe('the message log', () => {
   const seen = () => stand.history.head.position;
   const ask = (query: Partial<LogQuery>, account = ACCOUNT) => log.events(account, { ...ANYTHING, ...query }, seen());
 
-  describe('of one message', () => {
-    it('tells of acceptance, attempt and delivery', async () => {
+  describe('for one message', () => {
+    it('shows acceptance, attempt and delivery', async () => {
       await stand.store([accepted('msg_1'), started('msg_1', T0 + 1)]);
       await stand.store([delivered('msg_1', T0 + 9)]);
       const { events, cursor } = await ask({});
@@ -53,7 +53,7 @@ describe('the message log', () => {
       );
     });
 
-    it('says when a delayed message is due', async () => {
+    it('shows the due time of a delayed message', async () => {
       await stand.store([accepted('msg_1', { notBeforeMs: T0 + 60_000 })]);
       const { events } = await ask({});
       expect(events.map(({ state, nextDeliveryAtMs }) => [state, nextDeliveryAtMs])).to.deep.equal([
@@ -61,7 +61,7 @@ describe('the message log', () => {
       ]);
     });
 
-    it('tells of a failed attempt with its response, and of the retry that follows with its time', async () => {
+    it('shows a failed attempt with its response, and the retry with its time', async () => {
       await stand.store([accepted('msg_1'), started('msg_1', T0), failed('msg_1', T0 + 5, T0 + 12_000)]);
       const { events } = await ask({ states: ['ERROR', 'RETRY'] });
       expect(events.map(({ state, error, nextDeliveryAtMs }) => [state, error, nextDeliveryAtMs])).to.deep.equal([
@@ -77,14 +77,14 @@ describe('the message log', () => {
       expect(retry).to.equal(undefined);
     });
 
-    it('tells of the last failure, and that it was the last', async () => {
+    it('shows the last failure as FAILED', async () => {
       const last = [failed('msg_1', T0 + 5, undefined), deadLettered('msg_1', `${T0 + 5}-1`, T0 + 5)];
       await stand.store([accepted('msg_1'), started('msg_1', T0), ...last]);
       const { events } = await ask({});
       expect(events.map(({ state }) => state)).to.deep.equal(['CREATED', 'ACTIVE', 'ERROR', 'FAILED']);
     });
 
-    it('tells of a cancellation: asked for, and done', async () => {
+    it('shows a cancellation as CANCEL_REQUESTED and CANCELED', async () => {
       const id = 'msg_1' as MessageId;
       await stand.store([accepted('msg_1')]);
       await stand.store([
@@ -98,7 +98,7 @@ describe('the message log', () => {
       ]);
     });
 
-    it('shows the body that an earlier event brought: of a schedule, of a group, of a retry', async () => {
+    it('shows the body of an earlier event: of a schedule, a group, a retry', async () => {
       const body = bodyOf('once');
       const shared = { ...body, content: undefined };
       await stand.store([accepted('msg_1', { body }), accepted('msg_2', { body: shared })]);
@@ -108,7 +108,7 @@ describe('the message log', () => {
     });
   });
 
-  describe('asked for some', () => {
+  describe('with a filter', () => {
     const labelled = (label: string, url: string) => ({
       ...PLAIN_ENVELOPE,
       url,
@@ -149,7 +149,7 @@ describe('the message log', () => {
         { host: ['two.example:443', 'one.example:80', 'one.example:8443'] },
         [],
       ],
-      ['what a host begins with', { host: ['two.exampl', 'two.example:844', 'two.example:'] }, []],
+      ['the first letters of a host', { host: ['two.exampl', 'two.example:844', 'two.example:'] }, []],
       ['two hosts', { host: ['two.example', 'one.example:443'] }, ['msg_a', 'msg_b', 'msg_c']],
       ['a path', { path: ['/x'] }, ['msg_a', 'msg_b']],
       ['host and path: both hold', { host: ['two.example:8443'], path: ['/x'] }, ['msg_b']],
@@ -163,21 +163,21 @@ describe('the message log', () => {
       ['ids', { messageId: ['msg_c', 'msg_a', 'msg_nobody'] }, ['msg_a', 'msg_c']],
       ['an id and a label that is not its own', { messageId: ['msg_c'], label: ['a'] }, []],
       ['a time: both ends are in it', { fromMs: T0 + 10, toMs: T0 + 10 }, ['msg_b']],
-      ['what nobody has', { label: ['x'] }, []],
+      ['a label of no message', { label: ['x'] }, []],
     ];
-    for (const [what, filter, found] of cases) {
-      it(`finds by ${what}`, async () => {
+    for (const [condition, filter, found] of cases) {
+      it(`finds events by ${condition}`, async () => {
         const { events } = await ask({ filter });
         expect([...new Set(events.map(({ messageId }) => messageId))]).to.deep.equal(found);
       });
     }
 
-    it('finds by state, also together with a filter', async () => {
+    it('finds events by state, also together with a filter', async () => {
       const { events } = await ask({ states: ['DELIVERED', 'FAILED'], filter: { messageId: ['msg_b'] } });
       expect(events.map(({ messageId, state }) => [messageId, state])).to.deep.equal([['msg_b', 'DELIVERED']]);
     });
 
-    it('shows an account nothing of another', async () => {
+    it('shows no events of another account', async () => {
       const { events } = await ask({ filter: { label: ['a'] } }, OTHER_ACCOUNT);
       expect(events.map(({ messageId }) => messageId)).to.deep.equal(['msg_elsewhere']);
       expect((await ask({ filter: { messageId: ['msg_a'] } }, OTHER_ACCOUNT)).events).to.deep.equal([]);
@@ -191,7 +191,7 @@ describe('the message log', () => {
     });
   });
 
-  describe('asked for what very many kinds of messages have', () => {
+  describe('with a filter that matches very many profiles', () => {
     const KINDS = 300;
 
     beforeEach(async () => {
@@ -205,7 +205,7 @@ describe('the message log', () => {
       await stand.store(events);
     });
 
-    it('finds them all, in order, and those among them that fit another filter', async () => {
+    it('finds all events in order, also with a second filter', async () => {
       const all = await stand.all(log, { filter: { host: ['example.com'] }, count: 70 });
       expect(all.map(({ messageId }) => messageId)).to.deep.equal(
         Array.from({ length: KINDS }, (_, at) => `msg_${at}`),
@@ -214,12 +214,12 @@ describe('the message log', () => {
       expect(one.map(({ messageId }) => messageId)).to.deep.equal(['msg_7', 'msg_299']);
     });
 
-    it('takes a label at its word, whatever characters it has', async () => {
+    it('matches a label with any characters literally', async () => {
       const found = await stand.all(log, { filter: { label: ['some\u0000label'] } });
       expect(found.map(({ messageId }) => messageId)).to.deep.equal(['msg_0', 'msg_100', 'msg_200']);
     });
 
-    it('ends a page that takes too long, and goes on from there', async () => {
+    it('ends a page at its time limit, and continues from there', async () => {
       const hasty = stand.open({ searchMs: 0 }, 'hasty.db');
       for (let entry = 0; entry < 4; entry += 1) {
         await stand.store(Array.from({ length: 1500 }, (_, at) => started(`msg_${at % KINDS}`, T0 + 1000 + entry)));
@@ -233,7 +233,7 @@ describe('the message log', () => {
     });
   });
 
-  it('ends a page that is too large to travel', async () => {
+  it('ends a page at its size limit', async () => {
     const body = { ...bodyOf(''), content: new Uint8Array(6 * 1024 * 1024) };
     await stand.store([accepted('msg_1', { body }), started('msg_1'), delivered('msg_1'), accepted('msg_2')]);
     const page = await ask({});
@@ -241,8 +241,8 @@ describe('the message log', () => {
     expect((await ask({ cursor: page.cursor })).events.map(({ messageId }) => messageId)).to.deep.equal(['msg_2']);
   });
 
-  describe('page by page', () => {
-    it('ends without a cursor, also when the last page is full', async () => {
+  describe('by page', () => {
+    it('ends without a cursor, even if the last page is full', async () => {
       await stand.store([accepted('msg_1'), accepted('msg_2')]);
       const first = await ask({ count: 1 });
       expect(first.cursor).to.match(/^[0-9]+-[0-9]+$/);
@@ -250,7 +250,7 @@ describe('the message log', () => {
       expect([second.events.length, second.cursor]).to.deep.equal([1, undefined]);
     });
 
-    it('neither repeats nor leaves out, while events arrive', async () => {
+    it('neither repeats nor skips events while others arrive', async () => {
       for (let at = 0; at < 20; at += 1) await stand.store([accepted(`msg_${at}`, { atMs: T0 + at })]);
       const ids: string[] = [];
       let cursor: string | undefined;
@@ -265,7 +265,7 @@ describe('the message log', () => {
       expect(ids).to.deep.equal(Array.from({ length: 20 }, (_, at) => `msg_${19 - at}`));
     });
 
-    it('refuses a cursor that is none', async () => {
+    it('refuses an invalid cursor', async () => {
       await stand.store([accepted('msg_1')]);
       for (const cursor of ['', 'x', '1', '1-', '-1-2', '1-2-3', '99999999999999999-1']) {
         const error = await ask({ cursor }).catch((thrown: unknown) => thrown);
@@ -274,7 +274,7 @@ describe('the message log', () => {
     });
   });
 
-  it('has seen what its asker has seen', async () => {
+  it('waits for the position that the caller has seen', async () => {
     for (let at = 0; at < 50; at += 1) {
       await stand.store([accepted(`msg_${at}`, { atMs: T0 + at })]);
       const { events } = await ask({ order: 'latestFirst', count: 1 });
@@ -282,7 +282,7 @@ describe('the message log', () => {
     }
   });
 
-  it('answers with what it has when it cannot see so far in time', async () => {
+  it('answers with its present events if the position does not come in time', async () => {
     await stand.store([accepted('msg_1')]);
     await ask({});
     const impatient = stand.open({ waitMs: 20 }, 'impatient.db');
@@ -301,7 +301,7 @@ describe('the message log', () => {
     expect(others.map((page) => page.behind?.positions)).to.deep.equal([3, 3, 3]);
   });
 
-  describe('of the DLQ', () => {
+  describe('for the DLQ', () => {
     const dead = (id: string, number: number, changes: Parameters<typeof accepted>[1] = {}): QueueEvent[] => [
       accepted(id, changes),
       started(id, T0 + number),
@@ -341,7 +341,7 @@ describe('the message log', () => {
       });
     });
 
-    it('counts events of a period, by state', async () => {
+    it('counts events of a period by state', async () => {
       for (let number = 1; number <= 5; number += 1) await stand.store(dead(`msg_${number}`, number));
       const { counts, isWhole } = await log.eventCounts(ACCOUNT, {}, [], seen());
       expect([counts.CREATED, counts.FAILED, isWhole]).to.deep.equal([5, 5, true]);
@@ -351,7 +351,7 @@ describe('the message log', () => {
       expect((await log.eventCounts(OTHER_ACCOUNT, {}, [], seen())).counts).to.deep.equal({});
     });
 
-    it('counts what a filter meets, by status', async () => {
+    it('counts matching entries by status', async () => {
       for (let number = 1; number <= 5; number += 1) {
         await stand.store(
           dead(`msg_${number}`, number, { envelope: { ...PLAIN_ENVELOPE, queueName: number < 4 ? 'x' : 'y' } }),
@@ -363,7 +363,7 @@ describe('the message log', () => {
       expect((await log.dlqCounts(ACCOUNT, { toMs: T0 }, seen())).counts).to.deep.equal({});
     });
 
-    it('goes page by page in both orders', async () => {
+    it('gives all pages in both orders', async () => {
       for (let number = 1; number <= 5; number += 1) await stand.store(dead(`msg_${number}`, number));
       const page = await log.dlq(ACCOUNT, filter({ count: 2 }), seen());
       expect(page.entries.map(({ messageId }) => messageId)).to.deep.equal(['msg_1', 'msg_2']);
@@ -372,7 +372,7 @@ describe('the message log', () => {
       expect(await ids({ count: 2, after: `${T0 + 4}-4`, order: 'latestFirst' })).to.deep.equal(['msg_3', 'msg_2']);
     });
 
-    it('finds by status, time, message and what the message was sent with', async () => {
+    it('finds entries by status, time, message and settings', async () => {
       const envelope = { ...PLAIN_ENVELOPE, settings: { ...PLAIN_SETTINGS, labels: ['odd'] } };
       await stand.store([...dead('msg_1', 1, { envelope }), ...dead('msg_2', 2), ...dead('msg_3', 3, { envelope })]);
       expect(await ids({ filter: { responseStatus: [500] } })).to.deep.equal(['msg_2']);
@@ -381,14 +381,14 @@ describe('the message log', () => {
       expect(await ids({ filter: { messageId: ['msg_3'] } })).to.deep.equal(['msg_3']);
     });
 
-    it('answers for ids with those that are there', async () => {
+    it('answers ids with the entries that exist', async () => {
       await stand.store([...dead('msg_1', 1), ...dead('msg_2', 2)]);
       const dlqIds = [`${T0 + 2}-2`, 'nonsense', `${T0 + 7}-7`] as never[];
       const { entries, after } = await log.dlq(ACCOUNT, { kind: 'ids', dlqIds }, seen());
       expect([entries.map(({ messageId }) => messageId), after]).to.deep.equal([['msg_2'], undefined]);
     });
 
-    it('loses what was deleted, retried or has expired; the log keeps it', async () => {
+    it('drops deleted, retried and expired entries, while the log keeps their events', async () => {
       for (let number = 1; number <= 4; number += 1) await stand.store(dead(`msg_${number}`, number));
       await stand.store([
         { type: 'DlqDeleted', dlqIds: [`${T0 + 1}-1` as never], atMs: T0 + 9 },

@@ -1,6 +1,6 @@
 /**
- * Places of an account are shared by origins: whatever some of them hold and for however long, another one starts.
- * Proves ORS1–ORS4.
+ * The places of an account are shared by origins: however many places some of them hold, for however long, another one
+ * can start. Proves ORS1–ORS4.
  */
 import { expect } from 'chai';
 import { item, noResponse, QueueSpec } from '../../support/queue-spec.js';
@@ -8,10 +8,10 @@ import { item, noResponse, QueueSpec } from '../../support/queue-spec.js';
 const PLACES = 500;
 const PER_ORIGIN = 200;
 
-/** A queue whose calls go on until a test ends them. */
+/** A queue whose calls continue until a test ends them. */
 class Shares {
   readonly queue = new QueueSpec().limit({ maxGlobalParallelism: PLACES });
-  /** Calls under way, by origin. */
+  /** Open calls, by origin. */
   readonly calls = new Map<string, string[]>();
   #messages = 0;
   #read = 0;
@@ -27,7 +27,7 @@ class Shares {
     return this;
   }
 
-  /** Starts what can start. @returns how many were started, by origin */
+  /** Starts all calls that may start. @returns how many were started, by origin */
   work(room?: number, spare?: number): Map<string, number> {
     this.queue.work(room, spare);
     const started = new Map<string, number>();
@@ -52,7 +52,7 @@ class Shares {
     return [...this.calls.values()].reduce((sum, calls) => sum + calls.length, 0);
   }
 
-  /** Ends calls of the origin: with an answer, or with none. */
+  /** Ends calls of the origin; status 0 means no response. */
   end(origin: string, status: number, count = Number.POSITIVE_INFINITY): this {
     for (const id of this.calls.get(origin)?.splice(0, count) ?? []) {
       this.queue.outcome(id, status === 0 ? noResponse() : status);
@@ -63,9 +63,9 @@ class Shares {
 
 const names = (count: number, word = 'silent') => Array.from({ length: count }, (_, n) => `${word}${n}.example`);
 
-describe('queue: places of an account', () => {
+describe('queue: the places of an account', () => {
   for (const count of [1, 3, 50, 400]) {
-    it(`leave one for a new origin beside ${count} at once that never answer`, () => {
+    it(`leave one for a new origin while ${count} others take places together and never answer`, () => {
       const shares = new Shares();
       for (const name of names(count)) shares.publish(name, Math.max(3, 2000 / count));
       shares.work();
@@ -75,7 +75,7 @@ describe('queue: places of an account', () => {
   }
 
   for (const count of [3, 10, 50, 80]) {
-    it(`leave one for a new origin beside ${count} that never answer, and took all they could one after another`, () => {
+    it(`leave one for a new origin while ${count} others take places in turn and never answer`, () => {
       const shares = new Shares();
       for (const name of names(count)) {
         shares.publish(name, 200).work();
@@ -87,7 +87,7 @@ describe('queue: places of an account', () => {
   }
 
   for (const count of [1, 3, 50]) {
-    it(`leave one for a new origin beside ${count} that answered until now`, () => {
+    it(`leave one for a new origin while ${count} others, answering so far, hold places`, () => {
       const shares = new Shares();
       for (const name of names(count)) shares.publish(name, 1);
       shares.work();
@@ -98,7 +98,7 @@ describe('queue: places of an account', () => {
     });
   }
 
-  it('leave one for a new origin beside several that took all they could one after another, and then stopped answering', () => {
+  it('leave one for a new origin after several took places in turn and then stopped answering', () => {
     const shares = new Shares();
     for (const name of names(6)) {
       shares.publish(name, 1).work();
@@ -108,7 +108,7 @@ describe('queue: places of an account', () => {
     expect(shares.work().get('well.example')).to.equal(1);
   });
 
-  it('are shared by origins in need: three that are silent leave as much as each of them has', () => {
+  it('are shared by origins in need: three silent ones leave as many as each of them has', () => {
     const shares = new Shares();
     for (const name of names(3)) shares.publish(name, 500);
     shares.work();
@@ -121,13 +121,13 @@ describe('queue: places of an account', () => {
     expect(shares.under('well.example')).to.be.above(100);
   });
 
-  it('are all that an origin may have while it is alone: as many as the limit of an origin', () => {
+  it('are limited for a single origin by its own limit', () => {
     const shares = new Shares().publish('new.example', 1000);
     shares.work();
     expect(shares.under('new.example')).to.equal(PER_ORIGIN);
   });
 
-  it('are seven eighths for one alone that answers, and all of them where there are eight or fewer', () => {
+  it('are seven eighths for a single origin that answers, and all of them if there are at most eight', () => {
     for (const [places, most] of [
       [200, 177],
       [10, 9],
@@ -143,7 +143,7 @@ describe('queue: places of an account', () => {
     }
   });
 
-  it('are two fifths for one alone that has not answered yet, and one at least', () => {
+  it('are two fifths for a single origin that has not answered yet, and at least one', () => {
     for (const [places, most] of [
       [200, 85],
       [10, 5],
@@ -157,7 +157,7 @@ describe('queue: places of an account', () => {
     }
   });
 
-  it('are left to origins that answer, an eighth of them, however many others there are', () => {
+  it('keep an eighth for origins that answer, with any number of others', () => {
     const shares = new Shares().publish('known.example', 1);
     shares.work();
     shares.end('known.example', 200);
@@ -168,7 +168,7 @@ describe('queue: places of an account', () => {
     expect(shares.work().get('known.example')).to.equal(10);
   });
 
-  it('are half at most for origins known to be silent, so that new ones start at once, however many those are', () => {
+  it('give silent origins at most half, so that new ones start immediately', () => {
     const shares = new Shares();
     const silent = names(2000);
     for (const name of silent) shares.publish(name, 1);
@@ -184,7 +184,7 @@ describe('queue: places of an account', () => {
     expect(shares.work().get('well.example')).to.equal(1);
   });
 
-  it('go back to all who wait, those with the fewest first', () => {
+  it('go to the waiting origins with the fewest places first', () => {
     const shares = new Shares();
     for (const name of names(10)) shares.publish(name, 300);
     shares.work();
@@ -195,7 +195,7 @@ describe('queue: places of an account', () => {
     expect(Math.min(...after)).to.be.at.least(Math.min(...before));
   });
 
-  it('come to every origin in turn: none that is silent starves beside busy ones', () => {
+  it('go to every origin in turn: a silent one does not starve among busy ones', () => {
     for (const places of [1, 2, 5, 10]) {
       const shares = new Shares();
       shares.queue.limit({ maxGlobalParallelism: places });
@@ -213,7 +213,7 @@ describe('queue: places of an account', () => {
     }
   });
 
-  it('are those that the process has left, where that is less', () => {
+  it('are bounded by the room of the process', () => {
     const shares = new Shares();
     for (const name of names(3)) shares.publish(name, 500);
     shares.work(10_000, 100);
@@ -226,7 +226,7 @@ describe('queue: places of an account', () => {
     expect(shares.all).to.be.above(200);
   });
 
-  it('let what a crash interrupted have its places before anything else', () => {
+  it('go first to attempts that a crash interrupted', () => {
     const shares = new Shares();
     for (const name of names(3)) shares.publish(name, 500);
     shares.work();

@@ -27,14 +27,14 @@ function withGroup(defaults: [string, string][] = []): QueueSpec {
   return queue.forgetNews();
 }
 
-describe('queue: publishing', () => {
-  it('answers with the id that the call brought, and the destination', () => {
+describe('queue: Publish', () => {
+  it('is answered with the given id and the destination', () => {
     const queue = new QueueSpec();
     const reply = queue.publish(item('a', { url: 'https://a.example/?b=1' }));
     expect(results(reply)).to.deep.equal([{ messageId: 'a', url: 'https://a.example/?b=1', isDuplicate: false }]);
   });
 
-  it('answers with the URL that is called, however the destination was spelled, and records name it', () => {
+  it('is answered with the normalised URL, which records show too', () => {
     const queue = new QueueSpec();
     for (const [at, [given, called]] of [
       ['HTTPS://A.example:443', 'https://a.example/'],
@@ -47,7 +47,7 @@ describe('queue: publishing', () => {
     }
   });
 
-  it('keeps what a group has as it was given, and calls it as it is called', () => {
+  it('keeps an endpoint of a group as given, and calls its normalised URL', () => {
     const queue = new QueueSpec();
     const endpoints = [{ url: 'https://One.example', name: undefined }];
     queue.ask({ type: 'UpsertEndpoints', group: 'team', endpoints });
@@ -61,7 +61,7 @@ describe('queue: publishing', () => {
     expect(queue.engine.attemptOf(list?.[0]?.messageId as MessageId)?.envelope.url).to.equal('https://one.example/');
   });
 
-  it('can be read back at once', () => {
+  it('can be read back immediately', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { delaySeconds: 60 }));
     const reply = queue.ask({ type: 'GetMessage', id: item('a').id });
@@ -74,7 +74,7 @@ describe('queue: publishing', () => {
     });
   });
 
-  it('takes an instant before a delay', () => {
+  it('prefers an instant to a delay', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { notBeforeMs: NOW_MS + 5000, delaySeconds: 60 }));
     queue.work();
@@ -82,7 +82,7 @@ describe('queue: publishing', () => {
     expect(queue.news()).to.deep.equal(['started a']);
   });
 
-  it('changes nothing when the same ids come again, and answers the same', () => {
+  it('with repeated ids changes no state and gets the same answer', () => {
     const queue = new QueueSpec();
     const first = queue.publish(item('a'), item('b'));
     queue.work();
@@ -93,7 +93,7 @@ describe('queue: publishing', () => {
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('answers the same ids as it did also when the account has been suspended meanwhile', () => {
+  it('with repeated ids gets the same answer after the account was suspended', () => {
     const queue = new QueueSpec();
     const first = queue.publish(item('a'), item('b'));
     queue.suspend().forgetNews();
@@ -121,7 +121,7 @@ describe('queue: publishing', () => {
     expect(queue.news()).to.deep.equal(['accepted a']);
   });
 
-  it('makes a message for each endpoint of a group, with one body', () => {
+  it('to a group makes a message for each endpoint, with one shared body', () => {
     const queue = withGroup();
     const [list] = results(queue.publish(groupItem('a', 'team'))) as { messageId: string; url: string }[][];
     expect(list?.map(({ url }) => url)).to.deep.equal(['https://one.example/', 'https://two.example/']);
@@ -137,7 +137,7 @@ describe('queue: publishing', () => {
     ]);
   });
 
-  it('says of a delivered body that nothing will send it any more, unless others have it too', () => {
+  it('reports to the body store after the delivery that a body is no longer sent, unless it is shared', () => {
     const queue = withGroup();
     queue.publish(groupItem('shared', 'team'), item('alone'));
     queue.work();
@@ -157,7 +157,7 @@ describe('queue: publishing', () => {
     expect(queue.shelf.contents.size).to.equal(0);
   });
 
-  it("puts the group's configuration under the call's", () => {
+  it("merges the call's configuration over that of the group", () => {
     const queue = withGroup([
       ['svc-retries', '7'],
       ['svc-method', 'PUT'],
@@ -167,20 +167,20 @@ describe('queue: publishing', () => {
     expect(accepted?.envelope.settings).to.include({ maxRetries: 1, method: 'PUT' });
   });
 
-  it('refuses a group that is not there, and with it the whole call', () => {
+  it('to an unknown group is refused as a whole call', () => {
     const queue = new QueueSpec();
     expect(queue.publish(item('a'), groupItem('b', 'nobody'))).to.include({ type: 'Rejected', reason: 'INVALID' });
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('refuses one message too many in one call', () => {
+  it('is refused above the number of messages of one call', () => {
     const queue = new QueueSpec();
     const items = (count: number) => Array.from({ length: count }, (_, at) => item(`m${at}`, { delaySeconds: 1 }));
     expect(queue.publish(...items(MAX_COMMAND_MESSAGES + 1))).to.include({ reason: 'INVALID' });
     expect(queue.publish(...items(MAX_COMMAND_MESSAGES)).type).to.equal('Published');
   });
 
-  it('accepts what was told whatever the limits say, once, and in order', () => {
+  it('accepts intake records above all limits, once, and in order', () => {
     const queue = new QueueSpec().limit({ maxMessagesPerDayHard: 1 }).suspend();
     const take = (position: number, ...items: PublishItem[]) =>
       queue.ask({ type: 'TakeIntake', records: [{ position, items }] });
@@ -192,7 +192,7 @@ describe('queue: publishing', () => {
     expect(queue.news()).to.deep.equal(['IntakeTaken']);
   });
 
-  it('passes over records that were taken before, however long ago, when they come again before new ones', () => {
+  it('skips intake records that were accepted before, however old, when they come again', () => {
     const queue = new QueueSpec();
     const records = (...positions: number[]) =>
       positions.map((position) => ({ position, items: [item(`m${position}`)] }));
@@ -205,7 +205,7 @@ describe('queue: publishing', () => {
     }
   });
 
-  it('does not move on behind told records that it refuses', () => {
+  it('does not move the intake position past records that it refuses', () => {
     const queue = new QueueSpec();
     const record = (position: number, of: PublishItem) => ({ position, items: [of] });
     const records = [record(1, item('a')), record(2, groupItem('b', 'nobody'))];
@@ -224,7 +224,7 @@ describe('queue: deduplication', () => {
     return [one?.messageId, one?.isDuplicate];
   }
 
-  it('answers a duplicate with the earlier message, and accepts nothing', () => {
+  it('answers a duplicate with the earlier message, and accepts no new one', () => {
     const queue = new QueueSpec();
     queue.publish(once('a'));
     queue.forgetNews();
@@ -232,7 +232,7 @@ describe('queue: deduplication', () => {
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('is account-wide, whatever the destination', () => {
+  it('applies to the whole account, for all destinations', () => {
     const queue = new QueueSpec();
     queue.publish(once('a'));
     expect(first(queue.publish(once('b', { url: 'https://elsewhere.example/' })))).to.deep.equal(['a', true]);
@@ -247,7 +247,7 @@ describe('queue: deduplication', () => {
     expect(first(queue.publish(once('c')))).to.deep.equal(['c', false]);
   });
 
-  it('survives a crash, and lies in snapshots', () => {
+  it('survives a crash, and is in snapshots', () => {
     const queue = new QueueSpec();
     queue.publish(once('a'));
     for (const copy of [queue.replayed(), queue.rebuilt()]) {
@@ -255,21 +255,21 @@ describe('queue: deduplication', () => {
     }
   });
 
-  it('goes on when the earlier message was cancelled', () => {
+  it('continues after the earlier message was cancelled', () => {
     const queue = new QueueSpec();
     queue.publish(once('a'));
     queue.ask({ type: 'CancelMessage', id: item('a').id });
     expect(first(queue.publish(once('b')))).to.deep.equal(['a', true]);
   });
 
-  it('takes the first of two in one call', () => {
+  it('takes the first of two equal ids in one call', () => {
     const queue = new QueueSpec();
     const [, second] = results(queue.publish(once('a'), once('b'))) as { messageId: string }[];
     expect(second?.messageId).to.equal('a');
     expect(queue.news()).to.deep.equal(['accepted a']);
   });
 
-  it('by content looks at destination, body and forwarded headers', () => {
+  it('by content compares destination, body and forwarded headers', () => {
     const queue = new QueueSpec();
     queue.publish(same('a'));
     expect(first(queue.publish(same('b')))).to.deep.equal(['a', true]);
@@ -282,7 +282,7 @@ describe('queue: deduplication', () => {
     }
   });
 
-  it('judges each endpoint of a group by itself', () => {
+  it('judges each endpoint of a group separately', () => {
     const queue = withGroup();
     queue.publish(groupItem('a', 'team', [['svc-deduplication-id', 'x']]));
     queue.ask({
@@ -297,11 +297,11 @@ describe('queue: deduplication', () => {
   });
 });
 
-describe('queue: what an account may use', () => {
+describe('queue: the daily limits and the budget of an account', () => {
   const daily = (reply: QueueReply) =>
     reply.type === 'Published' || reply.type === 'Rejected' ? reply.daily : undefined;
 
-  it('is told once a day when it passes the soft limit, and accepts', () => {
+  it('above the soft limit a publish is accepted, and DailyLimitReached is recorded once a day', () => {
     const queue = new QueueSpec().limit({ maxMessagesPerDay: 2 });
     queue.publish(item('a', { delaySeconds: DAY_MS }), item('b', { delaySeconds: DAY_MS }));
     expect(queue.news()).to.deep.equal(['accepted a', 'accepted b']);
@@ -318,7 +318,7 @@ describe('queue: what an account may use', () => {
     expect(queue.news()).to.deep.equal(['accepted e', 'accepted f', 'accepted g', 'DailyLimitReached']);
   });
 
-  it('is refused above the hard limit, whole calls at a time, until midnight UTC', () => {
+  it('above the hard limit whole calls are refused until midnight UTC', () => {
     const queue = new QueueSpec().limit({ maxMessagesPerDay: 2, maxMessagesPerDayHard: 3 });
     queue.publish(item('a'), item('b'));
     const refused = queue.publish(item('c'), item('d'));
@@ -329,7 +329,7 @@ describe('queue: what an account may use', () => {
     expect(queue.publish(item('d')).type).to.equal('Published');
   });
 
-  it('pays for retries too, but not for duplicates', () => {
+  it('retries count, duplicates do not', () => {
     const queue = new QueueSpec().limit({ maxMessagesPerDayHard: 4 });
     queue.publish(item('a', { retryDelay: '0', deduplication: { id: 'x' } }));
     queue.publish(item('b', { deduplication: { id: 'x' } }));
@@ -339,7 +339,7 @@ describe('queue: what an account may use', () => {
     expect(daily(queue.publish(item('c')))).to.include({ remaining: 1 });
   });
 
-  it('is refused when the budget of the month is spent', () => {
+  it("a publish is refused when the month's budget is spent", () => {
     const queue = new QueueSpec().limit({ budgetCents: 1 });
     queue.account = { ...queue.account, centsPer100kMessages: 50_000 };
     queue.publish(item('a'), item('b'));

@@ -14,14 +14,14 @@ function lag(queue: QueueSpec): number | undefined {
 }
 
 describe('queue: named queues', () => {
-  it('makes a missing queue with the first message for it, one message at a time', () => {
+  it('the first message creates a missing queue with parallelism 1', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('a'));
     expect(queue.news()).to.deep.equal(['queue q set, 1', 'accepted a']);
     expect(lag(queue)).to.equal(1);
   });
 
-  it('delivers in order, one after the other, waiting through retries', () => {
+  it('a queue delivers in order, one message after the other, and waits for retries', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('a'), inQ('b'));
     queue.work();
@@ -35,7 +35,7 @@ describe('queue: named queues', () => {
     expect(queue.news()).to.deep.equal(['started b']);
   });
 
-  it('keeps the place until the callbacks of a message have come to their end', () => {
+  it('a message keeps its place until its callbacks have ended', () => {
     const callback = { url: 'https://cb.example/', settings: SETTINGS };
     const queue = new QueueSpec();
     queue.publish(inQ('a', { callback }), inQ('b'));
@@ -50,7 +50,7 @@ describe('queue: named queues', () => {
     expect(queue.news()).to.deep.equal(['started b']);
   });
 
-  it('keeps the place of a message that is retried when its callback ends first, also across a crash', () => {
+  it('a retried message keeps its place when its callback ends first, also across a crash', () => {
     const callback = { url: 'https://cb.example/', settings: SETTINGS };
     const before = new QueueSpec();
     before.publish(inQ('a', { callback }), inQ('b'));
@@ -68,7 +68,7 @@ describe('queue: named queues', () => {
     }
   });
 
-  it('delivers as many at once as its parallelism, beginning in order', () => {
+  it('a queue delivers as many messages together as its parallelism, starting in order', () => {
     const queue = new QueueSpec();
     queue.ask(set(2));
     queue.publish(inQ('a'), inQ('b'), inQ('c'));
@@ -78,7 +78,7 @@ describe('queue: named queues', () => {
     expect(queue.news()).to.deep.equal(['delivered b', 'started c']);
   });
 
-  it('lets a retry that is due go on while the line waits for a place', () => {
+  it('a due retry starts while the line waits for a place', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('early', { delaySeconds: 1 }), inQ('a'));
     queue.work();
@@ -90,7 +90,7 @@ describe('queue: named queues', () => {
     expect(queue.news()).to.deep.equal(['started early']);
   });
 
-  it('takes messages while it is paused, and resumes with the earliest', () => {
+  it('a paused queue accepts messages, and resumes with the earliest', () => {
     const queue = new QueueSpec();
     queue.ask(set(1, true));
     queue.publish(inQ('a'), inQ('b'));
@@ -101,7 +101,7 @@ describe('queue: named queues', () => {
     expect(queue.news()).to.deep.equal(['queue q set, 1', 'started a']);
   });
 
-  it('delivers no retries while it is paused', () => {
+  it('a paused queue delivers no retries', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('a'));
     queue.work();
@@ -114,7 +114,7 @@ describe('queue: named queues', () => {
     expect(queue.news()).to.deep.equal(['started a, retry 1']);
   });
 
-  it('does nothing when it is as it was asked to be', () => {
+  it('SetQueue with the present values records no event', () => {
     const queue = new QueueSpec();
     queue.ask(set(2));
     queue.forgetNews().ask(set(2));
@@ -122,7 +122,7 @@ describe('queue: named queues', () => {
     expect(queue.news()).to.deep.equal([]);
   });
 
-  it('refuses one queue too many, and too much parallelism, but not a change of one that is there', () => {
+  it('SetQueue is refused above maxQueues and maxParallelism, but an existing queue may change', () => {
     const queue = new QueueSpec().limit({ maxQueues: 1, maxParallelism: 3 });
     queue.ask(set(3));
     expect(queue.ask(set(4))).to.include({ reason: 'TOO_MANY' });
@@ -131,14 +131,14 @@ describe('queue: named queues', () => {
     expect(queue.ask(set(1))).to.deep.equal({ type: 'Done' });
   });
 
-  it('is not found when it is not there, but deleting it is no error', () => {
+  it('GetQueue of an unknown queue is NOT_FOUND, and DeleteQueue of it succeeds', () => {
     const queue = new QueueSpec();
     expect(queue.ask({ type: 'GetQueue', name: 'q' })).to.include({ reason: 'NOT_FOUND' });
     expect(queue.ask(pause(true))).to.include({ reason: 'NOT_FOUND' });
     expect(queue.ask({ type: 'DeleteQueue', name: 'q' })).to.deep.equal({ type: 'Done' });
   });
 
-  it('takes its messages with it: those that wait at once, the one in flight with its outcome', () => {
+  it('DeleteQueue cancels waiting messages immediately, and the one in flight with its outcome', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('a'), inQ('b'), item('other'));
     queue.work();
@@ -154,7 +154,7 @@ describe('queue: named queues', () => {
     expect(queue.engine.attemptOf(item('other').id)?.id).to.equal('other');
   });
 
-  it('keeps order and places across a crash', () => {
+  it('order and places survive a crash', () => {
     const before = new QueueSpec();
     before.publish(inQ('a'), inQ('b'), inQ('c'));
     before.work();

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { QueueCommand, QueueEvent } from '../../../src/domain/queue/index.js';
 import { type DlqId, isMillraceError, type MessageId, type ScheduleId } from '../../../src/kernel/index.js';
+import { repetitions } from '../../support/depth.js';
 import { groupItem, item, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
 import { GOLDEN_EVENTS } from '../../unit/codec/queue/golden-values.js';
 
@@ -11,7 +12,7 @@ const WHERE = { kind: 'filter', filter: {}, after: undefined, order: 'earliestFi
 
 type Action = { readonly do: number; readonly a: number; readonly b: number };
 
-/** Plays one action; whatever is refused is refused. */
+/** Executes one action, which may be refused. */
 function play(queue: QueueSpec, { do: what, a, b }: Action, number: number): void {
   const id = `m${number}`;
   const key = `key${a % 3}`;
@@ -100,7 +101,7 @@ describe('queue: one event', () => {
     }
   };
 
-  it('applies, or cannot be: whatever is there, nothing else comes of any that was ever journaled (QST1)', () => {
+  it('applies or asserts in any state, and causes no other event (QST1)', () => {
     const outcomes = new Map<string, Set<string>>();
     for (const before of [undefined, ...events]) {
       for (const event of events) {
@@ -128,7 +129,7 @@ describe('queue: one event', () => {
     }
   });
 
-  it('is not judged: what would be refused now was accepted once (QST1)', () => {
+  it('is not judged: an event that would be refused now was accepted once (QST1)', () => {
     const open = new QueueSpec();
     for (let at = 0; at < 5; at += 1) open.publish(item(`m${at}`));
     const closed = new QueueSpec().suspend();
@@ -137,7 +138,7 @@ describe('queue: one event', () => {
     expect(closed.digest()).to.equal(open.digest());
   });
 
-  it('that is missing is noticed by those that follow from it (QST1)', () => {
+  it('that is missing is noticed by events that follow from it (QST1)', () => {
     const queue = new QueueSpec();
     queue.publish(item('m1'));
     queue.work();
@@ -154,7 +155,7 @@ describe('queue: one event', () => {
 });
 
 describe('queue: the state', () => {
-  it('is the same live, replayed, and rebuilt from a snapshot at any time', () => {
+  it('is equal live, replayed, and rebuilt from a snapshot at any time', () => {
     fc.assert(
       fc.property(programs, fc.nat(119), (program, at) => {
         const queue = new QueueSpec().limit({ maxDlqEntries: 3 });
@@ -170,11 +171,11 @@ describe('queue: the state', () => {
         for (const event of queue.journal.slice(middle.from)) middle.copy.engine.evolve(event);
         expect(middle.copy.digest()).to.equal(digest);
       }),
-      { numRuns: 200 },
+      { numRuns: repetitions(200) },
     );
   });
 
-  it('refers to exactly the bodies that somebody may still ask for', () => {
+  it('refers to exactly the bodies that are still needed', () => {
     fc.assert(
       fc.property(programs, (program) => {
         const queue = new QueueSpec().limit({ maxDlqEntries: 3 });
@@ -192,11 +193,11 @@ describe('queue: the state', () => {
         const sorted = (numbers: Iterable<number>) => [...numbers].sort((a, b) => a - b);
         expect(sorted(queue.shelf.contents.keys())).to.deep.equal(sorted(needed));
       }),
-      { numRuns: 100 },
+      { numRuns: repetitions(100) },
     );
   });
 
-  it('lets every accepted message come to an end, and frees whatever it held', () => {
+  it('lets every accepted message end, and releases all that it held', () => {
     fc.assert(
       fc.property(programs, (program) => {
         const queue = new QueueSpec();
@@ -216,11 +217,11 @@ describe('queue: the state', () => {
         const reply = queue.ask({ type: 'ListQueues' });
         if (reply.type === 'Queues') for (const { lag } of reply.queues) expect(lag).to.equal(0);
       }),
-      { numRuns: 100 },
+      { numRuns: repetitions(100) },
     );
   });
 
-  /** Nothing is paused any more, and no schedule goes on. */
+  /** Resumes all queues and keys, and deletes all schedules. */
   function release(queue: QueueSpec): void {
     for (const id of ['s0', 's1']) queue.ask({ type: 'DeleteSchedule', id: id as ScheduleId });
     for (const name of ['q0', 'q1']) queue.ask({ type: 'PauseQueue', name, isPaused: false });

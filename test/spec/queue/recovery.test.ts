@@ -1,4 +1,4 @@
-/** What an owner does that takes over from one that was killed. */
+/** The first actions of an owner that takes over from a killed one. */
 import { expect } from 'chai';
 import { item, QueueSpec } from '../../support/queue-spec.js';
 
@@ -14,7 +14,7 @@ describe('queue: after a crash', () => {
     expect(successor.ask({ type: 'GetMessage', id: 'a' as never }).type).to.equal('Message');
   });
 
-  it('what was open is made again, with the retry that it was', () => {
+  it('open attempts are repeated with the same retry number', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { retryDelay: '0' }));
     queue.work();
@@ -25,7 +25,7 @@ describe('queue: after a crash', () => {
     expect(successor.news()).to.deep.equal(['started a, retry 1, restart 1']);
   });
 
-  it('what fell due during a downtime is let go at a pace', () => {
+  it('messages that fell due during a downtime start gradually', () => {
     const queue = new QueueSpec();
     queue.publish(...Array.from({ length: 100 }, (_, i) => item(`m${i}`, { delaySeconds: 1 })));
     queue.nowMs += 3_600_000;

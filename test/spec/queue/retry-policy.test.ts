@@ -11,30 +11,30 @@ function delayOf(header: HeaderList | undefined, retryDelay?: string, retried = 
 }
 
 describe('the delay before a retry', () => {
-  it('grows by the backoff up to a day', () => {
+  it('follows the backoff, up to a day', () => {
     const seconds = [0, 1, 2, 3, 4, 99, 1000].map((retried) =>
       Math.floor(delayOf(undefined, undefined, retried) / 1000),
     );
     expect(seconds).to.deep.equal([12, 148, 1808, 22_026, 86_400, 86_400, 86_400]);
   });
 
-  it("is that of the message's expression, which counts retries from 0", () => {
+  it('follows Svc-Retry-Delay, which counts retries from 0', () => {
     const delays = [0, 1, 2, 3].map((retried) => delayOf([], 'pow(2, retried) * 1000', retried));
     expect(delays).to.deep.equal([1000, 2000, 4000, 8000]);
   });
 
-  it('never is negative or above a day', () => {
+  it('is never negative and at most a day', () => {
     expect(delayOf(undefined, '-5')).to.equal(0);
     expect(delayOf(undefined, '1 / 0')).to.equal(MAX_RETRY_DELAY_MS);
     expect(delayOf(undefined, '86400001')).to.equal(DAY_MS);
     expect(delayOf(undefined, '0 - 1 / 0')).to.equal(0);
   });
 
-  it('is the backoff where the expression gives no number', () => {
+  it('follows the backoff if the expression gives no number', () => {
     for (const text of ['0 / 0', 'sqrt(-1)', 'no expression']) expect(delayOf(undefined, text)).to.equal(BACKOFF_MS);
   });
 
-  describe('that the destination asks for', () => {
+  describe('from a response header', () => {
     const names = ['Retry-After', 'X-RateLimit-Reset', 'X-RateLimit-Reset-Requests', 'X-RateLimit-Reset-Tokens'];
     const forms: [text: string, delayMs: number][] = [
       ['0', 0],
@@ -61,14 +61,14 @@ describe('the delay before a retry', () => {
     ];
     for (const name of names) {
       for (const [text, delayMs] of forms) {
-        it(`by ${name}: ${text} wins over the message's own`, () => {
+        it(`${name}: ${text} wins over the message's own delay`, () => {
           expect(delayOf([[name, text]], '7777')).to.equal(delayMs);
           expect(delayOf([[name.toLowerCase(), text]])).to.equal(delayMs);
         });
       }
     }
 
-    it('is passed over beyond a day', () => {
+    it('is ignored above a day', () => {
       const texts = ['86401', '999999999', '24h1ns', 'Fri, 02 Jan 2026 00:00:01 GMT', '1767312001', '1767312000001'];
       for (const text of texts) {
         for (const name of names) {
@@ -78,13 +78,13 @@ describe('the delay before a retry', () => {
       }
     });
 
-    it('is passed over in any other form', () => {
+    it('is ignored in any other form', () => {
       for (const text of ['', '-1', 'soon', '5x', '1d', '5m5', 'NaN', '0x10', '1e3', '9'.repeat(100), '2026-01-01']) {
         expect(delayOf([['Retry-After', text]], '7777')).to.equal(7777);
       }
     });
 
-    it('is taken from the first of the headers that says something', () => {
+    it('is taken from the first usable header', () => {
       const header: HeaderList = [
         ['X-RateLimit-Reset-Tokens', '4'],
         ['X-RateLimit-Reset', '2'],
@@ -97,10 +97,10 @@ describe('the delay before a retry', () => {
   });
 });
 
-describe('a refusal for good', () => {
+describe('a refusal of further attempts', () => {
   const names = ['Svc-NonRetryable-Error', 'Other-NonRetryable-Error'];
 
-  it('needs the status and the header, in any spelling that counts', () => {
+  it('needs the status and the header, in each accepted spelling', () => {
     expect(isFinalRefusal(489, [['svc-nonretryable-error', 'true']], names)).to.equal(true);
     expect(isFinalRefusal(489, [['Other-Nonretryable-Error', ' True']], names)).to.equal(true);
     expect(isFinalRefusal(489, [], names)).to.equal(false);

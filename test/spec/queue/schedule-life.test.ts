@@ -1,4 +1,4 @@
-/** What becomes of the messages of a schedule, in the whole of an account's queue. Proves SCD5. */
+/** The messages of a schedule, from their creation to their end, in the complete queue of an account. Proves SCD5. */
 import { expect } from 'chai';
 import { decodeQueueEvents, encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import {
@@ -22,10 +22,10 @@ const once = {
   settings: parse({ 'svc-retries': '0' }).settings,
 } as const;
 
-/** An owner and its successors: all that each knows was in the journal. */
+/** An owner and its successors, each of which knows only the journal. */
 class Owner {
   nowMs = NOW_MS;
-  /** An entry for each turn. */
+  /** One entry for each turn. */
   readonly entries: QueueEvent[][] = [];
   readonly dropped: number[] = [];
   readonly engine = new QueueEngine({ put: () => {}, drop: (body) => this.dropped.push(body) });
@@ -91,7 +91,7 @@ class Owner {
   }
 }
 
-describe('messages of a schedule', () => {
+describe('the messages of a schedule', () => {
   let owner: Owner;
   const tick = (number: number) => NOW_MS + number * MINUTE_MS;
   const types = (events: readonly QueueEvent[]) => events.map(({ type }) => type);
@@ -100,13 +100,13 @@ describe('messages of a schedule', () => {
     owner = new Owner();
   });
 
-  it('are accepted, the tick recorded, and the first attempts started in one entry', () => {
+  it('are accepted, recorded with the tick, and started in one entry', () => {
     owner.execute(setSchedule('one'));
     expect(owner.engine.nextDueAtMs(owner.context)).to.equal(tick(1));
     expect(types(owner.workAt(tick(1)))).to.deep.equal(['MessageAccepted', 'ScheduleFired', 'AttemptStarted']);
   });
 
-  it('show in the schedule what became of them', () => {
+  it('show their outcomes in the schedule', () => {
     owner.execute(upsert('all', ['https://a.example/'], ['https://b.example/']));
     owner.execute(setSchedule('one', { destination: toGroup('all', { 'svc-retries': '0' }) }));
     owner.workAt(tick(1));
@@ -118,7 +118,7 @@ describe('messages of a schedule', () => {
     expect(owner.successor().outcomes()).to.deep.equal(['SUCCESS', 'FAIL']);
   });
 
-  it('wait in the queue that the schedule names, which is made when it is missing', () => {
+  it('wait in the queue that the schedule names, which is created if missing', () => {
     owner.execute(setSchedule('one', { queueName: 'orders' }));
     owner.workAt(tick(1));
     owner.workAt(tick(2));
@@ -126,7 +126,7 @@ describe('messages of a schedule', () => {
     expect(owner.engine.activeCount).to.equal(1);
   });
 
-  it('share the body of the schedule, and keep it when the schedule goes', () => {
+  it('share the body of the schedule, and keep it when the schedule is deleted', () => {
     owner.execute(setSchedule('one', { destination: once, body: Uint8Array.from([1]) }));
     owner.workAt(tick(1));
     owner.execute({ type: 'DeleteSchedule', id: ONE });
@@ -138,7 +138,7 @@ describe('messages of a schedule', () => {
     expect(owner.accepted()).to.have.length(1);
   });
 
-  it('come once for each tick, wherever the owner crashes', () => {
+  it('come once for each tick, at any crash point of the owner', () => {
     owner.execute(upsert('all', ['https://a.example/'], ['https://b.example/']));
     owner.execute(setSchedule('one'));
     owner.execute(setSchedule('two', { destination: toGroup('all'), cron: '*/2 * * * *' }));

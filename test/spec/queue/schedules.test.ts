@@ -1,8 +1,11 @@
-/** Schedules: setting, pausing and replacing them; what they make, when, and what they leave out. Proves SCD1–SCD4. */
+/**
+ * Schedules: setting, pausing and replacing them; the messages they create, their ticks and skipped ticks. Proves
+ * SCD1–SCD4, SCD6.
+ */
 import { expect } from 'chai';
 import type { QueueReply, Schedule } from '../../../src/domain/queue/index.js';
 import { messageIdAt } from '../../../src/domain/queue/index.js';
-import { tickMessageId } from '../../../src/domain/queue/schedules/schedule-ticks.js';
+import { tickMessageId } from '../../../src/domain/queue/model/state/schedule-ticks.js';
 import type { MessageId, ScheduleId } from '../../../src/kernel/index.js';
 import {
   firedAt,
@@ -41,8 +44,8 @@ describe('schedules', () => {
   const pause = (name: string, isPaused = true) => parts.schedule({ type: 'PauseSchedule', id: id(name), isPaused });
   const skips = () => parts.journal.filter((event) => event.type === 'ScheduleSkipped');
 
-  describe('when they are set', () => {
-    it('answer with their id, and are shown as they were sent', () => {
+  describe('SetSchedule', () => {
+    it('is answered with the id, and the schedule is shown as sent', () => {
       const cron = '  CRON_TZ=Europe/Vienna 0 3 * * *  ';
       expect(parts.schedule(setSchedule('nightly', { cron, body: body('hi') }))).to.deep.equal({
         type: 'ScheduleSet',
@@ -59,14 +62,14 @@ describe('schedules', () => {
       });
     });
 
-    it('tick first at the first instant of their timetable that is later than now', () => {
+    it('sets the first tick to the first instant after now', () => {
       parts.schedule(setSchedule('minutely'));
       expect(parts.schedules.nextTickAtMs()).to.equal(minutes(1));
       expect(parts.workAt(minutes(1) - 1)).to.deep.equal([]);
       expect(firedAt(parts.workAt(minutes(1)))).to.deep.equal([isoOf(minutes(1))]);
     });
 
-    it('are refused with a timetable that is none, a bad name, or a destination that is not there', () => {
+    it('is refused for an invalid cron expression, a bad name, or an unknown destination', () => {
       refuses(parts.schedule(setSchedule('x', { cron: '' })), 'INVALID', 'Invalid cron expression');
       refuses(parts.schedule(setSchedule('x', { cron: '61 * * * *' })), 'INVALID', 'Invalid cron expression');
       refuses(parts.schedule(setSchedule('x', { cron: 'CRON_TZ=Mars/Base * * * * *' })), 'INVALID', 'time zone');
@@ -82,25 +85,25 @@ describe('schedules', () => {
       expect(parts.journal).to.deep.equal([]);
     });
 
-    it('are refused when their settings and the defaults of their group do not go together', () => {
+    it('is refused if the settings conflict with the defaults of the group', () => {
       parts.group(upsert('all', ['https://a.example/']));
       const asked = toGroup('all', { 'svc-retries': 'x' });
       refuses(parts.schedule(setSchedule('x', { destination: asked })), 'INVALID', 'svc-retries');
     });
 
-    it('are as many as the account may have; those that are there may still be replaced', () => {
+    it('is refused above maxSchedules, but an existing schedule may be replaced', () => {
       parts.limit({ maxSchedules: 1 });
       parts.schedule(setSchedule('one'));
       refuses(parts.schedule(setSchedule('two')), 'TOO_MANY', 'quota maxSchedules exceeded, current limit: 1');
       expect(parts.schedule(setSchedule('one', { cron: '@hourly' }))).to.include({ type: 'ScheduleSet' });
     });
 
-    it('are not taken from a suspended account', () => {
+    it('is refused for a suspended account', () => {
       parts.terms = { ...parts.terms, state: 'passive' };
       refuses(parts.schedule(setSchedule('one')), 'SUSPENDED', 'suspended');
     });
 
-    it('are listed and found by id, until they are deleted', () => {
+    it('lists and finds schedules by id until they are deleted', () => {
       parts.schedule(setSchedule('one'));
       parts.schedule(setSchedule('two'));
       const listed = () => {
@@ -119,8 +122,8 @@ describe('schedules', () => {
     });
   });
 
-  describe('when they tick', () => {
-    it('make a message with their settings, body, queue and id', () => {
+  describe('a tick', () => {
+    it("makes a message with the schedule's settings, body, queue and id", () => {
       const { settings } = parse({ 'svc-method': 'PUT', 'svc-retries': '1', 'svc-forward-a': 'b' });
       const destination = { kind: 'url', url: 'https://api.example/x', settings } as const;
       parts.schedule(setSchedule('one', { destination, body: body('abc'), queueName: 'orders', isAlias: true }));
@@ -146,14 +149,14 @@ describe('schedules', () => {
       ]);
     });
 
-    it('delay each message, counted from the tick', () => {
+    it('delays each message, counted from the tick', () => {
       const { settings } = parse({ 'svc-delay': '90s' });
       parts.schedule(setSchedule('one', { destination: { kind: 'url', url: 'https://a.example/', settings } }));
       parts.workAt(minutes(1) + 500);
       expect(parts.accepted.map(({ notBeforeMs }) => notBeforeMs)).to.deep.equal([minutes(1) + 90_000]);
     });
 
-    it('call their destination as it is called, and show it as it was given', () => {
+    it('calls the normalised URL, and shows the URL that was given', () => {
       const { settings } = parse({});
       parts.schedule(setSchedule('one', { destination: { kind: 'url', url: 'HTTPS://A.example:443', settings } }));
       parts.workAt(minutes(1));
@@ -161,7 +164,7 @@ describe('schedules', () => {
       expect(parts.the('one').destination).to.include({ url: 'HTTPS://A.example:443' });
     });
 
-    it('make one message for each endpoint of their group, as the group is then', () => {
+    it('makes one message for each present endpoint of its group', () => {
       parts.group(upsert('all', ['https://a.example/', 'first']));
       parts.schedule(setSchedule('one', { destination: toGroup('all') }));
       parts.group(upsert('all', ['https://b.example/']));
@@ -179,7 +182,7 @@ describe('schedules', () => {
       );
     });
 
-    it('put the defaults of the group under what was asked in headers, and that over the query', () => {
+    it('merges headers over the query, and both over the defaults of the group', () => {
       parts.group(upsert('all', ['https://a.example/']));
       const asked = toGroup('all', { 'svc-retries': '1' }, { 'svc-retries': '2', 'svc-timeout': '7s' });
       parts.schedule(setSchedule('one', { destination: asked }));
@@ -194,7 +197,7 @@ describe('schedules', () => {
       expect(settings).to.deep.include({ maxRetries: 1, timeoutSeconds: 7, labels: ['mail'] });
     });
 
-    it('leave out defaults that the account may not have any more', () => {
+    it('leaves out defaults that the account may no longer have', () => {
       parts.group(upsert('all', ['https://a.example/']));
       parts.schedule(setSchedule('one', { destination: toGroup('all', { 'svc-label': 'own' }) }));
       parts.group({ type: 'SetGroupDefaults', group: 'all', defaults: [['svc-retries', '9']] });
@@ -203,7 +206,7 @@ describe('schedules', () => {
       expect(parts.accepted[0]?.envelope.settings).to.deep.include({ maxRetries: 3, labels: ['own'] });
     });
 
-    it('skip when their group is gone, and go on when it is there again', () => {
+    it('is skipped while the group is missing, and made again when it exists', () => {
       parts.group(upsert('all', ['https://a.example/']));
       parts.schedule(setSchedule('one', { destination: toGroup('all') }));
       parts.group({ type: 'DeleteGroup', group: 'all' });
@@ -222,7 +225,7 @@ describe('schedules', () => {
       expect(firedAt(parts.workAt(minutes(2)))).to.have.length(1);
     });
 
-    it('stand in the order of their instants, over all schedules', () => {
+    it('comes in the order of instants, over all schedules', () => {
       parts.schedule(setSchedule('b-even', { cron: '*/2 * * * *' }));
       parts.schedule(setSchedule('a-all'));
       const events = parts.workAt(minutes(4));
@@ -238,7 +241,7 @@ describe('schedules', () => {
       ]);
     });
 
-    it('know what became of the messages of the latest tick, and of no other', () => {
+    it('records the outcomes of the latest tick only', () => {
       parts.schedule(setSchedule('one'));
       parts.workAt(minutes(1));
       parts.workAt(minutes(2));
@@ -253,8 +256,8 @@ describe('schedules', () => {
     });
   });
 
-  describe('that are late', () => {
-    it('make the ticks of the last ten minutes in order, and record older ones as skipped by one event', () => {
+  describe('late ticks', () => {
+    it('of the last ten minutes are made in order, and one event skips older ones', () => {
       parts.schedule(setSchedule('one'));
       const events = parts.workAt(minutes(30));
       expect(skips()).to.have.length(1);
@@ -262,7 +265,7 @@ describe('schedules', () => {
       expect(firedAt(events)).to.deep.equal(Array.from({ length: 11 }, (_, at) => isoOf(minutes(20 + at))));
     });
 
-    it('skip a tick that is a millisecond more than ten minutes late', () => {
+    it('are skipped one millisecond above ten minutes', () => {
       parts.schedule(setSchedule('daily', { cron: '1 0 * * *' }));
       parts.workAt(minutes(11) + 1);
       expect(skips()[0]).to.include({ reason: 'late', tickAtMs: minutes(1), nextTickAtMs: minutes(1) + DAY_MS });
@@ -270,7 +273,7 @@ describe('schedules', () => {
       expect(ids(parts)).to.have.length(1);
     });
 
-    it('are caught up in steps, however many there are', () => {
+    it('are made in steps, for any number of schedules', () => {
       parts.limit({ maxSchedules: 1000 });
       for (let at = 0; at < 300; at += 1) parts.schedule(setSchedule(`s${at}`));
       parts.nowMs = minutes(3);
@@ -288,8 +291,8 @@ describe('schedules', () => {
     });
   });
 
-  describe('that are paused', () => {
-    it('ignore their ticks and keep their timetable', () => {
+  describe('a paused schedule', () => {
+    it('skips its ticks and keeps its timetable', () => {
       parts.schedule(setSchedule('one'));
       expect(pause('one')).to.deep.equal(DONE);
       parts.workAt(minutes(3));
@@ -300,7 +303,7 @@ describe('schedules', () => {
       expect(firedAt(parts.workAt(minutes(5)))).to.deep.equal([isoOf(minutes(4)), isoOf(minutes(5))]);
     });
 
-    it('make up for nothing when they are resumed before anybody has skipped their ticks', () => {
+    it('does not run skipped ticks later, even if they were not yet recorded', () => {
       parts.schedule(setSchedule('one'));
       pause('one');
       parts.nowMs = minutes(2) + 5;
@@ -309,7 +312,7 @@ describe('schedules', () => {
       expect(ids(parts)).to.have.length(1);
     });
 
-    it('record nothing when they are paused or resumed again', () => {
+    it('records no event when it is paused or resumed again', () => {
       parts.schedule(setSchedule('one'));
       const before = parts.journal.length;
       expect(pause('one', false)).to.deep.equal(DONE);
@@ -318,7 +321,7 @@ describe('schedules', () => {
       expect(parts.journal.length - before).to.equal(1);
     });
 
-    it('stay paused when they are replaced', () => {
+    it('stays paused when it is replaced', () => {
       parts.schedule(setSchedule('one'));
       pause('one');
       parts.schedule(setSchedule('one', { cron: '@hourly' }));
@@ -326,8 +329,8 @@ describe('schedules', () => {
     });
   });
 
-  describe('that are replaced', () => {
-    it('lose all that is not said again', () => {
+  describe('a replaced schedule', () => {
+    it('loses all settings that are not given again', () => {
       const { settings } = parse({ 'svc-label': 'old' });
       const destination = { kind: 'url', url: 'https://old.example/', settings } as const;
       parts.schedule(setSchedule('one', { destination, body: body('old'), queueName: 'orders' }));
@@ -342,7 +345,7 @@ describe('schedules', () => {
       });
     });
 
-    it('let go of the body that they had, as those do that are deleted', () => {
+    it('releases its old body, as a deleted one does', () => {
       parts.schedule(setSchedule('one', { body: body('old') }));
       parts.schedule(setSchedule('one', { body: body('new') }));
       expect([...parts.bodies]).to.deep.equal([[2, 1]]);
@@ -351,7 +354,7 @@ describe('schedules', () => {
       expect([...parts.bodies]).to.deep.equal([]);
     });
 
-    it('with the same timetable lose no tick that is due', () => {
+    it('with the same timetable loses no due tick', () => {
       parts.schedule(setSchedule('one'));
       parts.nowMs = minutes(1) + 5;
       parts.schedule(setSchedule('one', { body: body('new') }));
@@ -359,15 +362,15 @@ describe('schedules', () => {
       expect(parts.accepted.map(({ body: { number } }) => number)).to.deep.equal([1]);
     });
 
-    it('with another timetable follow it from now on', () => {
+    it('with another timetable follows it from now on', () => {
       parts.schedule(setSchedule('one'));
       parts.schedule(setSchedule('one', { cron: '30 * * * *' }));
       expect(firedAt(parts.workAt(minutes(35)))).to.deep.equal([isoOf(minutes(30))]);
     });
   });
 
-  describe('of a suspended account', () => {
-    it('skip their ticks, and go on when it is active again', () => {
+  describe('a suspended account', () => {
+    it('skips ticks, and continues when it is active again', () => {
       parts.schedule(setSchedule('one'));
       parts.terms = { ...parts.terms, state: 'passive' };
       parts.workAt(minutes(2));
@@ -377,7 +380,7 @@ describe('schedules', () => {
     });
   });
 
-  describe('across time zones', () => {
+  describe('schedules in time zones', () => {
     const VIENNA = 'CRON_TZ=Europe/Vienna';
     const ticksOf = (cron: string, from: string, to: string) => {
       parts.nowMs = Date.parse(from);
@@ -394,7 +397,7 @@ describe('schedules', () => {
       expect(autumn).to.deep.equal(['2026-10-24T04:30', '2026-10-25T05:30']);
     });
 
-    it('tick once on a day that has no such time, and once on a day that has it twice', () => {
+    it('tick once on a day without that time, and once on a day that has it twice', () => {
       const spring = ticksOf(`${VIENNA} 30 2 * * *`, '2026-03-28T12:00:00Z', '2026-03-30T12:00:00Z');
       expect(spring).to.have.length(2);
       expect(spring[0]).to.match(/^2026-03-29T01:/);
@@ -404,7 +407,7 @@ describe('schedules', () => {
       expect(autumn).to.deep.equal(['2026-10-25T00:30', '2026-10-26T01:30']);
     });
 
-    it('go through every hour of a day of 23 and of 25 hours', () => {
+    it('tick every hour of a day of 23 and of 25 hours', () => {
       const spring = ticksOf(`${VIENNA} 0 */1 * * *`, '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z');
       expect(spring).to.have.length(23);
       parts = new QueueParts();
@@ -414,15 +417,64 @@ describe('schedules', () => {
     });
   });
 
-  describe('whose owner crashes', () => {
-    /** Ticks with their messages, wherever the journal was cut. */
+  describe('a next tick stored by a release with other rules of the zone', () => {
+    const NEW_YORK = 'CRON_TZ=America/New_York 0,30 2 14 3 *';
+    /** A successor on a journal with another next tick of the schedule. */
+    const successorWith = (stored: string, cron = NEW_YORK) => {
+      parts.nowMs = Date.parse('2027-01-01T00:00:00Z');
+      parts.schedule(setSchedule('one', { cron }));
+      const last = parts.journal.pop();
+      if (last?.type !== 'ScheduleSet') throw new Error('the schedule was refused');
+      parts.journal.push({ ...last, schedule: { ...last.schedule, nextTickAtMs: Date.parse(stored) } });
+      return parts.successor();
+    };
+
+    it('is corrected and recorded once', () => {
+      const successor = successorWith('2028-03-14T06:00:00Z');
+      const [corrected, ...more] = successor.workAt(parts.nowMs + 1000);
+      expect(corrected).to.include({ type: 'SchedulePaused', isPaused: false });
+      expect(corrected).to.have.property('nextTickAtMs', Date.parse('2027-03-14T07:00:00Z'));
+      expect(more).to.deep.equal([]);
+      expect(successor.successor().workAt(parts.nowMs + 2000)).to.deep.equal([]);
+      expect(firedAt(successor.workAt(Date.parse('2027-03-14T07:00:00Z')))).to.deep.equal(['2027-03-14T07:00']);
+    });
+
+    it('is kept if it is due, and so is the phase of @every', () => {
+      expect(firedAt(successorWith('2027-01-01T00:00:00Z').workAt(parts.nowMs))).to.deep.equal(['2027-01-01T00:00']);
+      parts = new QueueParts();
+      const every = successorWith('2027-01-01T00:07:00Z', 'CRON_TZ=UTC @every 10m');
+      expect(every.workAt(parts.nowMs + 1000)).to.deep.equal([]);
+      expect(every.the('one').nextTickAtMs).to.equal(Date.parse('2027-01-01T00:07:00Z'));
+    });
+  });
+
+  describe('schedules with @every', () => {
+    const every = (cron: string) => parts.schedule(setSchedule('one', { cron }));
+
+    it('count from their creation, and keep their phase when ticks are late or paused', () => {
+      every('@every 90m');
+      expect(parts.the('one').nextTickAtMs).to.equal(minutes(90));
+      parts.workAt(minutes(90));
+      expect(parts.the('one').nextTickAtMs).to.equal(minutes(180));
+      parts.workAt(minutes(211));
+      expect(skips()).to.have.length(1);
+      expect(parts.the('one').nextTickAtMs).to.equal(minutes(270));
+      pause('one');
+      parts.nowMs = minutes(300);
+      pause('one', false);
+      expect(parts.the('one').nextTickAtMs).to.equal(minutes(360));
+    });
+  });
+
+  describe('schedules after a crash of the owner', () => {
+    /** Two schedules, one of them to a group. */
     const twoSchedules = () => {
       parts.group(upsert('all', ['https://a.example/'], ['https://b.example/']));
       parts.schedule(setSchedule('one', { body: body('x') }));
       parts.schedule(setSchedule('two', { destination: toGroup('all'), cron: '*/2 * * * *' }));
     };
 
-    it('have each tick exactly once, with the same ids, wherever the journal ends', () => {
+    it('have each tick exactly once, with the same ids, at any end of the journal', () => {
       twoSchedules();
       const setUp = parts.journal.length;
       const undisturbed = parts.successor();
@@ -439,7 +491,7 @@ describe('schedules', () => {
       }
     });
 
-    it('are the same from all events and from a snapshot', () => {
+    it('are equal from all events and from a snapshot', () => {
       twoSchedules();
       parts.workAt(minutes(3));
       parts.schedules.noteOutcome(id('one'), ids(parts).at(-1) as MessageId, 'SUCCESS');
@@ -453,7 +505,7 @@ describe('schedules', () => {
       expect([...rebuilt.snapshot()]).to.deep.equal([...parts.snapshot()]);
     });
 
-    it('and have one name in two lives make different messages', () => {
+    it('with one name, one after the other, make different messages', () => {
       parts.schedule(setSchedule('one'));
       const before = parts.the('one');
       parts.schedule({ type: 'DeleteSchedule', id: id('one') });

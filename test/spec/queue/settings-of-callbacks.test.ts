@@ -1,12 +1,12 @@
-/** How callbacks of a message are configured: as publishes of their own, by nested names. Proves SOP3, SR1–SR3. */
+/** The settings of callbacks: they are publishes, configured by nested names. Proves SOP3, SR1–SR3. */
 import { expect } from 'chai';
 import { parse, refusal } from '../../support/queue-settings.js';
 
 const URL_A = 'https://a.example/done';
 const URL_B = 'https://b.example/failed';
 
-describe('the settings of a callback', () => {
-  it('are those of a JSON message with the retries of the message itself', () => {
+describe('Svc-Callback-* and Svc-Failure-Callback-*', () => {
+  it('default to a JSON message with the retries of the message', () => {
     const { callback, failureCallback } = parse({
       'svc-retries': '7',
       'svc-method': 'GET',
@@ -19,7 +19,7 @@ describe('the settings of a callback', () => {
     expect(failureCallback).to.deep.equal({ url: URL_B, settings: plain });
   });
 
-  it('have every option of a publish, in headers and in the query', () => {
+  it('accept every option of a publish, in headers and in the query', () => {
     const { callback, failureCallback } = parse(
       {
         'svc-callback': URL_A,
@@ -57,7 +57,7 @@ describe('the settings of a callback', () => {
     });
   });
 
-  it('have callbacks of their own', () => {
+  it('accept callbacks of callbacks', () => {
     const { callback } = parse({
       'svc-callback': URL_A,
       'svc-callback-retries': '2',
@@ -71,11 +71,11 @@ describe('the settings of a callback', () => {
     expect(inner?.settings.header).to.deep.include(['X', '1']);
   });
 
-  it('say nothing where there is no callback', () => {
+  it('have no effect without a callback', () => {
     expect(parse({ 'svc-callback-retries': '1', 'svc-failure-callback-delay': '?' })).to.deep.equal(parse({}));
   });
 
-  it('hide the body wherever the message hides something, since it repeats the message', () => {
+  it("redact the callback's body if any part of the message is redacted", () => {
     const { callback, failureCallback } = parse({
       'svc-redact-fields': 'header[x-secret]',
       'svc-callback': URL_A,
@@ -86,7 +86,7 @@ describe('the settings of a callback', () => {
     expect(failureCallback?.settings.redact).to.deep.equal({ body: true, allHeaders: true, headers: [] });
   });
 
-  it('keep within the bounds of the account', () => {
+  it('respect the limits of the account', () => {
     const call = { 'svc-callback': URL_A };
     expect(refusal({ ...call, 'svc-callback-retries': '21' })).to.equal('quota maxRetries exceeded, current limit: 20');
     expect(refusal({ ...call, 'svc-callback-delay': '8d' })).to.match(/^quota maxDelay exceeded/);
@@ -103,7 +103,7 @@ describe('the settings of a callback', () => {
     );
   });
 
-  it('nest three deep and not four', () => {
+  it('nest three levels deep and not four', () => {
     const nested = (depth: number) =>
       Object.fromEntries(Array.from({ length: depth }, (_, at) => [`svc${'-callback'.repeat(at + 1)}`, URL_A]));
     expect(parse(nested(3)).settings.callback?.settings.callback?.settings.callback?.url).to.equal(URL_A);
@@ -111,7 +111,7 @@ describe('the settings of a callback', () => {
     expect(refusal({ 'svc-callback-callback-callback-callback-retries': '1' })).to.match(/nested deeper than 3$/);
   });
 
-  it('take no time to refuse a name that nests without end', () => {
+  it('refuse endlessly nested names quickly', () => {
     expect(refusal({ [`svc-${'callback-'.repeat(10_000)}url`]: 'x' })).to.match(/nested deeper than 3$/);
   });
 });

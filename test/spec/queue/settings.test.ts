@@ -1,4 +1,4 @@
-/** What configuration headers and query keys of a publish mean. Proves SOP1, SOP2. */
+/** The configuration headers and query keys of a publish. Proves SOP1, SOP2. */
 import { expect } from 'chai';
 import { overrideSettings, withDefaults } from '../../../src/domain/queue/index.js';
 import { accepted, NOW_MS, parse, raw, refusal, settingsContext } from '../../support/queue-settings.js';
@@ -6,7 +6,7 @@ import { accepted, NOW_MS, parse, raw, refusal, settingsContext } from '../../su
 const NOW_SECONDS = NOW_MS / 1000;
 
 describe('the settings of a publish', () => {
-  it('are the defaults for a call without configuration', () => {
+  it('have defaults for a call without configuration', () => {
     expect(parse({})).to.deep.equal({
       settings: {
         method: 'POST',
@@ -29,7 +29,7 @@ describe('the settings of a publish', () => {
     });
   });
 
-  it('take every option from a header', () => {
+  it('accept every option from a header', () => {
     const { settings, deduplication } = parse({
       'content-type': 'text/plain',
       'svc-method': 'put',
@@ -57,36 +57,36 @@ describe('the settings of a publish', () => {
     expect(deduplication).to.deep.equal({ id: 'order-1' });
   });
 
-  it('take the same options from the query, where a header of the name wins', () => {
+  it('accept every option from the query, with headers winning', () => {
     const { settings } = parse({ 'svc-retries': '1' }, { 'svc-retries': '2', 'svc-delay': '5s', 'svc-forward-a': 'b' });
     expect(settings).to.deep.include({ maxRetries: 1, delaySeconds: 5, header: [['A', 'b']] });
   });
 
-  it('take a query key when the header of its name is blank', () => {
+  it('take a query key if the header of its name is blank', () => {
     expect(parse({ 'svc-retries': ' ' }, { 'svc-retries': '2' }).settings.maxRetries).to.equal(2);
   });
 
-  it('pass over telemetry, workflow headers and whatever is unknown', () => {
+  it('ignore telemetry, workflow headers and unknown names', () => {
     const headers = { 'svc-telemetry-sdk': 'x', 'svc-workflow-runid': 'wfr_1', 'svc-nothing': 'x', accept: '*/*' };
     expect(parse(headers)).to.deep.equal(parse({}));
   });
 
-  it('never have more retries by default than the account allows', () => {
+  it("have at most the account's maxRetries by default", () => {
     const limits = { ...settingsContext().limits, maxRetries: 1 };
     expect(parse({}, {}, { limits }).settings.maxRetries).to.equal(1);
   });
 
-  it('read True as true', () => {
+  it('accept True as true', () => {
     expect(parse({ 'svc-content-based-deduplication': 'True' }).deduplication).to.equal('content');
     expect(parse({ 'svc-content-based-deduplication': 'False' }).deduplication).to.equal(undefined);
   });
 
-  it('prefer a deduplication id to the content', () => {
+  it('prefer Svc-Deduplication-Id to content-based deduplication', () => {
     const headers = { 'svc-content-based-deduplication': 'true', 'svc-deduplication-id': 'a' };
     expect(parse(headers).deduplication).to.deep.equal({ id: 'a' });
   });
 
-  it('put lists together that come in several headers', () => {
+  it('join lists from several headers', () => {
     const headers: [string, string][] = [
       ['svc-label', 'a'],
       ['svc-label', 'b'],
@@ -94,18 +94,18 @@ describe('the settings of a publish', () => {
     expect(parse(headers).settings.labels).to.deep.equal(['a', 'b']);
   });
 
-  describe('with a delay', () => {
-    it('read a bare number as seconds', () => {
+  describe('Svc-Delay and Svc-Not-Before', () => {
+    it('a plain number is a number of seconds', () => {
       expect(parse({ 'svc-delay': '90' }).settings.delaySeconds).to.equal(90);
     });
 
-    it('let an instant win over it, whatever it says', () => {
+    it('Svc-Not-Before wins over Svc-Delay, even an invalid one', () => {
       const { settings, notBeforeMs } = parse({ 'svc-delay': 'soon', 'svc-not-before': String(NOW_SECONDS + 60) });
       expect(notBeforeMs).to.equal(NOW_MS + 60_000);
       expect(settings.delaySeconds).to.equal(0);
     });
 
-    it('are refused beyond the longest delay, by either header', () => {
+    it('are refused above the longest delay', () => {
       const text = 'quota maxDelay exceeded, current limit: 604800';
       expect(refusal({ 'svc-delay': '7d' })).to.equal('');
       expect(refusal({ 'svc-delay': '7d1s' })).to.equal(text);
@@ -113,13 +113,13 @@ describe('the settings of a publish', () => {
       expect(refusal({ 'svc-not-before': String(NOW_SECONDS + 604_801) })).to.equal(text);
     });
 
-    it('let an instant in the past through', () => {
+    it('an instant in the past is accepted', () => {
       expect(parse({ 'svc-not-before': '5' }).notBeforeMs).to.equal(5000);
     });
   });
 
-  describe('with headers to forward', () => {
-    it('send each under its canonical name, as often as it came', () => {
+  describe('forwarded headers', () => {
+    it('are sent with canonical names, as often as they came', () => {
       const headers: [string, string][] = [
         ['svc-forward-x-trace-id', '1'],
         ['svc-forward-x-trace-id', '2'],
@@ -134,22 +134,22 @@ describe('the settings of a publish', () => {
       ]);
     });
 
-    it('count a plain Content-Type before a forwarded one', () => {
+    it('a plain Content-Type wins over a forwarded one', () => {
       const forwarded = { 'svc-forward-content-type': 'text/csv' };
       expect(parse(forwarded).settings.header).to.deep.equal([['Content-Type', 'text/csv']]);
       const both = { ...forwarded, 'content-type': 'text/plain' };
       expect(parse(both).settings.header).to.deep.equal([['Content-Type', 'text/plain']]);
     });
 
-    it('keep a name that objects have by themselves', () => {
+    it("keep names of Object.prototype's properties", () => {
       expect(parse([['svc-forward-__proto__', 'x']]).settings.header).to.deep.equal([['__proto__', 'x']]);
     });
 
-    it('forward all of a call but what is about the call, the connection or the queue', () => {
+    it('Svc-Header-Forward forwards all headers except those of the call, the connection and the queue', () => {
       const headers = {
         'x-github-event': 'push',
         cookie: 'a=b',
-        authorization: 'Bearer secret',
+        authorization: 'Bearer theirs',
         host: 'queue.example',
         connection: 'keep-alive, x-hop',
         'x-hop': '1',
@@ -167,12 +167,14 @@ describe('the settings of a publish', () => {
         ['Content-Type', 'application/json'],
         ['X-Github-Event', 'push'],
         ['Cookie', 'a=b'],
+        // The face has taken out the one that opens the queue.
+        ['Authorization', 'Bearer theirs'],
       ];
       expect(parse({ ...headers, 'svc-header-forward': 'true' }).settings.header).to.deep.equal(expected);
       expect(parse(headers, { 'svc-header-forward': 'True' }).settings.header).to.deep.equal(expected);
     });
 
-    it('prefer what was forwarded by name to what the call came with', () => {
+    it('Svc-Forward-* wins over a header of the call', () => {
       const headers = { 'x-a': 'theirs', 'svc-forward-x-a': 'ours', 'svc-header-forward': 'true' };
       expect(parse(headers).settings.header).to.deep.equal([['X-A', 'ours']]);
     });
@@ -190,7 +192,7 @@ describe('the settings of a publish', () => {
       });
     }
 
-    it('refuse values that would end the header, and characters that are no bytes', () => {
+    it('refuse values that would end the header, and characters that are not bytes', () => {
       const text = 'svc-forward-a: value has characters that a header cannot carry';
       for (const value of ['x\r\nHost: b', 'a\nb', 'a\0b', 'a\u007fb', '日本']) {
         expect(refusal({ 'svc-forward-a': value })).to.equal(text);
@@ -199,7 +201,7 @@ describe('the settings of a publish', () => {
       expect(refusal({ 'content-type': 'a\nb' })).to.match(/^content-type: value has/);
     });
 
-    it('refuse what is no name', () => {
+    it('refuse invalid names', () => {
       for (const name of ['', 'a b', 'a:b', 'é', 'x'.repeat(257)]) {
         expect(refusal([[`svc-forward-${name}`, 'x']])).to.match(/: is not a header name$/);
       }
@@ -222,7 +224,7 @@ describe('the settings of a publish', () => {
     });
   });
 
-  describe("are refused, by the header's name,", () => {
+  describe('refused settings name their header:', () => {
     const refusals: [what: string, headers: Record<string, string>, text: RegExp][] = [
       [
         'a method that is none',
@@ -239,11 +241,15 @@ describe('the settings of a publish', () => {
         { 'svc-retry-delay': '1000 *' },
         /^svc-retry-delay is invalid: expected a number.* at character 7$/,
       ],
-      ['a key without limits', { 'svc-flow-control-key': 'k' }, /^svc-flow-control-key needs a value beside it$/],
+      [
+        'a key without limits',
+        { 'svc-flow-control-key': 'k' },
+        /^svc-flow-control-key can only be given with a flow-control value$/,
+      ],
       [
         'limits without a key',
         { 'svc-flow-control-value': 'rate=1' },
-        /^svc-flow-control-value needs a key beside it$/,
+        /^svc-flow-control-value can only be given with a flow-control key$/,
       ],
       [
         'limits that limit nothing',
@@ -261,11 +267,11 @@ describe('the settings of a publish', () => {
       ['a long deduplication id', { 'svc-deduplication-id': 'x'.repeat(257) }, /^DeduplicationId cannot be longer/],
       ['a flag that is neither', { 'svc-header-forward': 'yes' }, /^svc-header-forward must be true or false$/],
     ];
-    for (const [what, headers, text] of refusals) {
-      it(what, () => expect(refusal(headers)).to.match(text));
+    for (const [mistake, headers, text] of refusals) {
+      it(mistake, () => expect(refusal(headers)).to.match(text));
     }
 
-    it('a value that no header could carry, also when it comes in parts', () => {
+    it('a value longer than a header may be, also in several parts', () => {
       const text = 'svc-label is longer than 8192 bytes';
       expect(refusal({}, { 'svc-label': ','.repeat(8192) })).to.equal('');
       expect(refusal({}, { 'svc-label': ','.repeat(8193) })).to.equal(text);
@@ -286,7 +292,7 @@ describe('the settings of a publish', () => {
     });
   });
 
-  it("know a timetable, an id and a queue in a schedule's call only", () => {
+  it('cron expression, schedule id and queue name are accepted for a schedule only', () => {
     const headers = {
       'svc-cron': ' CRON_TZ=Europe/Berlin 0 8 * * 1 ',
       'svc-schedule-id': 'weekly.1',
@@ -314,7 +320,7 @@ describe('the settings of a publish', () => {
 });
 
 describe('the defaults of a group', () => {
-  it('count where the call says nothing', () => {
+  it('apply if the call does not name the option', () => {
     const defaults: [string, string][] = [
       ['svc-retries', '5'],
       ['svc-delay', '10s'],
@@ -329,23 +335,23 @@ describe('the defaults of a group', () => {
     });
   });
 
-  it('count where the call leaves an option blank', () => {
+  it('apply if the call leaves an option blank', () => {
     const { headers, query } = withDefaults([['svc-retries', '5']], raw({ 'svc-retries': '' }));
     expect(parse(headers, query).settings.maxRetries).to.equal(5);
   });
 
-  it('do not let a default instant win over the delay of the call', () => {
+  it("do not let a default Svc-Not-Before win over the call's Svc-Delay", () => {
     const { headers, query } = withDefaults([['svc-not-before', '5']], raw({ 'svc-delay': '2s' }));
     expect(parse(headers, query)).to.deep.include({ notBeforeMs: undefined });
   });
 
-  it('leave a call alone where there are none', () => {
+  it('do not change a call if the group has none', () => {
     const call = raw({ 'svc-retries': '1' });
     expect(withDefaults([], call)).to.equal(call);
   });
 });
 
-describe('overrides over the settings of a message', () => {
+describe("overrides of a message's settings", () => {
   const settings = parse({
     'content-type': 'text/plain',
     'svc-retries': '5',
@@ -358,7 +364,7 @@ describe('overrides over the settings of a message', () => {
   const override = (headers: Record<string, string>) =>
     overrideSettings(settings, raw(headers), settingsContext({ of: 'retry' }));
 
-  it('change what they name and nothing else', () => {
+  it('change only the named settings', () => {
     expect(accepted(override({ 'svc-retries': '0', 'svc-forward-b': '2' })).settings).to.deep.equal({
       ...settings,
       maxRetries: 0,
@@ -377,7 +383,7 @@ describe('overrides over the settings of a message', () => {
     expect([second?.url, second?.settings.maxRetries]).to.deep.equal(['https://b.example/', 2]);
   });
 
-  it('are not made of what the request says of itself', () => {
+  it("ignore the request's own Content-Type and Content-Encoding", () => {
     const headers = { 'content-type': 'application/json', accept: '*/*', 'svc-header-forward': 'true' };
     expect(accepted(override(headers)).settings).to.deep.equal(settings);
   });

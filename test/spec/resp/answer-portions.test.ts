@@ -11,7 +11,7 @@ const COMMANDS = 1_000;
 const VALUE_BYTES = 64 * KIB;
 const PORTION_BYTES = MIB;
 
-describe('native protocol: long answers', () => {
+describe('RESP: long answers', () => {
   let budget: ByteBudget;
   let face: RespFaceHarness;
   let client: RawClient;
@@ -28,7 +28,7 @@ describe('native protocol: long answers', () => {
   const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
   const commandsAsked = () => face.owner.requests.map(({ commands }) => commands.length);
 
-  /** Ten keys of 64 KiB, and nothing asked for yet. */
+  /** Ten keys of 64 KiB, and no request yet. */
   async function fill(owner: RawClient = client): Promise<void> {
     for (let i = 0; i < 10; i += 1) await owner.call('SET', `k${i}`, valueAt(i));
     face.owner.requests.length = 0;
@@ -37,7 +37,7 @@ describe('native protocol: long answers', () => {
   const gets = (count: number) =>
     Array.from({ length: count }, (_, i) => encodeCommand(['GET', `k${i % 10}`])).join('');
 
-  it('to a pipeline are made as fast as they are read, and come whole and in order', async () => {
+  it('to a pipeline are made at the speed of the reader, and arrive complete and in order', async () => {
     await fill();
     face.quotaLeft = COMMANDS;
     let mostBytes = 0;
@@ -66,7 +66,7 @@ describe('native protocol: long answers', () => {
     await eventually(() => expect(budget.usedBytes).to.equal(0));
   });
 
-  it('leave the answers of other commands in their places, and say nothing where nothing is to be said', async () => {
+  it('keep the order of the answers of other commands, without an answer for CLIENT REPLY SKIP', async () => {
     await fill();
     const between = lines('PING', 'NOSUCH', 'CLIENT REPLY SKIP', 'SET silent 1', 'INCR count', 'ECHO here');
     client.send(`${gets(30)}${between}`.repeat(2));
@@ -89,7 +89,7 @@ describe('native protocol: long answers', () => {
     expect(Math.max(...commandsAsked())).to.be.below(60);
   });
 
-  it('to a pipeline in several partitions end with errors where they are too long', async () => {
+  it('to a pipeline over several partitions end with errors where they are too long', async () => {
     const wide = await face.client(2, WIDE_PASSWORD);
     await fill(wide);
     wide.send(gets(COMMANDS));
@@ -102,7 +102,7 @@ describe('native protocol: long answers', () => {
     expect(await wide.call('GET', 'k0')).to.equal(bulk(valueAt(0)));
   });
 
-  it('to a transaction end with errors for what only reads, while writes are run', async () => {
+  it('to a transaction end with errors for its reads, and its writes are executed', async () => {
     await fill();
     client.send(`${lines('MULTI')}${gets(100)}${lines('SET written 1', 'EXEC')}`);
     for (let i = 0; i < 102; i += 1) await client.next();
@@ -112,7 +112,7 @@ describe('native protocol: long answers', () => {
     expect(await client.call('GET', 'written')).to.equal('$1\r\n1\r\n');
   });
 
-  it('to a transaction are made as they are read where confirmations stand between them', async () => {
+  it('to a transaction are made at the speed of the reader, also with confirmations in between', async () => {
     await fill();
     client.send(`${lines('MULTI')}${gets(60)}${lines('SUBSCRIBE news', 'EXEC')}`);
     for (let i = 0; i < 62; i += 1) await client.next();
@@ -120,7 +120,7 @@ describe('native protocol: long answers', () => {
     expect(await client.next()).to.equal(`*61\r\n${whole}*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n`);
   });
 
-  it('are made no further when the client has gone', async () => {
+  it('are not continued when the client has gone', async () => {
     await fill();
     client.socket.pause();
     client.send(gets(COMMANDS));
@@ -135,7 +135,7 @@ describe('native protocol: long answers', () => {
     expect(face.usages.reduce((sum, { commands }) => sum + commands, 0)).to.be.below(COMMANDS);
   });
 
-  it('are made no further for who may not read any more', async () => {
+  it('are not continued for a client without the right to read', async () => {
     await fill();
     client.socket.pause();
     client.send(gets(COMMANDS));
@@ -146,7 +146,7 @@ describe('native protocol: long answers', () => {
     expect(face.usages.reduce((sum, { commands }) => sum + commands, 0)).to.be.below(COMMANDS);
   });
 
-  it('end with errors for what was not run, when the owner can be asked no more', async () => {
+  it('end with errors for the commands that were not executed when the owner fails', async () => {
     await fill();
     client.socket.pause();
     client.send(gets(COMMANDS));

@@ -10,9 +10,9 @@ import { OTHER_PASSWORD, type RawClient, RespFaceHarness } from '../../support/r
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-describe('native protocol: what is said to many', () => {
+describe('RESP: messages to many subscribers', () => {
   let face: RespFaceHarness;
-  /** While it is set, nobody's turn comes. */
+  /** While it is set, no queued item is handed on. */
   let held: (() => void)[] | undefined;
   afterEach(() => face.stop());
 
@@ -46,7 +46,7 @@ describe('native protocol: what is said to many', () => {
     `${kind}3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$${payload.length}\r\n${payload}\r\n`;
   const isHeard = (heard: string, payload: string) => expect(heard === messageOf(payload)).to.equal(true);
 
-  it('arrives whole and in order, however long it is, at who reads late too', async () => {
+  it('arrive complete and in order at any length, also at slow readers', async () => {
     await start();
     const [early, late] = (await subscribers(2)) as [RawClient, RawClient];
     late.socket.pause();
@@ -58,7 +58,7 @@ describe('native protocol: what is said to many', () => {
     for (const payload of payloads) isHeard(await late.next(), payload);
   });
 
-  it('stands in front of the answers to what its listener asks behind it', async () => {
+  it('come before the answers to later commands of their subscriber', async () => {
     await start();
     const [listener] = (await subscribers(1, 3)) as [RawClient];
     const publisher = await face.client();
@@ -73,7 +73,7 @@ describe('native protocol: what is said to many', () => {
     expect([await listener.next(), await listener.next()]).to.deep.equal(['+PONG\r\n', '_\r\n']);
   });
 
-  it('leaves in front of the end of a connection', async () => {
+  it('come before the end of a connection', async () => {
     await start();
     const [listener] = (await subscribers(1)) as [RawClient];
     listener.socket.pause();
@@ -87,7 +87,7 @@ describe('native protocol: what is said to many', () => {
     await listener.closed();
   });
 
-  it('makes who says more of the same database wait while too much is not handed on, and nobody else', async () => {
+  it('make publishers of the same database wait while too many bytes are pending, and no others', async () => {
     await start();
     const listeners = await subscribers(70);
     const [publisher, other, reader] = [await face.client(), await face.client(2, OTHER_PASSWORD), await face.client()];
@@ -107,7 +107,7 @@ describe('native protocol: what is said to many', () => {
     for (const listener of listeners) for (let i = 0; i < 2; i += 1) isHeard(await listener.next(), payload);
   });
 
-  it('is held by who does not read it, and not by who only has not had a turn', async () => {
+  it('count against a subscriber that does not read, and not against one that has to wait for its turn', async () => {
     const budget = new ByteBudget(16 * MIB);
     await start({ budget });
     await subscribers(40);
@@ -122,7 +122,7 @@ describe('native protocol: what is said to many', () => {
     expect(face.log.lines.filter(({ event }) => event.startsWith('resp.connection'))).to.deep.equal([]);
   });
 
-  it('is bounded in memory, however many do not read it and whoever publishes', async () => {
+  it('are bounded in memory, for any number of subscribers that do not read', async () => {
     const budget = new ByteBudget(16 * MIB);
     await start({ budget });
     const silent = await subscribers(40);

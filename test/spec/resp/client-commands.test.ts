@@ -4,7 +4,7 @@ import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../../support/eventually.js';
 import { PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
 
-describe('native protocol: CLIENT', () => {
+describe('RESP: CLIENT', () => {
   let face: RespFaceHarness;
   let client: RawClient;
   let other: RawClient;
@@ -17,7 +17,7 @@ describe('native protocol: CLIENT', () => {
 
   const idOf = async (one: RawClient) => /:(\d+)/.exec(await one.call('CLIENT', 'ID'))?.[1] as string;
 
-  it('tells who a connection is', async () => {
+  it('GETNAME, SETNAME, ID and INFO describe the connection', async () => {
     expect(await client.call('CLIENT', 'GETNAME')).to.equal('$-1\r\n');
     expect(await client.call('CLIENT', 'SETNAME', 'a b')).to.equal(
       '-ERR Client names cannot contain spaces, newlines or special characters.\r\n',
@@ -43,7 +43,7 @@ describe('native protocol: CLIENT', () => {
     );
   });
 
-  it('lists connections, all of them, by number or by type', async () => {
+  it('LIST shows all connections, or those of an id or a type', async () => {
     const lines = async (...words: string[]) => (await client.call('CLIENT', 'LIST', ...words)).match(/id=/g)?.length;
     expect(await lines()).to.equal(2);
     expect(await lines('ID', await idOf(other), '9999')).to.equal(1);
@@ -56,7 +56,7 @@ describe('native protocol: CLIENT', () => {
     expect(await client.call('CLIENT', 'LIST', 'foo')).to.equal('-ERR syntax error\r\n');
   });
 
-  it('ends connections by address or by filters', async () => {
+  it('KILL ends connections by address or by filters', async () => {
     const address = `127.0.0.1:${other.socket.localPort}`;
     expect(await client.call('CLIENT', 'KILL', '1.2.3.4:5')).to.equal('-ERR No such client\r\n');
     expect(await client.call('CLIENT', 'KILL', address)).to.equal('+OK\r\n');
@@ -72,7 +72,7 @@ describe('native protocol: CLIENT', () => {
     await client.closed();
   });
 
-  it('says what is wrong with a filter', async () => {
+  it('KILL names the invalid filter', async () => {
     const answers = ['MAXAGE x', 'MAXAGE -1'].map((words) => client.call('CLIENT', 'KILL', ...words.split(' ')));
     expect(await Promise.all(answers)).to.deep.equal([
       '-ERR maxage is not an integer or out of range\r\n',
@@ -80,7 +80,7 @@ describe('native protocol: CLIENT', () => {
     ]);
   });
 
-  it('leaves answers out as it is told', async () => {
+  it('REPLY switches answers off, on, and off for one command', async () => {
     const lines = ['CLIENT REPLY OFF', 'SET a 1', 'GET a', 'CLIENT REPLY ON', 'CLIENT REPLY SKIP', 'GET a', 'GET a'];
     client.send(lines.map((line) => encodeCommand(line.split(' '))).join(''));
     expect([await client.next(), await client.next()]).to.deep.equal(['+OK\r\n', '$1\r\n1\r\n']);
@@ -88,7 +88,7 @@ describe('native protocol: CLIENT', () => {
     expect(await client.next()).to.equal('+PONG\r\n');
   });
 
-  it('holds commands up, all or those that write, until a time or UNPAUSE', async () => {
+  it('PAUSE holds up all commands or writes, until its time or UNPAUSE', async () => {
     expect(await client.call('CLIENT', 'PAUSE', '100000', 'WRITE')).to.equal('+OK\r\n');
     expect(await other.call('GET', 'a')).to.equal('$-1\r\n');
     other.send(encodeCommand(['SET', 'a', '1']));
@@ -103,14 +103,14 @@ describe('native protocol: CLIENT', () => {
     expect(await client.call('CLIENT', 'PAUSE', '1', 'x')).to.equal('-ERR CLIENT PAUSE mode must be WRITE or ALL\r\n');
   });
 
-  it('runs nothing for who asked for a database that is not there, until they ask for 0', async () => {
+  it('SELECT of an unknown database refuses all further commands until SELECT 0', async () => {
     expect(await client.call('SELECT', 'x')).to.equal('-ERR value is not an integer or out of range\r\n');
     expect(await client.call('SET', 'a', '1')).to.equal('+OK\r\n');
-    expect(await client.call('SELECT', '1')).to.equal('-ERR DB index is out of range\r\n');
+    const refusal = await client.call('SELECT', '1');
+    expect(refusal).to.match(/^-ERR DB index is out of range: only database 0 exists here\. /);
+    expect(refusal).to.contain('make a separate database, which has its own URL and password (millrace db create');
     for (const words of [['SET', 'a', '2'], ['MULTI'], ['SUBSCRIBE', 'a'], ['INFO']]) {
-      expect(await client.call(...words)).to.equal(
-        '-ERR DB index is out of range: this connection asked for database 1, and there is only 0\r\n',
-      );
+      expect(await client.call(...words)).to.equal(`${refusal.trimEnd()} (this connection selected database 1)\r\n`);
     }
     expect(await client.call('PING')).to.equal('+PONG\r\n');
     expect(await client.call('CLIENT', 'ID')).to.match(/^:/);
@@ -122,7 +122,7 @@ describe('native protocol: CLIENT', () => {
     expect(await client.call('GET', 'a')).to.equal('$1\r\n1\r\n');
   });
 
-  it('never shortens what is held up, and never holds less, by a later pause', async () => {
+  it('PAUSE never shortens or weakens an earlier pause', async () => {
     await client.call('CLIENT', 'PAUSE', '100000', 'WRITE');
     await client.call('CLIENT', 'PAUSE', '1', 'WRITE');
     await client.call('CLIENT', 'PAUSE', '1');
@@ -135,7 +135,7 @@ describe('native protocol: CLIENT', () => {
     expect(await other.next()).to.equal('$-1\r\n');
   });
 
-  it('runs nothing of a client that went while it was held up', async () => {
+  it('PAUSE drops the held commands of a client that has gone', async () => {
     await client.call('CLIENT', 'PAUSE', '100000', 'WRITE');
     const owner = face.owner.ownerOf('kv:db-first:0');
     const held = () => [...owner.listeners].filter(({ kind, name }) => kind === 'pause' && name === 'held').length;
@@ -148,7 +148,7 @@ describe('native protocol: CLIENT', () => {
     expect(await client.call('GET', 'a')).to.equal('$-1\r\n');
   });
 
-  it('begins to hold up at its place in a transaction', async () => {
+  it('PAUSE in a transaction starts at its place', async () => {
     await client.call('MULTI');
     await client.call('SET', 'a', '1');
     await client.call('CLIENT', 'PAUSE', '100000', 'WRITE');
@@ -159,7 +159,7 @@ describe('native protocol: CLIENT', () => {
     expect(await other.next()).to.equal('+OK\r\n');
   });
 
-  it('knows no waiting connection where none waits', async () => {
+  it('UNBLOCK answers 0 where the connection does not wait', async () => {
     expect(await client.call('CLIENT', 'UNBLOCK', await idOf(other))).to.equal(':0\r\n');
     expect(await client.call('CLIENT', 'UNBLOCK', '1', 'x')).to.equal(
       '-ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR\r\n',
@@ -167,8 +167,50 @@ describe('native protocol: CLIENT', () => {
     expect(await client.call('CLIENT', 'UNBLOCK', 'x')).to.equal('-ERR value is not an integer or out of range\r\n');
   });
 
-  it('forgets connections that have ended', async () => {
+  it('LIST omits connections that have ended', async () => {
     other.close();
     await eventually(async () => expect(await client.call('CLIENT', 'LIST')).not.to.match(/id=.*id=/s));
+  });
+});
+
+describe('RESP: HTTP on its port', () => {
+  let face: RespFaceHarness;
+  beforeEach(async () => {
+    face = await new RespFaceHarness().start();
+  });
+  afterEach(() => face.stop());
+
+  for (const [name, lines] of Object.entries({
+    'a line of POST': 'POST / HTTP/1.1\r\n',
+    'a line of Host behind another method': 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'the same in other letters': 'hOsT: localhost\r\n',
+    'POST as a command': encodeCommand(['post', '/']),
+  })) {
+    it(`ends at ${name} without an answer, signed in or not, with a line in the log`, async () => {
+      for (const client of [await face.connect(), await face.client()]) {
+        client.send(`${lines}SET k unasked\r\n`);
+        await client.closed();
+        expect(client.unread).to.deep.equal([]);
+      }
+      const client = await face.client();
+      expect(await client.call('GET', 'k')).to.equal('$-1\r\n');
+      const warnings = face.log.lines.filter(({ event }) => event === 'resp.security.http');
+      expect(warnings).to.have.length(1);
+      expect(JSON.stringify(warnings)).to.contain('127.0.0.1:');
+    });
+  }
+
+  it('runs the commands before it', async () => {
+    const client = await face.client();
+    client.send('SET k asked\r\nPOST / HTTP/1.1\r\n');
+    await client.closed();
+    expect(await (await face.client()).call('GET', 'k')).to.equal('$5\r\nasked\r\n');
+  });
+
+  it('is not confused with commands that only look similar', async () => {
+    const client = await face.client();
+    expect(await client.call('POSTS')).to.match(/^-ERR unknown command/);
+    expect(await client.call('Host:localhost')).to.match(/^-ERR unknown command/);
+    expect(await client.call('PING')).to.equal('+PONG\r\n');
   });
 });

@@ -5,10 +5,13 @@ import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { permissionsOf } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
+import { repetitions } from '../../support/depth.js';
 import { OTHER_PASSWORD, PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
 
 const KEY = 'k'.repeat(70_000);
-/** Each after each other of them: what is judged for itself, and what may change how the next is judged. */
+/**
+ * Every ordered pair of them: commands that are checked alone, and commands that may change the check of the next one.
+ */
 const COMMANDS = [
   'GET a',
   'get a',
@@ -32,12 +35,11 @@ const COMMANDS = [
   'NOSUCH a',
 ];
 
-describe('native protocol: commands that are alike', () => {
+describe('RESP: similar commands in a pipeline', () => {
   let face: RespFaceHarness;
   afterEach(() => face.stop());
 
-  it('are answered together as they are one by one', async function () {
-    this.timeout(60_000);
+  it('are answered together as they are one by one', async () => {
     face = await new RespFaceHarness().start();
     const line = fc.constantFrom(...COMMANDS);
     // Mostly several of a kind, and then others.
@@ -53,11 +55,11 @@ describe('native protocol: commands that are alike', () => {
         together.close();
         single.close();
       }),
-      { numRuns: 60 },
+      { numRuns: repetitions(60) },
     );
   });
 
-  it('are each judged where what they may do depends on their words', async () => {
+  it('are checked one by one where permissions depend on their words', async () => {
     const rules = '~a* +get';
     const grant: KvGrant = {
       database: 'db-first' as DatabaseId,
@@ -77,7 +79,7 @@ describe('native protocol: commands that are alike', () => {
     expect(await client.next()).to.match(/^-NOPERM/);
   });
 
-  it('are each tracked, and each bounded by what the plan allows', async () => {
+  it('are each tracked, and each limited by the plan', async () => {
     face = new RespFaceHarness();
     face.maxCommandBytes = 1_000;
     await face.start();
@@ -102,7 +104,7 @@ describe('native protocol: commands that are alike', () => {
   });
 });
 
-/** All that is said until the end is answered: the first of two, unless its answer was not wanted. */
+/** All answers up to that of the end marker: the first of two, unless its answer was switched off. */
 async function answers(client: RawClient, pieces: readonly string[]): Promise<string[]> {
   for (const piece of pieces) {
     client.send(piece);

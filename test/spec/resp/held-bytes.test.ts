@@ -8,11 +8,11 @@ import { OTHER_PASSWORD, type RawClient, RespFaceHarness } from '../../support/r
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const NO_ROOM = '-OOM too much is held by requests of this database, nothing was executed\r\n';
-/** Of the budget a tenant has half, strangers an eighth. */
+const NO_ROOM = '-OOM requests of this database use too much memory, nothing was executed\r\n';
+/** A tenant has half of the budget, connections that have not signed in an eighth. */
 const BUDGET_BYTES = MIB;
 
-describe('native protocol: what connections hold', () => {
+describe('RESP: the memory of connections', () => {
   let budget: ByteBudget;
   let face: RespFaceHarness;
   afterEach(() => face.stop());
@@ -23,7 +23,7 @@ describe('native protocol: what connections hold', () => {
   }
 
   const nothingIsHeld = () => eventually(() => expect(budget.usedBytes).to.equal(0));
-  /** A command of which the last bytes are missing. */
+  /** A command without its last bytes. */
   const unfinished = (valueBytes: number) => encodeCommand(['SET', 'k', 'x'.repeat(valueBytes)]).slice(0, -10);
   const queue = async (client: RawClient, bytes: number) => {
     await client.call('MULTI');
@@ -36,7 +36,7 @@ describe('native protocol: what connections hold', () => {
   const ping = async (client: RawClient) => expect(await client.call('PING')).to.equal('+PONG\r\n');
 
   describe('a command that is being received', () => {
-    it('is counted for its database, and no more once it was answered', async () => {
+    it('is counted for its database until it is answered', async () => {
       await start();
       const client = await face.client();
       client.send(unfinished(200 * KIB));
@@ -47,7 +47,7 @@ describe('native protocol: what connections hold', () => {
       expect(budget.tenants).to.equal(0);
     });
 
-    it('is refused with an error, and ends the connection, where there is no room for it', async () => {
+    it('is refused with an error that ends the connection, where there is no memory for it', async () => {
       await start();
       const client = await face.client();
       client.send(unfinished(600 * KIB));
@@ -57,7 +57,7 @@ describe('native protocol: what connections hold', () => {
       expect(face.log.lines.filter(({ event }) => event === 'resp.connection.cut')).to.have.length(1);
     });
 
-    it('waits a moment for others to give back what they hold', async () => {
+    it('waits a moment for others to release memory', async () => {
       await start({ maxRoomWaitMs: 10_000 });
       const [holder, client] = [await face.client(), await face.client()];
       expect(await queue(holder, 400 * KIB)).to.equal('+QUEUED\r\n');
@@ -68,7 +68,7 @@ describe('native protocol: what connections hold', () => {
       await nothingIsHeld();
     });
 
-    it('leaves room for other databases', async () => {
+    it('leaves memory for other databases', async () => {
       await start({ maxRoomWaitMs: 10_000 });
       const [one, two] = [await face.client(), await face.client(2, OTHER_PASSWORD)];
       one.send(unfinished(600 * KIB));
@@ -89,7 +89,7 @@ describe('native protocol: what connections hold', () => {
     });
   });
 
-  it('reads no more behind a command that waits than may wait there, and the rest when it has been answered (IG1)', async () => {
+  it('pauses reads of later commands at a bound while a command waits, and then resumes (IG1)', async () => {
     const maxPendingBytes = 64 * KIB;
     await start({ maxPendingBytes, maxRoomWaitMs: 10_000 }, 100 * MIB);
     const [waiting, other] = [await face.client(), await face.client()];
@@ -109,12 +109,12 @@ describe('native protocol: what connections hold', () => {
     expect(await waiting.next()).to.contain('list');
     for (let answer = 0; answer < count; answer += 1) expect(await waiting.next()).to.have.length(KIB + 9);
     await nothingIsHeld();
-  }).timeout(30_000);
+  });
 
-  describe('strangers', () => {
+  describe('connections that have not signed in', () => {
     const words = ['AUTH', ...Array.from({ length: 4 }, () => 'x'.repeat(12 * KIB))];
 
-    it('have little room together, and are ended beyond it', async () => {
+    it('have little memory together, and are ended above it', async () => {
       await start();
       const strangers = await Promise.all(Array.from({ length: 4 }, () => face.connect()));
       for (const stranger of strangers) {
@@ -123,12 +123,12 @@ describe('native protocol: what connections hold', () => {
       }
       await eventually(() => expect(strangers.some(({ isClosed }) => isClosed)).to.equal(true));
       const ended = strangers.find(({ isClosed }) => isClosed) as RawClient;
-      expect(ended.unread).to.deep.equal(['-OOM too much is held by connections that have not signed in\r\n']);
+      expect(ended.unread).to.deep.equal(['-OOM connections that have not signed in use too much memory\r\n']);
       // Who has signed in is not concerned.
       await ping(await face.client());
     });
 
-    it('take what they hold with them when they sign in', async () => {
+    it('move their held bytes to the database when they sign in', async () => {
       await start();
       const client = await face.connect();
       client.send(encodeCommand(['AUTH', 'first-password']) + unfinished(100 * KIB));
@@ -139,7 +139,7 @@ describe('native protocol: what connections hold', () => {
   });
 
   describe('a transaction', () => {
-    it('is refused the command that there is no room for, and executes nothing', async () => {
+    it('is refused a command without memory for it, and executes no command', async () => {
       await start();
       const client = await face.client();
       expect(await queue(client, 300 * KIB)).to.equal('+QUEUED\r\n');
@@ -161,7 +161,7 @@ describe('native protocol: what connections hold', () => {
     /** Each costs more than its bytes. */
     const names = (from: number) => Array.from({ length: 600 }, (_, i) => `${from}:${i}`);
     for (const command of ['WATCH', 'SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE']) {
-      it(`of ${command} are refused where there is no room, and the connection keeps those it had`, async () => {
+      it(`of ${command} are refused where there is no memory, and the connection keeps its earlier ones`, async () => {
         await start();
         const client = await face.client(3);
         for (const from of [1, 2]) {
@@ -187,7 +187,7 @@ describe('native protocol: what connections hold', () => {
     });
   });
 
-  it('tells a client that caches keys that the first of them have changed, where there is no room for more', async () => {
+  it('sends invalidations for the oldest keys of a caching client where there is no memory for more', async () => {
     await start();
     const client = await face.client(3);
     await client.call('CLIENT', 'TRACKING', 'ON');
@@ -203,7 +203,7 @@ describe('native protocol: what connections hold', () => {
     await nothingIsHeld();
   });
 
-  it('lets long answers wait for those that are not read, for a while; then cuts the one that has left most', async () => {
+  it('lets long answers wait for unread ones for a while, and then ends the connection with the most unread bytes', async () => {
     await start({ maxRoomWaitMs: 500 }, 16 * MIB);
     const [silent, client] = [await face.client(), await face.client()];
     await client.call('SET', 'k', 'x'.repeat(256 * KIB));
@@ -227,7 +227,7 @@ describe('native protocol: what connections hold', () => {
     await nothingIsHeld();
   });
 
-  it('asks for nothing that a client is not there any more to hear of', async () => {
+  it('sends no command to the owner for a client that has gone', async () => {
     await start({ maxRoomWaitMs: 60_000 });
     const client = await face.client();
     const others = budget.hold('db-first');
@@ -243,7 +243,7 @@ describe('native protocol: what connections hold', () => {
     expect(await pinging.call('GET', 'gone')).to.equal('$-1\r\n');
   });
 
-  it('refuses what needs a partition while others of the database leave no room for its answer', async () => {
+  it('refuses commands for a partition while others of the database leave no memory for an answer', async () => {
     await start();
     const client = await face.client();
     await client.call('MULTI');
@@ -251,7 +251,7 @@ describe('native protocol: what connections hold', () => {
     const others = budget.hold('db-first');
     others.force(MIB);
     expect(await client.call('EXEC')).to.equal(
-      '-EXECABORT Transaction discarded because of: OOM too much is held by requests of this database, nothing was executed\r\n',
+      '-EXECABORT Transaction discarded because of: OOM requests of this database use too much memory, nothing was executed\r\n',
     );
     expect(await client.call('GET', 'k')).to.equal(NO_ROOM);
     expect(await client.call('BLPOP', 'list', '1')).to.equal(NO_ROOM);
@@ -265,7 +265,7 @@ describe('native protocol: what connections hold', () => {
     expect(await client.call('GET', 'k')).to.equal('$-1\r\n');
   });
 
-  it('cuts the subscriber that has left most unread, where there is no room for more', async () => {
+  it('ends the subscriber with the most unread bytes where there is no memory for more', async () => {
     await start({ maxOutputBytes: 64 * MIB, softOutputBytes: 64 * MIB }, 16 * MIB);
     const [silent, listener, publisher] = [await face.client(3), await face.client(3), await face.client()];
     for (const client of [silent, listener]) await client.call('SUBSCRIBE', 'news');
@@ -280,7 +280,7 @@ describe('native protocol: what connections hold', () => {
     await nothingIsHeld();
   });
 
-  it('shows in CLIENT LIST what each holds', async () => {
+  it('CLIENT LIST shows the held bytes of each connection', async () => {
     await start({}, 100 * MIB);
     const [busy, looker] = [await face.client(), await face.client()];
     await queue(busy, 50 * KIB);

@@ -20,7 +20,7 @@ const grantOf = (rules: string): KvGrant => ({
   limits: { maxCommandBytes: 1_000_000, maxRequestsPerDay: 0 },
 });
 
-describe('native protocol: permissions', () => {
+describe('RESP: permissions', () => {
   let face: RespFaceHarness;
   let current: KvGrant | undefined;
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('native protocol: permissions', () => {
   });
   afterEach(() => face.stop());
 
-  it('bound commands, keys and channels', async () => {
+  it('limit commands, keys and channels', async () => {
     const client = await face.client(2, 'any');
     expect(await client.call('SET', 'a1', '1')).to.equal('+OK\r\n');
     expect(await client.call('SET', 'b1', '1')).to.match(/^-NOPERM .*key/);
@@ -48,7 +48,7 @@ describe('native protocol: permissions', () => {
     expect(face.owner.requests.every(({ client: who }) => who?.rules === current?.rules)).to.equal(true);
   });
 
-  it('are those of the moment, on open connections and inside transactions', async () => {
+  it('are the current ones, on open connections and in transactions', async () => {
     const client = await face.client(2, 'any');
     await client.call('MULTI');
     expect(await client.call('GET', 'a1')).to.equal('+QUEUED\r\n');
@@ -66,12 +66,12 @@ describe('native protocol: permissions', () => {
   });
 });
 
-/** What clients listen to, and the rules that end it. */
+/** Subscriptions and registrations of clients, and the rules that end them. */
 const LISTENERS: readonly (readonly [title: string, said: string, before: string, after: string])[] = [
   ['a channel', 'SUBSCRIBE news other', '&news &other +@all', '&other +@all'],
   ['a channel, by a command', 'SUBSCRIBE news', '&news +@all', '&news +@all -subscribe'],
   ['a pattern', 'PSUBSCRIBE n*', '&n* +@all', '&ne* +@all'],
-  ['a pattern that is not given letter by letter', 'PSUBSCRIBE n*', '&* +@all', '&n?* +@all'],
+  ['a pattern that the rules do not contain literally', 'PSUBSCRIBE n*', '&* +@all', '&n?* +@all'],
   ['a shard channel', 'SSUBSCRIBE news', '&news +@all', '+@all'],
   ['all commands', 'MONITOR', '~* &* +@all -flushall', '~* &* +@all -monitor'],
   ['keys that were read', 'CLIENT TRACKING on', '~a* ~b* +@all', '~a* +@all'],
@@ -79,17 +79,17 @@ const LISTENERS: readonly (readonly [title: string, said: string, before: string
   ['changed keys of a prefix', 'CLIENT TRACKING on BCAST PREFIX a', '~a* +@all', '~b* +@all'],
   ['changed keys, by a command', 'CLIENT TRACKING on', '~a* +@all', '~a* +@all -client|tracking'],
 ];
-/** Rules that take nothing of it away. */
+/** Rules that keep all of these rights. */
 const PARDONED: typeof LISTENERS = [
   ['a channel', 'SUBSCRIBE news', '&news &other +@all', '&n* +@all'],
   ['a pattern', 'PSUBSCRIBE n*', '&n* +@all', '&n* +@all -get'],
-  ['a pattern of who may listen to all', 'PSUBSCRIBE n*', '&n* +@all', '~* &* +@all'],
+  ['a pattern with the right to all channels', 'PSUBSCRIBE n*', '&n* +@all', '~* &* +@all'],
   ['all commands', 'MONITOR', '~* &* +@all -flushall', '~* &* +@all -flushdb'],
   ['keys that were read', 'CLIENT TRACKING on', '~a* +@all', '~b* ~a* +@all'],
   ['changed keys', 'CLIENT TRACKING on BCAST', '~a* +@all', '~* +@all -flushall'],
 ];
 
-describe('native protocol: what clients listen to', () => {
+describe('RESP: listening clients', () => {
   let face: RespFaceHarness;
   let current: KvGrant;
   async function begin(sweepEveryMs: number): Promise<void> {
@@ -103,7 +103,7 @@ describe('native protocol: what clients listen to', () => {
   afterEach(() => face.stop());
 
   for (const [title, said, before, after] of LISTENERS) {
-    it(`ends with the right to ${title}: ${after}`, async () => {
+    it(`stop with the right to ${title}: ${after}`, async () => {
       await begin(10);
       current = grantWith(before);
       const client = await face.client(3, 'any');
@@ -114,7 +114,7 @@ describe('native protocol: what clients listen to', () => {
     });
   }
 
-  it('ends with the right to a key that it waits for', async () => {
+  it('stop with the right to a key that they wait for', async () => {
     await begin(10);
     current = grantWith('~a* ~b* +@all');
     const [both, one] = await Promise.all([1, 2].map(() => face.client(3, 'any')));
@@ -130,7 +130,7 @@ describe('native protocol: what clients listen to', () => {
   });
 
   for (const [title, said, before, after] of PARDONED) {
-    it(`goes on for ${title} while it is allowed: ${after}`, async () => {
+    it(`continue for ${title} while it is allowed: ${after}`, async () => {
       await begin(10);
       current = grantWith(before);
       const client = await face.client(3, 'any');
@@ -141,7 +141,7 @@ describe('native protocol: what clients listen to', () => {
     });
   }
 
-  it('tells of nothing that was said after the rules have changed', async () => {
+  it('receive no event from after a change of their rules', async () => {
     await begin(60_000);
     current = grantWith('&news &other ~* +@all -flushall');
     const [news, tracker, monitor] = await Promise.all([1, 2, 3].map(() => face.client(3, 'any')));
@@ -161,7 +161,7 @@ describe('native protocol: what clients listen to', () => {
     expect(await speaker.call('GET', 'a1')).to.equal('$1\r\nx\r\n');
   });
 
-  it('does not begin when the right has gone before it is confirmed', async () => {
+  it('do not start when the right is removed before the confirmation', async () => {
     await begin(60_000);
     current = grantWith('&news +@all');
     const client = await face.client(3, 'any');

@@ -7,20 +7,20 @@ import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { OTHER_PASSWORD, PASSWORD, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
 
-describe('native protocol: connections', () => {
+describe('RESP: connections', () => {
   let face: RespFaceHarness;
   beforeEach(async () => {
     face = await new RespFaceHarness().start();
   });
   afterEach(() => face.stop());
 
-  it('has an answer of its own for every command about the connection', () => {
+  it('implement every command about the connection', () => {
     const rows = allCommands().filter(({ flags }) => flags.includes('connection'));
     expect(rows.map(({ name }) => name).filter((name) => !CONNECTION_COMMANDS.has(name))).to.deep.equal([]);
     expect(typeof createRespServer).to.equal('function');
   });
 
-  it('tells who is connected to a database, and nobody of another', async () => {
+  it('are listed per database, without those of other databases', async () => {
     const client = await face.client();
     await face.client(2, OTHER_PASSWORD);
     client.send(encodeCommand(['CLIENT', 'SETNAME', 'worker']));
@@ -32,7 +32,7 @@ describe('native protocol: connections', () => {
     expect([...face.server.clientsOf('db-none' as DatabaseId)]).to.deep.equal([]);
   });
 
-  it('answers pipelined commands in order, and asks the partition once for those that arrive together', async () => {
+  it('answer pipelined commands in order, with one request to the partition for those that arrive together', async () => {
     const client = await face.client();
     face.owner.requests.length = 0;
     client.send(
@@ -51,7 +51,7 @@ describe('native protocol: connections', () => {
     expect(face.owner.requests.map(({ mode, commands }) => [mode, commands.length])).to.deep.equal([['pipeline', 4]]);
   });
 
-  it('keeps thousands of pipelined commands in order, in bounded requests', async () => {
+  it('keep thousands of pipelined commands in order, in bounded requests', async () => {
     const client = await face.client();
     const count = 5_000;
     client.send(Array.from({ length: count }, () => encodeCommand(['INCR', 'n'])).join(''));
@@ -59,7 +59,7 @@ describe('native protocol: connections', () => {
     expect(Math.max(...face.owner.requests.map(({ commands }) => commands.length))).to.be.at.most(1_000);
   });
 
-  it('has one request of a connection under way at a time', async () => {
+  it('have one open request at a time', async () => {
     const client = await face.client();
     let open = () => {};
     face.owner.gate = new Promise((resolve) => (open = resolve));
@@ -78,7 +78,7 @@ describe('native protocol: connections', () => {
     ]);
   });
 
-  it('takes commands typed by hand', async () => {
+  it('accept inline commands', async () => {
     const client = await face.connect();
     client.send(`AUTH ${PASSWORD}\r\nSET k "a b\\x41"\r\nGET k\n\r\nECHO 'x'\r\n`);
     expect([await client.next(), await client.next(), await client.next(), await client.next()]).to.deep.equal([
@@ -89,7 +89,7 @@ describe('native protocol: connections', () => {
     ]);
   });
 
-  it('answers what came before bytes that are no commands, says so, and closes', async () => {
+  it('answer the commands before invalid bytes, report the error, and close', async () => {
     const client = await face.client();
     client.send(`${encodeCommand(['SET', 'a', '1'])}${encodeCommand(['PING'])}*1\r\n+x\r\nPING\r\n`);
     expect([await client.next(), await client.next(), await client.next()]).to.deep.equal([
@@ -101,14 +101,14 @@ describe('native protocol: connections', () => {
     expect(client.unread).to.deep.equal([]);
   });
 
-  it('answers a client that has nothing more to say, then closes', async () => {
+  it('answer a client that has ended its side, and then close', async () => {
     const client = await face.client();
     client.socket.end(encodeCommand(['SET', 'a', '1']) + encodeCommand(['GET', 'a']), 'latin1');
     expect([await client.next(), await client.next()]).to.deep.equal(['+OK\r\n', '$1\r\n1\r\n']);
     await client.closed();
   });
 
-  it('says QUIT and RESET as Redis does', async () => {
+  it('answer QUIT and RESET like Redis', async () => {
     const client = await face.client(3);
     await client.call('CLIENT', 'SETNAME', 'me');
     await client.call('MULTI');
@@ -122,7 +122,7 @@ describe('native protocol: connections', () => {
     expect(client.unread).to.deep.equal([]);
   });
 
-  it('sends large replies whole, without keeping others waiting', async () => {
+  it('send large replies completely, without delaying others', async () => {
     const client = await face.client();
     const other = await face.client();
     const count = 60_000;
@@ -136,7 +136,7 @@ describe('native protocol: connections', () => {
     expect(reply).to.equal(`*${count}\r\n${`$20\r\n${'v'.repeat(20)}\r\n`.repeat(count)}`);
   });
 
-  it('refuses a command that is too large and goes on', async () => {
+  it('refuse a command that is too large and continue', async () => {
     face.maxCommandBytes = 1_000;
     const client = await face.client();
     const problem = '-ERR max request size exceeded. Limit: 1000 bytes, Actual: 1001 bytes\r\n';
@@ -144,7 +144,7 @@ describe('native protocol: connections', () => {
     expect(await client.call('SET', 'k', 'v'.repeat(996))).to.equal('+OK\r\n');
   });
 
-  it('takes one command as large as docs/guide/connecting.md says, and nothing larger', async () => {
+  it('accept one command of the size in docs/guide/connecting.md, and refuse a larger one', async () => {
     const client = await face.client();
     const fits = 'v'.repeat(10 * 1024 * 1024 - 'SETk'.length);
     expect(await client.call('SET', 'k', fits)).to.equal('+OK\r\n');
@@ -160,13 +160,13 @@ describe('native protocol: connections', () => {
     await client.closed();
   });
 
-  it('refuses a key that is too large', async () => {
+  it('refuse a key that is too large', async () => {
     const client = await face.client();
     expect(await client.call('SET', 'k'.repeat(1024 * 1024), 'v')).to.equal('+OK\r\n');
     expect(await client.call('SET', 'k'.repeat(1024 * 1024 + 1), 'v')).to.match(/^-ERR max key size exceeded/);
   });
 
-  it('answers BUSY for a database that has been busy for longer than a request waits, to each of a transaction as well', async () => {
+  it('answer BUSY for a database that is busy for longer than a request waits, also to each command of a transaction', async () => {
     const client = await face.client();
     face.owner.failures.push(new MillraceError('TENANT_BUSY', 'a script'));
     expect(await client.call('GET', 'k')).to.match(/^-BUSY this database is busy running a script or a long command/);
@@ -177,7 +177,7 @@ describe('native protocol: connections', () => {
     expect(await client.call('EXEC')).to.match(/^-BUSY /);
   });
 
-  it('answers what the world did, to each command it did it to', async () => {
+  it('answer a failure to each command that it concerns', async () => {
     const client = await face.client();
     face.owner.failures.push(new MillraceError('OUTCOME_UNKNOWN', 'who knows'));
     client.send(encodeCommand(['SET', 'a', '1']) + encodeCommand(['PING']) + encodeCommand(['SET', 'b', '1']));
@@ -192,7 +192,7 @@ describe('native protocol: connections', () => {
     expect(face.log.lines.some(({ event }) => event === 'resp.request.failed')).to.equal(true);
   });
 
-  it('runs as many commands as the day has left', async () => {
+  it('run as many commands as the daily limit allows', async () => {
     const client = await face.client();
     face.quotaLeft = 2;
     client.send(['INCR n', 'INCR n', 'INCR n'].map((line) => encodeCommand(line.split(' '))).join(''));
@@ -203,14 +203,14 @@ describe('native protocol: connections', () => {
     ]);
   });
 
-  it('counts what a database has used', async () => {
+  it('count the usage of their database', async () => {
     const client = await face.client();
     await client.call('SET', 'key', 'value');
     const [usage] = face.usages;
     expect([usage?.commands, usage?.writes, usage?.bytesIn]).to.deep.equal([1, 1, 11]);
   });
 
-  it('finds the partition of a key in a database of several', async () => {
+  it('find the partition of a key in a database of several', async () => {
     const client = await face.client(2, WIDE_PASSWORD);
     for (let i = 0; i < 20; i += 1) expect(await client.call('SET', `k${i}`, String(i))).to.equal('+OK\r\n');
     expect(new Set(face.owner.requests.map(({ partition }) => partition)).size).to.equal(3);
@@ -218,7 +218,7 @@ describe('native protocol: connections', () => {
     expect(await client.call('MGET', 'k1', 'k2', 'k3')).to.match(/^-CROSSSLOT/);
   });
 
-  it('stays as it is while a client says nothing of what it was sent', async () => {
+  it('stop reading while a client does not read its answers', async () => {
     const client = await face.client();
     await client.call('SET', 'k', 'v'.repeat(100_000));
     client.socket.pause();
@@ -232,11 +232,11 @@ describe('native protocol: connections', () => {
     expect(count()).to.be.below(3_000);
     client.socket.resume();
     for (let i = 0; i < 3_000; i += 1) expect((await client.next()).length).to.equal(100_011);
-  }).timeout(20_000);
+  });
 });
 
-describe('native protocol: bounds and the end', () => {
-  it('has room for so many connections, and for so many of one address', async () => {
+describe('RESP: bounds and the end', () => {
+  it('limit the number of connections, in total and per address', async () => {
     const face = await new RespFaceHarness({ limits: { maxConnectionsPerAddress: 2 } }).start();
     try {
       const first = await face.client();
@@ -251,7 +251,7 @@ describe('native protocol: bounds and the end', () => {
     }
   });
 
-  it('lets go of those who do not sign in', async () => {
+  it('end connections that do not sign in', async () => {
     const face = await new RespFaceHarness({ limits: { signInTimeoutMs: 50, sweepEveryMs: 10 } }).start();
     try {
       const signedIn = await face.client();
@@ -262,7 +262,7 @@ describe('native protocol: bounds and the end', () => {
     }
   });
 
-  it('answers what is under way when it ends, and takes nothing new', async () => {
+  it('answer commands in progress at the end, and accept no new ones', async () => {
     const face = await new RespFaceHarness().start();
     const client = await face.client();
     let open = () => {};
@@ -279,7 +279,7 @@ describe('native protocol: bounds and the end', () => {
     await closed;
   });
 
-  it('ends a connection that is in use with its next answer, and then those that say nothing', async () => {
+  it('end an active connection with its next answer, and then the idle ones', async () => {
     const face = await new RespFaceHarness().start();
     const client = await face.client();
     const silent = await face.client();
@@ -290,7 +290,7 @@ describe('native protocol: bounds and the end', () => {
     await closed;
   });
 
-  it('cuts everything off at the deadline', async () => {
+  it('end every connection at the deadline', async () => {
     const face = await new RespFaceHarness().start();
     const client = await face.client();
     face.owner.gate = new Promise(() => {});

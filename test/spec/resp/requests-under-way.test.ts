@@ -1,11 +1,11 @@
-/** Proves RCO1, ROR1–ROR3: of one connection several requests are with their owner, and nobody can tell but by the time. */
+/** Proves RCO1, ROR1–ROR3: several requests of one connection are open at its owner, and only the timing shows it. */
 import { expect } from 'chai';
 import { KvShardGateway, type KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { DEFAULT_RESP_FACE_LIMITS } from '../../../src/edge/resp/resp-limits.js';
 import { type DatabaseId, MillraceError, type PartitionName } from '../../../src/kernel/index.js';
-import type { KvRequest } from '../../../src/messages/index.js';
+import type { KvRequest } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import type { HeldAppend } from '../../support/held-journal.js';
 import { KvShardStand } from '../../support/kv-shard-stand.js';
@@ -14,12 +14,12 @@ import { type RawClient, RespFaceHarness } from '../../support/resp-face.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 
-describe('native protocol: commands behind one whose entry is being stored', () => {
+describe('RESP: commands after one with an entry that is being stored', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
   let face: RespFaceHarness;
   let client: RawClient;
-  /** In the order in which they were asked. */
+  /** The commands in the order of their requests. */
   let requests: KvRequest[];
 
   const start = async (limits: Partial<typeof DEFAULT_RESP_FACE_LIMITS> = {}) => {
@@ -40,7 +40,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
   };
   afterEach(() => face.stop());
 
-  /** Sends it by itself, and waits until it was asked for. */
+  /** Sends it in a separate write, and waits until the owner was asked. */
   const handOn = async (...lines: string[]): Promise<void> => {
     const asked = requests.length;
     send(...lines);
@@ -57,7 +57,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
     return stand.journal.held.shift() as HeldAppend;
   };
 
-  it('run in their order, see what is in front of them, and share the next entry', async () => {
+  it('run in their order, see the earlier ones, and share the next entry', async () => {
     await start();
     await handOn('SET n 1');
     const first = await nextAppend();
@@ -95,7 +95,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
     ]);
   });
 
-  it('wait until all is answered when they are about the connection, or may wait themselves', async () => {
+  it('wait until all earlier ones are answered when they concern the connection or may block', async () => {
     await start();
     await handOn('RPUSH list a');
     const first = await nextAppend();
@@ -117,7 +117,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
     ]);
   });
 
-  it('wait as bytes beyond so many requests', async () => {
+  it('wait unparsed above the maximum of open requests', async () => {
     await start();
     const { maxRequestsUnderWay } = DEFAULT_RESP_FACE_LIMITS;
     await handOn('SET n 0');
@@ -133,7 +133,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
     expect(requests).to.have.length(maxRequestsUnderWay + 1);
   });
 
-  it('run behind the rest of what was answered in part', async () => {
+  it('run after the rest of a partial answer', async () => {
     await start({ answerPortionBehindBytes: 10 });
     await handOn('SET text twenty-two-letters-here');
     const first = await nextAppend();
@@ -146,7 +146,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
     expect(await answers(7)).to.deep.equal(['+OK', text, text, ':1', ':2', '$1 2', ':3']);
   });
 
-  it('run behind it when it is tried again, because its owner was fenced', async () => {
+  it('run after it when it is tried again, because its owner was fenced', async () => {
     await start();
     await handOn('SET n 1');
     const first = await nextAppend();
@@ -163,7 +163,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
     expect(await client.call('INCR', 'n')).to.equal(':4\r\n');
   });
 
-  it('run behind it when nobody knows what became of it, and it hears so', async () => {
+  it('run after it when its outcome is unknown, and it is answered as unknown', async () => {
     await start();
     await handOn('INCR n');
     const first = await nextAppend();
@@ -178,7 +178,7 @@ describe('native protocol: commands behind one whose entry is being stored', () 
     expect(others).to.deep.equal([':2', ':3']);
   });
 
-  it('are asked for one at a time by those who are told of something between answers', async () => {
+  it('are sent one at a time for a client with tracking', async () => {
     await start();
     client = await face.client(3);
     await client.call('CLIENT', 'TRACKING', 'ON');

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { encodeCommand, encodePush } from '../../../src/codec/resp/index.js';
 import { admit } from '../../../src/domain/kv/index.js';
-import type { KvEvent } from '../../../src/messages/index.js';
+import type { KvEvent } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RawClient, RespFaceHarness } from '../../support/resp-face.js';
 
 const push = (version: 2 | 3, ...items: (string | number | null)[]) => encodePush(items, version);
 
-describe('native protocol: subscriptions', () => {
+describe('RESP: subscriptions', () => {
   let face: RespFaceHarness;
   let client: RawClient;
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('native protocol: subscriptions', () => {
   });
   afterEach(() => face.stop());
 
-  /** As the owner would, on behalf of somebody else. */
+  /** Publishes like the owner, for another client. */
   function publish(channel: string, payload: string): void {
     const owner = face.owner.ownerOf('kv:db-first:0');
     const event: KvEvent = { type: 'message', channel, payload };
@@ -30,7 +30,7 @@ describe('native protocol: subscriptions', () => {
     });
   }
 
-  it('are confirmed one by one, with how many there are', async () => {
+  it('are confirmed one by one, with their number', async () => {
     client.send(encodeCommand(['SUBSCRIBE', 'a', 'b', 'a']) + encodeCommand(['PSUBSCRIBE', 'n*']));
     expect(await client.next()).to.equal(push(2, 'subscribe', 'a', 1));
     expect(await client.next()).to.equal(push(2, 'subscribe', 'b', 2));
@@ -45,7 +45,7 @@ describe('native protocol: subscriptions', () => {
     expect(await client.call('GET', 'a')).to.equal('$-1\r\n');
   });
 
-  it('bring messages, in order, until they end', async () => {
+  it('deliver messages, in order, until they end', async () => {
     await client.call('SUBSCRIBE', 'news');
     await client.call('PSUBSCRIBE', 'n*');
     publish('news', '1');
@@ -60,7 +60,7 @@ describe('native protocol: subscriptions', () => {
     expect(await client.call('ECHO', 'x')).to.equal('$1\r\nx\r\n');
   });
 
-  it('are confirmed whatever CLIENT REPLY says, and once for a name that is there twice', async () => {
+  it('are confirmed also with CLIENT REPLY OFF, and once per repeated name', async () => {
     client.send(encodeCommand(['CLIENT', 'REPLY', 'OFF']));
     expect(await client.call('SUBSCRIBE', 'c', 'c')).to.equal('*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n');
     expect(await client.next()).to.equal('*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n');
@@ -69,7 +69,7 @@ describe('native protocol: subscriptions', () => {
     expect(await client.call('UNSUBSCRIBE')).to.equal('*3\r\n$11\r\nunsubscribe\r\n$1\r\nc\r\n:0\r\n');
   });
 
-  it('leave few commands to a client of RESP2, and all of them in RESP3', async () => {
+  it('allow few commands to a RESP2 client, and all of them in RESP3', async () => {
     await client.call('SUBSCRIBE', 'c');
     const refusal = 'only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context';
     expect(await client.call('GET', 'a')).to.equal(`-ERR Can't execute 'get': ${refusal}\r\n`);
@@ -85,7 +85,7 @@ describe('native protocol: subscriptions', () => {
     expect(await modern.next()).to.equal(push(3, 'message', 'c', 'm'));
   });
 
-  it('never come in the middle of answers, nor before that of a command under way', async () => {
+  it('never deliver in the middle of answers, nor before that of a running command', async () => {
     const modern = await face.client(3);
     await modern.call('SUBSCRIBE', 'c');
     let open = () => {};
@@ -106,7 +106,7 @@ describe('native protocol: subscriptions', () => {
     await eventually(() => expect(listeners.size).to.equal(0));
   });
 
-  it('are so many at most', async () => {
+  it('are limited in number', async () => {
     const small = await new RespFaceHarness({ limits: { maxSubscriptions: 2 } }).start();
     try {
       const one = await small.client(3);
@@ -118,7 +118,7 @@ describe('native protocol: subscriptions', () => {
     }
   });
 
-  it('cut off a reader that does not read, at a bound', async () => {
+  it('end the connection of a client that does not read, at a bound', async () => {
     const small = await new RespFaceHarness({ limits: { maxOutputBytes: 4 * 1024 * 1024 } }).start();
     try {
       const slow = await small.client();
@@ -138,7 +138,7 @@ describe('native protocol: subscriptions', () => {
     }
   });
 
-  it('cut off a reader that leaves much unread for long', async () => {
+  it('end the connection of a client with many unread bytes for long', async () => {
     const limits = { softOutputBytes: 100_000, softOutputMs: 50, sweepEveryMs: 10 };
     const small = await new RespFaceHarness({ limits }).start();
     try {
@@ -162,7 +162,7 @@ describe('native protocol: subscriptions', () => {
   });
 });
 
-describe('native protocol: tracking', () => {
+describe('RESP: tracking', () => {
   let face: RespFaceHarness;
   let client: RawClient;
   let other: RawClient;
@@ -175,7 +175,7 @@ describe('native protocol: tracking', () => {
 
   const invalidated = (...keys: string[]) => encodePush(['invalidate', keys], 3);
 
-  it('tells of a key that was read, once, when it changes', async () => {
+  it('sends one invalidation for a key that was read, when it changes', async () => {
     expect(await client.call('CLIENT', 'TRACKING', 'ON')).to.equal('+OK\r\n');
     await client.call('GET', 'k');
     expect(face.owner.requests.at(-1)?.trackFor).to.equal('node-test');
@@ -188,7 +188,7 @@ describe('native protocol: tracking', () => {
     expect(await client.next()).to.equal(invalidated('k'));
   });
 
-  it('says null when everything may have changed', async () => {
+  it('sends null when everything may have changed', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON');
     await client.call('SET', 'a', '1');
     await client.call('GET', 'k');
@@ -196,7 +196,7 @@ describe('native protocol: tracking', () => {
     expect(await client.next()).to.equal('>2\r\n$10\r\ninvalidate\r\n_\r\n');
   });
 
-  it('leaves out own changes with NOLOOP', async () => {
+  it('omits own changes with NOLOOP', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON', 'NOLOOP');
     await client.call('GET', 'k');
     await client.call('SET', 'k', '1');
@@ -206,7 +206,7 @@ describe('native protocol: tracking', () => {
     expect(client.unread).to.deep.equal([]);
   });
 
-  it('tells of every key with a prefix in BCAST mode', async () => {
+  it('sends every key with a prefix in BCAST mode', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', 'a:', 'PREFIX', 'b:');
     await other.call('SET', 'c:1', '1');
     await other.call('SET', 'b:1', '1');
@@ -216,13 +216,13 @@ describe('native protocol: tracking', () => {
     );
   });
 
-  it('tells of what changed together in one message for each prefix', async () => {
+  it('sends keys that changed together in one message per prefix', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', 'a:', 'PREFIX', 'b:');
     await other.call('MSET', 'a:1', '1', 'b:1', '1', 'a:2', '1', 'a:1', '2');
     expect([await client.next(), await client.next()]).to.deep.equal([invalidated('a:1', 'a:2'), invalidated('b:1')]);
   });
 
-  it('takes the keys of a script for read, until the owner says which were', async () => {
+  it('treats the keys of a script as read, until the owner reports the actual ones', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON');
     await client.call('EVAL', "return redis.call('get', KEYS[1])", '2', 'k', 'l');
     await other.call('SET', 'k', '1');
@@ -236,7 +236,7 @@ describe('native protocol: tracking', () => {
     expect(await client.call('PING')).to.equal('+PONG\r\n');
   });
 
-  it('tracks what CLIENT CACHING says in OPTIN and OPTOUT mode', async () => {
+  it('follows CLIENT CACHING in OPTIN and OPTOUT mode', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON', 'OPTIN');
     await client.call('GET', 'a');
     await client.call('CLIENT', 'CACHING', 'YES');
@@ -252,7 +252,7 @@ describe('native protocol: tracking', () => {
     expect(await client.next()).to.equal(invalidated('b'));
   });
 
-  it('tracks what a transaction reads', async () => {
+  it('includes the reads of a transaction', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON');
     await client.call('MULTI');
     await client.call('GET', 'k');
@@ -261,7 +261,7 @@ describe('native protocol: tracking', () => {
     expect(await client.next()).to.equal(invalidated('k'));
   });
 
-  it('tells another connection instead, also one of RESP2 that subscribes', async () => {
+  it('sends to another connection with REDIRECT, also to a subscribed RESP2 one', async () => {
     const id = /:(\d+)/.exec(await other.call('CLIENT', 'ID'))?.[1] as string;
     await other.call('SUBSCRIBE', '__redis__:invalidate');
     expect(await client.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id)).to.equal('+OK\r\n');
@@ -278,7 +278,59 @@ describe('native protocol: tracking', () => {
     expect(await client.call('CLIENT', 'TRACKINGINFO')).to.contain('broken_redirect');
   });
 
-  it("refuses what does not fit together, in Redis's words", async () => {
+  it('reports that the other connection is gone as soon as QUIT has ended it', async () => {
+    const id = /:(\d+)/.exec(await other.call('CLIENT', 'ID'))?.[1] as string;
+    await other.call('SUBSCRIBE', '__redis__:invalidate');
+    await client.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id);
+    await client.call('GET', 'k');
+    // Its socket stays open: some clients never close it.
+    expect(await other.call('QUIT')).to.equal('+OK\r\n');
+    await client.call('SET', 'k', '2');
+    expect(await client.next()).to.equal(encodePush(['tracking-redir-broken', Number(id)], 3));
+    expect(await client.call('CLIENT', 'TRACKINGINFO')).to.contain('broken_redirect');
+    expect(await client.call('CLIENT', 'LIST')).not.to.contain(`id=${id} `);
+  });
+
+  it('shows in TRACKINGINFO that the other connection is gone to a RESP2 client, which cannot receive a message', async () => {
+    const plain = await face.client(2);
+    const id = /:(\d+)/.exec(await other.call('CLIENT', 'ID'))?.[1] as string;
+    await plain.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id);
+    await plain.call('GET', 'k');
+    await other.call('QUIT');
+    expect(await plain.call('SET', 'k', '2')).to.equal('+OK\r\n');
+    await eventually(async () =>
+      expect(await plain.call('CLIENT', 'TRACKINGINFO')).to.contain('$2\r\non\r\n$15\r\nbroken_redirect\r\n'),
+    );
+    expect(await plain.call('CLIENT', 'TRACKING', 'ON')).to.equal('+OK\r\n');
+    expect(await plain.call('CLIENT', 'TRACKINGINFO')).not.to.contain('broken_redirect');
+  });
+
+  it('sends to clients of RESP2 and RESP3 that have read one key, each in its form', async () => {
+    const plain = await face.client(2);
+    const id = /:(\d+)/.exec(await other.call('CLIENT', 'ID'))?.[1] as string;
+    await other.call('SUBSCRIBE', '__redis__:invalidate');
+    await plain.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id);
+    await client.call('CLIENT', 'TRACKING', 'ON');
+    await plain.call('GET', 'k');
+    await client.call('GET', 'k');
+    await plain.call('SET', 'k', '1');
+    expect(await other.next()).to.equal(encodePush(['message', '__redis__:invalidate', ['k']], 2));
+    expect(await client.next()).to.equal(invalidated('k'));
+  });
+
+  it("shows BCAST without prefixes as the prefix '', and refuses any other prefix with it", async () => {
+    await client.call('CLIENT', 'TRACKING', 'ON', 'BCAST');
+    expect(await client.call('CLIENT', 'TRACKINGINFO')).to.match(/prefixes\r\n\*1\r\n\$0\r\n\r\n$/);
+    expect(await client.call('CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', 'a')).to.equal(
+      "-ERR Prefix 'a' overlaps with an existing prefix ''. Prefixes for a single client must not overlap.\r\n",
+    );
+    expect(await client.call('CLIENT', 'TRACKING', 'ON', 'BCAST')).to.equal('+OK\r\n');
+    expect(await client.call('CLIENT', 'TRACKINGINFO')).to.match(/prefixes\r\n\*1\r\n\$0\r\n\r\n$/);
+    await client.call('SET', 'k', '1');
+    expect(await client.next()).to.equal(invalidated('k'));
+  });
+
+  it('refuses contradictory options with the texts of Redis', async () => {
     const rows: [string, string][] = [
       ['TRACKING ON OPTIN OPTOUT', "ERR You can't specify both OPTIN mode and OPTOUT mode"],
       ['TRACKING ON PREFIX a', 'ERR PREFIX option requires BCAST mode to be enabled'],
@@ -299,7 +351,7 @@ describe('native protocol: tracking', () => {
     );
   });
 
-  it('forgets the keys that were read first beyond a bound, and says so', async () => {
+  it('drops the oldest keys above a bound, with an invalidation', async () => {
     const small = await new RespFaceHarness({ limits: { maxTrackedKeys: 2 } }).start();
     try {
       const one = await small.client(3);
@@ -315,7 +367,7 @@ describe('native protocol: tracking', () => {
 
 const hasLists = Array.isArray(admit(['BLPOP', 'k', '0'])) || 'handler' in admit(['BLPOP', 'k', '0']);
 
-describe('native protocol: commands that wait', () => {
+describe('RESP: blocking commands', () => {
   let face: RespFaceHarness;
   let client: RawClient;
   let other: RawClient;
@@ -332,7 +384,7 @@ describe('native protocol: commands that wait', () => {
   const waiting = (count: number) =>
     eventually(() => expect(face.owner.ownerOf('kv:db-first:0').waiters).to.have.length(count));
 
-  it('answer when there is something, and what comes behind them waits', async () => {
+  it('answer when an element arrives, and later commands wait', async () => {
     client.send(encodeCommand(['BLPOP', 'q', '0']) + encodeCommand(['PING']));
     await waiting(1);
     expect(client.unread).to.deep.equal([]);
@@ -340,7 +392,7 @@ describe('native protocol: commands that wait', () => {
     expect([await client.next(), await client.next()]).to.deep.equal(['*2\r\n$1\r\nq\r\n$1\r\nx\r\n', '+PONG\r\n']);
   });
 
-  it('give up after their time, or when another connection says so', async () => {
+  it('end after their timeout, or with CLIENT UNBLOCK', async () => {
     expect(await client.call('BLPOP', 'q', '0.01')).to.equal('*-1\r\n');
     const id = /:(\d+)/.exec(await client.call('CLIENT', 'ID'))?.[1] as string;
     client.send(encodeCommand(['BLPOP', 'q', '0']));
@@ -355,7 +407,7 @@ describe('native protocol: commands that wait', () => {
     expect(await other.call('CLIENT', 'UNBLOCK', id)).to.equal(':0\r\n');
   });
 
-  it('are given up when their connection goes, or the server ends', async () => {
+  it('end when their connection ends or the server stops', async () => {
     client.send(encodeCommand(['BLPOP', 'q', '0']));
     await waiting(1);
     client.close();
@@ -367,7 +419,7 @@ describe('native protocol: commands that wait', () => {
     await other.closed();
   });
 
-  it('do not wait inside a transaction', async () => {
+  it('do not block inside a transaction', async () => {
     await client.call('MULTI');
     await client.call('BLPOP', 'q', '0');
     expect(await client.call('EXEC')).to.equal('*1\r\n*-1\r\n');

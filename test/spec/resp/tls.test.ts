@@ -6,8 +6,8 @@ import tls from 'node:tls';
 import { expect } from 'chai';
 import { PASSWORD, RawClient, RespFaceHarness } from '../../support/resp-face.js';
 
-describe('native protocol: TLS', () => {
-  it('speaks to clients that do, and to no others', async function () {
+describe('RESP: TLS', () => {
+  it('accepts clients that use it, and no others', async function () {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-resp-tls-'));
     const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(directory, name)) as [string, string];
     const request = [

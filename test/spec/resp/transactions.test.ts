@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { type RawClient, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
 
-describe('native protocol: transactions', () => {
+describe('RESP: transactions', () => {
   let face: RespFaceHarness;
   let client: RawClient;
   let other: RawClient;
@@ -14,7 +14,7 @@ describe('native protocol: transactions', () => {
   });
   afterEach(() => face.stop());
 
-  it('run what was queued as one request', async () => {
+  it('run the queued commands as one request', async () => {
     face.owner.requests.length = 0;
     client.send(['MULTI', 'SET a 1', 'INCR a', 'EXEC'].map((line) => encodeCommand(line.split(' '))).join(''));
     const answers = [await client.next(), await client.next(), await client.next(), await client.next()];
@@ -36,7 +36,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('EXEC')).to.equal('*0\r\n');
   });
 
-  it('run nothing when something could not be queued', async () => {
+  it('run no command when one could not be queued', async () => {
     await client.call('MULTI');
     expect(await client.call('SET', 'a', '1')).to.equal('+QUEUED\r\n');
     expect(await client.call('SET', 'a')).to.match(/^-ERR wrong number/);
@@ -44,7 +44,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('GET', 'a')).to.equal('$-1\r\n');
   });
 
-  it('queue nothing that a full database would refuse', async () => {
+  it('refuse to queue a command that a full database would refuse', async () => {
     await client.call('CONFIG', 'SET', 'maxmemory', '1');
     await client.call('MULTI');
     expect(await client.call('GET', 'a')).to.equal('+QUEUED\r\n');
@@ -58,7 +58,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('SET', 'a', '1')).to.equal('+QUEUED\r\n');
   });
 
-  it('go on after an error at run time', async () => {
+  it('continue after an error at run time', async () => {
     await client.call('SET', 's', 'x');
     await client.call('MULTI');
     await client.call('INCR', 's');
@@ -66,7 +66,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('EXEC')).to.equal('*2\r\n-ERR value is not an integer or out of range\r\n+OK\r\n');
   });
 
-  it('are not nested, nor ended without a beginning', async () => {
+  it('cannot be nested, nor ended without MULTI', async () => {
     expect(await client.call('EXEC')).to.equal('-ERR EXEC without MULTI\r\n');
     expect(await client.call('DISCARD')).to.equal('-ERR DISCARD without MULTI\r\n');
     await client.call('MULTI');
@@ -82,7 +82,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('GET', 'a')).to.equal('$-1\r\n');
   });
 
-  it('do nothing when a watched key has changed', async () => {
+  it('run no command when a watched key has changed', async () => {
     await client.call('WATCH', 'a', 'b');
     await other.call('SET', 'b', '1');
     await client.call('MULTI');
@@ -94,7 +94,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('EXEC')).to.equal('*0\r\n');
   });
 
-  it('answer null in RESP3 then, even if nothing was queued', async () => {
+  it('answer null in RESP3 when a watched key has changed, even without queued commands', async () => {
     await client.call('HELLO', '3');
     await client.call('WATCH', 'a');
     await other.call('SET', 'a', '1');
@@ -102,7 +102,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('EXEC')).to.equal('_\r\n');
   });
 
-  it('run when UNWATCH or DISCARD came between, or nothing changed', async () => {
+  it('run after UNWATCH or DISCARD, or when no watched key changed', async () => {
     for (const end of ['UNWATCH', 'DISCARD', 'nothing']) {
       await client.call('WATCH', 'a');
       if (end !== 'nothing') await other.call('INCR', 'a');
@@ -114,7 +114,7 @@ describe('native protocol: transactions', () => {
     }
   });
 
-  it('have keys of one slot in a database of several partitions, watched ones too', async () => {
+  it('need keys of one slot in a database of several partitions, watched ones included', async () => {
     const wide = await face.client(2, WIDE_PASSWORD);
     await wide.call('WATCH', '{a}x');
     await wide.call('MULTI');
@@ -127,7 +127,7 @@ describe('native protocol: transactions', () => {
     expect(await wide.call('EXEC')).to.match(/^-CROSSSLOT/);
   });
 
-  it('are bounded', async () => {
+  it('are limited in commands and watched keys', async () => {
     const small = await new RespFaceHarness({ limits: { maxQueuedCommands: 2, maxWatchedKeys: 2 } }).start();
     try {
       const one = await small.client();

@@ -1,4 +1,4 @@
-/** Writes of documents at the owner of a search database: one step, one entry, and nobody's but the process's own. */
+/** Writes of documents at the owner of a search database: one step, one entry, and internal commands only. */
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
@@ -15,7 +15,7 @@ import {
 import { DOCUMENT_WRITES } from '../../../src/domain/search/index.js';
 import { DocumentStore } from '../../../src/edge/search/document-store.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
-import type { KvRequest } from '../../../src/messages/index.js';
+import type { KvRequest } from '../../../src/protocol/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
 const { upsert, removeIds, deleteName, resetAll } = DOCUMENT_WRITES;
@@ -38,7 +38,7 @@ describe('writes of documents at their owner', () => {
     return (await ask(words)).replies?.[0];
   }
 
-  it('are one entry each, whatever they change', async () => {
+  it('are one entry each, for all keys that they change', async () => {
     const before = actor.head?.position ?? 0;
     expect(await run(upsert.name, 'a', '9', '1', 'one', '2', 'two')).to.deep.equal(['done', 2, 2, 8]);
     expect(actor.head?.position).to.equal(before + 1);
@@ -47,7 +47,7 @@ describe('writes of documents at their owner', () => {
       .that.includes.members(['documents', '2', 'bytes', '8']);
   });
 
-  it('are answered when what they were judged by is stored', async () => {
+  it('are answered when the state that they were judged by is stored', async () => {
     stand.journal.isOpen = false;
     const first = stand.ask(actor, { commands: [[upsert.name, 'a', '1', '1', 'one']] });
     await stand.settle();
@@ -61,7 +61,7 @@ describe('writes of documents at their owner', () => {
     expect(refused.replies).to.deep.equal([['documents', 1, 1, 4]]);
   });
 
-  it('are there again when another owner has replayed the journal', async () => {
+  it('are restored when another owner has replayed the journal', async () => {
     const texts = Array.from({ length: 1500 }, (_, at) => [`id${at}`, 'text']).flat();
     await run(upsert.name, 'a', '2000', ...texts);
     await run(removeIds.name, 'a', 'id0');
@@ -72,7 +72,7 @@ describe('writes of documents at their owner', () => {
     expect(await run('EXISTS', 'd:a', 'o:a', 'b')).to.equal(0);
   });
 
-  it('are refused where there is no room, unless they make some', async () => {
+  it('are refused in a full database, unless they free space', async () => {
     await run(upsert.name, 'a', '9', '1', 'one');
     await run('CONFIG', 'SET', 'maxmemory', '1');
     expect(((await run(upsert.name, 'a', '9', '2', 'two')) as ErrorReply).text).to.match(/^OOM/);
@@ -80,14 +80,14 @@ describe('writes of documents at their owner', () => {
     expect(await run(deleteName.name, 'a')).to.deep.equal([1, 0, 0]);
   });
 
-  it('leave nothing behind where the keys hold something else', async () => {
+  it('change no key when one of their keys has another type', async () => {
     await run('SET', 'o:a', 'no sorted set');
     expect(await run(upsert.name, 'a', '9', '1', 'one')).to.be.instanceOf(ErrorReply);
     expect(await run('EXISTS', 'd:a', 'i', 'b', 'c')).to.equal(0);
     expect(await run('GET', 'o:a')).to.equal('no sorted set');
   });
 
-  describe('are nobody’s but the process’s own', () => {
+  describe('writes of documents are internal commands', () => {
     for (const { name } of Object.values(DOCUMENT_WRITES)) {
       it(`${name} is no command to a client, a script, a user’s rules or COMMAND`, async () => {
         for (const typed of [name, name.toLowerCase()]) {
@@ -104,7 +104,7 @@ describe('writes of documents at their owner', () => {
     }
   });
 
-  it('are refused by an owner of an earlier version, clearly and with nothing done', async () => {
+  it('are refused by an owner of an earlier version with a clear error and without changes', async () => {
     const earlier = { execute: async ({ commands }: KvRequest) => ({ replies: commands.map(refused), syncToken: '' }) };
     const refused = ([name = '']: readonly string[]) => notAvailable(name);
     const store = new DocumentStore(earlier, 'db-bbbbbbbbbbbbbbbb' as DatabaseId);

@@ -1,12 +1,12 @@
-/** What of the journal can be searched, and when. Proves QT1, QT2, SI1–SI3, SFO1, SFO2, SK1, SK2, VO1. */
+/** The parts of the journal that can be searched, and when. Proves QT1, QT2, SI1–SI3, SFO1, SFO2, SK1, SK2, VO1. */
 import { expect } from 'chai';
 import { HashedNgrams, MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../../src/domain/search/index.js';
 import { SnapshotStore } from '../../../src/journal/index.js';
 import { type DatabaseId, isMillraceError, MillraceError } from '../../../src/kernel/index.js';
-import { kvPartition } from '../../../src/messages/index.js';
 import type { ObjectStore } from '../../../src/ports/index.js';
 import { MAX_WAITING_QUERIES, SearchIndexes } from '../../../src/projections/index.js';
 import { ShardFold } from '../../../src/projections/search-index/shard-fold.js';
+import { kvPartition } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { ManualTime } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
@@ -27,7 +27,7 @@ describe('search indexes', () => {
       (error: unknown) => error,
     );
 
-  it('follow what is stored, changed and deleted', async () => {
+  it('follow documents that are stored, changed and deleted', async () => {
     await stand.storeTexts(SHOP, 'shoes', { '1': 'red boots', '2': 'blue sandals' });
     const indexes = stand.open();
     indexes.setIndexes([SHOP]);
@@ -43,7 +43,7 @@ describe('search indexes', () => {
     await stand.untilCounted(indexes, SHOP, {});
   });
 
-  it('keep names and databases apart', async () => {
+  it('keep index names and databases apart', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     await stand.storeTexts(SHOP, 'b', { '2': 'word' });
     await stand.storeTexts(LIBRARY, 'a', { '3': 'word' });
@@ -55,7 +55,7 @@ describe('search indexes', () => {
     expect(await stand.ids(indexes, LIBRARY, 'b', 'word')).to.deep.equal([]);
   });
 
-  it('begin from a snapshot where the journal’s front is gone', async () => {
+  it('start from a snapshot when the front of the journal was truncated', async () => {
     await stand.storeTexts(
       SHOP,
       'a',
@@ -72,7 +72,7 @@ describe('search indexes', () => {
     expect(indexes.status()).to.include({ isCaughtUp: true, documents: 301, indexes: 1, unreadable: 0 });
   });
 
-  it('answer alike before and after they were made anew', async () => {
+  it('give the same answers before and after a rebuild', async () => {
     for (let round = 0; round < 20; round += 1) {
       const texts = Array.from({ length: 20 }, (_, at) => [`d${(round * 7 + at) % 60}`, `text ${round} word${at % 5}`]);
       await stand.storeTexts(SHOP, 'a', Object.fromEntries(texts));
@@ -91,7 +91,7 @@ describe('search indexes', () => {
     expect(await fresh.search(SHOP, 'a', query)).to.deep.equal(before);
   });
 
-  it('are known from when they are told, whatever was stored until then', async () => {
+  it('are available as soon as they are announced, with all documents stored until then', async () => {
     const indexes = stand.open();
     indexes.setIndexes([SHOP]);
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
@@ -103,7 +103,7 @@ describe('search indexes', () => {
     expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
   });
 
-  it('that are new are joined to those that are followed, without loading anything again', async () => {
+  it('that are added start to be followed without a reload of the others', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     let loads = 0;
     const objects: ObjectStore = {
@@ -125,7 +125,7 @@ describe('search indexes', () => {
     expect(loads).to.equal(before);
   });
 
-  it('are gone when they are told to be, and come back whole', async () => {
+  it('are dropped when they are removed from the list, and rebuilt when they are added again', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     const indexes = stand.open({ waitMs: 20 });
     indexes.setIndexes([SHOP]);
@@ -138,7 +138,7 @@ describe('search indexes', () => {
     await stand.untilCounted(indexes, SHOP, { a: 2 });
   });
 
-  it('that nobody knows let a question wait, for so long and no longer (SI2)', async () => {
+  it('that are unknown make a question wait for a bounded time (SI2)', async () => {
     const { journal, objects } = stand;
     const time = new ManualTime();
     const options = { kvShards: 1, waitMs: 2000, fold: { lingerMs: 1 } };
@@ -166,7 +166,7 @@ describe('search indexes', () => {
     await stopped;
   });
 
-  it('pass over what is of other databases unread, and know that it was there (SFO1)', async () => {
+  it('skip the sections of other databases without reading them, and record that there were some (SFO1)', async () => {
     const old = 'db-cccccccccccccccc' as DatabaseId;
     for (const database of [SHOP, LIBRARY, old]) await stand.storeTexts(database, 'a', { '1': 'word' });
     await stand.compactAndPurge();
@@ -208,6 +208,7 @@ describe('search indexes', () => {
     let followed = 0;
     const journal = {
       tail: (shard: typeof SHARD) => stand.journal.tail(shard),
+      readAt: (shard: typeof SHARD, position: number) => stand.journal.readAt(shard, position),
       follow: (...args: Parameters<typeof stand.journal.follow>) => {
         const subscription = stand.journal.follow(...args);
         followed += 1;
@@ -230,7 +231,7 @@ describe('search indexes', () => {
     await eventually(() => expect(followed).to.equal(0));
   });
 
-  it('go on answering while another fold is made, and after the journal failed', async () => {
+  it('keep answering while they are rebuilt, and after the journal failed', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     let fails = false;
     const journal = {
@@ -238,6 +239,7 @@ describe('search indexes', () => {
         if (fails) throw new MillraceError('JOURNAL_UNAVAILABLE', 'on purpose');
         return stand.journal.tail(shard);
       },
+      readAt: (shard: typeof SHARD, position: number) => stand.journal.readAt(shard, position),
       follow: (...args: Parameters<typeof stand.journal.follow>) => stand.journal.follow(...args),
     };
     const indexes = stand.open({}, { journal });
@@ -252,7 +254,7 @@ describe('search indexes', () => {
     expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
   });
 
-  it('are made anew when the journal’s front is cut away under them', async () => {
+  it('are rebuilt when the front of the journal is truncated while they follow it', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     const indexes = stand.open();
     indexes.setIndexes([SHOP]);
@@ -265,13 +267,13 @@ describe('search indexes', () => {
     await stand.untilCounted(indexes, SHOP, { a: 3 });
   });
 
-  it('say why, when what is between snapshot and journal is gone', async () => {
+  it('report the reason when entries between snapshot and journal are missing', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     await stand.storeTexts(SHOP, 'a', { '2': 'word' });
     await stand.journal.truncateFront(SHARD, 2);
     const indexes = stand.open({ waitMs: 20 });
     indexes.setIndexes([SHOP]);
-    await eventually(() => expect(indexes.status().troubles[0]?.[1]).to.contain('is gone'));
+    await eventually(() => expect(indexes.status().troubles[0]?.[1]).to.contain('are missing'));
     expect(indexes.status().isCaughtUp).to.equal(false);
     expect(isMillraceError(await failureOf(indexes.info(SHOP)), 'SHARD_UNAVAILABLE')).to.equal(true);
   });
@@ -297,7 +299,7 @@ describe('search indexes', () => {
     }
   });
 
-  it('take queries to one database in turn, and to others at once', async () => {
+  it('run queries to one database one after the other, and to other databases in parallel', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
     const indexes = stand.open();
@@ -323,7 +325,7 @@ describe('search indexes', () => {
     expect(isMillraceError(await failureOf(stand.ids(indexes, SHOP, 'a', 'word')), 'TIMED_OUT')).to.equal(true);
   });
 
-  it('do not answer any more when they are stopped', async () => {
+  it('answer no question once they are stopped', async () => {
     const indexes = stand.open();
     const asked = failureOf(indexes.info(SHOP));
     await indexes.stop();

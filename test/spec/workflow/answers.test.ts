@@ -29,8 +29,8 @@ function errorsOf(flow: WorkflowSpec): readonly (string | undefined)[] {
   return [failed?.error, dead?.error, ended?.error];
 }
 
-describe('workflow: what an endpoint answers', () => {
-  it('200: the delivery is done, and nothing is concluded from the text', () => {
+describe('workflow: the answer of an endpoint', () => {
+  it('200: the delivery is done, and the text has no effect', () => {
     for (const body of ['{"workflowRunId":"r","finishCondition":"workflow-already-ended"}', '', 'no JSON']) {
       const flow = begun();
       flow.answer('r#0', answered(200, [], body));
@@ -39,7 +39,7 @@ describe('workflow: what an endpoint answers', () => {
     }
   });
 
-  it('200 without the version of the protocol: not a workflow endpoint; the run fails at once', () => {
+  it('200 without the protocol version: not a workflow endpoint; the run fails immediately', () => {
     const flow = begun();
     flow.answer('r#0', response(200, [['Content-Type', 'text/html']], '<p>hello</p>'));
     expect(flow.news()).to.deep.equal(FOR_GOOD);
@@ -49,13 +49,13 @@ describe('workflow: what an endpoint answers', () => {
     expect(flow.textOf(dead?.response.number ?? 0)).to.equal('<p>hello</p>');
   });
 
-  it('200 without the version, where nobody asked for it: done', () => {
+  it('200 without the protocol version to a message that does not require it: done', () => {
     const flow = begun({ mark: { ...MARK, detectsTrigger: false } });
     flow.answer('r#0', response(200));
     expect(flow.news()).to.deep.equal(['delivered r#0']);
   });
 
-  it('200 without the version for the outcome of a call: done', () => {
+  it('200 without the protocol version to the outcome of a call: done', () => {
     const flow = begun();
     flow.deliver('r#0');
     flow.submit(callItem('r', 1));
@@ -85,7 +85,7 @@ describe('workflow: what an endpoint answers', () => {
   }
 
   for (const status of [199, 300, 301, 400, 404, 405, 412, 500, 503]) {
-    it(`${status}: a failure like any other, retried with the settings of the run`, () => {
+    it(`${status}: an ordinary failure, retried with the settings of the run`, () => {
       const flow = begun({ maxRetries: 1, retryDelay: '2000' });
       flow.answer('r#0', answered(status, [], '{"message":"m"}'));
       expect(flow.news()).to.deep.equal(['failed r#0, next in 2000']);
@@ -98,7 +98,7 @@ describe('workflow: what an endpoint answers', () => {
     });
   }
 
-  it('nothing at all: a failure like any other', () => {
+  it('no answer: an ordinary failure', () => {
     const flow = begun({ maxRetries: 1, retryDelay: '1' });
     flow.miss('r#0').pass(1).forgetNews();
     flow.miss('r#0');
@@ -106,7 +106,7 @@ describe('workflow: what an endpoint answers', () => {
     expect(flow.all('MessageDeadLettered')[0]).to.include({ status: 0, error: 'connection refused' });
   });
 
-  it('429 with an instant: tried again then, and it counts', () => {
+  it('429 with an instant: retried then, and it counts as a retry', () => {
     const flow = begun({ maxRetries: 1 });
     flow.answer('r#0', answered(429, [['Retry-After', '77']]));
     expect(flow.news()).to.deep.equal(['failed r#0, next in 77000']);
@@ -115,13 +115,13 @@ describe('workflow: what an endpoint answers', () => {
     expect(flow.news()).to.deep.equal(FOR_GOOD);
   });
 
-  it('489 with the header: the run fails at once', () => {
+  it('489 with the header: the run fails immediately', () => {
     const flow = begun({ maxRetries: 9 });
     flow.answer('r#0', answered(489, [NON_RETRYABLE], '{"error":"NonRetryable","message":"no"}'));
     expect(flow.news()).to.deep.equal(FOR_GOOD);
   });
 
-  it('489 without the header, or the header with another status: a failure like any other', () => {
+  it('489 without the header, or the header with another status: an ordinary failure', () => {
     for (const outcome of [answered(489), answered(500, [NON_RETRYABLE])]) {
       const flow = begun();
       flow.answer('r#0', outcome);
@@ -129,7 +129,7 @@ describe('workflow: what an endpoint answers', () => {
     }
   });
 
-  it('a failure although the step was appended: the retry finds it there', () => {
+  it('a failure after the step was appended: the retry finds the step', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1));
     flow.answer('r#0', 500).forgetNews();
@@ -141,7 +141,7 @@ describe('workflow: what an endpoint answers', () => {
     expect(flow.news()).to.deep.equal(['delivered r#0']);
   });
 
-  it('a failure although the run has ended: nothing follows', () => {
+  it('a failure after the run has ended: no consequence', () => {
     const flow = begun();
     flow.finish('r');
     flow.forgetNews();
@@ -152,7 +152,7 @@ describe('workflow: what an endpoint answers', () => {
     });
   });
 
-  it('late or twice: counts once', () => {
+  it('a late or repeated answer: counts once', () => {
     const flow = begun();
     const attempt = flow.attempt('r#0');
     flow.deliver('r#0');
@@ -167,14 +167,14 @@ describe('workflow: what an endpoint answers', () => {
     expect(flow.news()).to.deep.equal(['delivered r#0']);
   });
 
-  it('in the spelling of the alias: read alike', () => {
+  it('the alias spelling: read like the neutral one', () => {
     const flow = new WorkflowSpec(new QueueSpec({ aliasHeaderWord: 'Brand' }));
     flow.trigger('r');
     flow.answer('r#0', response(200, [['brand-workflow-sdk-version', '1']]));
     expect(flow.isActive('r')).to.equal(true);
   });
 
-  it('when the run failed for another reason meanwhile: its submissions are refused as over', () => {
+  it('after the run failed for another reason: its submissions are refused as over', () => {
     const flow = begun({ maxRetries: 0 });
     flow.submit(entryItem('r', 1));
     flow.work();

@@ -11,7 +11,7 @@ function begun(): WorkflowSpec {
 }
 
 describe('workflow: calls to third parties', () => {
-  it('are made by the server, and tell the endpoint what they came to', () => {
+  it('are made by the server, and their outcome is delivered to the endpoint', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, { method: 'PUT' }));
     expect(flow.news()).to.deep.equal(['accepted r#c1']);
@@ -35,7 +35,7 @@ describe('workflow: calls to third parties', () => {
     expect(flow.listOf('r#1')).to.deep.equal(['r#0', 'r#1']);
   });
 
-  it('are tried again by their own settings, and tell once', () => {
+  it('are retried by their own settings, with one result', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, { maxRetries: 2, retryDelay: '1000' }));
     flow.answer('r#c1', 500).pass(1000);
@@ -53,7 +53,7 @@ describe('workflow: calls to third parties', () => {
     ]);
   });
 
-  it('that failed for good are results like others: no failure of the run, nothing in the DLQ', () => {
+  it('without attempts left are results too: the run does not fail, and the DLQ stays empty', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, { maxRetries: 1, retryDelay: '1000' }));
     flow.answer('r#c1', 500).pass(1000).forgetNews();
@@ -69,7 +69,7 @@ describe('workflow: calls to third parties', () => {
     expect(flow.all('MessageDeadLettered')).to.deep.equal([]);
   });
 
-  it('that nobody answered tell so', () => {
+  it('without an answer have the reason in their result', () => {
     const flow = begun();
     flow.submit(callItem('r', 1));
     flow.work();
@@ -77,7 +77,7 @@ describe('workflow: calls to third parties', () => {
     expect(flow.recordOf('r#c1 result')).to.include({ status: 0, body: '' });
   });
 
-  it('bring a whole answer, however large the messages of the account may be', () => {
+  it("deliver a whole answer above the account's largest message size", () => {
     const flow = begun();
     flow.queue.limit({ maxMessageBytes: 1000 });
     flow.submit(callItem('r', 1));
@@ -86,7 +86,7 @@ describe('workflow: calls to third parties', () => {
     expect(Buffer.from(body, 'base64')).to.have.length(5000);
   });
 
-  it('that are sent again are not made again, as long as the first is open or answered', () => {
+  it('that are submitted again are not made again, while the first is open or answered', () => {
     const flow = begun();
     flow.submit(callItem('r', 1));
     const repeat = () => published(flow.submit(callItem('r', 1, { id: 'again' })))[0];
@@ -101,20 +101,20 @@ describe('workflow: calls to third parties', () => {
     expect(flow.all('MessageAccepted').filter(({ workflow }) => workflow?.role === 'call')).to.have.length(1);
   });
 
-  it('that name nobody to tell end without a word', () => {
+  it('without a callback end without a result', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, { callback: undefined }));
     flow.answer('r#c1', 200);
     expect(flow.news()).to.deep.equal(['accepted r#c1', 'started r#c1', 'delivered r#c1']);
   });
 
-  it('are refused as over when the run is', () => {
+  it('are refused as over when the run has ended', () => {
     const flow = begun();
     flow.cancel('r');
     expect(flow.submit(callItem('r', 1))).to.deep.equal(OVER);
   });
 
-  it('are announced like other steps of a group, and are no entries themselves', () => {
+  it('are announced like other steps of a group, and are not entries', () => {
     const flow = begun();
     flow.submit(planItem('r', 1, { type: 'Call', concurrent: 2 }), planItem('r', 2, { concurrent: 2 }));
     flow.work();
@@ -127,7 +127,7 @@ describe('workflow: calls to third parties', () => {
     expect(flow.listOf('r#1')).to.deep.equal(['r#0', 'r#p1', 'r#p2', 'r#2', 'r#1']);
   });
 
-  it('whose outcome cannot be delivered fail the run like any delivery', () => {
+  it('with an undeliverable outcome fail the run like any delivery', () => {
     const flow = begun();
     flow.submit(callItem('r', 1));
     flow.answer('r#c1', 200).forgetNews();
@@ -141,7 +141,7 @@ describe('workflow: calls to third parties', () => {
     ]);
   });
 
-  it('whose outcome is delivered twice give one result', () => {
+  it('with an outcome delivered twice give one result', () => {
     const flow = begun();
     flow.submit(callItem('r', 1));
     flow.answer('r#c1', 200);
@@ -152,7 +152,7 @@ describe('workflow: calls to third parties', () => {
     expect(published(flow.submit(entryItem('r', 1, { id: 'again' })))[0]).to.include({ isDuplicate: true });
   });
 
-  it('that are being made when the run ends may end, and nothing comes of it', () => {
+  it('that are open when the run ends may end, without consequences', () => {
     for (const status of [200, 500]) {
       const flow = begun();
       flow.submit(callItem('r', 1));

@@ -19,7 +19,7 @@ const flowControl = { key: 'mine', parallelism: 5, rate: undefined, periodSecond
 const callControl = { key: 'theirs', parallelism: 1, rate: undefined, periodSeconds: 1 };
 const redact = { body: true, allHeaders: false, headers: [] };
 
-/** Everything that a trigger can say. */
+/** All settings that a trigger can have. */
 const SAID: Partial<DeliverySettings> = {
   header: [
     ['Content-Type', 'text/csv'],
@@ -67,15 +67,15 @@ function begun(said: Partial<DeliverySettings> = SAID, mark = MARK): WorkflowSpe
   return flow.work();
 }
 
-describe('workflow: with which settings a run is delivered', () => {
-  it('the first delivery has all that its trigger said', () => {
+describe("workflow: the settings of a run's deliveries", () => {
+  it('the first delivery has all settings of its trigger', () => {
     const { envelope, run } = begun().attempt('r#0');
     expect(envelope.settings).to.deep.include({ ...OF_RUN, header: SAID.header, method: 'POST' });
     expect(envelope).to.include({ url: ENDPOINT, callerIp: '192.0.2.1', isAlias: false });
     expect(run?.part).to.include({ role: 'step', index: 0, step: undefined });
   });
 
-  it('a step has what the run has, as JSON, and of the protocol only what it says itself', () => {
+  it("a step has the run's settings, a JSON body, and only its own protocol headers", () => {
     const flow = begun();
     flow.submit(entryItem('r', 1, { maxRetries: 0, labels: ['red'], flowControl: callControl, method: 'PUT' }));
     const { envelope } = flow.attempt('r#1');
@@ -95,7 +95,7 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(flow.headersOf('r#1')).to.deep.equal({ ...STEP_HEADERS, 'Svc-Workflow-Invoke-Count': '5' });
   });
 
-  it('a step has the headers that it brings itself, over those of the run', () => {
+  it("a step's own headers win over those of the run", () => {
     const flow = begun();
     const header: [string, string][] = [
       ['Content-Type', 'text/plain'],
@@ -120,7 +120,7 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(flow.headersOf('r#2'), 'the next one has its own').to.deep.equal(STEP_HEADERS);
   });
 
-  it('the outcome of a call has the headers that its callback brings, over those of the run', () => {
+  it("headers of a call's callback win over those of the run in its outcome", () => {
     const flow = begun();
     const header: [string, string][] = [
       ['X-User', 'of the call'],
@@ -139,7 +139,7 @@ describe('workflow: with which settings a run is delivered', () => {
     });
   });
 
-  it('a timeout has the headers that were asked for it, and an event those of the wait', () => {
+  it('a timeout has the headers requested for it, and an event those of the wait', () => {
     const flow = begun();
     const header: [string, string][] = [
       ['X-User', 'too late'],
@@ -204,7 +204,7 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(flow.bodyOf('r#c1')).to.equal('asked');
   });
 
-  it('the outcome of a call has what the run has, without the version of the protocol', () => {
+  it("the outcome of a call has the run's settings, without the protocol version", () => {
     const flow = begun();
     flow.submit(callItem('r', 1));
     flow.answer('r#c1', 200);
@@ -227,7 +227,7 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(envelope.workflow).to.include({ detectsTrigger: false, canFetch: false });
   });
 
-  it('an event has what the run has, and the headers that were asked for', () => {
+  it("an event has the run's settings, and the requested headers", () => {
     const flow = begun();
     flow.wait('r', 1, 'e');
     flow.notify('e', 'n');
@@ -238,7 +238,7 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(flow.headersOf('r#2')).to.deep.equal(STEP_HEADERS_OF_TIMEOUT);
   });
 
-  it('the result of a child has what the parent has', () => {
+  it("the result of a child has the parent's settings", () => {
     const flow = begun();
     flow.submit(invokeItem('r', 1, 'child', { maxRetries: 0, labels: ['child'] }));
     flow.finish('child');
@@ -247,7 +247,7 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(flow.headersOf('r#1')).to.deep.equal(STEP_HEADERS);
   });
 
-  it('the failure message has its own headers and retries, and what it leaves out from the run', () => {
+  it("the failure message has its own headers and retries, and otherwise the run's settings", () => {
     const flow = begun();
     flow.answer('r#0', answered(489, [['Svc-NonRetryable-Error', 'true']]));
     const { envelope } = flow.attempt('r failure');
@@ -275,13 +275,13 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(flow.attempt('r failure').envelope.settings).to.deep.include({ retryDelay: '5', flowControl: callControl });
   });
 
-  it('is worked out once for steps that are alike', () => {
+  it('equal steps share one envelope', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1), entryItem('r', 2));
     expect(flow.attempt('r#1').envelope).to.equal(flow.attempt('r#2').envelope);
   });
 
-  it('what a callback of the trigger would be is not sent: deliveries of a run tell nobody else', () => {
+  it("a callback of the trigger is not sent for the run's deliveries", () => {
     const flow = begun({ callback: { url: 'https://cb.example/', settings: SETTINGS } });
     flow.forgetNews().deliver('r#0');
     expect(flow.news()).to.deep.equal(['delivered r#0']);

@@ -25,8 +25,8 @@ function waiters(flow: WorkflowSpec, eventId: string): readonly WaiterView[] {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-describe('workflow: events for one run', () => {
-  it('go to that run alone', () => {
+describe('workflow: Notify with a run id', () => {
+  it('reaches that run only', () => {
     const flow = begun('a', 'b');
     flow.wait('a', 1, 'e');
     flow.wait('b', 1, 'e');
@@ -34,7 +34,7 @@ describe('workflow: events for one run', () => {
     expect(waiters(flow, 'e').map(({ runId }) => runId)).to.deep.equal(['a']);
   });
 
-  it('are kept until it waits, and then consumed at once and in order', () => {
+  it('stores events until the run waits, which then takes them in order', () => {
     const flow = begun();
     for (const id of ['n1', 'n2']) expect(notified(flow.notify('e', id, 'r'))).to.deep.equal([]);
     flow.notify('other', 'n3', 'r');
@@ -51,13 +51,35 @@ describe('workflow: events for one run', () => {
     }
   });
 
-  it('are not kept for all: nobody waits, nothing happens', () => {
+  it('reaches the waiters of "order/7" when no run has the id "order"', () => {
+    const flow = begun('a');
+    flow.wait('a', 1, 'order/7');
+    expect(notified(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['a']);
+  });
+
+  it('reaches the waiters of "order/7" before it stores an event for the run "order"', () => {
+    const flow = begun('order', 'b');
+    flow.wait('b', 1, 'order/7');
+    expect(notified(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['b']);
+    flow.forgetNews();
+    expect(notified(flow.notify('7', 'm', 'order'))).to.deep.equal([]);
+    expect(flow.news()).to.deep.equal(['7 kept for order']);
+  });
+
+  it('reaches the step of the run "order" that waits for "7" before the waiters of "order/7"', () => {
+    const flow = begun('order', 'b');
+    flow.wait('b', 1, 'order/7');
+    flow.wait('order', 1, '7');
+    expect(notified(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['order']);
+  });
+
+  it('without a run id and without waiters stores no event', () => {
     const flow = begun();
     expect(notified(flow.notify('e', 'n'))).to.deep.equal([]);
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('are taken once however often they are sent', () => {
+  it('with the same id is applied once', () => {
     const flow = begun();
     flow.notify('e', 'n', 'r');
     flow.notify('e', 'n', 'r');
@@ -67,7 +89,7 @@ describe('workflow: events for one run', () => {
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('are nothing to a run that is over or was never there: a third party hears so', () => {
+  it('is ignored for an ended or unknown run, and a third party gets 404', () => {
     const flow = begun();
     flow.notify('e', 'n', 'r');
     flow.finish('r');
@@ -81,14 +103,14 @@ describe('workflow: events for one run', () => {
     expect(flow.news()).to.deep.equal(['r waits for e']);
   });
 
-  it('that a third party sends are kept and told like others', () => {
+  it('from a third party is stored and delivered like others', () => {
     const flow = begun();
     flow.notify('hook', 'n', 'r', '{"method":"GET"}', true);
     flow.wait('r', 1, 'hook', { type: 'WaitForWebhook' });
     expect(flow.recordOf('n')).to.include({ stepType: 'WaitForWebhook', out: base64('{"method":"GET"}') });
   });
 
-  it('are kept as long as they are few and small', () => {
+  it('stores a bounded number and size of events', () => {
     const flow = begun();
     for (let at = 0; at < 1000; at += 1) notified(flow.notify('e', `n${at}`, 'r'));
     expect(flow.notify('e', 'more', 'r')).to.include({ reason: 'TOO_MANY' });
@@ -96,7 +118,7 @@ describe('workflow: events for one run', () => {
     expect(notified(flow.notify('e', 'more', 'r'))).to.deep.equal([]);
   });
 
-  it('are kept up to 8 MiB', () => {
+  it('stores up to 8 MiB of events', () => {
     const flow = begun();
     const half = 'x'.repeat(4 * 1024 * 1024);
     notified(flow.notify('e', 'a', 'r', half));
@@ -105,7 +127,7 @@ describe('workflow: events for one run', () => {
     expect(notified(flow.notify('e', 'd', 'r', ''))).to.deep.equal([]);
   });
 
-  it('do not keep the entry alive in which they came', () => {
+  it('stores an event as a copy, so that its journal entry leaves memory', () => {
     const flow = begun();
     const whole = Buffer.alloc(1024);
     const part = whole.subarray(0, 4);

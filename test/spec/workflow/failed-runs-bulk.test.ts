@@ -12,8 +12,8 @@ import {
 } from '../../support/failed-runs.js';
 import { entryItem, run, WorkflowSpec } from '../../support/workflow-spec.js';
 
-describe('workflow: resume of many runs', () => {
-  it('resumes many, in the order in which they failed, and says where to go on', () => {
+describe('workflow: ResumeRuns for many runs', () => {
+  it('resumes a page in the order of failure, and returns the start of the next one', () => {
     const spec = failedAtFirst(['a', 'b', 'c']);
     const first = takeUp(spec, 'resume', byFilter({}, 2));
     const name = (at: number) => runIdAt(run('again'), at);
@@ -28,7 +28,7 @@ describe('workflow: resume of many runs', () => {
     expectConserved(spec);
   });
 
-  it('answers a page that is asked for again with the runs it started, and where the rest is', () => {
+  it('answers a repeated page with the runs that it started, and the start of the rest', () => {
     const spec = failedAtFirst(['a', 'b', 'c']);
     const page = byFilter({}, 2);
     const first = started(takeUp(spec, 'resume', page));
@@ -42,7 +42,7 @@ describe('workflow: resume of many runs', () => {
     expect(failedIds(spec)).to.deep.equal([]);
   });
 
-  it('finishes a call with names that was cut off, and starts nothing twice', () => {
+  it('finishes an interrupted call with ids, and starts no run twice', () => {
     const spec = failedAtFirst(['a', 'b', 'c']);
     const ids = ['a', 'b', 'c'].map((each) => spec.dlqIdOf(each));
     const firstOnly = started(takeUp(spec, 'resume', byIds(...ids.slice(0, 1))));
@@ -55,7 +55,7 @@ describe('workflow: resume of many runs', () => {
     expect(spec.news()).to.deep.equal([]);
   });
 
-  it('ends a page early for runs with many entries, and takes up named ones in steps', () => {
+  it('ends a page early for runs with many entries, and resumes runs by id in steps', () => {
     const entries = 1200;
     const spec = new WorkflowSpec();
     for (const runId of ['a', 'b', 'c']) {

@@ -9,7 +9,7 @@ const FAILURE = 'r failure';
 const LARGE = 'x'.repeat(200_000);
 const HEADER: [string, string][] = [['Svc-Workflow-Is-Failure', 'true']];
 
-/** The failure function has been called, and has not answered yet. */
+/** A failed run whose failure function was called and has not answered yet. */
 function failing(options: TriggerOptions = {}): WorkflowSpec {
   const settings = { ...SETTINGS, header: HEADER, maxRetries: 0 };
   const spec = new WorkflowSpec();
@@ -25,7 +25,7 @@ const takeBack = (spec: WorkflowSpec, dlqId = spec.dlqIdOf('r')): QueueReply =>
 const functionOf = (spec: WorkflowSpec) => listed(spec)[0]?.failureFunction;
 
 describe('workflow: failure functions of failed runs', () => {
-  it('are shown while they are being called, and with their last answer', () => {
+  it('are shown while they are called, and with their last answer', () => {
     const spec = failing();
     expect(functionOf(spec)).to.include({ state: 'CALLBACK_INPROGRESS', url: ENDPOINT, status: 0 });
     spec.answer(FAILURE, answered(503, [['X-B', '2']], 'not now'));
@@ -37,7 +37,7 @@ describe('workflow: failure functions of failed runs', () => {
     expectConserved(spec);
   });
 
-  it('are called again with all that they were told the first time', () => {
+  it('are called again by RunFailureFunction with the same request', () => {
     const spec = failing();
     const told = spec.bodyOf(FAILURE);
     expect(Buffer.from(JSON.parse(told).body, 'base64').toString()).to.equal(LARGE);
@@ -55,7 +55,7 @@ describe('workflow: failure functions of failed runs', () => {
     expectConserved(spec);
   });
 
-  it('can fail, and be called again, any number of times', () => {
+  it('can fail and be called again any number of times', () => {
     const spec = failing();
     const told = spec.bodyOf(FAILURE);
     spec.answer(FAILURE, 500);
@@ -67,7 +67,7 @@ describe('workflow: failure functions of failed runs', () => {
     expectConserved(spec);
   });
 
-  it('are called again once, however often a call is asked', () => {
+  it('are called once by a repeated RunFailureFunction', () => {
     const spec = failing();
     spec.answer(FAILURE, 500);
     const first = callAgain(spec);
@@ -76,7 +76,7 @@ describe('workflow: failure functions of failed runs', () => {
     expect(spec.news()).to.deep.equal([]);
   });
 
-  it('are not called again unless they have failed', () => {
+  it('are called again only after they have failed', () => {
     const spec = failing();
     expect(callAgain(spec), 'in progress').to.include({ reason: 'INVALID' });
     spec.deliver(FAILURE);
@@ -86,7 +86,7 @@ describe('workflow: failure functions of failed runs', () => {
     expect(callAgain(without, 'x', '1-999' as DlqId), 'no run').to.include({ reason: 'NOT_FOUND' });
   });
 
-  it('are not called again when the endpoint has none', () => {
+  it('are not called again if the endpoint has none', () => {
     const spec = failing();
     spec.deliver(FAILURE, [['Svc-Workflow-Failure-Callback-Notfound', 'true']]);
     expect(functionOf(spec)).to.equal(undefined);
@@ -94,7 +94,7 @@ describe('workflow: failure functions of failed runs', () => {
     expectConserved(spec);
   });
 
-  it('are not called again while the account is suspended, or beyond its hard limit', () => {
+  it('are not called again for a suspended account, or above its hard daily limit', () => {
     const spec = failing();
     spec.answer(FAILURE, 500);
     spec.queue.suspend();
@@ -104,7 +104,7 @@ describe('workflow: failure functions of failed runs', () => {
     expect(functionOf(spec)).to.include({ state: 'CALLBACK_FAIL' });
   });
 
-  it('are taken back before their first attempt', () => {
+  it('are cancelled before their first attempt by CancelFailureFunction', () => {
     const spec = failing({ failureCallback: { url: ENDPOINT, settings: { ...SETTINGS, delaySeconds: 60 } } });
     expect(takeBack(spec)).to.deep.equal({ type: 'Done' });
     expect(spec.news()).to.deep.equal([
@@ -118,7 +118,7 @@ describe('workflow: failure functions of failed runs', () => {
     expect(callAgain(spec)).to.include({ reason: 'INVALID' });
   });
 
-  it('are taken back in the middle of an attempt, whatever it comes to', () => {
+  it('are cancelled in the middle of an attempt, with any outcome', () => {
     for (const outcome of [200, 500]) {
       const spec = failing({ failureCallback: { url: ENDPOINT, settings: { ...SETTINGS, maxRetries: 3 } } });
       expect(spec.attempt(FAILURE).retried).to.equal(0);
@@ -131,7 +131,7 @@ describe('workflow: failure functions of failed runs', () => {
     }
   });
 
-  it('go on when their run has left the DLQ meanwhile', () => {
+  it('are still called after their run has left the DLQ', () => {
     const spec = failing();
     spec.queue.ask({ type: 'DeleteFailedRuns', selector: byFilter() });
     expectConserved(spec);
@@ -142,7 +142,7 @@ describe('workflow: failure functions of failed runs', () => {
     expect(takeBack(spec)).to.include({ reason: 'NOT_FOUND' });
   });
 
-  it('keep what they were told only as long as they may be called', () => {
+  it('keep their request only while they may be called', () => {
     const spec = failing();
     spec.answer(FAILURE, 500);
     const size = () => [...spec.queue.shelf.contents.values()].filter((each) => each.byteLength > 100_000).length;

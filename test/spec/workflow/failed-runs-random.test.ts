@@ -1,7 +1,6 @@
 /**
- * Runs that start, go on, fail and are taken up again in any order: whatever happened, the state that a journal or a
- * snapshot gives is the one that was, no body is lost that is needed, and in the end none is kept.
- * Proves FR1.
+ * Runs that start, continue, fail and are resumed in random order: the state from a journal or a snapshot equals the
+ * live one, no needed body is lost, and none is kept at the end. Proves FR1.
  */
 import { expect } from 'chai';
 import type { DlqId, MessageId } from '../../../src/kernel/index.js';
@@ -55,7 +54,7 @@ class Wanderer {
     spec.work();
   }
 
-  /** Everything comes to its end. */
+  /** Ends all runs. */
   finish(): void {
     const { spec } = this;
     for (const id of this.#active()) spec.cancel(id);
@@ -161,7 +160,7 @@ class Wanderer {
 
 describe('workflow: failed runs in any order', () => {
   for (const seed of SEEDS) {
-    it(`are what their journal says, and keep nothing for ever (seed ${seed})`, () => {
+    it(`match their journal, and keep no data for ever (seed ${seed})`, () => {
       const wanderer = new Wanderer(seed);
       for (let at = 1; at <= STEPS; at += 1) {
         wanderer.step();

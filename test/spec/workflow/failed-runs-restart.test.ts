@@ -14,8 +14,8 @@ import {
 import { SETTINGS } from '../../support/queue-spec.js';
 import { answered, ENDPOINT, entryItem } from '../../support/workflow-spec.js';
 
-describe('workflow: restart', () => {
-  it('begins again with the same payload and settings', () => {
+describe('workflow: ResumeRuns with how restart', () => {
+  it('starts again with the same payload and settings', () => {
     const spec = failedAfter(2, { labels: ['l'], maxRetries: 0 });
     expect(started(restart(spec)).map(({ runId }) => runId)).to.deep.equal(['again']);
     expect(spec.news()).to.deep.equal(['run again started', `accepted ${AGAIN} at 0`, 'DlqDeleted 1']);
@@ -32,7 +32,7 @@ describe('workflow: restart', () => {
     expect(spec.listOf('again#1')).to.deep.equal([AGAIN, 'again#1']);
   });
 
-  it('lets go of what the failed run had done', () => {
+  it('releases the entries of the failed run', () => {
     const spec = failedAfter(2);
     spec.pass(600_000);
     started(restart(spec));
@@ -47,20 +47,20 @@ describe('workflow: restart', () => {
     expect(spec.queue.shelf.contents.size).to.equal(0);
   });
 
-  it('counts one message for a run, however much of it was open', () => {
+  it('counts one message for a run, with any number of open steps', () => {
     const spec = failedInParallel();
     spec.queue.limit({ maxMessagesPerDayHard: 6 });
     expect(started(restart(spec)).length).to.equal(1);
   });
 
-  it('takes the id that it is given', () => {
+  it('uses the given run id', () => {
     const spec = failedAfter(0);
     const [name] = started(restart(spec, { firstRunId: 'chosen', firstId: 'm' }));
     expect(name?.runId).to.equal('chosen' as RunId);
     expect(spec.attempt('m').run?.part).to.include({ runId: 'chosen' });
   });
 
-  it('is another run than the failed one, also with its id and in its millisecond', () => {
+  it('starts a different run than the failed one, even with its id and in the same millisecond', () => {
     const spec = failedAfter(0, { failureCallback: { url: ENDPOINT, settings: { ...SETTINGS, maxRetries: 0 } } });
     const [before] = spec.all('RunStarted');
     const [name] = started(restart(spec, { firstRunId: 'r', firstId: 'm' }));
@@ -72,7 +72,7 @@ describe('workflow: restart', () => {
     expect(spec.rebuilt().queue.digest()).to.equal(spec.queue.digest());
   });
 
-  it('fails once more when the endpoint has not changed, with a failure function of its own', () => {
+  it('fails again if the endpoint has not changed, with a separate call of the failure function', () => {
     const settings = { ...SETTINGS, maxRetries: 0 };
     const spec = failedAfter(0, { failureCallback: { url: ENDPOINT, settings } });
     started(restart(spec));

@@ -16,15 +16,15 @@ import {
 } from '../../support/failed-runs.js';
 import { CHILD, callItem, entryItem, invokeItem, WorkflowSpec } from '../../support/workflow-spec.js';
 
-/** Open attempts with the lists that they deliver. */
+/** The entry lists that the deliveries of the run send. */
 function lists(spec: WorkflowSpec, runId: string): string[][] {
   spec.work();
   const accepted = spec.all('MessageAccepted').filter(({ workflow }) => workflow?.runId === runId);
   return accepted.map(({ id }) => spec.listOf(id));
 }
 
-describe('workflow: resume', () => {
-  it('goes on in a new run behind the last result, with everything that was done', () => {
+describe('workflow: ResumeRuns with how resume', () => {
+  it('continues in a new run after the last result, with all completed steps', () => {
     const spec = failedAfter(2);
     spec.queue.nowMs += 5000;
     const { nowMs } = spec.queue;
@@ -44,7 +44,7 @@ describe('workflow: resume', () => {
     expect(spec.all('RunEnded').at(-1)).to.include({ runId: 'again', state: 'RUN_SUCCESS' });
   });
 
-  it('delivers the payload again, as the trigger said, when nothing was done', () => {
+  it("delivers the payload again with the trigger's settings if no step was completed", () => {
     const spec = failedAfter(0);
     started(resume(spec));
     expect(spec.listOf(AGAIN)).to.deep.equal([AGAIN]);
@@ -52,7 +52,7 @@ describe('workflow: resume', () => {
     expectConserved(spec);
   });
 
-  it('delivers exactly the announced steps without a result, each with what stood before it', () => {
+  it('delivers exactly the announced steps without a result, each with the entries before it', () => {
     const spec = failedInParallel();
     started(resume(spec));
     expect(lists(spec, 'again')).to.deep.equal([
@@ -62,7 +62,7 @@ describe('workflow: resume', () => {
     expectConserved(spec);
   });
 
-  it('makes a call again whose outcome the endpoint did not take', () => {
+  it('repeats a call with an outcome that the endpoint did not accept', () => {
     const spec = new WorkflowSpec();
     spec.trigger('r', { maxRetries: 0 });
     spec.deliver('r#0');
@@ -75,7 +75,7 @@ describe('workflow: resume', () => {
     expect(spec.attempt('again#c1').run?.part).to.include({ role: 'call', runId: 'again' });
   });
 
-  it('refuses a call that names a run that is not there, before anything', () => {
+  it('is refused for an unknown run before any event', () => {
     const spec = failedAfter(1);
     const selector = byIds(spec.dlqIdOf('r'), '1-999' as DlqId);
     const reply = takeUp(spec, 'resume', selector);
@@ -83,7 +83,7 @@ describe('workflow: resume', () => {
     expect(spec.news()).to.deep.equal([]);
   });
 
-  it('refuses the id of a run that is active', () => {
+  it('is refused for the id of an active run', () => {
     const spec = failedAfter(0);
     spec.trigger('busy');
     spec.forgetNews();
@@ -91,7 +91,7 @@ describe('workflow: resume', () => {
     expect(spec.news()).to.deep.equal([]);
   });
 
-  it('refuses while the account is suspended, and beyond its hard limit', () => {
+  it('is refused for a suspended account, and above its hard daily limit', () => {
     const spec = failedInParallel();
     spec.queue.suspend();
     expect(resume(spec)).to.include({ reason: 'SUSPENDED' });
@@ -102,7 +102,7 @@ describe('workflow: resume', () => {
     expect(started(resume(spec)).length).to.equal(1);
   });
 
-  it('tells the invoker of a child nothing a second time', () => {
+  it('does not report to the invoker of a child a second time', () => {
     const spec = new WorkflowSpec();
     spec.trigger('parent');
     spec.deliver('parent#0');
@@ -117,7 +117,7 @@ describe('workflow: resume', () => {
     expectConserved(spec);
   });
 
-  it('can fail again, and be resumed again', () => {
+  it('can fail again and be resumed again', () => {
     const spec = failedAfter(2);
     started(resume(spec));
     spec.answer(AGAIN, 500);
@@ -128,7 +128,7 @@ describe('workflow: resume', () => {
     expectConserved(spec);
   });
 
-  it('holds no body for longer than it is needed', () => {
+  it('releases each body when it is no longer needed', () => {
     const spec = failedAfter(2);
     started(resume(spec));
     spec.deliver(AGAIN);

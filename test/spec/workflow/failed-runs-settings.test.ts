@@ -4,8 +4,8 @@ import { AGAIN, failedAfter, resume, started } from '../../support/failed-runs.j
 import { SETTINGS } from '../../support/queue-spec.js';
 import { ENDPOINT, entryItem } from '../../support/workflow-spec.js';
 
-describe('workflow: settings of a run that is taken up again', () => {
-  it('sends later deliveries with the user headers and what every step carries', () => {
+describe('workflow: the settings of a resumed run', () => {
+  it('sends later deliveries with the user headers and the headers of every step', () => {
     const header: [string, string][] = [
       ['Content-Type', 'text/plain'],
       ['X-User', 'u'],
@@ -24,7 +24,7 @@ describe('workflow: settings of a run that is taken up again', () => {
     expect(spec.attempt(AGAIN).envelope).to.deep.include({ url: ENDPOINT });
   });
 
-  it('does not ask a second time whether the endpoint is recent enough', () => {
+  it('does not check again whether the endpoint is recent enough', () => {
     const mark = { detectsTrigger: true, needsRecentClient: true, canFetch: true, isConfiguredByTrigger: true };
     const later = failedAfter(1, { mark });
     started(resume(later));
@@ -34,7 +34,7 @@ describe('workflow: settings of a run that is taken up again', () => {
     expect(first.attempt(AGAIN).envelope.workflow).to.include({ needsRecentClient: true });
   });
 
-  it('gives user headers to runs of clients that repeat them with each message, too', () => {
+  it('gives user headers also to runs of clients that repeat them with each message', () => {
     const mark = { detectsTrigger: true, needsRecentClient: false, canFetch: true, isConfiguredByTrigger: false };
     const header: [string, string][] = [
       ['X-User', 'u'],
@@ -49,7 +49,7 @@ describe('workflow: settings of a run that is taken up again', () => {
     });
   });
 
-  it('puts what the call names over the settings of all of the new run', () => {
+  it('applies overrides of the call to the whole new run', () => {
     const old = { key: 'old', parallelism: 1, rate: undefined, periodSeconds: 1 };
     const plain = { ...SETTINGS, maxRetries: 0, flowControl: old };
     const header: [string, string][] = [
@@ -92,14 +92,14 @@ describe('workflow: settings of a run that is taken up again', () => {
     expect(spec.attempt('again#2').envelope.settings).to.deep.include(changed);
   });
 
-  it('changes nothing for what is named without a value', () => {
+  it('ignores overrides without a value', () => {
     const spec = failedAfter(1);
     started(resume(spec, { overrides: [['svc-label', ' ']] }));
     const [before, after] = spec.all('RunStarted');
     expect(after?.envelope).to.deep.equal(before?.envelope);
   });
 
-  it('leaves a failure function its own settings', () => {
+  it("keeps the failure function's own settings", () => {
     const settings = { ...SETTINGS, maxRetries: 7 };
     const spec = failedAfter(0, { failureCallback: { url: ENDPOINT, settings } });
     started(resume(spec, { overrides: [['svc-retries', '1']] }));
@@ -107,7 +107,7 @@ describe('workflow: settings of a run that is taken up again', () => {
     expect(event?.envelope.settings.failureCallback?.settings.maxRetries).to.equal(7);
   });
 
-  it('gives a run that had no failure function one that its endpoint understands', () => {
+  it('gives a run without a failure function one that its endpoint understands', () => {
     const spec = failedAfter(0, {
       header: [
         ['Content-Type', 'text/plain'],
@@ -125,7 +125,7 @@ describe('workflow: settings of a run that is taken up again', () => {
     });
   });
 
-  it('waits before the first deliveries only', () => {
+  it('applies a delay only before the first deliveries', () => {
     const spec = failedAfter(1);
     started(resume(spec, { overrides: [['svc-delay', '10s']] }));
     expect(spec.queue.work()).to.equal(0);

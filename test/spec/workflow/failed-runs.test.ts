@@ -7,7 +7,7 @@ import { answered, ENDPOINT, entryItem, WorkflowSpec } from '../../support/workf
 const UNKNOWN = '1-999' as DlqId;
 
 describe('workflow: failed runs', () => {
-  it('shows a failed run with its payload, its last answer and its settings', () => {
+  it('GetFailedRun shows the payload, the last answer and the settings', () => {
     const spec = failedAtFirst(['r'], { labels: ['a', 'b'] });
     const dlqId = spec.dlqIdOf('r');
     const reply = spec.queue.ask({ type: 'GetFailedRun', dlqId });
@@ -20,7 +20,7 @@ describe('workflow: failed runs', () => {
     expect(spec.textOf(view?.entry.response.body.number ?? 0)).to.equal('answer to r');
   });
 
-  it('knows nothing of plain messages in the DLQ, and they nothing of runs', () => {
+  it('plain DLQ entries and failed runs are listed separately', () => {
     const spec = failedAtFirst(['r']);
     spec.queue.publish(item('plain', { maxRetries: 0 }));
     spec.queue.work();
@@ -33,7 +33,7 @@ describe('workflow: failed runs', () => {
     expect(spec.queue.ask({ type: 'DeleteFailedRuns', selector: byIds(plain) })).to.include({ reason: 'NOT_FOUND' });
   });
 
-  it('finds runs by what they are and by how they failed', () => {
+  it('ListFailedRuns filters by properties of the run and of the failure', () => {
     const spec = failedAtFirst(['one'], { labels: ['red'] });
     spec.queue.nowMs += 1000;
     const flowControl = { key: 'slow', parallelism: 1, rate: undefined, periodSeconds: 1 };
@@ -55,7 +55,7 @@ describe('workflow: failed runs', () => {
     expect(failedIds(spec, { fromMs: NOW_MS, toMs: at })).to.deep.equal(['one', 'two']);
   });
 
-  it('lists page by page, by number and by what the bodies weigh', () => {
+  it('ListFailedRuns pages by number and by bytes of the bodies', () => {
     const spec = failedAtFirst(['a', 'b', 'c']);
     const ask = (count: number, maxBytes: number, after?: DlqId) =>
       spec.queue.ask({ type: 'ListFailedRuns', selector: byFilter({}, count, after), maxBytes });
@@ -70,7 +70,7 @@ describe('workflow: failed runs', () => {
     expect(listed(spec, latest).map(({ runId }) => runId)).to.deep.equal(['c']);
   });
 
-  it('counts runs that a filter meets, by the status of their last answer', () => {
+  it('CountFailedRuns counts matching runs by the status of their last answer', () => {
     const spec = failedAtFirst(['a', 'b'], { labels: ['red'] });
     failedAtFirst(['c'], {}, spec);
     const counts = (filter = {}) => spec.queue.ask({ type: 'CountFailedRuns', filter });
@@ -80,7 +80,7 @@ describe('workflow: failed runs', () => {
     expect(spec.news()).to.deep.equal([]);
   });
 
-  it('deletes by id, and lets go of all that was held', () => {
+  it('DeleteFailedRuns by id releases all data of the runs', () => {
     const spec = new WorkflowSpec();
     spec.trigger('r', { maxRetries: 0 });
     spec.deliver('r#0');
@@ -100,7 +100,7 @@ describe('workflow: failed runs', () => {
     expectConserved(spec);
   });
 
-  it('deletes nothing when an id is missing', () => {
+  it('DeleteFailedRuns with an unknown id is refused and deletes no run', () => {
     const spec = failedAtFirst(['r']);
     const selector = byIds(spec.dlqIdOf('r'), UNKNOWN);
     const reply = spec.queue.ask({ type: 'DeleteFailedRuns', selector });
@@ -108,7 +108,7 @@ describe('workflow: failed runs', () => {
     expect(spec.news()).to.deep.equal([]);
   });
 
-  it('deletes by filter, some at a time, and says where to go on', () => {
+  it('DeleteFailedRuns by filter deletes one page, and returns the start of the next one', () => {
     const spec = failedAtFirst(['a', 'b', 'c']);
     const second = spec.dlqIdOf('b');
     const reply = spec.queue.ask({ type: 'DeleteFailedRuns', selector: byFilter({}, 2) });
@@ -119,7 +119,7 @@ describe('workflow: failed runs', () => {
     expect(spec.queue.ask({ type: 'DeleteFailedRuns', selector: byFilter() })).to.include({ count: 0 });
   });
 
-  it('lets failed runs go by age and by number, with all that they held', () => {
+  it('failed runs expire by age and by number, with all their data', () => {
     const spec = failedAtFirst(['a', 'b']);
     spec.queue.limit({ maxDlqEntries: 1 });
     spec.work();

@@ -30,7 +30,7 @@ function functionOf(flow: WorkflowSpec) {
 }
 
 describe('workflow: runs that fail', () => {
-  it('are in the DLQ and tell their failure function, all of it in one turn', () => {
+  it('enter the DLQ and call their failure function in one turn', () => {
     const flow = failed();
     expect(flow.news()).to.deep.equal([
       'failed r#1, for good',
@@ -44,7 +44,40 @@ describe('workflow: runs that fail', () => {
     expect(functionOf(flow)).to.deep.include({ state: 'CALLBACK_INPROGRESS', url: FAILED.url, status: 0 });
   });
 
-  it('tell what failed, and leave the place of the payload open', () => {
+  it('fail immediately with RefuseStep, also during an attempt, and the later answer changes no state', () => {
+    for (const isUnderWay of [false, true]) {
+      const flow = new WorkflowSpec();
+      flow.trigger('r', { failureCallback: FAILED, maxRetries: 3 });
+      if (isUnderWay) flow.work();
+      flow.forgetNews();
+      const command = { type: 'RefuseStep', runId: 'r' as never, error: 'the step was refused: too large' } as const;
+      expect(flow.queue.ask(command)).to.deep.equal({ type: 'Done' });
+      expect(flow.news()).to.deep.equal([
+        'failed r#0, for good',
+        'dead-lettered r#0',
+        'run r RUN_FAILED',
+        'accepted r failure',
+      ]);
+      expect(flow.all('RunEnded')[0]).to.include({ error: 'the step was refused: too large' });
+      const told = flow.recordOf('r failure') as { status: number; body: string };
+      const read = JSON.parse(Buffer.from(told.body, 'base64').toString()) as unknown;
+      expect([told.status, read]).to.deep.equal([412, { error: 'StepRefused', message: command.error }]);
+      flow.forgetNews();
+      if (isUnderWay)
+        flow.queue.ask({
+          type: 'RecordAttempt',
+          id: 'r#0' as never,
+          retried: 0,
+          restarts: 0,
+          outcome: NO,
+          sentBody: undefined,
+        });
+      expect(flow.queue.ask(command)).to.deep.equal({ type: 'Done' });
+      expect(flow.news()).to.deep.equal([]);
+    }
+  });
+
+  it('describe the failure in the failure message, with an empty place for the payload', () => {
     const flow = failed();
     const told = flow.recordOf('r failure') as Record<string, unknown>;
     expect(told).to.include({
@@ -67,7 +100,7 @@ describe('workflow: runs that fail', () => {
     expect(flow.textOf(payload)).to.equal('payload of r');
   });
 
-  it('tell the whole answer, however large', () => {
+  it('pass the whole answer to the failure function, of any size', () => {
     const flow = failed();
     const large = new WorkflowSpec();
     large.queue.limit({ maxMessageBytes: 1000 });
@@ -78,7 +111,7 @@ describe('workflow: runs that fail', () => {
     expect(flow.isActive('r')).to.equal(false);
   });
 
-  it('tell why when there was no answer', () => {
+  it('pass the reason to the failure function if there was no answer', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { failureCallback: FAILED, maxRetries: 0 });
     flow.work();
@@ -86,13 +119,13 @@ describe('workflow: runs that fail', () => {
     expect(flow.recordOf('r failure')).to.include({ status: 0, body: '', error: 'timed out' });
   });
 
-  it('without a failure function tell nobody', () => {
+  it('without a failure function send no failure message', () => {
     const flow = failed({ failureCallback: undefined });
     expect(flow.news()).to.deep.equal(['failed r#1, for good', 'dead-lettered r#1', 'run r RUN_FAILED']);
     expect(functionOf(flow)).to.equal(undefined);
   });
 
-  it('drop what waits, and leave what is being done to end', () => {
+  it('cancel waiting messages, and leave open calls to end', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { maxRetries: 0 });
     flow.submit(entryItem('r', 1), entryItem('r', 2, { delaySeconds: 60 }), callItem('r', 3, { delaySeconds: 60 }));
@@ -113,7 +146,7 @@ describe('workflow: runs that fail', () => {
     expect(left).to.deep.include({ waiters: [], storedEvents: [] });
   });
 
-  it('are told apart from plain messages that failed', () => {
+  it('are separate from plain messages in the DLQ', () => {
     const flow = failed();
     const dlqId = flow.dlqIdOf('r');
     expect(flow.queue.ask({ type: 'GetDlq', dlqId })).to.include({ reason: 'NOT_FOUND' });
@@ -124,7 +157,7 @@ describe('workflow: runs that fail', () => {
     expect(functionOf(flow)).to.not.equal(undefined);
   });
 
-  it('leave the DLQ by age, with all that they held', () => {
+  it('leave the DLQ by age, with all their data', () => {
     const flow = failed();
     flow.answer('r failure', answered(200, [], '"done"')).forgetNews();
     flow.pass(7 * 24 * 3600 * 1000);
@@ -147,7 +180,7 @@ describe('workflow: runs that fail', () => {
     expect(flow.news()).to.deep.equal(['DlqExpired 2', 'DlqExpired 1']);
   });
 
-  it('make room for younger ones, plain and failed runs alike', () => {
+  it('make room for newer entries, like plain messages', () => {
     const flow = new WorkflowSpec();
     flow.queue.limit({ maxDlqEntries: 2 });
     for (const id of ['a', 'b', 'c']) {
@@ -158,7 +191,7 @@ describe('workflow: runs that fail', () => {
     expect(flow.rebuilt().queue.digest()).to.equal(flow.queue.digest());
   });
 
-  it('keep the payload for the failure function when their entry leaves meanwhile', () => {
+  it('keep the payload for the failure function when their entry leaves the DLQ first', () => {
     const flow = failed();
     const { run } = flow.attempt('r failure');
     flow.queue.limit({ maxDlqEntries: 0 });
@@ -170,7 +203,7 @@ describe('workflow: runs that fail', () => {
     expect(flow.queue.shelf.contents.size).to.equal(0);
   });
 
-  it('keep the payload for the failure function when the parent fails with the result, in a DLQ for one', () => {
+  it('keep the payload for the failure function when the parent fails with the result, in a DLQ of one entry', () => {
     const flow = new WorkflowSpec();
     flow.queue.limit({ maxDlqEntries: 1 });
     flow.trigger('r', { maxRetries: 0 });
@@ -186,7 +219,7 @@ describe('workflow: runs that fail', () => {
 });
 
 describe('workflow: failure functions', () => {
-  it('that answer are done, and what they answered is kept with the run', () => {
+  it('with an answer are done, and their answer is kept with the run', () => {
     const flow = failed().forgetNews();
     flow.answer('r failure', answered(200, [['X-Done', '1']], '{"result":"sorry"}'));
     expect(flow.news()).to.deep.equal([
@@ -201,14 +234,14 @@ describe('workflow: failure functions', () => {
     expect(flow.rebuilt().queue.digest()).to.equal(flow.queue.digest());
   });
 
-  it('that are not there are as if the run had none', () => {
+  it('that the endpoint does not have count as absent', () => {
     const flow = failed().forgetNews();
     flow.answer('r failure', answered(200, [['Svc-Workflow-Failure-Callback-Notfound', 'true']]));
     expect(flow.news().slice(1)).to.deep.equal(['failure function of r: none', 'delivered r failure']);
     expect(functionOf(flow)).to.equal(undefined);
   });
 
-  it('that fail are tried again by their own settings, and then given up: no second entry in the DLQ', () => {
+  it('that fail are retried by their own settings and then given up, without a second DLQ entry', () => {
     const flow = failed().forgetNews();
     flow.answer('r failure', 500).pass(1000);
     flow.answer('r failure', answered(503, [], 'down'));
@@ -224,13 +257,13 @@ describe('workflow: failure functions', () => {
     expect(flow.all('MessageDeadLettered')).to.have.length(1);
   });
 
-  it('that nobody answers for are given up with status 0', () => {
+  it('without an answer are given up with status 0', () => {
     const flow = failed({ failureCallback: { ...FAILED, settings: SETTINGS_ONCE } });
     flow.miss('r failure');
     expect(functionOf(flow)).to.deep.include({ state: 'CALLBACK_FAIL', status: 0 });
   });
 
-  it('that refuse for good are not tried again', () => {
+  it('that refuse further attempts are not retried', () => {
     const flow = failed();
     flow.answer('r failure', NO);
     expect(functionOf(flow)).to.deep.include({ state: 'CALLBACK_FAIL', status: 489 });
@@ -247,7 +280,7 @@ describe('workflow: failure functions', () => {
     }
   });
 
-  it('are told of headers as the endpoint was sent them', () => {
+  it('get headers as the endpoint received them', () => {
     const flow = new WorkflowSpec(new QueueSpec({ deliveredWords: ['Brand'] }));
     flow.trigger('r', { maxRetries: 0, header: [['Svc-Label', 'l']], failureCallback: FAILED });
     flow.answer('r#0', 500);

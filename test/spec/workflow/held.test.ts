@@ -5,7 +5,7 @@ import { callItem, entryItem, invokeItem, published, triggerItem, WorkflowSpec }
 
 const refused = (reply: QueueReply) => reply.type === 'Rejected' && reply.reason === 'FULL';
 
-/** One run is being delivered, and the account holds as much as it may; runs in progress may have `ofRuns` more. */
+/** An account at its bound with one run in delivery; runs in progress may have `ofRuns` messages more. */
 function full(ofRuns: number): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger('r');
@@ -14,8 +14,8 @@ function full(ofRuns: number): WorkflowSpec {
   return flow.forgetNews();
 }
 
-describe('workflow: what an account may hold', () => {
-  it('refuses to start a run that is one too many, and starts it when there is room', () => {
+describe("workflow: the bounds of an account's holdings", () => {
+  it('refuse a further run, and allow it when there is room', () => {
     const flow = full(0);
     expect(refused(flow.submit(triggerItem('other')))).to.equal(true);
     expect(flow.news()).to.deep.equal([]);
@@ -24,7 +24,7 @@ describe('workflow: what an account may hold', () => {
     expect(flow.trigger('other').isDuplicate).to.equal(false);
   });
 
-  it('lets a run that has begun go on to its end', () => {
+  it('let a run in progress continue to its end', () => {
     const flow = full(1);
     expect(refused(flow.submit(triggerItem('other')))).to.equal(true);
     for (const step of [1, 2, 3]) {
@@ -38,13 +38,13 @@ describe('workflow: what an account may hold', () => {
     expect(flow.wait('r', 5, 'e')).to.deep.equal({ type: 'Done' });
   });
 
-  it('counts a child run as one that starts', () => {
+  it('count a child run as a new one', () => {
     const flow = full(5);
     expect(refused(flow.submit(invokeItem('r', 1, 'child')))).to.equal(true);
     expect(flow.isActive('child')).to.equal(false);
   });
 
-  it('refuses steps, calls, waits and events in the end; the run is there still, and goes on when there is room', () => {
+  it('finally refuse steps, calls, waits and events; the run stays, and continues when there is room', () => {
     const flow = full(0);
     expect(refused(flow.submit(entryItem('r', 1)))).to.equal(true);
     expect(refused(flow.submit(callItem('r', 1)))).to.equal(true);
@@ -57,7 +57,7 @@ describe('workflow: what an account may hold', () => {
     expect(flow.entries('r')).to.have.length(2);
   });
 
-  it('refuses an event for all who wait by what all of them would have of it', () => {
+  it('refuse a notify by the growth of all its waiters together', () => {
     const flow = new WorkflowSpec();
     for (const id of ['r', 's']) {
       flow.trigger(id);
@@ -69,7 +69,7 @@ describe('workflow: what an account may hold', () => {
     expect(flow.notify('e', 'n', undefined, 'x'.repeat(500)).type).to.equal('Notified');
   });
 
-  it('answers a step that is known already as ever', () => {
+  it('do not refuse a known step', () => {
     const flow = full(1);
     published(flow.submit(entryItem('r', 1)));
     flow.queue.bound({ messages: 0, bytes: 0, memoryBytes: 0 });
@@ -77,7 +77,7 @@ describe('workflow: what an account may hold', () => {
     expect(again).to.include({ isDuplicate: true });
   });
 
-  it('counts steps that wait for an event, and lets go of all that a run held when it ends', () => {
+  it('count steps that wait for an event, and release all that a run held at its end', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     published(flow.submit(entryItem('r', 1), callItem('r', 2)));

@@ -33,8 +33,8 @@ function outOf(flow: WorkflowSpec, name: string): unknown {
   return JSON.parse(out);
 }
 
-describe('workflow: runs that are invoked', () => {
-  it('begin like others, and are known to their parent, in one turn', () => {
+describe('workflow: invoked runs', () => {
+  it('start like others, and are recorded in their parent in the same turn', () => {
     const flow = begun();
     expect(only(flow.submit(invokeItem('r', 1, 'child', { body: 'for the child' })))).to.deep.equal({
       messageId: 'child#0',
@@ -49,7 +49,7 @@ describe('workflow: runs that are invoked', () => {
     expect(started?.invoker).to.deep.include({ runId: 'r', runCreatedAtMs: NOW_MS, url: 'https://app.example/flow' });
   });
 
-  it('bring what they returned to the step that waits for them', () => {
+  it('deliver their result to the step that waits for them', () => {
     const flow = invoked();
     flow.finish('child', '{"sum":3}');
     expect(flow.news()).to.deep.equal(['run child RUN_SUCCESS', 'accepted r#1 at 1']);
@@ -57,7 +57,7 @@ describe('workflow: runs that are invoked', () => {
     expect(flow.listOf('r#1')).to.deep.equal(['r#0', 'r#1']);
   });
 
-  it('that return nothing bring nothing', () => {
+  it('without a result deliver none', () => {
     for (const response of [undefined, '']) {
       const flow = invoked();
       flow.finish('child', response);
@@ -65,14 +65,14 @@ describe('workflow: runs that are invoked', () => {
     }
   });
 
-  it('that are cancelled say so, and the parent goes on', () => {
+  it('that are cancelled report it, and the parent continues', () => {
     const flow = invoked();
     flow.cancel('child');
     expect(outOf(flow, 'r#1')).to.deep.equal({ isCanceled: true, isFailed: false });
     expect(flow.isActive('r')).to.equal(true);
   });
 
-  it('that fail say so, and the parent goes on', () => {
+  it('that fail report it, and the parent continues', () => {
     const flow = invoked({ failureCallback });
     flow.submit(entryItem('child', 1, { url: CHILD }));
     flow.answer('child#1', answered(489, [['Svc-NonRetryable-Error', 'true']]));
@@ -89,7 +89,7 @@ describe('workflow: runs that are invoked', () => {
     expect(flow.isActive('r')).to.equal(true);
   });
 
-  it('tell a parent that is over nothing; a failed one has it on record', () => {
+  it('do not report to a parent that has ended; a failed parent has it on record', () => {
     const flow = invoked();
     flow.submit(entryItem('r', 9));
     flow.answer('r#9', answered(489, [['Svc-NonRetryable-Error', 'true']]));
@@ -101,7 +101,7 @@ describe('workflow: runs that are invoked', () => {
     expect(late).to.include({ runId: 'r', runCreatedAtMs: NOW_MS });
   });
 
-  it("do not tell another run that has their parent's id by now", () => {
+  it("do not report to a later run with their parent's id", () => {
     const flow = invoked();
     flow.cancel('r');
     flow.pass(60_000);
@@ -110,13 +110,13 @@ describe('workflow: runs that are invoked', () => {
     expect(flow.news()).to.deep.equal(['run child RUN_SUCCESS', 'late for r step 1']);
   });
 
-  it('go on when their parent is cancelled', () => {
+  it('continue when their parent is cancelled', () => {
     const flow = invoked();
     flow.cancel('r');
     expect(flow.isActive('child')).to.equal(true);
   });
 
-  it('are started once for a step, however often it is submitted, and whatever they are called', () => {
+  it('start once for a step, for any number of submissions and names', () => {
     const flow = begun();
     flow.submit(invokeItem('r', 1, 'child'));
     const repeat = () => published(flow.submit(invokeItem('r', 1, 'other')))[0];
@@ -131,7 +131,7 @@ describe('workflow: runs that are invoked', () => {
     expect(flow.entries('r')).to.have.length(2);
   });
 
-  it('may not be runs that are active already', () => {
+  it('may not be runs that are already active', () => {
     const flow = begun();
     flow.trigger('taken');
     flow.forgetNews();
@@ -140,7 +140,7 @@ describe('workflow: runs that are invoked', () => {
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('are never taken for one that ended a moment ago or is deduplicated: the parent would wait for ever', () => {
+  it('are never matched with a run that ended recently or a deduplicated one, because the parent would wait for ever', () => {
     const flow = begun();
     flow.trigger('child', { body: 'same', deduplication: { id: 'x' }, url: CHILD });
     flow.finish('child');
@@ -150,19 +150,19 @@ describe('workflow: runs that are invoked', () => {
     expect(flow.entries('r')).to.have.length(2);
   });
 
-  it('of a parent that is over are refused as over', () => {
+  it('of a parent that has ended are refused as over', () => {
     const flow = begun();
     flow.cancel('r');
     expect(flow.submit(invokeItem('r', 1, 'child'))).to.deep.equal(OVER);
   });
 
-  it('are nested a hundred deep and no deeper', () => {
+  it('nest a hundred levels deep and no deeper', () => {
     const flow = begun();
     expect(flow.submit(invokeItem('r', 1, 'at the limit', { depth: 100 })).type).to.equal('Published');
     expect(flow.submit(invokeItem('r', 2, 'too deep', { depth: 101 }))).to.include({ reason: 'TOO_MANY' });
   });
 
-  it('are children of members of a group like of others', () => {
+  it('work as members of a parallel group', () => {
     const flow = begun();
     flow.submit(planItem('r', 1, { type: 'Invoke', concurrent: 2 }), planItem('r', 2, { concurrent: 2 }));
     flow.submit(invokeItem('r', 1, 'child', { concurrent: 2 }));
@@ -171,7 +171,7 @@ describe('workflow: runs that are invoked', () => {
     expect(flow.listOf('r#1')).to.deep.equal(['r#0', 'r#p1', 'r#p2', 'r#2', 'r#1']);
   });
 
-  it('tell their parent also when both were rebuilt from a snapshot', () => {
+  it('report to their parent after both were rebuilt from a snapshot', () => {
     for (const copy of [invoked().rebuilt(), invoked().replayed()]) {
       copy.finish('child', '"x"');
       copy.pass(60_000);
@@ -179,7 +179,7 @@ describe('workflow: runs that are invoked', () => {
     }
   });
 
-  it('that fail and are rebuilt give back all that they held', () => {
+  it('that fail and are rebuilt release all that they held', () => {
     const flow = invoked();
     flow.submit(entryItem('child', 1, { url: CHILD }));
     flow.answer('child#1', answered(489, [['Svc-NonRetryable-Error', 'true']]));

@@ -5,7 +5,7 @@ import { planItem, published, run, WorkflowSpec } from '../../support/workflow-s
 const STEPS = 500;
 const later = { body: '', delaySeconds: 600, maxRetries: 0 };
 
-/** A run with a large group, none of whose steps has begun. */
+/** A run with a large group, of which no step has started. */
 function grouped(): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger('r', { maxRetries: 0 });
@@ -14,7 +14,7 @@ function grouped(): WorkflowSpec {
   return flow.work().forgetNews();
 }
 
-/** Without what falls due by itself afterwards. @returns what one turn has brought */
+/** Cancels the run, without the duties that are due after that turn. @returns the events of the one turn */
 function cancelled(flow: WorkflowSpec): string[] {
   const { engine, context, journal } = flow.queue;
   const command = { type: 'EndRun', runId: run('r'), how: 'cancel', response: undefined } as const;
@@ -29,7 +29,7 @@ function worked(flow: WorkflowSpec): string[] {
 }
 
 describe('workflow: the end of a run with many messages', () => {
-  it('is decided at once, and some of them are cancelled with it', () => {
+  it('is decided immediately, and some messages are cancelled with it', () => {
     const flow = grouped();
     const news = cancelled(flow);
     expect(news[0]).to.equal('run r RUN_CANCELED');
@@ -37,7 +37,7 @@ describe('workflow: the end of a run with many messages', () => {
     expect(flow.isActive('r')).to.equal(false);
   });
 
-  it('leaves the others to be cancelled soon, in portions', () => {
+  it('cancels the other messages soon after, in steps', () => {
     const flow = grouped();
     let count = cancelled(flow).length - 1;
     while (count < STEPS) {
@@ -53,7 +53,7 @@ describe('workflow: the end of a run with many messages', () => {
     expect(flow.all('MessageCancelled')).to.have.length(STEPS);
   });
 
-  it('starts none of them, although they fall due meanwhile', () => {
+  it('starts none of them, even if they fall due before', () => {
     const flow = grouped();
     cancelled(flow);
     flow.pass(700_000);
@@ -63,7 +63,7 @@ describe('workflow: the end of a run with many messages', () => {
   });
 
   for (const after of ['a crash', 'a snapshot'] as const) {
-    it(`goes on after ${after} in between`, () => {
+    it(`continues after ${after} in between`, () => {
       const flow = grouped();
       cancelled(flow);
       worked(flow);
@@ -80,7 +80,7 @@ describe('workflow: the end of a run with many messages', () => {
     });
   }
 
-  it('lets another run of the same id be as it is', () => {
+  it('does not affect another run with the same id', () => {
     const flow = grouped();
     cancelled(flow);
     flow.trigger('r', { body: 'another', id: 'again' });

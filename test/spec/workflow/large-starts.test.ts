@@ -6,7 +6,7 @@ import { triggerItem, WorkflowSpec } from '../../support/workflow-spec.js';
 const LARGE = 'x'.repeat(2 * 1024 * 1024 + 1);
 
 describe('workflow: a start with a large payload', () => {
-  it('lets others run while its payload is hashed, and is judged when it is', () => {
+  it('lets other commands run while its payload is hashed, and is judged afterwards', () => {
     const flow = new WorkflowSpec();
     const { engine, context, journal } = flow.queue;
     const command = { type: 'Publish', items: [triggerItem('r', { body: LARGE })], isTold: false } as const;
@@ -19,7 +19,7 @@ describe('workflow: a start with a large payload', () => {
     expect(flow.isActive('r')).to.equal(true);
   });
 
-  it('is known by the same hash as any other', () => {
+  it('has the same hash as a start without steps', () => {
     const flow = new WorkflowSpec();
     for (const body of [LARGE, 'small']) {
       flow.trigger(`r${body.length}`, { body });

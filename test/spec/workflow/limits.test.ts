@@ -15,7 +15,7 @@ import {
 const failureCallback = { url: 'https://app.example/failed', settings: SETTINGS };
 const later = { body: '', delaySeconds: 600 };
 
-/** A run of so many entries, none of them delivered. */
+/** A run with this number of entries, of which none is delivered. */
 function grown(entries: number): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger('r', { failureCallback, maxRetries: 0, ...later });
@@ -27,8 +27,8 @@ function grown(entries: number): WorkflowSpec {
   return flow.forgetNews();
 }
 
-describe('workflow: limits of a run', () => {
-  it('has as many entries as it may have, and fails visibly with one more', () => {
+describe('workflow: the limits of a run', () => {
+  it('a run above MAX_RUN_ENTRIES fails', () => {
     const flow = grown(MAX_RUN_ENTRIES);
     expect(published(flow.submit(entryItem('r', 1, { id: 'again' })))[0]).to.include({ isDuplicate: true });
     expect(flow.isActive('r')).to.equal(true);
@@ -47,7 +47,7 @@ describe('workflow: limits of a run', () => {
     expect(flow.rebuilt().queue.digest()).to.equal(flow.queue.digest());
   });
 
-  it('that fails in the middle of a call takes no more of it', () => {
+  it('a run that fails in the middle of a call accepts no more of it', () => {
     const flow = grown(MAX_RUN_ENTRIES - 1);
     const items = [7001, 7002, 7003].map((step) => planItem('r', step));
     const more = [callItem('r', 7004), invokeItem('r', 7005, 'child'), triggerItem('other')];
@@ -69,7 +69,7 @@ describe('workflow: limits of a run', () => {
     ]);
   });
 
-  it('fails with an event, a timeout or a child that is one too many', () => {
+  it('a run fails with an event, a timeout or a child above the limit', () => {
     const flow = grown(MAX_RUN_ENTRIES - 1);
     flow.wait('r', 8001, 'e');
     flow.wait('r', 8002, 'e');
@@ -83,7 +83,7 @@ describe('workflow: limits of a run', () => {
     expect(flow.news().at(-1)).to.equal('late for r step 8004');
   });
 
-  it('has as many bytes as it may have, and fails visibly with one more', () => {
+  it('a run above MAX_RUN_BYTES fails', () => {
     const large = Buffer.alloc(MAX_RUN_BYTES / 8);
     const flow = new WorkflowSpec();
     flow.trigger('r', { failureCallback, delaySeconds: 600, body: '' });
@@ -97,7 +97,7 @@ describe('workflow: limits of a run', () => {
     expect(flow.all('RunEnded')[0]).to.include({ state: 'RUN_FAILED', error: 'the run has more than 268435456 bytes' });
   });
 
-  it('keeps no more in its state for steps that wait than it may', () => {
+  it('waits above MAX_WAITER_BYTES are refused', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.deliver('r#0');
@@ -109,7 +109,7 @@ describe('workflow: limits of a run', () => {
     expect(flow.wait('r', 5, 'e'), 'there is room again').to.deep.equal({ type: 'Done' });
   });
 
-  it('waits for, calls and invokes no more at once than it may have entries', () => {
+  it('open waits, calls and child runs are bounded by MAX_RUN_ENTRIES', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.deliver('r#0');

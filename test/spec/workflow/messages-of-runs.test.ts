@@ -6,8 +6,8 @@ import { answered, callItem, entryItem, message, run, triggerItem, WorkflowSpec 
 const flowControl = { key: 'k', parallelism: 1, rate: undefined, periodSeconds: 1 };
 const all = { kind: 'filter', filter: {}, count: undefined } as const;
 
-describe('workflow: messages of runs among others', () => {
-  it('are not cancelled one by one: a run without one of them would never end', () => {
+describe('workflow: the messages of runs', () => {
+  it('are not cancelled individually: a run without one of them would never end', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { delaySeconds: 60 });
     flow.submit(entryItem('r', 1));
@@ -22,14 +22,14 @@ describe('workflow: messages of runs among others', () => {
     expect(flow.news()).to.deep.equal(['cancel requested plain', 'cancelled plain']);
   });
 
-  it('can be looked at like others', () => {
+  it('are shown by GetMessage like others', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     const reply = flow.queue.ask({ type: 'GetMessage', id: message('r#0') });
     expect(reply.type === 'Message' && reply.message).to.include({ id: 'r#0', status: 'waiting' });
   });
 
-  it('wait in a suspended account, and nothing is lost', () => {
+  it('wait in a suspended account, and none is lost', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { delaySeconds: 5 });
     flow.queue.suspend();
@@ -46,7 +46,7 @@ describe('workflow: messages of runs among others', () => {
     expect(flow.news()).to.deep.equal(['started r#0']);
   });
 
-  it('keep within the flow control of their run, together', () => {
+  it('share the flow control of their run', () => {
     const flow = new WorkflowSpec();
     flow.trigger('a', { flowControl });
     flow.trigger('b', { flowControl });
@@ -60,7 +60,7 @@ describe('workflow: messages of runs among others', () => {
     expect(flow.news()).to.deep.equal(['delivered b#0', 'started a#1']);
   });
 
-  it('do not keep calls to third parties within it', () => {
+  it("do not include calls to third parties in the run's flow control", () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { flowControl });
     flow.work();
@@ -69,7 +69,7 @@ describe('workflow: messages of runs among others', () => {
     expect(flow.news()).to.deep.equal(['started r#c1']);
   });
 
-  it('give back their places when the run ends, those in flight when they have come to their end', () => {
+  it('free their places when the run ends, those in flight at their own end', () => {
     const flow = new WorkflowSpec();
     flow.trigger('a', { flowControl });
     flow.work();
@@ -88,7 +88,7 @@ describe('workflow: messages of runs among others', () => {
     expect(view()).to.include({ active: 0, waiting: 0 });
   });
 
-  it('are made again after a crash that interrupted them', () => {
+  it('are repeated after a crash that interrupted them', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.submit(entryItem('r', 1));
@@ -101,7 +101,7 @@ describe('workflow: messages of runs among others', () => {
     }
   });
 
-  it('are cancelled instead when their run is over, and give back their places', () => {
+  it('are cancelled instead if their run has ended, and free their places', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { flowControl });
     flow.work();
@@ -128,7 +128,7 @@ describe('workflow: messages of runs among others', () => {
     expect(flow.all('MessageDeadLettered')[0]).to.include({ error: 'interrupted', status: 0 });
   });
 
-  it('leave nothing to do when all runs are over', () => {
+  it('leave no work when all runs have ended', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { delaySeconds: 600 });
     flow.submit(entryItem('r', 1, { notBeforeMs: NOW_MS + 60_000 }));
@@ -139,7 +139,7 @@ describe('workflow: messages of runs among others', () => {
   });
 });
 
-describe('workflow: cancelling many runs', () => {
+describe('workflow: CancelRuns', () => {
   const labelled = (label: string, more = {}) => ({ labels: [label], ...more });
   const cancel = (flow: WorkflowSpec, filter: object, count = 100) =>
     flow.queue.ask({ type: 'CancelRuns', selector: { kind: 'filter', filter, count } });
@@ -155,7 +155,19 @@ describe('workflow: cancelling many runs', () => {
   }
   const active = (flow: WorkflowSpec) => ['a', 'b', 'c'].filter((id) => flow.isActive(id));
 
-  it('by id: unknown and ended ones do not count, twice is once', () => {
+  it('by the host and the path of their URL', () => {
+    const found = (filter: object) => {
+      const flow = some();
+      const { count } = cancel(flow, filter) as { count: number };
+      return [count, active(flow)];
+    };
+    expect(found({ host: ['X.example'] })).to.deep.equal([2, ['c']]);
+    expect(found({ host: ['y.example:443', 'z.example'] })).to.deep.equal([1, ['a', 'b']]);
+    expect(found({ path: ['/one', '/'] })).to.deep.equal([2, ['b']]);
+    expect(found({ host: ['x.example'], path: ['/'] })).to.deep.equal([0, ['a', 'b', 'c']]);
+  });
+
+  it('by id: unknown and ended runs do not count, and a repeated id counts once', () => {
     const flow = some();
     const ask = (...ids: string[]) =>
       flow.queue.ask({ type: 'CancelRuns', selector: { kind: 'ids', runIds: ids.map(run) } });
@@ -184,14 +196,14 @@ describe('workflow: cancelling many runs', () => {
     });
   }
 
-  it('as many as were asked for', () => {
+  it('limits the number by count', () => {
     const flow = some();
     expect(cancel(flow, {}, 2)).to.deep.equal({ type: 'Cancelled', count: 2 });
     expect(cancel(flow, {}, 2)).to.deep.equal({ type: 'Cancelled', count: 1 });
     expect(cancel(flow, {}, 2)).to.deep.equal({ type: 'Cancelled', count: 0 });
   });
 
-  it('many ids in steps', () => {
+  it('cancels many ids in steps', () => {
     const flow = new WorkflowSpec();
     const runIds = Array.from({ length: 60 }, (_, at) => run(`r${at}`));
     for (const id of runIds) flow.trigger(id);
@@ -203,7 +215,7 @@ describe('workflow: cancelling many runs', () => {
     expect('next' in steps && steps.next()).to.deep.equal({ done: true, value: { type: 'Cancelled', count: 60 } });
   });
 
-  it('hundreds in steps, and none that begins meanwhile', () => {
+  it('cancels hundreds in steps, and none that starts after it', () => {
     const flow = new WorkflowSpec();
     for (let at = 0; at < 120; at += 1) flow.trigger(`r${at}`);
     const { engine, context, journal } = flow.queue;
@@ -224,7 +236,7 @@ describe('workflow: cancelling many runs', () => {
 });
 
 describe('workflow: runs and plain messages', () => {
-  it('can be published by one call; a plain message of it is one like others', () => {
+  it('can be published in one call; its plain message is ordinary', () => {
     const flow = new WorkflowSpec(new QueueSpec());
     const callback = { url: 'https://cb.example/', settings: SETTINGS };
     flow.submit(triggerItem('r'), item('plain', { callback, maxRetries: 0 }));

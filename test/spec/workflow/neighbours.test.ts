@@ -1,11 +1,11 @@
-/** Parallel steps of which one fails the run: what becomes of the others in that instant. */
+/** Parallel steps of which one fails the run: the state of the others at that moment. */
 import { expect } from 'chai';
 import { answered, callItem, OVER, planItem, WorkflowSpec } from '../../support/workflow-spec.js';
 
 const GROUP = { concurrent: 2 };
 const NO_RETRY = answered(489, [['Svc-NonRetryable-Error', 'true']]);
 
-/** Both members of a group are announced, and their deliveries are on their way. */
+/** A run with both members of a group announced, and their deliveries started. */
 function begun(): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger('r', { maxRetries: 3 });
@@ -15,16 +15,16 @@ function begun(): WorkflowSpec {
   return flow.forgetNews();
 }
 
-/** Whatever could still be due. */
+/** Longer than any retry takes. */
 const LATER_MS = 30 * 24 * 3600 * 1000;
 
-describe('workflow: neighbours of a step that fails the run', () => {
-  for (const [what, answer] of [
+describe('workflow: siblings of a step that fails the run', () => {
+  for (const [end, answer] of [
     ['succeeds', answered(200)],
     ['fails too', answered(500)],
     ['is refused for good too', NO_RETRY],
   ] as const) {
-    it(`a sibling that ${what} in the same instant is not delivered again`, () => {
+    it(`a sibling that ${end} in the same instant is not delivered again`, () => {
       for (const [first, second] of [
         ['r#p1', 'r#p2'],
         ['r#p2', 'r#p1'],
@@ -38,7 +38,7 @@ describe('workflow: neighbours of a step that fails the run', () => {
       }
     });
 
-    it(`a sibling that ${what} just before is not delivered again`, () => {
+    it(`a sibling that ${end} just before is not delivered again`, () => {
       const flow = begun();
       flow.queue.outcome(flow.idOf('r#p1'), answer);
       if (flow.isActive('r')) flow.queue.outcome(flow.idOf('r#p2'), NO_RETRY);
@@ -47,7 +47,7 @@ describe('workflow: neighbours of a step that fails the run', () => {
     });
   }
 
-  it('what a sibling brings in the same instant is refused as over, and nothing of it is started', () => {
+  it('a submission of a sibling in the same instant is refused as over, and none of it starts', () => {
     const flow = begun();
     flow.queue.outcome(flow.idOf('r#p2'), NO_RETRY);
     expect(flow.submit(callItem('r', 1, GROUP))).to.deep.equal(OVER);
@@ -55,7 +55,7 @@ describe('workflow: neighbours of a step that fails the run', () => {
     expect(flow.news().filter((news) => news.startsWith('started'))).to.deep.equal([]);
   });
 
-  it('the outcome of a sibling’s call, started and not sent yet, is known to be of a run that is over', () => {
+  it('the outcome of a sibling’s call, started and not sent yet, is recognised as that of an ended run', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, GROUP));
     flow.deliver('r#p1').deliver('r#c1').work();
@@ -68,7 +68,7 @@ describe('workflow: neighbours of a step that fails the run', () => {
     expect(engine.isOfEndedRun(flow.idOf('r#0')), 'it has been delivered').to.equal(false);
   });
 
-  it('a delivery that was left out for the end of its run counts as none that is tried again', () => {
+  it('a delivery that was dropped because its run ended does not count as one to be retried', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, GROUP));
     flow.deliver('r#p1').deliver('r#c1').work();

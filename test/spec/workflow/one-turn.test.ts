@@ -43,7 +43,7 @@ const outcome = (id: string, status: number): QueueCommand => ({
   sentBody: undefined,
 });
 
-/** A parent with a child, a call, a waiter, a stored event and a sleeping step; none of them may retry. */
+/** A parent with a child, a call, a waiter, a stored event and a sleeping step, all without retries. */
 function world(): WorkflowSpec {
   const flow = new WorkflowSpec();
   const failureCallback = { url: CHILD, settings: SETTINGS };
@@ -119,9 +119,9 @@ const CASES: readonly (readonly [name: string, command: QueueCommand, events: re
   ],
 ];
 
-describe('workflow: what happens in one turn', () => {
+describe('workflow: commands that change several runs in one turn', () => {
   for (const [name, command, events] of CASES) {
-    it(`${name}: all of it or nothing, and the same after a crash`, () => {
+    it(`${name}: as a whole or not at all, and the same after a crash`, () => {
       const flow = world();
       const { engine, context, journal } = flow.queue;
       const reply = engine.execute(command, context, (event) => journal.push(event));
@@ -135,7 +135,7 @@ describe('workflow: what happens in one turn', () => {
     });
   }
 
-  it('a timeout: the waiter leaves with its result', () => {
+  it('a timeout: the waiter is removed together with its result', () => {
     const flow = world();
     flow.queue.nowMs += 60_000;
     const { engine, context, journal } = flow.queue;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { QueueState } from '../../../src/domain/queue/accounts/queue-state.js';
 import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
+import { QueueState } from '../../../src/domain/queue/model/state/queue-state.js';
 import type { RunPart } from '../../../src/domain/queue/runs/index.js';
+import { repetitions } from '../../support/depth.js';
 import { conclude, playRun, type RunAction, runPrograms } from '../../support/random-runs.js';
 import { answered, entryItem, run, WorkflowSpec } from '../../support/workflow-spec.js';
 
@@ -14,7 +15,7 @@ function of<Type extends QueueEvent['type']>(events: readonly QueueEvent[], type
 
 const nameOf = ({ runId, runCreatedAtMs }: RunPart) => `${runId}@${runCreatedAtMs}`;
 
-/** What must hold whenever a turn is over. */
+/** The invariants after every turn. */
 function check(flow: WorkflowSpec): void {
   const events = [...flow.queue.engine.rebuildingEvents()];
   const runs = of(events, 'RunRestored');
@@ -56,7 +57,7 @@ function checkBodies(flow: WorkflowSpec, events: readonly QueueEvent[]): void {
   expect(sorted(flow.queue.shelf.contents.keys())).to.deep.equal(sorted(needed));
 }
 
-/** By what the last of the run's messages came to its end, or that one came after it. */
+/** The type of the last event about the message of a run with this name. */
 function lastOf(flow: WorkflowSpec, name: string): string | undefined {
   const names = new Map<string, string>();
   let last: string | undefined;
@@ -67,7 +68,7 @@ function lastOf(flow: WorkflowSpec, name: string): string | undefined {
   return last;
 }
 
-/** How many are kept by a state that has seen these. */
+/** The number of envelopes in a state with these events. */
 function envelopesOf(events: readonly QueueEvent[]): number {
   const state = new QueueState({ put: () => undefined, drop: () => undefined });
   for (const event of events) state.evolve(event);
@@ -85,7 +86,7 @@ function playAll(program: readonly RunAction[], each: (flow: WorkflowSpec, index
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Everything that goes on is let go on, until nothing does. */
+/** Lets everything continue until all of it has ended. */
 function drain(flow: WorkflowSpec): void {
   const { queue } = flow;
   queue.suspend(false);
@@ -100,8 +101,7 @@ function drain(flow: WorkflowSpec): void {
 }
 
 describe('workflow: the state', () => {
-  it('is the same live, replayed, and rebuilt from a snapshot at any time', function () {
-    this.timeout(60_000);
+  it('is equal live, replayed, and rebuilt from a snapshot at any time', () => {
     fc.assert(
       fc.property(runPrograms, fc.nat(119), (program, at) => {
         let middle: { copy: WorkflowSpec; from: number } | undefined;
@@ -119,22 +119,20 @@ describe('workflow: the state', () => {
         for (const event of flow.queue.journal.slice(from)) copy.queue.engine.evolve(event);
         expect(copy.queue.digest(), 'snapshot and tail').to.equal(digest);
       }),
-      { numRuns: 80 },
+      { numRuns: repetitions(80) },
     );
   });
 
-  it('holds the bodies that are needed, no work of runs that are over, and something open of each that goes on', function () {
-    this.timeout(60_000);
+  it('holds the needed bodies, no work of ended runs, and open work of each active run', () => {
     fc.assert(
       fc.property(runPrograms, (program) => {
         playAll(program, (flow) => check(flow));
       }),
-      { numRuns: 80 },
+      { numRuns: repetitions(80) },
     );
   });
 
-  it('goes on alike when owners take over again and again', function () {
-    this.timeout(60_000);
+  it('evolves equally when owners take over repeatedly', () => {
     fc.assert(
       fc.property(runPrograms, fc.integer({ min: 1, max: 20 }), (program, every) => {
         let flow = new WorkflowSpec();
@@ -147,11 +145,11 @@ describe('workflow: the state', () => {
         drain(flow);
         checkEmpty(flow);
       }),
-      { numRuns: 60 },
+      { numRuns: repetitions(60) },
     );
   });
 
-  it('is whole in a snapshot also when there is much of it', () => {
+  it('is whole in a snapshot of many entries', () => {
     const flow = new WorkflowSpec();
     for (let at = 0; at < 1201; at += 1) {
       flow.trigger(`r${at}`, { body: '' });
@@ -169,20 +167,19 @@ describe('workflow: the state', () => {
     }
   });
 
-  it('is empty when all has come to its end and what is old was forgotten', function () {
-    this.timeout(60_000);
+  it('is empty when all runs have ended and old state was forgotten', () => {
     fc.assert(
       fc.property(runPrograms, (program) => {
         const flow = playAll(program, () => undefined);
         drain(flow);
         checkEmpty(flow);
       }),
-      { numRuns: 60 },
+      { numRuns: repetitions(60) },
     );
   });
 });
 
-/** Somebody else's, after a minute without an owner. */
+/** The spec of a successor, after a minute without an owner. */
 function takenOver(flow: WorkflowSpec): WorkflowSpec {
   const copy = flow.rebuilt();
   copy.pass(60_000);

@@ -10,7 +10,7 @@ const NOT_FOUND = (id: string) => ({
 });
 
 describe('workflow: runs', () => {
-  it('begin with their payload and its delivery, as one turn', () => {
+  it('start with their payload and its delivery in one turn', () => {
     const flow = new WorkflowSpec();
     expect(flow.trigger('r')).to.deep.equal({
       messageId: 'r#0',
@@ -25,7 +25,7 @@ describe('workflow: runs', () => {
     expect(flow.bodyOf('r#0')).to.equal('payload of r');
   });
 
-  it('are started together by one call, each with an answer in its place', () => {
+  it('are started together by one call, each with its own answer', () => {
     const flow = new WorkflowSpec();
     const reply = flow.submit(triggerItem('a'), triggerItem('b'), triggerItem('a', { id: 'again' }));
     expect(reply).to.deep.include({
@@ -53,7 +53,7 @@ describe('workflow: runs', () => {
     expect(flow.news()).to.deep.equal(['run a started', 'accepted a#0 at 0', 'run b started', 'accepted b#0 at 0']);
   });
 
-  it('wait for their start when a delay or an instant was asked for, and exist meanwhile', () => {
+  it('wait for a delay or an instant, and exist in that time', () => {
     const flow = new WorkflowSpec();
     flow.trigger('delayed', { delaySeconds: 60 });
     flow.trigger('dated', { notBeforeMs: NOW_MS + 90_000 });
@@ -66,7 +66,7 @@ describe('workflow: runs', () => {
     expect(flow.news()).to.deep.equal(['started dated#0']);
   });
 
-  it('delay their first delivery alone', () => {
+  it('delay only their first delivery', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { delaySeconds: 60 });
     flow.pass(60_000);
@@ -76,7 +76,7 @@ describe('workflow: runs', () => {
     expect(flow.news()).to.deep.equal(['accepted r#1 at 1', 'started r#1']);
   });
 
-  it('go on when a delivery is answered, whatever it submitted', () => {
+  it('continue when a delivery is answered, with any submissions', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.deliver('r#0');
@@ -85,7 +85,7 @@ describe('workflow: runs', () => {
     expect(flow.listOf('r#1')).to.deep.equal(['r#0', 'r#1']);
   });
 
-  it('have one of an id at a time: a trigger for an active one changes nothing', () => {
+  it('have one active run per id: a trigger for an active one changes no state', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.forgetNews();
@@ -93,7 +93,7 @@ describe('workflow: runs', () => {
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('give the same answer to the same trigger asked again', () => {
+  it('give the same answer to a repeated trigger', () => {
     const flow = new WorkflowSpec();
     const first = flow.trigger('r');
     flow.forgetNews();
@@ -104,7 +104,7 @@ describe('workflow: runs', () => {
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('finish with what their function returned; messages that wait go with them, in the same turn', () => {
+  it('finish with the result of their function, and waiting messages are cancelled in the same turn', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.submit(entryItem('r', 1), entryItem('r', 2, { delaySeconds: 9 }));
@@ -118,7 +118,7 @@ describe('workflow: runs', () => {
     expect(flow.news()).to.deep.equal(['delivered r#1', 'failed r#0, for good', 'cancelled r#0']);
   });
 
-  it('finish once; finishing one that is over, or nobody knows, is as good as finished', () => {
+  it('finish once; EndRun of an ended or unknown run succeeds', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.finish('r');
@@ -128,7 +128,7 @@ describe('workflow: runs', () => {
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('are cancelled without an entry in the DLQ and without a word to the failure function', () => {
+  it('are cancelled without a DLQ entry and without a call of the failure function', () => {
     const flow = new WorkflowSpec();
     const failureCallback = { url: 'https://app.example/failed', settings: SETTINGS };
     flow.trigger('r', { failureCallback });
@@ -145,7 +145,7 @@ describe('workflow: runs', () => {
     ['cancelled', (flow: WorkflowSpec) => flow.cancel('r')],
     ['failed', (flow: WorkflowSpec) => flow.answer('r#0', 489, undefined).queue],
   ] as const) {
-    it(`take nothing more when they are ${how}, show nothing, and stay as they ended`, () => {
+    it(`accept no more when they are ${how}, are no longer shown, and stay ended`, () => {
       const flow = new WorkflowSpec();
       flow.trigger('r', { maxRetries: 0 });
       end(flow);
@@ -159,7 +159,7 @@ describe('workflow: runs', () => {
     });
   }
 
-  it('of an id that was used before may begin again when the first is over', () => {
+  it('with a used id may start again when the first has ended', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.finish('r');
@@ -168,7 +168,7 @@ describe('workflow: runs', () => {
     expect(again).to.deep.include({ isDuplicate: false, run: { runId: 'r', createdAtMs: NOW_MS + 1 } });
   });
 
-  it('are not started twice by a trigger whose answer was lost, also when they ended within a short while', () => {
+  it('are not started twice by a trigger with a lost answer, even if they ended recently', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.finish('r');
@@ -181,7 +181,7 @@ describe('workflow: runs', () => {
     expect(flow.trigger('r', { id: 'new' })).to.include({ messageId: 'new', isDuplicate: false });
   });
 
-  it('that begin in the millisecond in which one of their id ended are told from it by their creation', () => {
+  it('that start in the millisecond in which one with their id ended differ by their creation time', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.work();
@@ -195,7 +195,7 @@ describe('workflow: runs', () => {
     expect(copy.queue.digest()).to.equal(flow.queue.digest());
   });
 
-  it('heed a deduplication id of their trigger', () => {
+  it('respect a deduplication id of their trigger', () => {
     const flow = new WorkflowSpec();
     flow.trigger('a', { deduplication: { id: 'once' } });
     const repeated = flow.trigger('b', { deduplication: { id: 'once' } });
@@ -203,7 +203,7 @@ describe('workflow: runs', () => {
     expect(flow.isActive('b')).to.equal(false);
   });
 
-  it('count for the limits of a day with their first message alone', () => {
+  it('count for the daily limits with their first message only', () => {
     const flow = new WorkflowSpec();
     flow.queue.limit({ maxMessagesPerDayHard: 2 });
     flow.trigger('r');
@@ -215,7 +215,7 @@ describe('workflow: runs', () => {
     expect(flow.submit(triggerItem('r')).type, 'asked again').to.equal('Published');
   });
 
-  it('give back all that they held when they have ended', () => {
+  it('release all that they held when they have ended', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { mark: MARK });
     flow.submit(entryItem('r', 1));

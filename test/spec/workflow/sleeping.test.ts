@@ -1,23 +1,23 @@
 /** Proves SLR1, SLR2. */
 import { expect } from 'chai';
-import { QueueState } from '../../../src/domain/queue/accounts/queue-state.js';
-import { hashOfText } from '../../../src/domain/queue/collections/text-hash.js';
-import type { Message } from '../../../src/domain/queue/messages/message.js';
-import type { Run } from '../../../src/domain/queue/runs/run.js';
+import { hashOfText } from '../../../src/domain/queue/collections/record-index.js';
+import type { Message } from '../../../src/domain/queue/model/messages/message.js';
+import type { Run } from '../../../src/domain/queue/model/runs/run.js';
+import { QueueState } from '../../../src/domain/queue/model/state/queue-state.js';
 import { answered, callItem, entryItem, invokeItem, message, run, WorkflowSpec } from '../../support/workflow-spec.js';
 
 const HOUR = { delaySeconds: 3600 };
 const HOUR_MS = 3_600_000;
 const STEP = { stepId: 9, targetStep: 0, concurrent: 1, stepName: 'call', stepType: 'Call' };
 
-/** What a replay of the journal comes to. */
+/** The state after a replay of the journal. */
 function stateOf(flow: WorkflowSpec): QueueState {
   const state = new QueueState({ put: () => undefined, drop: () => undefined });
   for (const event of flow.queue.journal) state.evolve(event);
   return state;
 }
 
-/** Of one that sleeps every look is another copy. */
+/** A sleeping run is another copy at every look. */
 function sleeps(flow: WorkflowSpec, runId = 'r'): boolean {
   const state = stateOf(flow);
   const first = state.runs.look(run(runId));
@@ -25,7 +25,7 @@ function sleeps(flow: WorkflowSpec, runId = 'r'): boolean {
   return first !== state.runs.look(run(runId));
 }
 
-/** It has slept at its second step since its endpoint answered. */
+/** The run has slept at its second step since its endpoint answered. */
 function asleep(flow = new WorkflowSpec(), runId = 'r'): WorkflowSpec {
   flow.trigger(runId, { labels: ['red'] });
   flow.work();
@@ -35,7 +35,7 @@ function asleep(flow = new WorkflowSpec(), runId = 'r'): WorkflowSpec {
   return flow.deliver(`${runId}#1`);
 }
 
-/** It has one more message, which keeps it awake; that comes to its end. */
+/** Adds a message, which keeps the run awake, and then ends it. */
 function call(state: QueueState, runId: string): (() => void)[] {
   const { createdAtMs } = state.runs.look(run(runId)) as Run;
   const part = { role: 'call', runId: run(runId), runCreatedAtMs: createdAtMs, step: STEP } as const;
@@ -53,8 +53,8 @@ function idsOfOneHash(): [string, string] {
   }
 }
 
-describe('workflow: a run that sleeps', () => {
-  it('does so from when nothing of it is open but a step that waits for later', () => {
+describe('workflow: a sleeping run', () => {
+  it('sleeps while its only open message is a step with a long delay', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.work();
@@ -64,7 +64,7 @@ describe('workflow: a run that sleeps', () => {
     expect(sleeps(flow)).to.equal(true);
   });
 
-  it('may do so before it has begun', () => {
+  it('may sleep before its first delivery', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', HOUR);
     expect(sleeps(flow)).to.equal(true);
@@ -72,13 +72,13 @@ describe('workflow: a run that sleeps', () => {
     expect(flow.listOf('r#0')).to.deep.equal(['r#0']);
   });
 
-  it('is awake when it is to go on within a minute', () => {
+  it('is awake when it continues within a minute', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { delaySeconds: 59 });
     expect(sleeps(flow)).to.equal(false);
   });
 
-  it('is awake while it waits for anything else, too', () => {
+  it('is awake while it also waits for other work', () => {
     const others: Record<string, (flow: WorkflowSpec) => void> = {
       event: (flow) => flow.wait('r', 2, 'e', { seconds: 7200 }),
       'another step': (flow) => flow.submit(entryItem('r', 2, HOUR)),
@@ -103,7 +103,7 @@ describe('workflow: a run that sleeps', () => {
     expect(sleeps(flow, 'child')).to.equal(false);
   });
 
-  it('remembers the calls that it made and the runs that it started', () => {
+  it('keeps its calls and the runs that it started', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.work();
@@ -117,7 +117,7 @@ describe('workflow: a run that sleeps', () => {
     }
   });
 
-  it('goes on where it was when its time has come', () => {
+  it('continues where it was when its time has come', () => {
     const flow = asleep();
     flow.pass(HOUR_MS);
     expect(flow.listOf('r#2')).to.deep.equal(['r#0', 'r#1', 'r#2']);
@@ -126,7 +126,7 @@ describe('workflow: a run that sleeps', () => {
     expect(flow.listOf('r#3')).to.deep.equal(['r#0', 'r#1', 'r#2', 'r#3']);
   });
 
-  it('is found, shown and recorded like any other, and sleeps on', () => {
+  it('is found, shown and recorded like any other, without waking', () => {
     const flow = asleep();
     const before = flow.queue.digest();
     expect(flow.entries('r')).to.have.lengthOf(3);
@@ -138,7 +138,7 @@ describe('workflow: a run that sleeps', () => {
     expect(flow.rebuilt().queue.digest()).to.equal(before);
   });
 
-  it('is ended among the others that are ended in bulk', () => {
+  it('is ended by CancelRuns like others', () => {
     const flow = asleep(asleep(), 's');
     const selector = { kind: 'filter', filter: { label: ['red'] }, count: 2 } as const;
     expect(flow.queue.ask({ type: 'CancelRuns', selector })).to.deep.equal({ type: 'Cancelled', count: 2 });
@@ -146,7 +146,7 @@ describe('workflow: a run that sleeps', () => {
     expect(flow.queue.held).to.include({ messages: 0, bytes: 0 });
   });
 
-  it('is seen by a walk through all runs, also when it falls asleep or wakes meanwhile', () => {
+  it('is seen by an iteration over all runs, even if it falls asleep or wakes during it', () => {
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
     const state = stateOf(ids.reduce((before, id) => asleep(before, id), new WorkflowSpec()));
     const walked = (atThird: () => void) => {
@@ -162,7 +162,7 @@ describe('workflow: a run that sleeps', () => {
     }
   });
 
-  it('does not sleep beside another one whose id has the same hash', () => {
+  it("does not sleep if another sleeping run's id has the same hash", () => {
     const [one, other] = idsOfOneHash();
     const flow = asleep(asleep(new WorkflowSpec(), one), other);
     expect([sleeps(flow, one), sleeps(flow, other)]).to.deep.equal([true, false]);
@@ -171,7 +171,7 @@ describe('workflow: a run that sleeps', () => {
     for (const id of [one, other]) expect(flow.listOf(`${id}#2`)).to.deep.equal([`${id}#0`, `${id}#1`, `${id}#2`]);
   });
 
-  it('keeps an event that comes for it, and hears of it when it asks', () => {
+  it('stores an event for it, and takes it when it waits', () => {
     const flow = asleep();
     flow.notify('e', 'n', 'r');
     flow.pass(HOUR_MS).work();
@@ -180,7 +180,7 @@ describe('workflow: a run that sleeps', () => {
     expect(flow.recordOf('n')).to.include({ stepId: 3, waitEventId: 'e' });
   });
 
-  it('is left with nothing when its message is cancelled', () => {
+  it('has no open work left when its message is cancelled', () => {
     const flow = asleep();
     flow.queue.ask({ type: 'CancelMessage', id: message('r#2') });
     expect(flow.isActive('r')).to.equal(true);
@@ -188,7 +188,7 @@ describe('workflow: a run that sleeps', () => {
     expect(flow.queue.held).to.include({ messages: 0, bytes: 0 });
   });
 
-  it('leaves its bodies where they are stored when it sleeps for ten minutes or longer', () => {
+  it('releases its bodies from memory when it sleeps ten minutes or longer', () => {
     const flow = new WorkflowSpec();
     flow.trigger('short', { delaySeconds: 599 });
     flow.trigger('long', { delaySeconds: 600 });

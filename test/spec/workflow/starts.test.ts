@@ -29,21 +29,21 @@ const FIRST: Partial<DeliverySettings> = {
   flowControl,
   redact,
 };
-/** As the endpoint's client sends it: what it saw of headers, and nothing of settings. */
+/** A trigger as sent by the client of the endpoint: with the received headers and without settings. */
 const SECOND: TriggerOptions = {
   id: 'second',
   isByEndpoint: true,
   header: [['X-First', '1'], ['X-Seen', '1'], VERSION, UNKNOWN],
 };
 
-describe('workflow: a start by a client that the endpoint does not know', () => {
+describe('workflow: a start by a client without the protocol', () => {
   const begun = () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { ...FIRST, mark: REST, body: 'the payload' });
     return flow.work().forgetNews();
   };
 
-  it('is triggered again by the endpoint: the same run, entry 0 delivered once more', () => {
+  it('is triggered again by the endpoint: the same run, with entry 0 delivered again', () => {
     const flow = begun();
     const again = only(flow.submit(triggerItem('r', SECOND)));
     expect(again).to.include({ messageId: 'second', isDuplicate: false });
@@ -55,7 +55,7 @@ describe('workflow: a start by a client that the endpoint does not know', () => 
     expect(flow.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['second']);
   });
 
-  it('has the settings of the second trigger, and of the first what the second does not say', () => {
+  it('has the settings of the second trigger, and those of the first that the second does not name', () => {
     const flow = begun();
     flow.submit(triggerItem('r', SECOND));
     const { envelope } = flow.attempt('second');
@@ -77,14 +77,14 @@ describe('workflow: a start by a client that the endpoint does not know', () => 
     expect(flow.headersOf('r#1')).to.include({ 'X-Seen': '1' });
   });
 
-  it('heeds what the second trigger says', () => {
+  it('respects the options of the second trigger', () => {
     const flow = begun();
     const said = { retryDelay: '5', labels: ['second'], flowControl: { ...flowControl, key: 'g' }, timeoutSeconds: 3 };
     flow.submit(triggerItem('r', { ...SECOND, ...said }));
     expect(flow.attempt('second').envelope.settings).to.deep.include(said);
   });
 
-  it('is triggered again once, however often the endpoint does it', () => {
+  it('is triggered again once, for any number of repetitions by the endpoint', () => {
     const flow = begun();
     flow.submit(triggerItem('r', SECOND));
     flow.forgetNews();
@@ -105,7 +105,7 @@ describe('workflow: a start by a client that the endpoint does not know', () => 
     expect(flow.rebuilt().queue.digest()).to.equal(flow.queue.digest());
   });
 
-  it('gives back the payload once it is over', () => {
+  it('releases the payload when it has ended', () => {
     const flow = begun();
     flow.submit(triggerItem('r', SECOND));
     flow.deliver('r#0').deliver('second').finish('r');
@@ -114,20 +114,20 @@ describe('workflow: a start by a client that the endpoint does not know', () => 
     expect(flow.queue.shelf.contents.size).to.equal(0);
   });
 
-  it('is refused as over when the run is', () => {
+  it('is refused as over when the run has ended', () => {
     const flow = begun();
     flow.cancel('r');
     expect(flow.submit(triggerItem('r', SECOND))).to.deep.equal(OVER);
   });
 
-  it('is not triggered again by anybody else', () => {
+  it('is not triggered again by any other caller', () => {
     const flow = begun();
     const again = only(flow.submit(triggerItem('r', { ...SECOND, isByEndpoint: false })));
     expect(again).to.include({ messageId: 'r#0', isDuplicate: true });
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('of a run that the endpoint knows is a duplicate', () => {
+  it('is a duplicate for a run that the endpoint knows', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     expect(only(flow.submit(triggerItem('r', SECOND)))).to.include({ messageId: 'r#0', isDuplicate: true });
@@ -135,7 +135,7 @@ describe('workflow: a start by a client that the endpoint does not know', () => 
 });
 
 describe('workflow: a REST trigger', () => {
-  it('asks for an endpoint that is recent enough with its first delivery; later ones are as their messages say', () => {
+  it('requires a recent endpoint for its first delivery only', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { mark: REST });
     flow.deliver('r#0');

@@ -13,15 +13,15 @@ import {
   WorkflowSpec,
 } from '../../support/workflow-spec.js';
 
-/** A run whose first delivery is being made. */
+/** A run whose first delivery has started. */
 function begun(id = 'r'): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger(id);
   return flow.work().forgetNews();
 }
 
-describe('workflow: steps that are submitted', () => {
-  it('are appended and on their way in one event', () => {
+describe('workflow: submitted steps', () => {
+  it('are appended and delivered by one event', () => {
     const flow = begun();
     expect(published(flow.submit(entryItem('r', 1)))).to.deep.equal([
       {
@@ -42,7 +42,7 @@ describe('workflow: steps that are submitted', () => {
     });
   });
 
-  it('are delivered with all that was there before them, and nothing that came later', () => {
+  it('are delivered with all entries before them, and none after', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1));
     flow.submit(entryItem('r', 2, { maxRetries: 0 }));
@@ -79,7 +79,7 @@ describe('workflow: steps that are submitted', () => {
     expect(flow.rebuilt().pass(60_000).listOf('r#1')).to.deep.equal(['r#0', 'r#1']);
   });
 
-  it('are taken once: the first result wins, whatever the second says', () => {
+  it('are accepted once: the first result wins over a different second one', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1));
     flow.forgetNews();
@@ -90,14 +90,14 @@ describe('workflow: steps that are submitted', () => {
     expect(flow.news().filter((one) => one.startsWith('accepted'))).to.deep.equal([]);
   });
 
-  it('are answered alike when the same submission is asked again', () => {
+  it('get the same answer for a repeated submission', () => {
     const flow = begun();
     const first = flow.submit(entryItem('r', 1));
     expect(flow.submit(entryItem('r', 1))).to.deep.equal(first);
     expect(flow.entries('r')).to.have.length(2);
   });
 
-  it('are answered alike also when their run is over by then, and some of them were there before', () => {
+  it('get the same answer when their run has ended, also if some of them existed before', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1));
     const two = () => flow.submit(entryItem('r', 1, { id: 'again' }), entryItem('r', 2));
@@ -108,13 +108,13 @@ describe('workflow: steps that are submitted', () => {
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('are told apart by step and announced step', () => {
+  it('are identified by step and announced step', () => {
     const flow = begun();
     const reply = flow.submit(planItem('r', 1), planItem('r', 2), entryItem('r', 1), planItem('r', 1, { id: 'again' }));
     expect(published(reply).map(({ isDuplicate }) => isDuplicate)).to.deep.equal([false, false, false, true]);
   });
 
-  it('of one call are taken all or none', () => {
+  it('of one call are accepted all or none', () => {
     const flow = begun();
     flow.trigger('other');
     flow.cancel('other');
@@ -125,7 +125,7 @@ describe('workflow: steps that are submitted', () => {
     expect(flow.news()).to.deep.equal([]);
   });
 
-  it('are refused as over for runs that are over or were never there, and for nothing else', () => {
+  it('are refused as over only for ended or unknown runs', () => {
     const flow = begun();
     expect(flow.submit(entryItem('nobody', 1))).to.deep.equal(OVER);
     expect(flow.submit(callItem('nobody', 1))).to.deep.equal(OVER);
@@ -138,7 +138,7 @@ describe('workflow: steps that are submitted', () => {
     expect(flow.submit(entryItem('r', 1))).to.include({ reason: 'SUSPENDED' });
   });
 
-  it('sleep when they have a delay or an instant: they are there at once, their delivery waits', () => {
+  it('with a delay or an instant exist immediately, and their delivery waits', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1, { type: 'SleepFor', delaySeconds: 30 }));
     flow.submit(entryItem('r', 2, { type: 'SleepUntil', notBeforeMs: NOW_MS + 40_000 }));
@@ -157,7 +157,7 @@ describe('workflow: steps that are submitted', () => {
 });
 
 describe('workflow: parallel steps', () => {
-  it('are announced in the order of the call and delivered each by itself, after its own delay', () => {
+  it('are announced in the order of the call and delivered separately, each after its own delay', () => {
     const flow = begun();
     flow.submit(
       planItem('r', 1, { concurrent: 3 }),
@@ -173,7 +173,7 @@ describe('workflow: parallel steps', () => {
     expect(flow.listOf('r#p2')).to.deep.equal(['r#0', 'r#p1', 'r#p2']);
   });
 
-  it('of which two end together: exactly one delivery sees the whole group', () => {
+  it('of which two end together give exactly one delivery with the whole group', () => {
     const flow = begun();
     flow.submit(planItem('r', 1, { concurrent: 2 }), planItem('r', 2, { concurrent: 2 }));
     flow.submit(entryItem('r', 2, { concurrent: 2 }));
@@ -182,7 +182,7 @@ describe('workflow: parallel steps', () => {
     expect(flow.listOf('r#1')).to.deep.equal(['r#0', 'r#p1', 'r#p2', 'r#2', 'r#1']);
   });
 
-  it('mix announcements and results freely, and each delivery ends with its own entry', () => {
+  it('mix announcements and results in any order, and each delivery ends with its own entry', () => {
     const flow = begun();
     flow.submit(planItem('r', 1, { concurrent: 2 }), planItem('r', 2, { concurrent: 2 }));
     flow.deliver('r#p1');
@@ -193,7 +193,7 @@ describe('workflow: parallel steps', () => {
     expect(flow.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['r#0', 'r#p1', 'r#p2', 'r#1', 'r#2']);
   });
 
-  it('that fail take the group with them', () => {
+  it('that fail cancel the rest of their group', () => {
     const flow = begun();
     flow.submit(
       planItem('r', 1, { concurrent: 3 }),
@@ -214,8 +214,8 @@ describe('workflow: parallel steps', () => {
   });
 });
 
-describe('workflow: a run in pages', () => {
-  it('has as many entries to a page as fit, and one at least', () => {
+describe('workflow: GetRun by page', () => {
+  it('returns as many entries as fit, and at least one', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1, { body: '123456' }), entryItem('r', 2, { body: '123' }));
     const page = (from: number, maxBytes: number) => {

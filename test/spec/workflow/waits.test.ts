@@ -26,8 +26,8 @@ function waiters(flow: WorkflowSpec, eventId: string): readonly WaiterView[] {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-describe('workflow: waiting for an event', () => {
-  it('is listed with all others, the earliest deadline first, each on one page', () => {
+describe('workflow: Wait for an event', () => {
+  it('is listed by ListAllWaiters, earliest deadline first, each on one page', () => {
     const flow = begun('r', 's');
     flow.wait('r', 1, 'late', { seconds: 90 });
     flow.wait('s', 1, 'e');
@@ -44,7 +44,7 @@ describe('workflow: waiting for an event', () => {
     expect([shown(second), second.after]).to.deep.equal([['r 1 late'], undefined]);
   });
 
-  it('goes on with the event: the waiter leaves and the result comes in one turn', () => {
+  it('continues with the event: the waiter is removed and the result appended in one turn', () => {
     const flow = begun();
     expect(flow.wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal(['r waits for e']);
@@ -66,14 +66,14 @@ describe('workflow: waiting for an event', () => {
     expect(flow.listOf('n')).to.deep.equal(['r#0', 'n']);
   });
 
-  it('takes an empty event for one', () => {
+  it('accepts an empty event', () => {
     const flow = begun();
     flow.wait('r', 1, 'e');
     flow.notify('e', 'n', undefined, '');
     expect(flow.recordOf('n')).to.include({ out: '', waitTimeout: false });
   });
 
-  it('goes on without the event when its time is over', () => {
+  it('continues without the event after its timeout', () => {
     const flow = begun();
     flow.wait('r', 1, 'e', { seconds: 60 });
     flow.forgetNews().pass(59_999);
@@ -91,7 +91,7 @@ describe('workflow: waiting for an event', () => {
     });
   });
 
-  it('ends once: with the notify that came before the deadline was looked at, or with the deadline', () => {
+  it('ends once: by a notify before the deadline was handled, or by the deadline', () => {
     const first = begun();
     first.wait('r', 1, 'e', { seconds: 5 });
     first.queue.nowMs += 5000;
@@ -105,7 +105,7 @@ describe('workflow: waiting for an event', () => {
     expect(second.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['r#0', 'r#1']);
   });
 
-  it('ends with the first of two events; the second finds nobody, and is not kept', () => {
+  it('ends with the first of two events; the second finds no waiter and is not stored', () => {
     const flow = begun();
     flow.wait('r', 1, 'e');
     expect(notified(flow.notify('e', 'n'))).to.have.length(1);
@@ -114,7 +114,7 @@ describe('workflow: waiting for an event', () => {
     expect(flow.news()).to.deep.equal(['r waits for e']);
   });
 
-  it('that is asked again keeps its first waiter, and needs none when the result is there', () => {
+  it('that is repeated keeps its first waiter, and adds none if the result exists', () => {
     const flow = begun();
     flow.wait('r', 1, 'e', { seconds: 10 });
     flow.pass(5000).forgetNews();
@@ -126,7 +126,7 @@ describe('workflow: waiting for an event', () => {
     expect(waiters(flow, 'e')).to.deep.equal([]);
   });
 
-  it('is told to all runs that wait, each once', () => {
+  it('is notified in all waiting runs, once each', () => {
     const flow = begun('a', 'b', 'c');
     for (const id of ['a', 'b', 'c']) flow.wait(id, 1, id === 'c' ? 'other' : 'e');
     flow.wait('a', 2, 'e');
@@ -138,14 +138,14 @@ describe('workflow: waiting for an event', () => {
     expect(waiters(flow, 'other')).to.have.length(1);
   });
 
-  it('is told to hundreds in steps, and all the same to each once', () => {
+  it('is notified in hundreds of runs in steps, once each', () => {
     const flow = begun();
     for (let step = 1; step <= 450; step += 1) flow.wait('r', step, 'e');
     expect(notified(flow.notify('e', 'n'))).to.have.length(450);
     expect(flow.entries('r')).to.have.length(451);
   });
 
-  it('is told to few in one step when it is large: each has a copy of it', () => {
+  it('with a large event is notified for few waiters per step, because each has a copy', () => {
     const flow = begun();
     for (let step = 1; step <= 5; step += 1) flow.wait('r', step, 'e');
     const content = Buffer.alloc(600_000);
@@ -167,7 +167,7 @@ describe('workflow: waiting for an event', () => {
     expect(waiters(flow, 'e')).to.deep.equal([]);
   });
 
-  it('asked to be told twice by one and the same command, tells once', () => {
+  it('is notified once by a repeated command', () => {
     const flow = begun('a', 'b');
     flow.wait('a', 1, 'e');
     flow.wait('b', 1, 'e');
@@ -179,7 +179,7 @@ describe('workflow: waiting for an event', () => {
     expect(waiters(flow, 'e')).to.have.length(1);
   });
 
-  it('asked again after a crash between its steps, tells those that are left', () => {
+  it('is notified by a repetition after a crash between steps, for the remaining waiters', () => {
     const flow = begun();
     for (let step = 1; step <= 250; step += 1) flow.wait('r', step, 'e');
     flow.pass(1);
@@ -193,7 +193,7 @@ describe('workflow: waiting for an event', () => {
     expect(copy.entries('r')).to.have.length(251);
   });
 
-  it('is shown to those who ask who waits', () => {
+  it('is shown by ListWaiters', () => {
     const flow = begun();
     flow.wait('r', 1, 'e', { seconds: 60, timeoutBody: 'too late' });
     expect(waiters(flow, 'e')).to.deep.equal([
@@ -212,7 +212,7 @@ describe('workflow: waiting for an event', () => {
     expect(waiters(flow, 'nothing')).to.deep.equal([]);
   });
 
-  it('is refused as over for a run that is, and by number for a time that is too long', () => {
+  it('is refused as over for an ended run, and as TOO_MANY for a timeout that is too long', () => {
     const flow = begun();
     flow.queue.limit({ maxDelaySeconds: 3600 });
     expect(flow.wait('nobody', 1, 'e')).to.deep.equal(OVER);
@@ -220,7 +220,7 @@ describe('workflow: waiting for an event', () => {
     expect(flow.wait('r', 1, 'e', { seconds: 3600 })).to.deep.equal({ type: 'Done' });
   });
 
-  it('ends with its run: nobody is told, nothing times out', () => {
+  it('ends with its run, without an event or a timeout', () => {
     const flow = begun();
     flow.wait('r', 1, 'e');
     flow.finish('r');
@@ -232,7 +232,7 @@ describe('workflow: waiting for an event', () => {
     expect(flow.queue.engine.nextDueAtMs(flow.queue.context)).to.equal(undefined);
   });
 
-  it('goes on after a crash, and from a snapshot', () => {
+  it('continues after a crash, and from a snapshot', () => {
     const flow = begun('a', 'b');
     flow.wait('a', 1, 'e', { seconds: 60 });
     flow.wait('b', 1, 'e', { seconds: 30 });
@@ -243,7 +243,7 @@ describe('workflow: waiting for an event', () => {
     }
   });
 
-  it('times out also while the account is suspended; the result is delivered afterwards', () => {
+  it('times out while the account is suspended; the result is delivered afterwards', () => {
     const flow = begun();
     flow.wait('r', 1, 'e', { seconds: 30 });
     flow.queue.suspend();
@@ -254,7 +254,7 @@ describe('workflow: waiting for an event', () => {
     expect(flow.news()).to.deep.equal(['started r#1']);
   });
 
-  it('brings nothing for a step that has its result by then', () => {
+  it('adds no result to a step that already has one', () => {
     const flow = begun();
     flow.wait('r', 1, 'e', { seconds: 5, resultId: 'late' });
     flow.wait('r', 2, 'f', { seconds: 500 });

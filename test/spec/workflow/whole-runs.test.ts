@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MAX_RUN_ENTRIES } from '../../../src/domain/queue/runs/index.js';
+import { repetitions } from '../../support/depth.js';
 import { callsFor, ModelEndpoint, type ModelFunction, type ModelStep, stepsOf } from '../../support/model-endpoint.js';
 import { ENDPOINT, WorkflowSpec } from '../../support/workflow-spec.js';
 
@@ -11,7 +12,7 @@ const SLEEP: ModelStep = { kind: 'sleep', seconds: 5 };
 const WAIT: ModelStep = { kind: 'wait', eventId: 'nobody tells it', seconds: 30 };
 const invoke = (at: 1 | 2): ModelStep => ({ kind: 'invoke', url: URLS[at] });
 
-/** Steps of the function at `level`, which invokes none but those behind it. */
+/** Steps of the function at `level`, which invokes only functions of later levels. */
 function stepAt(level: number): fc.Arbitrary<ModelStep> {
   const plain = [
     fc.constant(RUN),
@@ -42,7 +43,7 @@ function functionsOf(...functions: ModelFunction[]): Record<string, ModelFunctio
   return Object.fromEntries(functions.map((one, at) => [URLS[at] as string, one]));
 }
 
-/** Every step of the function exactly once, and the list as it was built. */
+/** Every step of the function ran exactly once, and the list has the entries in the order of their creation. */
 function expectWhole(endpoint: ModelEndpoint, functions: Record<string, ModelFunction>, urlOf: (id: string) => string) {
   for (const [runId, list] of endpoint.finished) {
     const { all, announced } = stepsOf(functions[urlOf(runId)] ?? []);
@@ -93,7 +94,7 @@ describe('workflow: whole runs', () => {
     });
   }
 
-  it('of runs within runs: each is called as often as it has to be', () => {
+  it('of runs within runs: each endpoint is called as often as needed', () => {
     const functions = functionsOf([invoke(1), [invoke(1), invoke(2)], RUN], [RUN, invoke(2)], [CALL, WAIT]);
     const endpoint = new ModelEndpoint(functions, (count) => count - 1);
     const flow = new WorkflowSpec();
@@ -107,8 +108,7 @@ describe('workflow: whole runs', () => {
     expectWhole(endpoint, functions, (id) => all.get(id) as string);
   });
 
-  it('of any kind come to their end with as few calls of the endpoint as they need, in whatever order', function () {
-    this.timeout(60_000);
+  it('of any kind end with the least number of endpoint calls, in any order', () => {
     fc.assert(
       fc.property(worlds, ([first, second, third, choices]) => {
         const functions = functionsOf(first, second, third);
@@ -126,12 +126,11 @@ describe('workflow: whole runs', () => {
         expectWhole(endpoint, functions, (id) => all.get(id) as string);
         expect(flow.all('RunEnded').filter(({ state }) => state !== 'RUN_SUCCESS')).to.deep.equal([]);
       }),
-      { numRuns: 30 },
+      { numRuns: repetitions(30) },
     );
   });
 
-  it('come to the same end when answers are lost and owners die: each step counts once', function () {
-    this.timeout(60_000);
+  it('end equally when answers are lost and owners die: each step counts once', () => {
     fc.assert(
       fc.property(worlds, ([first, second, third, choices]) => {
         const functions = functionsOf(first, second, third);
@@ -154,7 +153,7 @@ describe('workflow: whole runs', () => {
         expect(events.filter(({ type }) => type === 'RunRestored')).to.deep.equal([]);
         for (const event of events) if (event.type === 'MessageRestored') expect(event.status).to.equal('delivered');
       }),
-      { numRuns: 30 },
+      { numRuns: repetitions(30) },
     );
   });
 

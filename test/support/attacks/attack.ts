@@ -3,7 +3,7 @@ import type { RespClient } from '../resp-client.js';
 import type { Attacker } from './attacker.js';
 
 export interface Attack {
-  /** Goes on from "an attack". */
+  /** The attack as a noun phrase: it follows "withstand an attack on memory,". */
   readonly title: string;
   /** Resolves once the attacker has done what it can. @throws when it was not refused, or was told nothing clear */
   run(attacker: Attacker): Promise<void>;

@@ -147,7 +147,7 @@ export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
 
   /** For the end of the suite. */
   function judgeTheEnd(): void {
-    it('has lost nothing that the second tenant published', async () => {
+    it('has delivered each message of the second tenant', async () => {
       await stand.steady.pause();
       await eventually(() => {
         const arrived = new Set(stand.sink.calls('/steady').map(({ body }) => body));

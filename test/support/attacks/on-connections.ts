@@ -18,7 +18,7 @@ const RESP_GUESSERS = 100;
 const addressOf = (at: number) => `127.0.${1 + (at % 50)}.1`;
 
 export const CROWD: Attack = {
-  title: 'of 10,000 connections that are silent, and then talk all at once',
+  title: '10,000 idle connections that send commands at the same moment',
   run: async (attacker) => {
     const connections: RudeConnection[] = [];
     while (connections.length < CONNECTIONS) {
@@ -36,7 +36,7 @@ export const CROWD: Attack = {
 };
 
 const UNREAD_NEWS: Attack = {
-  title: 'of 2,000 subscribers that do not read what somebody publishes',
+  title: '2,000 subscribers that never read their messages',
   run: async (attacker) => {
     for (let i = 0; i < SUBSCRIBERS; i += 1) {
       const connection = await attacker.rudeResp();
@@ -86,7 +86,7 @@ async function guessed(attacker: Attacker, first: number, count: number): Promis
 }
 
 export const GUESSES_OF_SECRETS: Attack = {
-  title: 'of 100,000 wrong passwords, from fifty addresses',
+  title: '100,000 wrong passwords from 50 addresses',
   run: async (attacker) => {
     let answered = 0;
     while (answered < GUESSES) {

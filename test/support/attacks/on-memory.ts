@@ -7,7 +7,7 @@ import { A_WHILE, type Attack, emptied, KV_REFUSALS, MIB, untilRefused } from '.
 const named = (at: number) => `${at}`.padEnd(MIB - 10, 'x');
 
 export const UNREAD_PIPELINES: Attack = {
-  title: 'of pipelines of 1,000 GETs of a megabyte, which are never read',
+  title: 'RESP pipelines of 1,000 GETs of a megabyte each, without reading a reply',
   run: async (attacker) => {
     expect((await attacker.rest(['SET', 'large', 'x'.repeat(MIB)])).status).to.equal(200);
     const pipeline = encodeCommand(['GET', 'large']).repeat(1000);
@@ -21,7 +21,7 @@ export const UNREAD_PIPELINES: Attack = {
 };
 
 const UNREAD_REST_PIPELINES: Attack = {
-  title: 'of the same over REST, by thirty at once',
+  title: '30 REST pipelines of 1,000 GETs of a megabyte each, without reading a response',
   run: async (attacker) => {
     expect((await attacker.rest(['SET', 'large', 'x'.repeat(MIB)])).status).to.equal(200);
     const body = JSON.stringify(Array.from({ length: 1000 }, () => ['GET', 'large']));
@@ -36,7 +36,7 @@ const UNREAD_REST_PIPELINES: Attack = {
 };
 
 export const LARGE_VALUES: Attack = {
-  title: 'of SETs of 500 KB, until they are refused',
+  title: 'SETs of 500 KB until the database refuses them',
   run: async (attacker) => {
     const value = 'x'.repeat(500_000);
     const refusal = await untilRefused(await attacker.resp(), 4000, (at) => ['SET', `key:${at}`, value]);
@@ -46,7 +46,7 @@ export const LARGE_VALUES: Attack = {
 };
 
 const LONG_WATCHES: Attack = {
-  title: 'of WATCHes of names of a megabyte',
+  title: 'WATCH with key names of a megabyte',
   run: async (attacker) => {
     const refusal = await untilRefused(await attacker.resp(), 1000, (at) => ['WATCH', named(at)]);
     expect(refusal).to.match(KV_REFUSALS);
@@ -54,7 +54,7 @@ const LONG_WATCHES: Attack = {
 };
 
 const LONG_CHANNELS: Attack = {
-  title: 'of SUBSCRIBEs to names of a megabyte',
+  title: 'SUBSCRIBE to channel names of a megabyte',
   run: async (attacker) => {
     const refusal = await untilRefused(await attacker.resp(), 1000, (at) => ['SUBSCRIBE', named(at)]);
     expect(refusal).to.match(KV_REFUSALS);
@@ -62,7 +62,7 @@ const LONG_CHANNELS: Attack = {
 };
 
 export const LARGE_TRANSACTIONS: Attack = {
-  title: 'of transactions of 60 MB on 30 connections',
+  title: 'transactions of 60 MB on 30 connections',
   run: async (attacker) => {
     const piece = encodeCommand(['SET', 'k', 'x'.repeat(6 * MIB)]);
     const connections = await Promise.all(Array.from({ length: 30 }, () => attacker.rudeResp()));
@@ -80,7 +80,7 @@ export const LARGE_TRANSACTIONS: Attack = {
 };
 
 export const ENDLESS_VALUES: Attack = {
-  title: 'of 300 values that never end',
+  title: '300 commands with a value that is never completed',
   run: async (attacker) => {
     const begun = '*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$9000000\r\n';
     const half = Buffer.alloc(3 * MIB, 'x');
@@ -93,7 +93,7 @@ export const ENDLESS_VALUES: Attack = {
 };
 
 const STRANGERS_BODIES: Attack = {
-  title: 'of bodies of 64 MiB from somebody without credentials',
+  title: 'request bodies of 64 MiB without credentials',
   run: async (attacker) => {
     const piece = Buffer.alloc(MIB, 'x');
     const places = { kv: '/', queue: '/v2/batch', mgmt: '/v2/kv/database' };

@@ -12,7 +12,7 @@ function expectClear(answers: readonly HttpAnswer[]): void {
 const many = (count: number, word: string) => Array.from({ length: count }, () => word);
 
 export const MANY_SOURCES: Attack = {
-  title: 'of SINTERs of a thousand sources with the token that only reads',
+  title: 'SINTER of 1,000 sources with the read-only token',
   run: async (attacker) => {
     const members = Array.from({ length: 10_000 }, (_, at) => `member:${at}`);
     expect((await attacker.rest(['SADD', 'set', ...members])).status).to.equal(200);
@@ -24,7 +24,7 @@ export const MANY_SOURCES: Attack = {
 };
 
 const LONG_SORT: Attack = {
-  title: 'of SORTs of 100,000 with 1,000 GETs each',
+  title: 'SORT of 100,000 elements with 1,000 GET patterns',
   run: async (attacker) => {
     const members = Array.from({ length: 100_000 }, (_, at) => at);
     expect((await attacker.rest(['RPUSH', 'list', ...members])).status).to.equal(200);
@@ -40,7 +40,7 @@ const LONG_SORT: Attack = {
 };
 
 export const LONG_COMMANDS: Attack = {
-  title: 'of the longest commands there are',
+  title: 'the commands with the longest execution: ZUNIONSTORE, BITOP, JSON.GET and MGET',
   run: async (attacker) => {
     const members = Array.from({ length: 20_000 }, (_, at) => `member:${at}`);
     const scored = members.flatMap((member, at) => [at, member]);
@@ -87,17 +87,17 @@ async function endedScripts(attacker: Attacker, scripts: readonly string[]): Pro
 }
 
 export const ENDLESS_SCRIPTS: Attack = {
-  title: 'of scripts that never end',
+  title: 'scripts that never end',
   run: (attacker) => endedScripts(attacker, [ENDLESS, ENDLESS]),
 };
 
 const GROWING_SCRIPTS: Attack = {
-  title: 'of scripts that grow',
+  title: 'scripts that allocate memory without end',
   run: (attacker) => endedScripts(attacker, [GROWING]),
 };
 
 const HELD_SCRIPTS: Attack = {
-  title: 'of scripts that never end, and that grow, where they cannot be interrupted',
+  title: 'scripts that never end or allocate without end, inside of pcall',
   run: (attacker) =>
     endedScripts(
       attacker,

@@ -33,7 +33,7 @@ const givenUp = (attacker: Attacker) =>
   });
 
 export const SILENT_HOST: Attack = {
-  title: 'of a flood of messages to a host that never answers',
+  title: 'many messages to a host that never responds',
   run: async (attacker) => {
     const silent = attacker.keeps(await RawDestination.listening(() => undefined));
     await flood(attacker, 40, () => ({ destination: silent.url() }));
@@ -44,7 +44,7 @@ export const SILENT_HOST: Attack = {
 
 /** The name server of the stand is silent; a name is asked for again at each try. */
 export const DEAD_NAMES: Attack = {
-  title: 'of a flood of messages to 2,000 names that no name server answers for',
+  title: 'many messages to 2,000 host names while the name server is silent',
   run: async (attacker) => {
     await flood(attacker, 20, (at) => ({ destination: `http://dead-${at}.example/` }));
   },
@@ -53,7 +53,7 @@ export const DEAD_NAMES: Attack = {
 
 /** With callbacks, since what nobody is told of is read for 64 KiB only. */
 export const ENDLESS_ANSWERS: Attack = {
-  title: 'of a flood of messages to hosts whose answers never end',
+  title: 'many messages to hosts with endless responses',
   run: async (attacker) => {
     const sicknesses = ['floods its body', 'floods headers', 'floods interim responses'] as const;
     const endless = await Promise.all(sicknesses.map((sickness) => SickDestination.that(sickness)));

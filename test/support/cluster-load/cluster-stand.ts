@@ -8,7 +8,7 @@ import {
   kvPartition,
   queuePartition,
   shardOf,
-} from '../../../src/messages/index.js';
+} from '../../../src/protocol/index.js';
 import { eventually } from '../eventually.js';
 import { FakeTime } from '../fake-time.js';
 import { freePort } from '../free-port.js';

@@ -196,12 +196,20 @@ async function starved(pid: number): Promise<void> {
 
 /** Others want all processors of the machine, for everything that runs on it. */
 async function busyMachine({ stand }: FaultParts): Promise<StruckFault> {
-  const idle = Array.from({ length: SPINNERS }, () =>
+  await withBusyLoops(SPINNERS, () => pause(CUT_OFF_MS));
+  return { shards: [...stand.owners().keys()] };
+}
+
+/** Takes the processors for as long as something is done. */
+export async function withBusyLoops<T>(count: number, act: () => Promise<T>): Promise<T> {
+  const loops = Array.from({ length: count }, () =>
     spawn('setpriv', ['--pdeathsig', 'KILL', 'sh', '-c', 'while :; do :; done'], { stdio: 'ignore' }),
   );
-  await pause(CUT_OFF_MS);
-  for (const spinner of idle) spinner.kill('SIGKILL');
-  return { shards: [...stand.owners().keys()] };
+  try {
+    return await act();
+  } finally {
+    for (const loop of loops) loop.kill('SIGKILL');
+  }
 }
 
 async function wrongClock({ stand, random }: FaultParts): Promise<StruckFault> {

@@ -2,15 +2,17 @@
  * Compare-and-set records in this process's memory. One instance is the server; every outcome is
  * definite. Revisions come from one counter, as in a bucket, so they grow over deletions too.
  */
-import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../../src/ports/index.js';
+import type { Clock, LeaseOutcome, LeaseRecord, LeaseStore } from '../../../src/ports/index.js';
 
 export class MemoryLeaseStore implements LeaseStore {
   private readonly records = new Map<string, LeaseRecord>();
   private lastRevision = 0;
 
+  constructor(private readonly clock: Pick<Clock, 'nowMs'> = { nowMs: () => 0 }) {}
+
   async get(key: string): Promise<LeaseRecord | undefined> {
     const record = this.records.get(key);
-    return record === undefined ? undefined : { value: new Uint8Array(record.value), revision: record.revision };
+    return record === undefined ? undefined : { ...record, value: new Uint8Array(record.value) };
   }
 
   async keys(prefix: string): Promise<string[]> {
@@ -31,7 +33,8 @@ export class MemoryLeaseStore implements LeaseStore {
 
   private store(key: string, value: Uint8Array): LeaseOutcome {
     this.lastRevision += 1;
-    this.records.set(key, { value: new Uint8Array(value), revision: this.lastRevision });
+    const storedAtMs = this.clock.nowMs();
+    this.records.set(key, { value: new Uint8Array(value), revision: this.lastRevision, storedAtMs });
     return { kind: 'stored', revision: this.lastRevision };
   }
 }

@@ -1,7 +1,7 @@
 /** The meter's log over a journal of one writer at a time: asks where the end is, and again when somebody was faster. */
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
-import { METER_SHARD } from '../../../src/messages/index.js';
 import type { Journal, JournalFollower, MeterLog, Subscription } from '../../../src/ports/index.js';
+import { METER_SHARD } from '../../../src/protocol/index.js';
 
 /** Writers of a test are few; more conflicts than this in a row are a mistake. */
 const MAX_TRIES = 100;

@@ -5,20 +5,20 @@ import type { CommandId } from '../../../src/kernel/index.js';
 const id = (text: string) => text as CommandId;
 
 describe('command memory', () => {
-  it('knows what was stored and nothing else', () => {
+  it('knows the commands that were stored, and no others', () => {
     const memory = new CommandMemory(1000);
     memory.add([id('a')], 5);
     expect([memory.has(id('a')), memory.has(id('b'))]).to.deep.equal([true, false]);
   });
 
-  it('forgets nothing because a clock jumped forward', () => {
+  it('keeps its ids when a clock jumps forward', () => {
     const memory = new CommandMemory(1000);
     memory.add([id('a')], 5);
     memory.add([id('b')], 3_600_000);
     expect(memory.has(id('a'))).to.equal(true);
   });
 
-  it('forgets what is old once there is much', () => {
+  it('forgets old ids once it holds many', () => {
     const memory = new CommandMemory(1000);
     memory.add([id('old')], 5);
     memory.add(
@@ -29,7 +29,7 @@ describe('command memory', () => {
     expect(memory.has(id('0'))).to.equal(true);
   });
 
-  it('takes over what a snapshot remembers', () => {
+  it('takes over the ids of a snapshot', () => {
     const memory = new CommandMemory(1000);
     memory.restore([[id('a'), 5]]);
     expect(memory.has(id('a'))).to.equal(true);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PartitionRemoval } from '../../../src/actors/kv-shard/index.js';
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
-import type { KvRequest } from '../../../src/messages/index.js';
+import type { KvRequest } from '../../../src/protocol/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { ManualTime } from '../../support/memory/index.js';
@@ -24,7 +24,7 @@ describe('removal of deleted data', () => {
     return { time, asked, removal: new PartitionRemoval({ gateway, timers: time, log: silentLog }) };
   }
 
-  it('empties every partition', async () => {
+  it('empties every partition of the database', async () => {
     const { asked, removal } = given(0);
     removal.remove(DATABASE, 2);
     await eventually(() => expect(asked).to.deep.equal([`FLUSHALL kv:${DATABASE}:0`, `FLUSHALL kv:${DATABASE}:1`]));
@@ -41,7 +41,7 @@ describe('removal of deleted data', () => {
     expect(asked).to.have.length(4);
   });
 
-  it('asks no more once it is stopped', async () => {
+  it('sends no more requests once it is stopped', async () => {
     const { time, asked, removal } = given(1000);
     removal.remove(DATABASE, 1);
     await eventually(() => expect(asked).to.have.length(1));

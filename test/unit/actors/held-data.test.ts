@@ -4,19 +4,19 @@ import { DATABASE_SHARE, HeldData } from '../../../src/actors/kv-shard/index.js'
 import { RESERVED_MEMORY } from '../../../src/actors/runtime/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
-import { kvPartition } from '../../../src/messages/index.js';
+import { kvPartition } from '../../../src/protocol/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
 import { ManualTime } from '../../support/memory/index.js';
 
 const LIMIT_BYTES = 100_000;
-/** Of which a key of one character leaves a value of `bytes`. */
+/** The bytes that a key of one character takes in addition to its value. */
 const OVERHEAD = KEY_OVERHEAD_BYTES + 1;
 
 function newEngine(): KvEngine {
   return new KvEngine({ bytes: (count) => new Uint8Array(count), float: () => 0 }, undefined as never);
 }
 
-describe('the data that a process holds', () => {
+describe('the data in the memory of a process', () => {
   let time: ManualTime;
   let loaded: (readonly [PartitionName, KvEngine])[];
   let held: HeldData;
@@ -40,7 +40,7 @@ describe('the data that a process holds', () => {
     return { id, engine };
   }
 
-  /** The partition holds just so much. */
+  /** The partition holds exactly this much. */
   function put(engine: KvEngine, bytes: number): void {
     engine.replay(['SET', 'k', 'x'.repeat(bytes - OVERHEAD)]);
   }
@@ -50,7 +50,7 @@ describe('the data that a process holds', () => {
     return before - engine.bounds.countedBytes;
   };
 
-  it('is as much of one database as its share, in all partitions together', () => {
+  it('is bounded for one database by its share, in all its partitions together', () => {
     const share = LIMIT_BYTES * DATABASE_SHARE;
     const [first, second] = [database('a', share - 1000), database('a', 500, 1)];
     room(second);
@@ -59,7 +59,7 @@ describe('the data that a process holds', () => {
     expect(room(second)).to.equal(-1);
   });
 
-  it('leaves what is reserved to databases that hold less than an even part', () => {
+  it('leaves the reserved part to databases below an even share', () => {
     const large = database('a', 60_000);
     const small = database('b', 30_001);
     room(small);
@@ -67,7 +67,7 @@ describe('the data that a process holds', () => {
     expect(room(small)).to.equal(LIMIT_BYTES - 90_001);
   });
 
-  it('counts what is stored already, however much it is, and lets nobody grow beyond the whole', () => {
+  it('counts stored data of any size, and refuses growth of every database above the whole', () => {
     const one = database('a', 70_000);
     const other = database('b', 45_000);
     room(one);
@@ -79,7 +79,7 @@ describe('the data that a process holds', () => {
     expect(room(other)).to.be.greaterThan(0);
   });
 
-  it('counts within a second what was put away, and what was loaded and not asked', async () => {
+  it('counts partitions that were passivated or loaded without a request within a second', async () => {
     const one = database('a', 10_000);
     room(one);
     loaded.splice(0);
@@ -91,7 +91,7 @@ describe('the data that a process holds', () => {
     expect(held.usedBytes, 'counted once').to.equal(5000);
   });
 
-  it('says once a minute that there is little room left', async () => {
+  it('is logged once a minute when little room is left', async () => {
     database('a', LIMIT_BYTES * (1 - RESERVED_MEMORY) + 1);
     await time.advance(59_000);
     expect(log.lines.filter(({ event }) => event === 'kv.memory-full')).to.have.length(1);
@@ -99,7 +99,7 @@ describe('the data that a process holds', () => {
     expect(log.lines.filter(({ event }) => event === 'kv.memory-full')).to.have.length(2);
   });
 
-  it('is a bound of the engine: growth is refused, and nothing else', () => {
+  it('is a bound of the engine: commands that grow data are refused, and no others', () => {
     const one = database('a', 1000);
     const { engine } = one;
     engine.bounds.processMaxBytes = 1000;

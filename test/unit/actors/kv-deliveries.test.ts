@@ -1,8 +1,8 @@
-/** What owners tell the processes of clients that listen. */
+/** The deliveries of owners to the processes of listening clients. */
 import { expect } from 'chai';
 import { KvDeliveries } from '../../../src/actors/kv-shard/index.js';
 import type { DatabaseId, SessionId } from '../../../src/kernel/index.js';
-import { type KvDelivery, kvPartition } from '../../../src/messages/index.js';
+import { type KvDelivery, kvPartition } from '../../../src/protocol/index.js';
 import { ManualTime, MemoryNetwork } from '../../support/memory/index.js';
 
 const DELIVERY: KvDelivery = {
@@ -11,7 +11,7 @@ const DELIVERY: KvDelivery = {
   events: [],
 };
 
-describe('what clients listen to', () => {
+describe('a delivery to listening clients', () => {
   const edge = 'node-edge' as SessionId;
   let time: ManualTime;
   let here: KvDeliveries;
@@ -28,7 +28,7 @@ describe('what clients listen to', () => {
 
   const hearHere = () => here.hear({ edge, receive: (delivery) => heard.push(delivery) });
 
-  it('is heard at once in the process of the owner, and once', async () => {
+  it('reaches the process of the owner synchronously, and once', async () => {
     hearHere();
     here.deliver(edge, DELIVERY);
     expect(heard).to.deep.equal([DELIVERY]);
@@ -36,14 +36,14 @@ describe('what clients listen to', () => {
     expect(heard).to.have.length(1);
   });
 
-  it('is heard over the bus in another process', async () => {
+  it('reaches another process over the bus', async () => {
     hearHere();
     there.deliver(edge, DELIVERY);
     await time.advance(10);
     expect(heard).to.deep.equal([DELIVERY]);
   });
 
-  it('is not heard any more by whoever has stopped', async () => {
+  it('does not reach a process that has stopped listening', async () => {
     hearHere().stop();
     here.deliver(edge, DELIVERY);
     there.deliver(edge, DELIVERY);

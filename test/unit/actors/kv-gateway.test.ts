@@ -5,8 +5,8 @@ import { encodeKvResponse } from '../../../src/codec/remote/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { ManualTime } from '../../support/memory/index.js';
 
-describe('the way to an owner in another process', () => {
-  /** Is it asked again, when an answer was lost, as if it had no effect? */
+describe('a command to an owner in another process', () => {
+  /** Whether a command is repeated after a lost answer. */
   async function mayRunAgain(...commands: string[][]): Promise<boolean> {
     const time = new ManualTime();
     let answer: boolean | undefined;
@@ -28,12 +28,12 @@ describe('the way to an owner in another process', () => {
     return answer as boolean;
   }
 
-  it('repeats what only reads', async () => {
+  it('is repeated when it only reads', async () => {
     expect(await mayRunAgain(['GET', 'k'])).to.equal(true);
     expect(await mayRunAgain(['HGETALL', 'h'], ['ZRANGE', 'z', '0', '-1'])).to.equal(true);
   });
 
-  it('repeats nothing that may write, scripts and functions among it', async () => {
+  it('is not repeated when it may write; scripts and functions count as writes', async () => {
     for (const words of [
       ['SET', 'k', 'v'],
       ['EVAL', "return redis.call('INCR', KEYS[1])", '1', 'k'],

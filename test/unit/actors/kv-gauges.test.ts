@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { type GaugedOwner, KvFold, KvGauges } from '../../../src/actors/kv-shard/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
-import { kvPartition } from '../../../src/messages/index.js';
 import type { KvGauge } from '../../../src/ports/index.js';
+import { kvPartition } from '../../../src/protocol/index.js';
 import { ManualTime } from '../../support/memory/index.js';
 import { timersOf } from '../../support/timers-of.js';
 
@@ -20,7 +20,7 @@ describe('the gauges of an owner', () => {
   let owned: (readonly [PartitionName, KvFold])[];
   let actor: { -readonly [Name in keyof GaugedOwner['actor']]: GaugedOwner['actor'][Name] };
   let told: unknown[][];
-  /** How much had been told when others were let in. */
+  /** How many gauges had been reported at each yield to the event loop. */
   let toldBefore: number[];
   let gauges: KvGauges;
 
@@ -57,7 +57,7 @@ describe('the gauges of an owner', () => {
 
   const sizeOf = (keys: number) => keys * (KEY_OVERHEAD_BYTES + 2);
 
-  it('tell a new partition at once, and changes every ten seconds, the last of them always', async () => {
+  it('report a new partition immediately, and changes every ten seconds, always including the last one', async () => {
     const { engine } = own(3);
     engine.replay(['SET', 'a', '1']);
     await time.advance(1000);
@@ -71,7 +71,7 @@ describe('the gauges of an owner', () => {
     ]);
   });
 
-  it('tell each look at a key once, also when the engine begins to count anew', async () => {
+  it('report each key lookup once, also after the counters of the engine were reset', async () => {
     const { keyspace } = own(0).engine;
     keyspace.peek('nothing');
     await time.advance(1000);
@@ -88,7 +88,7 @@ describe('the gauges of an owner', () => {
     ]);
   });
 
-  it('say nothing of a shard that is being loaded, and all of it at once when it serves', async () => {
+  it('report no shard that is loading, and all of it as soon as it serves', async () => {
     actor.state = 'replaying';
     const { engine } = own(0);
     engine.replay(['SET', 'a', '1']);
@@ -100,7 +100,7 @@ describe('the gauges of an owner', () => {
     expect(told).to.deep.equal([['size', 0, 2, sizeOf(2)]]);
   });
 
-  it('say nothing while another process may own the shard, also when they are stopped', async () => {
+  it('report no shard that another process may own, not even when they are stopped', async () => {
     own(0);
     actor.holdsLease = false;
     await time.advance(30_000);
@@ -108,14 +108,14 @@ describe('the gauges of an owner', () => {
     expect(told).to.deep.equal([]);
   });
 
-  it('tell of thousands of partitions some at a time', async () => {
+  it('report thousands of partitions in portions', async () => {
     for (let index = 0; index < 450; index += 1) own(index);
     await time.advance(1000);
     expect(toldBefore).to.deep.equal([200, 400]);
     expect(told).to.have.length(450);
   });
 
-  it('tell what is left when they are stopped, and nothing of partitions that are owned no more', async () => {
+  it('report the remaining changes when they are stopped, and no partition that is no longer owned', async () => {
     const fold = own(0);
     await time.advance(1000);
     fold.engine.keyspace.peek('nothing');

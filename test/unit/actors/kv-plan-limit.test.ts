@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import type { KvMode } from '../../../src/messages/index.js';
 import type { DataLimit } from '../../../src/ports/index.js';
+import type { KvMode } from '../../../src/protocol/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
 const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1', user: 'default' } as const;
 const NONE: DataLimit | undefined = undefined;
 
-describe('a partition whose plan bounds it', () => {
+describe('a partition at the data limit of its plan', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
   let version = 1;
@@ -42,7 +42,7 @@ describe('a partition whose plan bounds it', () => {
 
   const replyTo = async (line: string) => (await ask(line)).replies?.[0];
 
-  it('refuses growth, serves everything else, and says that the limit is reached', async () => {
+  it('refuses growth, serves all other commands, and reports that the limit is reached', async () => {
     expect(await replyTo('SET a 1'))
       .to.have.property('text')
       .that.includes('OOM');
@@ -52,7 +52,7 @@ describe('a partition whose plan bounds it', () => {
     expect(await replyTo('DEL there')).to.equal(1);
   });
 
-  it('says so as soon as it is beyond, before anything is refused', async () => {
+  it('reports the limit as soon as it is exceeded, before it refuses a command', async () => {
     limitTo({ maxBytes: 1000, isEvicting: false });
     await ask(`SET a ${'x'.repeat(500)}`);
     expect(reached).to.deep.equal([]);
@@ -60,20 +60,20 @@ describe('a partition whose plan bounds it', () => {
     expect(reached).to.have.length(1);
   });
 
-  it('runs nothing of a transaction that could make it grow', async () => {
+  it('executes no command of a transaction that could make it grow', async () => {
     const outcome = await ask(['DEL there', 'SET a 1'], 'transaction');
     expect(outcome).to.include({ isAborted: true, isFull: true });
     expect(reached).to.have.length(1);
     expect(await replyTo('GET there')).to.equal('x');
   });
 
-  it('refuses what scripts would let grow', async () => {
+  it('refuses writes of scripts that make it grow', async () => {
     const outcome = stand.ask(actor, { client: CLIENT, commands: [['EVAL', "return redis.call('SET','a','1')", '0']] });
     await stand.settle();
     expect(outcome.replies?.[0]).to.have.property('text').that.includes('OOM');
   });
 
-  it('keeps strings to the longest command, as it is now', async () => {
+  it('limits strings to the current longest command', async () => {
     limitTo(NONE);
     expect(await replyTo('APPEND there xxxxxxxxx')).to.equal(10);
     maxCommandBytes = 10;
@@ -86,7 +86,7 @@ describe('a partition whose plan bounds it', () => {
     expect(await replyTo('APPEND there x')).to.equal(11);
   });
 
-  it('obeys a changed limit with the next command', async () => {
+  it('applies a changed limit to the next command', async () => {
     limitTo({ maxBytes: 1_000_000, isEvicting: false });
     expect(await replyTo('SET a 1')).to.have.property('text', 'OK');
     limitTo({ maxBytes: 1, isEvicting: false });
@@ -97,7 +97,7 @@ describe('a partition whose plan bounds it', () => {
     expect(await replyTo('SET a 1')).to.have.property('text', 'OK');
   });
 
-  it('drops keys instead when it is to evict, journaled', async () => {
+  it('evicts keys instead when eviction is on, and journals that', async () => {
     limitTo({ maxBytes: 1, isEvicting: true });
     expect(await replyTo('SET a 1')).to.have.property('text', 'OK');
     expect(await replyTo('GET there')).to.equal(null);
@@ -109,7 +109,7 @@ describe('a partition whose plan bounds it', () => {
     expect(outcome.replies).to.deep.equal([1]);
   });
 
-  it('is bounded after its engine was made anew', async () => {
+  it('is bounded after its engine was rebuilt', async () => {
     const successor = await stand.serving();
     const outcome = stand.send(successor, 'SET b 2');
     await stand.settle();

@@ -3,20 +3,20 @@ import { KvFold, KvPlane, type KvPlanePorts } from '../../../src/actors/kv-shard
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId } from '../../../src/kernel/index.js';
-import { kvPartition } from '../../../src/messages/index.js';
 import { ROOMY } from '../../../src/ports/index.js';
+import { kvPartition } from '../../../src/protocol/index.js';
 import { NO_LISTENERS } from '../../support/no-listeners.js';
 import { timersOf } from '../../support/timers-of.js';
 
 const PARTITION = kvPartition('db-aaaaaaaaaaaaaaaa' as DatabaseId, 0);
 const ENTRIES = 1000;
-/** Of the clock below, so that a look at it is also the passing of time. */
+/** The time that each look at the clock below takes. */
 const MS_PER_LOOK = 0.01;
 
 type Steps = Parameters<KvPlane['restore']>[0];
 
 describe('the replay of a shard', () => {
-  it('lets others run between many entries of one command each', async () => {
+  it('yields to the event loop between many entries of one command each', async () => {
     let nowMs = 0;
     let breaths = 0;
     const plane = new KvPlane(

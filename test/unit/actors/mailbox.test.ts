@@ -19,7 +19,7 @@ function work(tenant: string, bytes = 10, commands = 1): Work {
   };
 }
 
-/** Takes works until none is left, each whole; names of their tenants in order. */
+/** Takes works until the mailbox is empty, each whole; the names of their tenants in order. */
 function order(mailbox: Mailbox<Work>): string {
   let tenants = '';
   for (let next = mailbox.next(); next !== undefined; next = mailbox.next()) {
@@ -30,7 +30,7 @@ function order(mailbox: Mailbox<Work>): string {
 }
 
 describe('mailbox', () => {
-  it('gives the works of one tenant back in the order they came', () => {
+  it('returns the works of one tenant in the order of arrival', () => {
     const mailbox = new Mailbox<Work>({ ...LIMITS, maxWorks: 10 });
     const works = [work('a', 1), work('a', 2), work('a', 3)];
     for (const item of works) mailbox.push(item);
@@ -42,14 +42,14 @@ describe('mailbox', () => {
     expect(taken).to.deep.equal(works);
   });
 
-  it('refuses one work past its count', () => {
+  it('refuses the first work above its count', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     for (const tenant of 'abcd') expect(mailbox.push(work(tenant, 1))).to.equal(true);
     expect(mailbox.push(work('e', 1))).to.equal(false);
     expect(mailbox.size).to.equal(LIMITS.maxWorks);
   });
 
-  it('refuses one byte past its bytes', () => {
+  it('refuses the first byte above its size', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     expect(mailbox.push(work('a', 60))).to.equal(true);
     expect(mailbox.push(work('b', 41))).to.equal(false);
@@ -57,7 +57,7 @@ describe('mailbox', () => {
     expect(mailbox.bytes).to.equal(100);
   });
 
-  it('has room for others when one tenant has three quarters of it', () => {
+  it('has room for others when one tenant holds three quarters of it', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     for (let i = 0; i < 3; i += 1) expect(mailbox.push(work('a', 1))).to.equal(true);
     expect(mailbox.push(work('a', 1)), 'works').to.equal(false);
@@ -69,7 +69,7 @@ describe('mailbox', () => {
     expect(mailbox.push(work('b', 25))).to.equal(true);
   });
 
-  it('lets a work that is larger than the bound in when nothing else waits', () => {
+  it('accepts a work larger than the bound when it is empty', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     expect(mailbox.push(work('a', 1000))).to.equal(true);
     expect(mailbox.push(work('b', 1))).to.equal(false);
@@ -83,7 +83,7 @@ describe('mailbox', () => {
     expect(mailbox.push(work('a', 100))).to.equal(true);
   });
 
-  it('gives a late tenant its share while another has much waiting', () => {
+  it('gives a late tenant its share while another has many works waiting', () => {
     const mailbox = new Mailbox<Work>({ maxWorks: 1000, maxBytes: 1e6, quantum: 128 });
     for (let i = 0; i < 100; i += 1) mailbox.push(work('a', 64));
     mailbox.push(work('b', 64));
@@ -91,7 +91,7 @@ describe('mailbox', () => {
     expect([...order(mailbox).slice(0, 6)].filter((tenant) => tenant === 'b')).to.have.length(2);
   });
 
-  it('shares by what work costs, not by how many works there are', () => {
+  it('shares by the cost of works, not by their number', () => {
     const mailbox = new Mailbox<Work>({ maxWorks: 1000, maxBytes: 1e7, quantum: 1000 });
     for (let i = 0; i < 50; i += 1) mailbox.push(work('a', 10_000));
     for (let i = 0; i < 50; i += 1) mailbox.push(work('b', 100));
@@ -99,7 +99,7 @@ describe('mailbox', () => {
     expect([...first].filter((tenant) => tenant === 'b').length).to.be.greaterThan(40);
   });
 
-  it('counts the milliseconds that works hold the loop: a tenant of long ones gets as many as one of short ones', () => {
+  it('counts the milliseconds that works hold the loop: a tenant with long works gets as many as one with short works', () => {
     const mailbox = new Mailbox<Work>({ maxWorks: 10_000, maxBytes: 1e7, quantum: 65_536 });
     const msOf = { long: 2, short: 0.05 };
     for (let i = 0; i < 100; i += 1) mailbox.push(work('long'));
@@ -114,7 +114,7 @@ describe('mailbox', () => {
     expect(spentMs.long).to.be.within(30, 50);
   });
 
-  it('lets who comes now and then go before one who has overdrawn its share', () => {
+  it('puts a tenant with rare works before one that has overdrawn its share', () => {
     const mailbox = new Mailbox<Work>({ maxWorks: 10_000, maxBytes: 1e7, quantum: 65_536 });
     const flood = work('flood');
     mailbox.push(flood);
@@ -128,7 +128,7 @@ describe('mailbox', () => {
     }
   });
 
-  it('keeps a work in front while it is not finished', () => {
+  it('keeps an unfinished work at the front', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     const long = work('a', 10, 1000);
     mailbox.push(long);
@@ -136,7 +136,7 @@ describe('mailbox', () => {
     expect(mailbox.next()).to.equal(long);
   });
 
-  it('takes out what has waited for too long behind a work of its tenant that is half done, and no more', () => {
+  it('removes works that waited too long for a half-done work of their tenant, and no others', () => {
     const mailbox = new Mailbox<Work>({ ...LIMITS, maxWorks: 10 });
     const long = { ...work('a'), isHalfway: true };
     const late = [work('a'), work('a')];
@@ -150,7 +150,7 @@ describe('mailbox', () => {
     expect([...mailbox.waiting()]).to.deep.equal([long, begun, fresh, ...others]);
   });
 
-  it('takes out the works that may not wait any longer and keeps the others in order', () => {
+  it('removes works past their waiting time and keeps the others in order', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     const works = [work('a'), work('b'), work('a')];
     for (const item of works) mailbox.push(item);

@@ -6,10 +6,10 @@ import { ManualTime } from '../../support/memory/index.js';
 
 const SHARD = 'KV_0' as ShardName;
 
-describe('what an edge knows of the clock of an owner', () => {
+describe('the clock of an owner as an edge knows it', () => {
   let time: ManualTime;
   let readings: OwnerReadings;
-  /** The owner's clock, which began long before and runs a little slower or faster. */
+  /** The clock of the owner, which started long before and runs slightly slower or faster. */
   const ownersMs = (rate: number) => 1_000_000 + time.monotonicMs() * rate;
 
   beforeEach(() => {
@@ -17,7 +17,7 @@ describe('what an edge knows of the clock of an owner', () => {
     readings = new OwnerReadings(time);
   });
 
-  it('is nothing at first, and after a long silence', async () => {
+  it('is unknown at first, and after a long silence', async () => {
     expect(readings.onOwnersClock(SHARD, 100)).to.equal(undefined);
     readings.hear(SHARD, { epoch: 3, atMs: ownersMs(1) });
     expect(readings.onOwnersClock(SHARD, 100)?.epoch).to.equal(3);
@@ -25,7 +25,7 @@ describe('what an edge knows of the clock of an owner', () => {
     expect(readings.onOwnersClock(SHARD, 100)).to.equal(undefined);
   });
 
-  it('never lets a deadline pass there later than here, whatever the delays and the drift', async () => {
+  it('never lets a deadline pass at the owner later than at the edge, for any delay and drift', async () => {
     let state = 7;
     const random = () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -47,7 +47,7 @@ describe('what an edge knows of the clock of an owner', () => {
     }
   });
 
-  it('keeps the best of what it heard: an answer that took long does not cut deadlines short', async () => {
+  it('is taken from the quickest answer: a slow answer does not shorten deadlines', async () => {
     readings.hear(SHARD, { epoch: 3, atMs: 5000 });
     const late = { epoch: 3, atMs: 5000 + time.monotonicMs() };
     await time.advance(900);
@@ -55,7 +55,7 @@ describe('what an edge knows of the clock of an owner', () => {
     expect(readings.onOwnersClock(SHARD, 1000)?.atMs).to.be.within(5900, 6000);
   });
 
-  it('is of the newest owner: one that was replaced is not listened to', () => {
+  it('is that of the newest owner: readings of a replaced owner are ignored', () => {
     readings.hear(SHARD, { epoch: 4, atMs: 10 });
     readings.hear(SHARD, { epoch: 3, atMs: 99_999 });
     expect(readings.onOwnersClock(SHARD, 100)?.epoch).to.equal(4);

@@ -1,4 +1,4 @@
-/** When a shard is snapshotted, and when what is kept of its past is decided anew. Proves SNP1–SNP3. */
+/** The times of snapshots and of retention decisions for a shard. Proves SNP1–SNP3. */
 import { expect } from 'chai';
 import { type RuntimeMetrics, type ShardActor, Snapshotter, type Work } from '../../../src/actors/runtime/index.js';
 import type { ChainHead } from '../../../src/journal/index.js';
@@ -11,7 +11,7 @@ const SHARD = 'KV_0' as ShardName;
 const HOUR_MS = 3_600_000;
 const POLICY = { entries: 100, bytes: 1e9, idleMs: 600_000, retainMs: HOUR_MS, retryMs: 1000 };
 
-/** A snapshotter over ports that note what they are asked, in order, and may be told to fail. */
+/** A snapshotter over ports that record their calls in order, and can be made to fail. */
 class Stand {
   readonly time = new ManualTime();
   readonly calls: string[] = [];
@@ -58,7 +58,7 @@ class Stand {
     'cluster',
   );
 
-  /** It watches a shard with something to snapshot, and it is time to. */
+  /** It watches a shard with new entries, and a snapshot is due. */
   async begin(): Promise<void> {
     this.snapshotter.watch(this.actor);
     this.snapshotter.start();
@@ -71,8 +71,8 @@ class Stand {
   }
 }
 
-describe('snapshots of a shard that nobody writes to any more', () => {
-  it('are looked at again, and its history is let go of without another snapshot or entry', async () => {
+describe('snapshots of an idle shard', () => {
+  it('are checked again, and old history is removed without another snapshot or entry', async () => {
     const stand = new Stand();
     const { time, jobs, named, cuts } = stand;
     await stand.begin();
@@ -96,7 +96,7 @@ describe('a snapshot of a shard', () => {
 
   const STEPS = ['compact', 'append', 'tell', 'purge'];
   for (const [at, step] of STEPS.entries()) {
-    it(`lets go of nothing while it is at “${step}” (SNP1)`, async () => {
+    it(`removes no history while it is at “${step}” (SNP1)`, async () => {
       let goOn = () => {};
       stand.before = (call) => {
         if (call !== step) return;
@@ -112,7 +112,7 @@ describe('a snapshot of a shard', () => {
       expect([stand.calls, stand.cuts]).to.deep.equal([STEPS, [1]]);
     });
 
-    it(`that fails at “${step}” has changed nothing, and is made anew after a pause (SNP2)`, async () => {
+    it(`that fails at “${step}” has changed no data, and is made again after a pause (SNP2)`, async () => {
       stand.before = (call) => {
         if (call === step) throw new MillraceError('JOURNAL_UNAVAILABLE', 'on purpose');
       };

@@ -5,7 +5,7 @@ import { MillraceError } from '../../../src/kernel/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
 import { ManualTime } from '../../support/memory/index.js';
 
-describe('a start that waits for what is not there yet', () => {
+describe('a start that waits for a dependency', () => {
   let time: ManualTime;
   let log: MemoryLog;
   let awaited: AwaitedStart;
@@ -25,7 +25,7 @@ describe('a start that waits for what is not there yet', () => {
   const silent = () => new MillraceError('JOURNAL_UNAVAILABLE', 'no NATS server at a:1');
   const told = () => log.lines.filter(({ event }) => event === 'process.waiting');
 
-  it('is tried again until it succeeds, and says a line a second what for', async () => {
+  it('is tried again until it succeeds, and logs the reason once a second', async () => {
     const outcome = awaited.begin(failing(Array.from({ length: 14 }, silent)), stopping.signal);
     await time.advance(3_000);
     expect(told().map(({ fields }) => fields)).to.deep.equal(Array(3).fill({ for: 'no NATS server at a:1' }));
@@ -36,13 +36,13 @@ describe('a start that waits for what is not there yet', () => {
     expect(told().length).to.be.at.most(4);
   });
 
-  it('says nothing when there is nothing to wait for', async () => {
+  it('logs no line when it succeeds immediately', async () => {
     expect(await awaited.begin(failing([]), stopping.signal)).to.equal('started');
     await time.advance(2_000);
     expect(told()).to.deep.equal([]);
   });
 
-  it('ends at once with what no wait mends', async () => {
+  it('ends immediately with an error that waiting cannot fix', async () => {
     for (const code of ['BAD_CONFIG', 'JOURNAL_DAMAGED', 'CONFLICT'] as const) {
       const outcome = awaited
         .begin(failing([new MillraceError(code, 'no')]), stopping.signal)
@@ -51,7 +51,7 @@ describe('a start that waits for what is not there yet', () => {
     }
   });
 
-  it('ends when it is asked to', async () => {
+  it('ends when it is aborted', async () => {
     const asked = new AbortController();
     const outcome = awaited
       .begin(failing(Array.from({ length: 100 }, silent)), asked.signal)

@@ -26,11 +26,11 @@ describe('disk watch', () => {
 
   afterEach(() => watch.stop());
 
-  it('has room as long as the reserve is whole', () => {
+  it('has room as long as the whole reserve is free', () => {
     expect(watch.isFull()).to.equal(false);
   });
 
-  it('is full one byte below the reserve, and says so once', async () => {
+  it('is full one byte below the reserve, and logs that once', async () => {
     free = 999;
     await time.advance(500);
     expect(watch.isFull()).to.equal(true);
@@ -49,7 +49,7 @@ describe('disk watch', () => {
     expect(events).to.deep.equal(['storage.full', 'storage.has-room']);
   });
 
-  it('keeps its opinion when it cannot look, and complains once', async () => {
+  it('keeps its last result when the file system cannot be read, and logs that once', async () => {
     free = 999;
     await time.advance(500);
     free = new Error('no such file system');
@@ -58,7 +58,7 @@ describe('disk watch', () => {
     expect(events).to.deep.equal(['storage.full', 'storage.unknown']);
   });
 
-  it('looks at a real file system', async () => {
+  it('reads a real file system', async () => {
     const real = new DiskWatch({ directory: '.', reserveBytes: 1, timers: time, log });
     await real.start();
     expect(real.isFull()).to.equal(false);

@@ -5,12 +5,12 @@ import { JsonLog, NodeTimers, PromMetrics, SystemClock } from '../../../src/adap
 import { isMillraceError } from '../../../src/kernel/index.js';
 import { timersOf } from '../../support/timers-of.js';
 
-describe('health', () => {
+describe('the monitoring server', () => {
   type Checks = Parameters<typeof startHealthServer>[0]['checks'];
   let server: HealthServer;
   let checks: Checks;
   let lines: string[];
-  /** Stands for the bound on waiting for the checks. */
+  /** The bound on the wait for the checks. */
   let waitMs: number;
   const real = new NodeTimers();
 
@@ -33,7 +33,7 @@ describe('health', () => {
 
   beforeEach(async () => {
     lines = [];
-    waitMs = 2_000;
+    waitMs = 60_000;
     checks = () => ({ journal: { ok: true } });
     server = await start();
   });
@@ -41,14 +41,14 @@ describe('health', () => {
 
   const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
 
-  it('is alive when it answers', async () => {
+  it('GET /livez answers 200', async () => {
     const response = await get('/livez');
     expect(response.status).to.equal(200);
     expect(response.headers.get('cache-control')).to.equal('no-store');
     expect(await response.json()).to.deep.equal({ status: 'ok' });
   });
 
-  it('shows its metrics to whoever has the token, where there is one, and its health to everybody', async () => {
+  it('GET /metrics requires the token where one is set, and the health paths do not', async () => {
     await server.close();
     server = await start(0, 'for-the-scraper');
     const ask = (path: string, authorization?: string) =>
@@ -69,13 +69,13 @@ describe('health', () => {
     expect((await ask('/readyz')).status).to.equal(200);
   });
 
-  it('is ready when every check is', async () => {
+  it('GET /readyz answers 200 when every check is ok', async () => {
     const response = await get('/readyz');
     expect(response.status).to.equal(200);
     expect(await response.json()).to.deep.equal({ status: 'ready', checks: { journal: { ok: true } } });
   });
 
-  it('can take requests while something that only others need is not ready', async () => {
+  it('GET /readyz/edge answers 200 while a check that only other roles need is not ok', async () => {
     checks = () => ({ control: { ok: true }, shards: { ok: false, detail: 'KV_2 is loading' } });
     expect((await get('/readyz')).status).to.equal(503);
     const response = await get('/readyz/edge');
@@ -83,14 +83,14 @@ describe('health', () => {
     expect(await response.json()).to.deep.equal({ status: 'ready', checks: { control: { ok: true } } });
   });
 
-  it('can take no requests while one of the checks for that is not well, or none is there', async () => {
+  it('GET /readyz/edge answers 503 while one of its checks is not ok or missing', async () => {
     checks = () => ({ control: { ok: false, detail: 'nothing heard' }, shards: { ok: true } });
     expect((await get('/readyz/edge')).status).to.equal(503);
     checks = () => ({ shards: { ok: true } });
     expect((await get('/readyz/edge')).status).to.equal(503);
   });
 
-  it('is not ready when one check is not, and shows which', async () => {
+  it('GET /readyz answers 503 and names the check that is not ok', async () => {
     checks = async () => ({ journal: { ok: true }, shards: { ok: false, detail: 'KV_2 is loading' } });
     const response = await get('/readyz');
     expect(response.status).to.equal(503);
@@ -100,7 +100,7 @@ describe('health', () => {
     });
   });
 
-  it('is not ready when the checks fail, and only the log says why', async () => {
+  it('GET /readyz answers 503 when the checks throw, and only the log has the reason', async () => {
     checks = () => {
       throw new Error('the reason');
     };
@@ -110,7 +110,7 @@ describe('health', () => {
     expect(lines.join('')).to.include('"event":"health.checks_failed","error":"the reason"');
   });
 
-  it('is not ready when the checks do not answer', async () => {
+  it('GET /readyz answers 503 when the checks do not answer in time', async () => {
     waitMs = 5;
     checks = () => new Promise(() => undefined);
     const response = await get('/readyz');
@@ -118,13 +118,13 @@ describe('health', () => {
     expect(await response.json()).to.deep.include({ status: 'not ready' });
   });
 
-  it('shows the metrics in the text format', async () => {
+  it('GET /metrics answers in the text format', async () => {
     const response = await get('/metrics');
     expect(response.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
     expect(await response.text()).to.include('\nmillrace_entries_appended_total 7\n');
   });
 
-  it('has nothing else, and answers no other methods', async () => {
+  it('answers other paths with 404 and other methods with 405', async () => {
     expect((await get('/')).status).to.equal(404);
     expect((await get('/livez', 'POST')).status).to.equal(405);
     expect((await get('/livez', 'HEAD')).status).to.equal(200);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Lifetime } from '../../../src/adapters/node/lifetime.js';
 
 describe('the lifetime of a process', () => {
-  it('ends what was started last first, each after the other has ended', async () => {
+  it('stops the parts in reverse order of their start, one after the other', async () => {
     const life = new Lifetime();
     const told: string[] = [];
     const part = (name: string) => ({
@@ -21,7 +21,7 @@ describe('the lifetime of a process', () => {
     expect(told).to.deep.equal(['journal starts', 'face starts', 'ends: true', 'face stops', 'journal stops']);
   });
 
-  it('says that it is about to end, and goes on while others notice, for a third of its time at most', async () => {
+  it('announces its end, and keeps serving for at most a third of its time while others notice', async () => {
     const told: unknown[] = [];
     const timers = { pause: async (ms: number) => void told.push(ms) };
     for (const drainNoticeMs of [3000, 5000, 0]) {
@@ -34,7 +34,7 @@ describe('the lifetime of a process', () => {
     expect(told).to.deep.equal(['leaves', 3000, 'ends', 'leaves', 3333, 'ends', 'ends']);
   });
 
-  it('closes those with a bound together, before anything that they stand on', async () => {
+  it('closes the endpoints together within a bound, before the parts that they depend on', async () => {
     const life = new Lifetime();
     const told: string[] = [];
     const faces = ['kv', 'queue'].map((name) => ({
@@ -51,7 +51,7 @@ describe('the lifetime of a process', () => {
     expect(told).to.deep.equal([...begun, 'kv ends', 'queue ends', 'the journal ends']);
   });
 
-  it('does not stop what could not be started, and stops nothing twice', async () => {
+  it('does not stop a part that failed to start, and stops no part twice', async () => {
     const life = new Lifetime();
     let stops = 0;
     const stop = () => {

@@ -12,14 +12,14 @@ function stand() {
   return { time, lines: inner.lines, log: new LimitedLog(inner, time) };
 }
 
-describe('the log of what strangers can cause', () => {
-  it('has the first line of an event at once, with its fields', () => {
+describe('the log of events that strangers can cause', () => {
+  it('has the first line of an event immediately, with its fields', () => {
     const { log, lines } = stand();
     log.warn('kv.request.refused', { code: 'CONTROL_STALE' });
     expect(lines).to.deep.equal([{ level: 'warn', event: 'kv.request.refused', fields: { code: 'CONTROL_STALE' } }]);
   });
 
-  it('has the last of a minute when it is over, and how many are not there', async () => {
+  it('has the latest line of a minute at the end of the minute, with the number of omitted lines', async () => {
     const { log, lines, time } = stand();
     for (let i = 0; i < 1000; i += 1) log.info('cut', { client: i });
     expect(lines).to.have.lengthOf(1);
@@ -29,7 +29,7 @@ describe('the log of what strangers can cause', () => {
     expect(lines.slice(1)).to.deep.equal([{ level: 'info', event: 'cut', fields: { client: 999, leftOut: 998 } }]);
   });
 
-  it('has one line a minute for as long as it goes on, and the next at once after a minute of silence', async () => {
+  it('has one line a minute while the event continues, and the next one immediately after a minute of silence', async () => {
     const { log, lines, time } = stand();
     for (let minute = 0; minute < 3; minute += 1) {
       for (let i = 0; i < 10; i += 1) log.info('cut');
@@ -41,7 +41,7 @@ describe('the log of what strangers can cause', () => {
     expect(lines).to.have.lengthOf(5);
   });
 
-  it('counts each event for itself, whatever its level and whichever log it came from', () => {
+  it('counts each event separately, for all levels and derived logs together', () => {
     const { log, lines } = stand();
     const other = log.with({ face: 'kv' });
     log.debug('one');

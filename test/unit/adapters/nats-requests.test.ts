@@ -1,6 +1,10 @@
-/** Requests to NATS, leases and objects, over a connection that is answered by hand. Proves LK3, LK4, LK5, RI1, JL1, JL2, JO1. */
+/**
+ * Requests to NATS, leases and objects, over a connection with answers of the test. Proves LK3, LK4, LK5, RI1, JL1,
+ * JL2, JO1.
+ */
 import { expect } from 'chai';
 import type { NatsConnections } from '../../../src/adapters/nats/index.js';
+import { JetStreamApi } from '../../../src/adapters/nats/jetstream-api.js';
 import { JetStreamLeaseStore } from '../../../src/adapters/nats/jetstream-lease-store.js';
 import { JetStreamObjectStore } from '../../../src/adapters/nats/jetstream-object-store.js';
 import { Names } from '../../../src/adapters/nats/subjects.js';
@@ -12,6 +16,28 @@ const NOBODY = 503;
 const turns = async (count = 20) => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
+
+describe('a request about a stream without a leader', () => {
+  const ANSWER = { config: {}, created: '2026-01-01T00:00:00Z', state: {} };
+
+  it('is repeated every second, and the first answer to any of the tries counts', async () => {
+    for (const answered of [1, 2]) {
+      const nats = new ScriptedNats();
+      const found = new JetStreamApi(nats.link, 5000).findStream('KV_0');
+      await eventually(() => expect(nats.sent).to.have.length(3), { timeoutMs: 3000 });
+      nats.sent[answered]?.answer(ANSWER);
+      expect(await found).to.deep.equal(ANSWER);
+    }
+  });
+
+  it('is sent once where it is answered, and a refusal is returned as such', async () => {
+    const nats = new ScriptedNats();
+    const found = new JetStreamApi(nats.link).findStream('KV_0');
+    nats.sent[0]?.answer({ error: { code: 404, err_code: 10059, description: 'stream not found' } });
+    expect(await found).to.equal(undefined);
+    expect(nats.sent).to.have.length(1);
+  });
+});
 
 describe('a request to NATS', () => {
   let nats: ScriptedNats;
@@ -25,7 +51,7 @@ describe('a request to NATS', () => {
       (failure: { kind: string }) => failure.kind,
     );
 
-  it('is sent once, whether it is answered, refused, lost or not in time (LK3, RI1)', async () => {
+  it('is sent once, also when it is refused, lost or timed out (LK3, RI1)', async () => {
     const answered = request();
     nats.sent[0]?.answer('yes');
     expect(await answered).to.equal('answered yes');
@@ -42,7 +68,7 @@ describe('a request to NATS', () => {
     expect(nats.sent.map(({ subject }) => subject)).to.deep.equal(Array.from({ length: 4 }, () => 'subject'));
   });
 
-  it('that nobody answered has the server asked for a sign of life, and left when it gives none (LK4)', async () => {
+  it('that times out triggers a ping of the server, and a reconnect when the ping is not answered (LK4)', async () => {
     expect(await request(1)).to.equal('timed-out');
     await turns();
     expect(nats.reconnects).to.equal(0);
@@ -51,12 +77,12 @@ describe('a request to NATS', () => {
     await eventually(() => expect(nats.reconnects).to.equal(1));
   });
 
-  it('goes to another server from one that says it is about to end (LK5)', async () => {
+  it('goes to another server when its server announces its shutdown (LK5)', async () => {
     await nats.status('ldm');
     expect(nats.reconnects).to.equal(1);
   });
 
-  it('takes one answer; what comes later is dropped, and is nobody else’s (RI1)', async () => {
+  it('accepts one answer; later ones are dropped, and never answer another request (RI1)', async () => {
     const late = request(1);
     expect(await late).to.equal('timed-out');
     const next = request();
@@ -81,20 +107,20 @@ describe('a lease in a bucket', () => {
   const refusal = (code: number, description = 'no') => ({ error: { code: 400, err_code: code, description } });
   const ANSWERS: readonly [string, (sent: Sent) => unknown, string][] = [
     ['stored', (sent) => sent.answer({ stream: 'KV_a_leases', seq: 8 }), 'stored'],
-    ['another was faster', (sent) => sent.answer(refusal(10071, 'wrong last sequence: 9')), 'conflict'],
+    ['another change was first', (sent) => sent.answer(refusal(10071, 'wrong last sequence: 9')), 'conflict'],
     ['another change is in flight', (sent) => sent.answer(refusal(10164)), 'unknown'],
     ['the store is full', (sent) => sent.answer(refusal(10023)), 'unknown'],
-    ['a mistake of ours', (sent) => sent.answer(refusal(10060)), 'unknown'],
+    ['an error in the request', (sent) => sent.answer(refusal(10060)), 'unknown'],
     ['the store failed', (sent) => sent.answer(refusal(10077, 'input/output error')), 'unknown'],
-    ['a code that nobody knows', (sent) => sent.answer(refusal(99_999)), 'unknown'],
-    ['no text of ours', (sent) => sent.answer('not json'), 'unknown'],
+    ['an unknown code', (sent) => sent.answer(refusal(99_999)), 'unknown'],
+    ['an unreadable text', (sent) => sent.answer('not json'), 'unknown'],
     ['another stream', (sent) => sent.answer({ stream: 'KV_other', seq: 8 }), 'unknown'],
     ['no number', (sent) => sent.answer({ stream: 'KV_a_leases' }), 'unknown'],
-    ['nobody is there', (sent) => sent.answer('', NOBODY), 'unknown'],
+    ['no responder', (sent) => sent.answer('', NOBODY), 'unknown'],
     ['the connection is lost', () => nats.status('disconnect'), 'unknown'],
   ];
-  for (const [what, answer, expected] of ANSWERS) {
-    it(`is changed by one conditional publish, and is ${expected} when the answer is: ${what} (JL1, JL2)`, async () => {
+  for (const [reply, answer, expected] of ANSWERS) {
+    it(`is changed by one conditional publish, and is ${expected} when the answer is: ${reply} (JL1, JL2)`, async () => {
       nats.onSent = (sent) => setImmediate(() => answer(sent));
       const outcome = await leases.update('shard.KV_0', Buffer.from('mine'), 7);
       expect(outcome.kind).to.equal(expected);
@@ -109,7 +135,7 @@ describe('a lease in a bucket', () => {
     });
   }
 
-  it('is made only where there is none (JL1)', async () => {
+  it('is created only where there is none (JL1)', async () => {
     nats.onSent = (sent) => setImmediate(() => sent.answer({ stream: 'KV_a_leases', seq: 1 }));
     expect(await leases.create('k', Buffer.from('v'))).to.deep.equal({ kind: 'stored', revision: 1 });
     expect(nats.sent.map(({ headers }) => headers['Nats-Expected-Last-Subject-Sequence'])).to.deep.equal(['0']);
@@ -134,7 +160,7 @@ describe('an object in pieces', () => {
   });
   const stored = (seq: number) => ({ stream: 'OBJ_a_snapshots', seq });
 
-  it('is described after the last of them is stored, and not before (JO1)', async () => {
+  it('is described after its last piece is stored, and not before (JO1)', async () => {
     const put = objects.put('name', new Uint8Array(20 * PIECE_BYTES + 1));
     await eventually(() => expect(nats.to(CHUNK)).to.have.length(16));
     for (const [at, sent] of nats.to(CHUNK).slice(0, 15).entries()) sent.answer(stored(at + 1));
@@ -153,7 +179,7 @@ describe('an object in pieces', () => {
     await put;
   });
 
-  it('is never described when one of them was not stored (JO1)', async () => {
+  it('is never described when one of its pieces was not stored (JO1)', async () => {
     const put = objects.put('name', new Uint8Array(3 * PIECE_BYTES)).catch((error: unknown) => error);
     await eventually(() => expect(nats.to(CHUNK)).to.have.length(3));
     const [first, second, third] = nats.to(CHUNK);

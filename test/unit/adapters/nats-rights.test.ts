@@ -8,10 +8,10 @@ import { NATS_USERS, Names } from '../../../src/adapters/nats/subjects.js';
 
 const COUNTS = { kvShards: 2, queueShards: 2 };
 
-describe('the rights of users of the nats-servers', () => {
+describe('the rights of NATS users', () => {
   const names = new Names('');
 
-  it('give every topic to who speaks on it and to who listens, and none to the system account (NRI4)', () => {
+  it('allow every topic to its publishers and subscribers, and none to the system account (NRI4)', () => {
     for (const kind of ['command', 'session', 'edge', 'heartbeat', 'query', 'search', 'access', 'notice'] as const) {
       for (const side of ['publish', 'subscribe'] as const) {
         const having = NATS_USERS.filter((user) => rightsOf(user, names, COUNTS)[side].includes(names.allTopics(kind)));
@@ -21,7 +21,7 @@ describe('the rights of users of the nats-servers', () => {
     }
   });
 
-  it('let owners alone append to journals, and name each of them (NRI1)', () => {
+  it('let owners alone append to journals, and name each journal (NRI1)', () => {
     const appending = (log: string) =>
       NATS_USERS.filter((user) => rightsOf(user, names, COUNTS).publish.includes(`millrace.log.${log}`));
     expect(appending('KV_1')).to.deep.equal(['owner', 'process']);
@@ -32,7 +32,7 @@ describe('the rights of users of the nats-servers', () => {
     expect(appending('KV_2')).to.deep.equal([]);
   });
 
-  it('reach nothing of an installation with another prefix, but its streams’ descriptions and contents', () => {
+  it('exclude installations with another prefix, except the descriptions and contents of their streams', () => {
     for (const user of ['edge', 'owner', 'projection', 'process', 'operator'] as const) {
       const { publish } = rightsOf(user, new Names('a'), COUNTS);
       const others = publish.filter((subject) => !/^(a\.millrace\.|\$KV\.a_|\$O\.a_|_INBOX\.millrace\.)/.test(subject));
@@ -41,7 +41,7 @@ describe('the rights of users of the nats-servers', () => {
   });
 });
 
-describe('the files of users of the nats-servers', () => {
+describe('the files of NATS users', () => {
   let dir: string;
   const write = () => writeNatsUsers(dir, new Names(''), COUNTS);
   const seedOf = (file: string) => readFile(join(dir, file), 'utf8');
@@ -53,7 +53,7 @@ describe('the files of users of the nats-servers', () => {
   });
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  it('are made once, for us alone to read (NU1), and servers are told nothing secret (NU3)', async () => {
+  it('are created once, readable by us alone (NU1), and give servers no secret (NU3)', async () => {
     expect(await write()).to.equal(join(dir, 'accounts.conf'));
     const files = await readdir(dir);
     expect(files.sort()).to.deep.equal([...NATS_USERS.map((user) => `${user}.nk`), 'accounts.conf'].sort());
@@ -66,7 +66,7 @@ describe('the files of users of the nats-servers', () => {
     expect(await configuration()).to.equal(before);
   });
 
-  it('let a user have two keys during a rotation (NU2)', async () => {
+  it('allow a user two keys during a rotation (NU2)', async () => {
     await write();
     const before = keysIn(await configuration());
     await rename(join(dir, 'edge.nk'), join(dir, 'edge.former.nk'));
@@ -83,7 +83,7 @@ describe('the files of users of the nats-servers', () => {
     expect(after).not.to.have.members(before);
   });
 
-  it('are refused with the name of one that is no seed', async () => {
+  it('are refused with the name of a file that is no seed', async () => {
     await writeFile(join(dir, 'edge.nk'), 'no seed\n');
     let message = '';
     await write().catch((error: unknown) => {

@@ -6,12 +6,12 @@ import { isMillraceError, type SessionId, type ShardName } from '../../../src/ke
 
 const COUNTS = { kvShards: 3, queueShards: 2, replicas: 1 };
 
-describe('streams of an installation', () => {
+describe('the streams of an installation', () => {
   const declared = (prefix: string) => declareStreams(new Names(prefix), COUNTS).map(({ config }) => config);
   const namesOf = (prefix: string) => declared(prefix).map(({ name }) => name);
   const subjectsOf = (prefix: string) => declared(prefix).flatMap(({ subjects }) => subjects);
 
-  it('let nothing leave a journal by age, by count or by rollup', () => {
+  it('remove no message of a journal by age, count or rollup', () => {
     for (const config of declared('').filter(({ name }) => /^(KV|QUEUE|INTAKE)_\d|^CONTROL$|^METER$/.test(name))) {
       expect(config, config.name).to.include({ max_age: 0, max_msgs: -1, max_msgs_per_subject: -1 });
       expect(config, config.name).to.include({ allow_rollup_hdrs: false, deny_delete: true, retention: 'limits' });
@@ -19,11 +19,11 @@ describe('streams of an installation', () => {
     expect(declared('')).to.have.length(3 + 2 + 2 + 2 + 2);
   });
 
-  it('refuse what is new when they are full, and reserve no disk', () => {
+  it('refuse new messages when they are full, and reserve no disk', () => {
     for (const config of declared('')) expect(config, config.name).to.include({ discard: 'new', max_bytes: -1 });
   });
 
-  it('have each a name and subjects of its own, also beside those of another prefix', () => {
+  it('have distinct names and subjects, also across prefixes', () => {
     const names = [...namesOf(''), ...namesOf('a'), ...namesOf('a-b')];
     expect(new Set(names).size).to.equal(names.length);
     const subjects = [...subjectsOf(''), ...subjectsOf('a'), ...subjectsOf('a-b')];
@@ -35,7 +35,7 @@ describe('names on a server', () => {
   const names = new Names('a');
   const FOREIGN = ['', ' ', 'a b', 'a.b', '*', 'a*', '>', 'ä', 'a\n', 'a\r\nPUB x', 'x'.repeat(129)];
 
-  it('are made of shards, sessions and words of ours: any other text is refused (SU1)', () => {
+  it('are made of known shards, sessions and words: any other text is refused (SU1)', () => {
     const makers: Record<string, (text: string) => string> = {
       journalStream: (text) => names.journalStream(text as ShardName),
       journalSubject: (text) => names.journalSubject(text as ShardName),
@@ -58,7 +58,7 @@ describe('names on a server', () => {
     }
   });
 
-  it('hold names of objects as one word, whatever is in them (SU1)', () => {
+  it('encode any object name as one word (SU1)', () => {
     const root = '$O.a_snapshots.M.';
     for (const object of FOREIGN.slice(1)) {
       const subject = names.objectDescriptionSubject(object);

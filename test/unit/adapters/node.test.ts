@@ -21,7 +21,7 @@ describe('files', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it('are written with the mode asked for, also over a file with a wider one', async () => {
+  it('are written with the given mode, also over a file with a wider one', async () => {
     const path = join(directory, 'credentials.env');
     await writeFile(path, 'old', { mode: 0o644 });
     await writeFileAtomic(path, 'new', PRIVATE_FILE);
@@ -29,7 +29,7 @@ describe('files', () => {
     expect((await stat(path)).mode & 0o777).to.equal(0o600);
   });
 
-  it('leave nothing behind when writing fails', async () => {
+  it('leave no temporary file when writing fails', async () => {
     const path = join(directory, 'taken');
     await ensureDirectory(join(path, 'full'));
     let failure: unknown;
@@ -40,7 +40,7 @@ describe('files', () => {
     expect(await readdir(directory)).to.deep.equal(['taken']);
   });
 
-  it('are whole for a reader at any moment', async () => {
+  it('are complete for a reader at any moment', async () => {
     const path = join(directory, 'state.json');
     await writeFileAtomic(path, 'a'.repeat(100_000), PRIVATE_FILE);
     const seen = new Set<number>();
@@ -54,7 +54,7 @@ describe('files', () => {
     expect([...seen]).to.deep.equal([100_000]);
   });
 
-  it('that are not there read as undefined; what cannot be read throws', async () => {
+  it('that do not exist read as undefined; unreadable ones throw', async () => {
     expect(await readFileIfThere(join(directory, 'none'))).to.equal(undefined);
     let failure: unknown;
     await readFileIfThere(directory).catch((error: unknown) => {
@@ -70,14 +70,15 @@ describe('files', () => {
 });
 
 describe('clock, timers and randomness of the machine', () => {
-  it('tell the time in milliseconds', () => {
+  it('give the time in milliseconds', () => {
     const clock = new SystemClock();
-    expect(clock.nowMs()).to.be.closeTo(Date.now(), 1000);
+    const [earliest, now, latest] = [Date.now(), clock.nowMs(), Date.now()];
+    expect(now).to.be.within(earliest, latest + 1);
     const before = clock.monotonicMs();
     expect(clock.monotonicMs()).to.be.at.least(before);
   });
 
-  it('tell the time since boot as the kernel does, and which boot it was', async () => {
+  it('give the time since boot as the kernel does, and the boot id', async () => {
     const boot = new ProcBootTime();
     const [before, sinceBootMs, after] = [uptime() * 1000, boot.sinceBootMs() as number, uptime() * 1000];
     expect(sinceBootMs).to.be.within(before - 100, after + 100);
@@ -85,7 +86,7 @@ describe('clock, timers and randomness of the machine', () => {
     expect(boot.bootId).to.equal(new ProcBootTime().bootId);
   });
 
-  it('run what is due later after what is due soon, and not what was cancelled', async () => {
+  it('run tasks in the order of their due time, without cancelled ones', async () => {
     const timers = new NodeTimers();
     const order: string[] = [];
     await new Promise<void>((resolve) => {
@@ -99,7 +100,7 @@ describe('clock, timers and randomness of the machine', () => {
     expect(order).to.deep.equal(['soon', 'after']);
   });
 
-  it('do not fire at once for a delay beyond what Node can hold', async () => {
+  it('do not fire early for a delay above the maximum of Node', async () => {
     const timers = new NodeTimers();
     let hasFired = false;
     const timer = timers.after(2 ** 40, () => {
@@ -110,7 +111,7 @@ describe('clock, timers and randomness of the machine', () => {
     expect(hasFired).to.equal(false);
   });
 
-  it('give bytes of the length asked for and numbers spread over [0, 1)', () => {
+  it('give as many bytes as requested, and numbers in [0, 1)', () => {
     const random = new NodeRandom();
     expect(random.bytes(16)).to.be.instanceOf(Uint8Array).with.length(16);
     expect(Buffer.compare(random.bytes(16), random.bytes(16))).to.not.equal(0);

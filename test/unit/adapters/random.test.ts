@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { NodeRandom } from '../../../src/adapters/node/index.js';
 
 describe('randomness', () => {
-  it('gives as many bytes as asked for, and none of them twice', () => {
+  it('gives as many bytes as requested, and none of them twice', () => {
     const random = new NodeRandom();
     const seen = new Set<string>();
     for (let round = 0; round < 1000; round += 1) {
@@ -17,7 +17,7 @@ describe('randomness', () => {
     expect(seen.size).to.equal(4000);
   });
 
-  it('gives bytes that stay as they were given', () => {
+  it('gives bytes that do not change later', () => {
     const random = new NodeRandom();
     const first = random.bytes(28);
     const copy = Uint8Array.from(first);

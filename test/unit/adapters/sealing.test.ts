@@ -18,7 +18,7 @@ async function failureOf(action: () => unknown): Promise<MillraceError> {
   throw new Error('nothing was refused');
 }
 
-describe('files of secrets', () => {
+describe('secret files', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'millrace-secrets-'));
@@ -26,7 +26,7 @@ describe('files of secrets', () => {
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
   describe('sealing', () => {
-    it('opens what it sealed, also after a restart, and seals differently each time', async () => {
+    it('opens a sealed text, also after a restart, and seals differently each time', async () => {
       const path = join(directory, 'keys', 'seal.key');
       const sealing = await openKeyFile(path, random);
       const [one, two] = [sealing.seal('päßwort'), sealing.seal('päßwort')];
@@ -36,20 +36,20 @@ describe('files of secrets', () => {
       expect(sealing.open(sealing.seal(''))).to.equal('');
     });
 
-    it('keeps its key private, and nothing else in the directory', async () => {
+    it('keeps its key private, with no other file in the directory', async () => {
       await openKeyFile(join(directory, 'seal.key'), random);
       expect((await stat(join(directory, 'seal.key'))).mode & 0o777).to.equal(0o600);
       expect(await readdir(directory)).to.deep.equal(['seal.key']);
     });
 
-    it('makes one key when several processes start at once', async () => {
+    it('creates one key when several processes start at the same time', async () => {
       const path = join(directory, 'seal.key');
       const sealings = await Promise.all(Array.from({ length: 8 }, () => openKeyFile(path, random)));
       const sealed = sealings[0]!.seal('x');
       for (const sealing of sealings) expect(sealing.open(sealed)).to.equal('x');
     });
 
-    it('says when a text was sealed with another key', async () => {
+    it('names a text that was sealed with another key', async () => {
       const [one, two] = [
         await openKeyFile(join(directory, 'one'), random),
         await openKeyFile(join(directory, 'two'), random),
@@ -58,7 +58,7 @@ describe('files of secrets', () => {
       expect(error.code).to.equal('BAD_CONFIG');
     });
 
-    it('does not open what was changed by a bit, or is something else', async () => {
+    it('refuses a text with a changed bit, and any other text', async () => {
       const sealing = await openKeyFile(join(directory, 'seal.key'), random);
       const sealed = sealing.seal('a secret');
       const [format, keyId, body] = sealed.split('.') as [string, string, string];
@@ -74,7 +74,7 @@ describe('files of secrets', () => {
       }
     });
 
-    it('refuses a key file that holds something else, naming it', async () => {
+    it('refuses a key file with other contents, and names it', async () => {
       const path = join(directory, 'seal.key');
       await writeFile(path, 'too short\n');
       const error = await failureOf(() => openKeyFile(path, random));
@@ -84,7 +84,7 @@ describe('files of secrets', () => {
   });
 
   describe('credentials', () => {
-    it('are made where they were not given, kept private, and the same at the next start', async () => {
+    it('are generated where they are not given, kept private, and the same at the next start', async () => {
       const path = join(directory, 'data', 'credentials.env');
       const given = { kvToken: 'given-token', kvPassword: "it's a phrase # with more" };
       const first = await new CredentialsFile(path, given, random).prepare();
@@ -97,7 +97,7 @@ describe('files of secrets', () => {
       expect(later).to.deep.equal({ credentials: first.credentials, isNew: false });
     });
 
-    it('have a queue token that names a user', async () => {
+    it('include a queue token that names a user', async () => {
       const { credentials } = await new CredentialsFile(join(directory, 'c.env'), {}, random).prepare();
       const parsed = JSON.parse(Buffer.from(credentials.queueToken, 'base64').toString('utf8'));
       expect(parsed.UserID).to.match(/^[0-9a-f]{8}-/);
@@ -114,7 +114,7 @@ describe('files of secrets', () => {
       expect(await readFile(path, 'utf8')).to.contain(credentialLines(credentials));
     });
 
-    it('are 192 bits each and never twice the same', async () => {
+    it('have 192 bits each and are never the same twice', async () => {
       const made = await Promise.all(
         ['a', 'b'].map((name) => new CredentialsFile(join(directory, name), {}, random).prepare()),
       );

@@ -16,7 +16,7 @@ describe('the configuration of the embedded server', () => {
     });
   const STRINGS = /"(?:[^"\\]|\\.)*"/g;
 
-  it('is the same but for what stands in quotes, whatever a path or a password is (SCO3)', () => {
+  it('differs only in quoted strings, for any path and password (SCO3)', () => {
     const plain = rendered('');
     const odd = [
       '" }\n',

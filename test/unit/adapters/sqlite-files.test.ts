@@ -1,4 +1,4 @@
-/** Files of tables: what a kill leaves, and what is said of a file that is none. Proves SQ1–SQ3. */
+/** SQLite files: their contents after a kill, and errors for a file that is no database. Proves SQ1–SQ3. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { compileAhead, SqliteFiles } from '../../../src/adapters/sqlite/index.js';
 import { SqlFailure, type SqlFile } from '../../../src/ports/index.js';
 
-/** What is written before a checkpoint, and the largest transaction behind it. */
+/** The bytes written before a checkpoint, and the largest transaction after it. */
 const WAL_BYTES = 24 * 1024 * 1024;
 
 describe('a file of tables', () => {
@@ -20,7 +20,7 @@ describe('a file of tables', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('keeps numbers up to 2^53, texts, bytes and nothing', () => {
+  it('keeps numbers up to 2^53, texts, bytes and NULL', () => {
     const file = files.open();
     file.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT, bytes BLOB, absent TEXT)');
     const row = { id: Number.MAX_SAFE_INTEGER, text: 'ä€😀', bytes: new Uint8Array([0, 255]), absent: null };
@@ -30,7 +30,7 @@ describe('a file of tables', () => {
     file.close();
   });
 
-  it('leaves nothing behind where its code is compiled ahead, not even for the file that is opened next', () => {
+  it('is empty when it is opened after the compilation ahead, which leaves no file', () => {
     compileAhead();
     const file = files.open();
     expect(file.prepare('SELECT count(*) AS tables FROM sqlite_schema').get([])).to.deep.equal({ tables: 0 });
@@ -61,10 +61,10 @@ describe('a file of tables', () => {
   });
 
   for (const [left, header] of [
-    ['nothing of its header', new Uint8Array()],
+    ['an empty header', new Uint8Array()],
     ['a page of zeros for its header', new Uint8Array(4096)],
   ] as const) {
-    it(`has all or nothing, or says that it is damaged, where a power loss left ${left}`, () => {
+    it(`has all of a transaction or none, or is reported as damaged, where a power loss left ${left}`, () => {
       const file = files.open();
       file.exec('CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1)');
       const path = join(folder, 'some', 'tables.db');
@@ -87,7 +87,7 @@ describe('a file of tables', () => {
     });
   }
 
-  it('opens after its process was killed in a transaction: with what was committed', () => {
+  it('has the committed rows after its process was killed in a transaction', () => {
     const path = join(folder, 'some', 'tables.db');
     const adapter = new URL('../../../src/adapters/sqlite/index.js', import.meta.url).href;
     const program = `import { SqliteFiles } from ${JSON.stringify(adapter)};
@@ -104,7 +104,7 @@ describe('a file of tables', () => {
     file.close();
   });
 
-  describe('with its write-ahead log', () => {
+  describe('a file of tables with a write-ahead log', () => {
     const path = () => join(folder, 'some', 'tables.db');
     const bytesOf = (name: string) => (existsSync(name) ? statSync(name).size : 0);
 
@@ -132,12 +132,12 @@ describe('a file of tables', () => {
       ['one row of several', (file: SqlFile) => void file.prepare('SELECT data FROM t ORDER BY id LIMIT 3').get([])],
       ['all rows', (file: SqlFile) => void file.prepare('SELECT data FROM t').all([])],
       [
-        'what fails half-way',
+        'a query that fails halfway',
         (file: SqlFile) =>
           expect(() => file.prepare("SELECT json(CASE id WHEN 2 THEN '{' ELSE '1' END) FROM t").all([])).to.throw(),
       ],
     ] as const) {
-      it(`copies it into the file and begins it anew, whatever was asked before: ${how}`, () => {
+      it(`copies the log into the file and restarts it, after ${how}`, () => {
         const file = begun();
         ask(file);
         write(file, () => {});
@@ -146,7 +146,7 @@ describe('a file of tables', () => {
       });
     }
 
-    it('does so while it is asked for rows all the time', () => {
+    it('copies the log also while rows are read all the time', () => {
       const file = begun();
       const one = file.prepare('SELECT data FROM t WHERE id = ?');
       const some = file.prepare('SELECT id FROM t WHERE id > ? ORDER BY id LIMIT 10');
@@ -159,7 +159,7 @@ describe('a file of tables', () => {
     });
   });
 
-  it('says of a file that is none that it is damaged; removed, it is made anew', () => {
+  it('that is no database is reported as damaged, and created again once it is removed', () => {
     files.open().close();
     writeFileSync(join(folder, 'some', 'tables.db'), 'x'.repeat(10_000));
     try {
@@ -173,7 +173,7 @@ describe('a file of tables', () => {
     files.open().close();
   });
 
-  it('gives back what has become empty, in steps, and no more often than is worth it', () => {
+  it('frees empty pages in steps, and only when it is worth it', () => {
     const path = join(folder, 'some', 'tables.db');
     const file = files.open();
     file.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)');
@@ -206,7 +206,7 @@ describe('a file of tables', () => {
     file.close();
   });
 
-  it('says of a statement that is wrong that the file is not', () => {
+  it('reports a wrong statement without calling the file damaged', () => {
     const file = files.open();
     try {
       file.prepare('SELECT * FROM nothing');

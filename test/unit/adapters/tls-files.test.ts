@@ -1,4 +1,4 @@
-/** The certificate and the key of the faces. */
+/** The certificate and the key of the endpoints. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +12,11 @@ describe('the files for TLS', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('are none where the settings name none', async () => {
+  it('are absent where the settings name none', async () => {
     expect(await readTlsFiles({ tlsCert: undefined, tlsKey: undefined })).to.equal(undefined);
   });
 
-  it('are read as they are', async () => {
+  it('are read unchanged', async () => {
     const [tlsCert, tlsKey] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
     writeFileSync(tlsCert, 'a certificate');
     writeFileSync(tlsKey, 'a key');

@@ -16,7 +16,7 @@ describe('a process is ready', () => {
     return state;
   }
 
-  it('when every check is well, and not before', async () => {
+  it('when every check is ok, and not before', async () => {
     const checks = { shards: { ok: false, detail: 'loading' }, control: { ok: false } };
     const process = waiting(() => checks);
     await process.time.advance(15_000);
@@ -30,7 +30,7 @@ describe('a process is ready', () => {
     expect(process.isReady).to.equal(true);
   });
 
-  it('when what is not well needs a person: nobody waits for that', async () => {
+  it('when the only failing checks need a person, because waiting would not help', async () => {
     const process = waiting(() => ({ shards: { ok: false, isStuck: true }, control: { ok: true } }));
     await process.time.advance(0);
     expect(process.isReady).to.equal(true);

@@ -1,4 +1,4 @@
-/** The directory of a backup: what it is written into, and what is refused. Proves BD1, BD2, BF1. */
+/** The directory of a backup: accepted ones and refused ones. Proves BD1, BD2, BF1. */
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe('backup: directory', () => {
     return isMillraceError(error) ? error.code : undefined;
   }
 
-  it('is made, and its files are whole and private', async () => {
+  it('is created, and its files are complete and private', async () => {
     const directory = new BackupDirectory(path);
     await directory.begin();
     const ref = await directory.write('KV_0/objects-00000', pieces('one', 'two'));
@@ -37,7 +37,7 @@ describe('backup: directory', () => {
     expect(await directory.read('KV_0/objects-00001')).to.equal(undefined);
   });
 
-  it('has nothing of a file whose content could not be had', async () => {
+  it('has no part of a file that could not be read completely', async () => {
     const directory = new BackupDirectory(path);
     await directory.begin();
     async function* failing(): AsyncGenerator<Uint8Array> {
@@ -49,7 +49,7 @@ describe('backup: directory', () => {
     expect(await readdir(join(path, 'KV_0'))).to.deep.equal([]);
   });
 
-  it('is begun anew where an attempt was interrupted, at its very beginning too', async () => {
+  it('is started again after an interrupted attempt, also one that had just begun', async () => {
     for (const left of ['incomplete', '.incomplete.7e0c']) {
       await mkdir(join(path, 'KV_0'), { recursive: true });
       await writeFile(join(path, left), '');
@@ -62,7 +62,7 @@ describe('backup: directory', () => {
     }
   });
 
-  it('is refused when it holds something else, or a backup', async () => {
+  it('is refused when it has other files, or a backup', async () => {
     await mkdir(path);
     await writeFile(join(path, 'mine'), '');
     expect(await refusal(new BackupDirectory(path).begin())).to.equal('CONFLICT');
@@ -72,7 +72,7 @@ describe('backup: directory', () => {
     expect(await refusal(new BackupDirectory(path).begin())).to.equal('CONFLICT');
   });
 
-  it('opens no file outside of it, whatever a manifest names', async () => {
+  it('opens no file outside of it, for any name in a manifest', async () => {
     const directory = new BackupDirectory(path);
     await directory.begin();
     for (const name of ['../outside', '/etc/hostname', 'KV_0/../../outside', 'a/b/c', '']) {

@@ -1,8 +1,9 @@
-/** The files of a backup: what is written comes back, and what is not as it was written is refused. Proves BMA1. */
+/** The files of a backup: records are read back as they were written, and changed files are refused. Proves BMA1. */
 import { expect } from 'chai';
 import { readManifest } from '../../../src/journal/backup/index.js';
 import { placesOf, readRecords, writeRecords } from '../../../src/journal/backup/record-files.js';
 import { FORMAT_LEVEL, isMillraceError } from '../../../src/kernel/index.js';
+import { repetitions } from '../../support/depth.js';
 import { MemoryFiles, MemoryInstallation } from './stand.js';
 
 interface Named {
@@ -30,7 +31,7 @@ async function all(records: AsyncIterable<Named>): Promise<Named[]> {
 const asBuffers = RECORDS.map(({ name, content }) => ({ name, content: Buffer.from(content) }));
 
 describe('backup: files of records', () => {
-  it('come back in order, from files that are not larger than asked unless one record is', async () => {
+  it('are read back in order, from files within the size limit unless one record is larger', async () => {
     const files = new MemoryFiles();
     const refs = await writeRecords(files, 'KV_0/objects-', each(RECORDS), 40);
     expect(refs.map(({ name }) => name)).to.deep.equal([
@@ -41,7 +42,7 @@ describe('backup: files of records', () => {
     expect(await all(readRecords(files, refs))).to.deep.equal(asBuffers);
   });
 
-  it('are found by name without being read whole', async () => {
+  it('are found by name without reading the whole file', async () => {
     const files = new MemoryFiles();
     const refs = await writeRecords(files, 'KV_0/objects-', each(RECORDS), 60);
     const places = await placesOf(files, refs);
@@ -54,13 +55,13 @@ describe('backup: files of records', () => {
     }
   });
 
-  it('are none where nothing is to be written', async () => {
+  it('are absent without records', async () => {
     const files = new MemoryFiles();
     expect(await writeRecords(files, 'KV_0/entries-', each([]))).to.deep.equal([]);
     expect(files.files.size).to.equal(0);
   });
 
-  it('are refused when one ends within a record, wherever it is cut', async () => {
+  it('are refused when one ends within a record, at any place', async () => {
     const files = new MemoryFiles();
     const refs = await writeRecords(files, 'x-', each(RECORDS.slice(1, 3)));
     const whole = files.files.get('x-00000') as Buffer;
@@ -75,7 +76,7 @@ describe('backup: files of records', () => {
 });
 
 describe('backup: manifest', () => {
-  it('is refused when any bit of it is another', async () => {
+  it('is refused when any byte is changed', async () => {
     const files = new MemoryFiles();
     const world = new MemoryInstallation(1, 1);
     await world.history('KV_0').claim();
@@ -84,7 +85,8 @@ describe('backup: manifest', () => {
     const whole = Buffer.from(files.files.get('manifest.json') as Buffer);
     // Behind the last brace is the newline alone.
     for (let at = 0; at < whole.length - 1; at += 1) {
-      for (let bit = 0; bit < 8; bit += 1) {
+      for (let step = 0; step < repetitions(8, 1); step += 1) {
+        const bit = (at + step) % 8;
         const damaged = Buffer.from(whole);
         damaged[at] = (damaged[at] as number) ^ (1 << bit);
         files.files.set('manifest.json', damaged);
@@ -94,22 +96,28 @@ describe('backup: manifest', () => {
     }
   });
 
-  it('bears the level of the forms that may be in it, and is refused by a program that reads less', async () => {
+  it('has the format level of its contents, and is refused by a program that reads a lower level', async () => {
     const world = new MemoryInstallation(1, 1);
     world.formatLevel = FORMAT_LEVEL;
     const files = new MemoryFiles();
     expect((await world.backup(files)).format).to.equal(FORMAT_LEVEL);
     expect((await readManifest(files)).format).to.equal(FORMAT_LEVEL);
-    for (const format of [FORMAT_LEVEL + 1, 0]) {
+    const refusalOf = async (format: number) => {
       world.formatLevel = format;
       await world.backup(files);
-      const error = await readManifest(files).catch((cause: unknown) => cause);
-      expect(isMillraceError(error, 'INVALID')).to.equal(true);
-      expect(String(error)).to.contain(`a backup of format ${format}, which this release cannot read`);
-    }
+      return readManifest(files).catch((cause: unknown) => cause);
+    };
+    const newer = await refusalOf(FORMAT_LEVEL + 1);
+    expect(isMillraceError(newer, 'NEWER_FORMAT')).to.equal(true);
+    expect(String(newer)).to.contain(
+      `the backup was written by a newer release (level ${FORMAT_LEVEL + 1}, this program reads up to ${FORMAT_LEVEL})`,
+    );
+    const unknown = await refusalOf(0);
+    expect(isMillraceError(unknown, 'INVALID')).to.equal(true);
+    expect(String(unknown)).to.contain('a backup of format 0, which this release cannot read');
   });
 
-  it('is what says that a backup is complete', async () => {
+  it('marks a backup as complete: without it the backup is refused', async () => {
     const files = new MemoryFiles();
     const world = new MemoryInstallation(1, 1);
     await world.backup(files);

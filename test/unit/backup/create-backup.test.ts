@@ -1,7 +1,4 @@
-/**
- * What is in a backup of an installation at work, and what a damaged one is told by.
- * Proves CB1–CB5, FB1–FB3.
- */
+/** The contents of a backup of a running installation, and how a damaged one is detected. Proves CB1–CB5, FB1–FB3. */
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { foldBackup } from '../../../src/journal/backup/fold-backup.js';
@@ -23,7 +20,7 @@ const shardOf = (manifest: BackupManifest, shard: string) => {
   return found;
 };
 
-/** KV_0 with a snapshot of two keys and an entry behind it. */
+/** KV_0 with a snapshot of two keys and an entry after it. */
 async function kvWorld(): Promise<{ world: MemoryInstallation; history: ShardHistory }> {
   const world = new MemoryInstallation(1, 1);
   const history = world.history('KV_0', 200);
@@ -35,7 +32,7 @@ async function kvWorld(): Promise<{ world: MemoryInstallation; history: ShardHis
 }
 
 describe('backup: create', () => {
-  it('has the newest snapshot and every entry behind it', async () => {
+  it('has the newest snapshot and every later entry', async () => {
     const { world, history } = await kvWorld();
     const files = new MemoryFiles();
     const manifest = await world.backup(files);
@@ -49,7 +46,7 @@ describe('backup: create', () => {
     });
   });
 
-  it('has the whole journal where there is no snapshot, and nothing of a shard that nobody wrote to', async () => {
+  it('has the whole journal where there is no snapshot, and omits a shard without entries', async () => {
     const world = new MemoryInstallation(2, 1);
     const history = world.history('KV_1');
     await history.claim();
@@ -62,7 +59,7 @@ describe('backup: create', () => {
     expect(await verify(files)).to.deep.equal({ [ALPHA]: digestOfKeys('SET a 1') });
   });
 
-  it('ends at the last whole entry where an owner died inside a chunk set', async () => {
+  it('ends at the last complete entry where an owner died inside a chunk set', async () => {
     const { world, history } = await kvWorld();
     await history.abandon(effects(`SET large ${'x'.repeat(900)}`), 3);
     expect(history.lastPosition).to.equal(history.head.position + 3);
@@ -72,7 +69,7 @@ describe('backup: create', () => {
     expect((await verify(files))[ALPHA]).to.equal(digestOfKeys('SET a 2'));
   });
 
-  it('has entries in chunks, and chunks that were left behind among them', async () => {
+  it('has entries in chunks, with incomplete chunk sets among them', async () => {
     const { world, history } = await kvWorld();
     await history.abandon(effects(`SET lost ${'x'.repeat(900)}`), 2);
     await history.claim();
@@ -83,7 +80,7 @@ describe('backup: create', () => {
     expect((await verify(files))[ALPHA]).to.equal(digestOfKeys('SET a 2', large));
   });
 
-  it('has of each shard nothing from behind the position that was fixed when it began', async () => {
+  it('has no entry of a shard after the position that was fixed at its start', async () => {
     const { world, history } = await kvWorld();
     const { memoryJournal } = world;
     let hasWritten = false;
@@ -98,7 +95,7 @@ describe('backup: create', () => {
     expect((await verify(files))[ALPHA]).to.equal(digestOfKeys('SET a 2'));
   });
 
-  it('copies a shard anew when its snapshot is swept meanwhile', async () => {
+  it('copies a shard again when its snapshot is deleted during the copy', async () => {
     const { world, history } = await kvWorld();
     let sweeps = 0;
     world.objects = onGet(world.memoryObjects, async (name) => {
@@ -123,7 +120,7 @@ describe('backup: create', () => {
     );
   });
 
-  it('has every record of an intake whose front goes while it is read', async () => {
+  it('has every record of an intake that is truncated while it is read', async () => {
     const world = new MemoryInstallation(1, 1);
     for (let n = 1; n <= 5; n += 1) await world.put('INTAKE_0', Buffer.from(`record ${n}`));
     const { memoryJournal } = world;
@@ -138,7 +135,7 @@ describe('backup: create', () => {
     expect(intakes[0]).to.include({ from: 3, to: 5 });
   });
 
-  it('has what an owner takes over from its intake meanwhile, in one of the two (CB2)', async () => {
+  it('has a record that an owner takes over from its intake during the copy in one of the two (CB2)', async () => {
     const BODY = 'a record that is taken over';
     for (const when of ['INTAKE_0', 'QUEUE_0', 'KV_0']) {
       const { world, history } = await kvWorld();
@@ -163,7 +160,7 @@ describe('backup: create', () => {
     }
   });
 
-  it('has every record of the meter that the control state has counted, and the statistics from before (CB3)', async () => {
+  it('has every record of the meter that the control state has counted, and the earlier statistics (CB3)', async () => {
     const { world } = await kvWorld();
     const control = world.history('CONTROL');
     await control.claim();
@@ -193,7 +190,7 @@ describe('backup: create', () => {
     );
   });
 
-  it('fails, and leaves no manifest, when something of the installation does not read back', async () => {
+  it('fails without a manifest when an object of the installation does not read back', async () => {
     const { world } = await kvWorld();
     const [segment] = await world.memoryObjects.list('KV_0/segment/');
     world.memoryObjects.damage(segment?.name ?? '');
@@ -212,7 +209,7 @@ describe('backup: create', () => {
 });
 
 describe('backup: verify', () => {
-  it('finds a bit that is another in any file', async () => {
+  it('finds a changed bit in any file', async () => {
     const { world } = await kvWorld();
     await world.put('METER', Buffer.from('a record'));
     const files = new MemoryFiles();
@@ -233,7 +230,7 @@ describe('backup: verify', () => {
     await verify(files);
   });
 
-  it('finds a file that is gone', async () => {
+  it('finds a missing file', async () => {
     const { world } = await kvWorld();
     const files = new MemoryFiles();
     await world.backup(files);
@@ -242,7 +239,7 @@ describe('backup: verify', () => {
     expect(String(error)).to.contain('KV_0/entries-00000');
   });
 
-  it('holds one partition, and the effects of one step, for which it reads the entries again (FB3)', async () => {
+  it('holds one partition and the effects of one step in memory, and reads the entries again for each step (FB3)', async () => {
     const world = new MemoryInstallation(1, 1);
     const history = world.history('KV_0');
     await history.claim();
@@ -291,7 +288,7 @@ describe('backup: verify', () => {
     expect(appliedByRead.size).to.equal(3);
   });
 
-  it('does not take the word of a snapshot for its state', async () => {
+  it('computes the state of a snapshot instead of trusting it', async () => {
     const { world } = await kvWorld();
     const files = new MemoryFiles();
     await world.backup(files);

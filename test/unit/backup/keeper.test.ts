@@ -1,6 +1,6 @@
 /**
- * Moments of databases as the management API asks for them: what the control actor is told, and what is left behind.
- * Proves DK1–DK3, KO2.
+ * Backups of databases for the management API: the reports to the control actor, and the remaining objects. Proves
+ * DK1–DK3, KO2.
  */
 import { expect } from 'chai';
 import { DatabaseKeeper, type KeeperPorts } from '../../../src/actors/control/database-keeper.js';
@@ -14,7 +14,7 @@ import {
   isMillraceError,
   MillraceError,
 } from '../../../src/kernel/index.js';
-import { type KvRequest, kvPartition, shardOf } from '../../../src/messages/index.js';
+import { type KvRequest, kvPartition, shardOf } from '../../../src/protocol/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { realTime } from '../../support/real-time.js';
@@ -32,11 +32,11 @@ class World {
   readonly installation = new MemoryInstallation(SHARDS, 1);
   readonly ended: Ended[] = [];
   readonly requests: KvRequest[] = [];
-  /** Thrown instead of an answer, in turn. */
+  /** Errors to throw instead of an answer, in turn. */
   readonly controlFailures: ErrorCode[] = [];
   readonly gatewayFailures: ErrorCode[] = [];
   isDeleted = false;
-  /** Undefined: this process may have missed some. */
+  /** Undefined: the list of this process may be incomplete. */
   known: ReadonlySet<BackupId> | undefined;
   keeping: Promise<void> = Promise.resolve();
   underWay = 0;
@@ -82,7 +82,7 @@ class World {
     return { type: 'OneBackup', backup: { ...command } } as unknown as ControlReply;
   }
 
-  /** A value in each partition, and more commands behind it. */
+  /** A value in each partition, and more commands after it. */
   async fill(bytes = 10, more: readonly string[] = []): Promise<this> {
     const histories = new Map<string, Awaited<ReturnType<MemoryInstallation['history']>>>();
     for (let index = 0; index < PARTITIONS; index += 1) {
@@ -111,8 +111,8 @@ class World {
   }
 }
 
-describe('keeping moments of databases', () => {
-  it('tells the control actor what is kept, for every partition in order', async () => {
+describe('keeping backups of databases', () => {
+  it('reports to the control actor the kept manifests, for every partition in order', async () => {
     const world = await new World().fill();
     world.known = new Set([id('one')]);
     const manifests = await world.kept('one');
@@ -125,7 +125,7 @@ describe('keeping moments of databases', () => {
     expect(await world.names()).to.deep.equal([]);
   });
 
-  it('gives what it holds as commands, of all partitions, without parameters', async () => {
+  it('exports the kept keys of all partitions as commands, without parameters', async () => {
     const parameters = ['CONFIG SET maxmemory-policy allkeys-lru', 'SET between 1', 'CONFIG SET lfu-decay-time 7'];
     const world = await new World().fill(10, parameters);
     const manifests = await world.kept('one');
@@ -150,14 +150,14 @@ describe('keeping moments of databases', () => {
     );
   });
 
-  it('tells it again until it has answered', async () => {
+  it('repeats its report until the control actor has answered', async () => {
     const world = await new World().fill();
     world.controlFailures.push('SHARD_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'TIMED_OUT');
     await world.kept('one');
     expect(world.controlFailures).to.deep.equal([]);
   });
 
-  it('says that it failed, and leaves nothing behind', async () => {
+  it('reports a failure, and leaves no object', async () => {
     const failing = new World({ keep: () => Promise.reject(new MillraceError('JOURNAL_DAMAGED', 'a hole')) });
     await failing.installation.memoryObjects.put('backup/one/0/0', Buffer.from('half'));
     expect(await failing.kept('one')).to.deep.equal([]);
@@ -166,7 +166,7 @@ describe('keeping moments of databases', () => {
     expect(await failing.names()).to.deep.equal([]);
   });
 
-  it('removes what the control actor does not take, because the database has gone', async () => {
+  it('removes a backup that the control actor refuses because the database is gone', async () => {
     const world = await new World().fill();
     world.isDeleted = true;
     await world.kept('one');
@@ -174,7 +174,7 @@ describe('keeping moments of databases', () => {
     expect(await world.names()).to.deep.equal([]);
   });
 
-  it('removes what nobody knows of, and nothing while it may have missed something', async () => {
+  it('removes objects without a known backup, and none while its list may be incomplete', async () => {
     const world = await new World().fill();
     await world.installation.memoryObjects.put('backup/orphan/0/0', Buffer.from('half'));
     for (const heard of [undefined, new Set<BackupId>()]) {
@@ -191,7 +191,7 @@ describe('keeping moments of databases', () => {
     expect(await world.names()).to.have.length(30);
   });
 
-  it('removes what nobody has known of for two looks, also when no other is ever kept', async () => {
+  it('removes objects that were unknown at two checks, also when no backup is made', async () => {
     const world = await new World().fill();
     const put = (name: string) => world.installation.memoryObjects.put(`backup/${name}/0/0`, Buffer.from('half'));
     await put('orphan');
@@ -208,7 +208,7 @@ describe('keeping moments of databases', () => {
     expect(left.sort()).to.deep.equal(['known', 'late', 'new']);
   });
 
-  it('keeps one at a time', async () => {
+  it('runs one at a time', async () => {
     const world = await new World().fill();
     let open: () => void = () => {};
     world.keeping = new Promise((resolve) => {
@@ -224,14 +224,14 @@ describe('keeping moments of databases', () => {
   });
 });
 
-describe('putting moments of databases back', () => {
+describe('restoring backups of databases', () => {
   async function refusal(world: World, manifests: readonly string[]): Promise<unknown> {
     const error = await world.keeper.restore(DATABASE, manifests).catch((cause: unknown) => cause);
     expect(world.requests).to.deep.equal([]);
     return isMillraceError(error) ? error.code : error;
   }
 
-  it('asks the owner of each partition, and again when nobody knows what came of it', async () => {
+  it('asks the owner of each partition, and repeats after an unknown outcome', async () => {
     const world = await new World().fill();
     const manifests = await world.kept('one');
     world.gatewayFailures.push('OUTCOME_UNKNOWN');
@@ -242,7 +242,7 @@ describe('putting moments of databases back', () => {
     expect(world.requests.every(({ waiter }) => waiter !== undefined)).to.equal(true);
   });
 
-  it('takes nothing away when not all of it is there, or it does not fit', async () => {
+  it('changes no data when a part is missing or does not fit', async () => {
     const world = await new World().fill();
     const manifests = await world.kept('one');
     expect(await refusal(world, manifests.slice(1))).to.equal('CONFLICT');

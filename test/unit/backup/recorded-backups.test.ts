@@ -1,4 +1,4 @@
-/** Backups that earlier releases made: each verifies and is restored, for ever. Files are only added. */
+/** Recorded backups of earlier releases: each verifies and is restored, in every release. Files are only added. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { keptBackups } from '../../../src/journal/backup/index.js';
@@ -8,7 +8,7 @@ import { MemoryFiles, MemoryInstallation, verify } from './stand.js';
 
 interface Recorded {
   readonly digests: Readonly<Record<string, string>>;
-  /** Base64, by name. */
+  /** Files in base64, by name. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -20,12 +20,12 @@ function recorded(name: string): { files: MemoryFiles; digests: Recorded['digest
   return { files: memory, digests };
 }
 
-/** Digests of events, in other planes, are of what a release writes down of a state: fields may be added to that. */
+/** Digests of event states depend on the stored fields of a release, and fields may be added. */
 const ofDatabases = (digests: Recorded['digests']) =>
   Object.entries(digests).filter(([name]) => name.startsWith('kv:'));
 
 describe('a recorded backup of format 1', () => {
-  it('verifies, and its databases have the digests they had', async () => {
+  it('verifies, and its databases have the recorded digests', async () => {
     const { files, digests } = recorded('format-1');
     const verified = await verify(files, BACKUP_PLANES, { release: 'a later one' });
     expect(Object.keys(verified)).to.deep.equal(Object.keys(digests));
@@ -33,7 +33,7 @@ describe('a recorded backup of format 1', () => {
     expect(ofDatabases(verified)).to.have.length(2);
   });
 
-  it('is restored: every partition, logs, and the moment that was kept', async () => {
+  it('is restored: every partition, logs, and the kept backup', async () => {
     const { files } = recorded('format-1');
     const target = new MemoryInstallation(3, 2, 'new-cluster');
     const verified = await verify(files, BACKUP_PLANES, { release: 'a later one' });

@@ -1,4 +1,4 @@
-/** A kept state in place of what a database has: one entry, and everybody hears of it. Proves RPL1–RPL3, KS1, KS2. */
+/** A kept state replaces that of a database: one entry, which all listeners hear of. Proves RPL1–RPL3, KS1, KS2. */
 import { expect } from 'chai';
 import { type KvWork, MAX_REPLACEMENT_BYTES, replayFold } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
@@ -68,7 +68,7 @@ describe('a kept state', () => {
     return read;
   }
 
-  it('is that of everything acknowledged, from a snapshot and the entries behind it', async () => {
+  it('includes all acknowledged writes, from a snapshot and the later entries', async () => {
     await stand.compact(actor);
     await run('SET later 2', 'DEL hash');
     const { manifests, bytes } = await keep();
@@ -80,11 +80,11 @@ describe('a kept state', () => {
     expect(digestOf(actor)).to.equal(live);
   });
 
-  for (const [what, change] of [
+  for (const [fault, change] of [
     ['is gone', () => undefined],
     ['has other bytes', (bytes: Uint8Array) => bytes.map((byte) => byte ^ 1)],
   ] as const) {
-    it(`has no manifest when a segment that was written for it ${what} (KS2)`, async () => {
+    it(`has no manifest when a segment that was written for it ${fault} (KS2)`, async () => {
       const { objects } = stand;
       const calls: string[] = [];
       const isSegment = (name: string) => name === `backup/${BACKUP}/0/0`;
@@ -111,7 +111,7 @@ describe('a kept state', () => {
     });
   }
 
-  it('has no manifest when its segments give another state than was folded (KS2)', async () => {
+  it('has no manifest when its segments give another state (KS2)', async () => {
     const { journal, objects, time: clock } = stand;
     const request = { clusterId: 'cluster', backup: BACKUP, partitions: [partition], shards: [SHARD] };
     let folds = 0;
@@ -145,7 +145,7 @@ describe('a kept state', () => {
     expect(await stand.objects.list('backup/')).to.deep.equal([]);
   });
 
-  it('takes the place of everything in one entry, which replays to the same', async () => {
+  it('replaces the whole state in one entry, which replays to the same state', async () => {
     const { manifests } = await keep();
     await run('SET gone 1', 'RPUSH list d', 'DEL hash', 'CONFIG SET maxmemory 1000000');
     await run('FUNCTION LOAD x');
@@ -167,7 +167,7 @@ describe('a kept state', () => {
     expect(findings).to.deep.equal([]);
   });
 
-  it('needs none of its objects once it has taken its place, and is in the next snapshot', async () => {
+  it('needs none of its objects after it was restored, and is in the next snapshot', async () => {
     const { manifests } = await keep();
     await run('SET gone 1');
     await replaced(manifests[0]);
@@ -181,7 +181,7 @@ describe('a kept state', () => {
     expect(await result('GET kept')).to.equal('1');
   });
 
-  it('takes away parameters and libraries that it does not have', async () => {
+  it('removes parameters and libraries that it does not have', async () => {
     const { manifests } = await keep();
     await run('CONFIG SET maxmemory 1000000', 'CONFIG SET maxmemory-policy noeviction');
     const loaded = stand.ask(actor, {
@@ -201,7 +201,7 @@ describe('a kept state', () => {
     }
   });
 
-  it('lets the database go on until it takes its place, behind what the same entry has of it', async () => {
+  it('lets the database run until it replaces the state, after earlier commands of the same entry', async () => {
     const { manifests } = await keep();
     let open: () => void = () => {};
     stand.keptGate = new Promise((resolve) => {
@@ -232,7 +232,7 @@ describe('a kept state', () => {
     expect(digestOf(await stand.serving())).to.equal(live);
   });
 
-  it('is heard of by those who wait for a key, and by those who watch one', async () => {
+  it('wakes waiters of its keys, and aborts transactions that watch one', async () => {
     const { manifests } = await keep();
     await run('DEL list');
     const mark = stand.ask(actor, { mode: 'watch', commands: [['WATCH', 'kept']] });
@@ -249,7 +249,7 @@ describe('a kept state', () => {
     expect(digestOf(actor)).to.equal(digestOf(await stand.serving()));
   });
 
-  it('changes nothing when it is gone, damaged or too large', async () => {
+  it('changes no data when it is gone, damaged or too large', async () => {
     const { manifests } = await keep();
     const live = digestOf(actor);
     expect((await replaced('backup/none/0/manifest')).failure).to.equal('NOT_FOUND');
@@ -272,7 +272,7 @@ describe('a kept state', () => {
     expect((await replaced(manifests[0])).failure).to.equal('STORAGE_FULL');
   });
 
-  it('leaves everything as it was when the owner ends while it is loaded', async () => {
+  it('leaves the state unchanged when the owner ends while it is loaded', async () => {
     const { manifests } = await keep();
     const live = digestOf(actor);
     stand.keptGate = new Promise(() => {});

@@ -1,7 +1,4 @@
-/**
- * What a restore makes of a backup: the same states in other shards, journals that owners go on with.
- * Proves RB1–RB6.
- */
+/** The result of a restore: the same states in other shards, and journals that owners continue. Proves RB1–RB6. */
 import { expect } from 'chai';
 import { ControlFold } from '../../../src/actors/control/index.js';
 import { QueuePartitionFold } from '../../../src/actors/queue/index.js';
@@ -10,7 +7,7 @@ import { encodeEntry, hashSection, sha256 } from '../../../src/codec/envelope/in
 import { encodeIntakeRecord, encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import { BodyReader, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { type AccountId, isMillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
-import { intakeOf, parseQueuePartition, shardOf } from '../../../src/messages/index.js';
+import { intakeOf, parseQueuePartition, shardOf } from '../../../src/protocol/index.js';
 import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
 import { ALPHA, BETA, effects, type ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { bodiesPut } from '../../support/body-fold.js';
@@ -50,7 +47,7 @@ describe('backup: restore', () => {
     [3, 1],
     [1, 5],
   ] as const) {
-    it(`gives the same states to ${after} shards where there were ${before}`, async () => {
+    it(`gives the same states in ${after} shards as in ${before}`, async () => {
       const files = await backedUp(await writtenWorld(before));
       const target = new MemoryInstallation(after, 2, 'new-cluster');
       const { digests, shards } = await target.restore(files);
@@ -66,7 +63,7 @@ describe('backup: restore', () => {
     });
   }
 
-  it('leaves journals that hold, begin behind their snapshot, and are claimed and gone on with', async () => {
+  it('writes valid journals that start after their snapshot, and can be claimed and continued', async () => {
     const source = await writtenWorld(1);
     const target = new MemoryInstallation(1, 1, 'new-cluster');
     await target.restore(await backedUp(source));
@@ -107,7 +104,7 @@ describe('backup: restore', () => {
     expect(Buffer.from(link?.hash ?? [])).to.deep.equal(Buffer.from(hashSection(section)));
   });
 
-  it('begins in an epoch above every old one, and with no clock that falls', async () => {
+  it('starts in an epoch above every old one, with a clock that never goes back', async () => {
     const source = new MemoryInstallation(1, 1);
     const history = source.history('KV_0');
     history.epoch = 41;
@@ -121,7 +118,7 @@ describe('backup: restore', () => {
     expect(stored?.manifest.head.clockMs).to.equal(history.clockMs);
   });
 
-  it('is refused where anything was ever written, and then writes nothing', async () => {
+  it('is refused in a used installation, and then writes no byte', async () => {
     const files = await backedUp(await writtenWorld(1));
     for (const shard of ['KV_1', 'QUEUE_0', 'INTAKE_0', 'METER', 'CONTROL']) {
       const target = new MemoryInstallation(2, 1, 'new-cluster');
@@ -132,7 +129,7 @@ describe('backup: restore', () => {
     }
   });
 
-  it('is refused when a file of the backup is not as it was written, and then writes nothing', async () => {
+  it('is refused when a file of the backup was changed, and then writes no byte', async () => {
     const files = await backedUp(await writtenWorld(1));
     const name = 'KV_0/objects-00000';
     const whole = files.files.get(name) as Buffer;
@@ -154,8 +151,8 @@ describe('backup: restore', () => {
   });
 });
 
-describe('backup: bodies beside a state', () => {
-  it('come with it, from the snapshot and from entries, through two restores', async () => {
+describe('backup: bodies of a state', () => {
+  it('are included, from the snapshot and from entries, through two restores', async () => {
     const world = new MemoryInstallation(1, 3);
     const history = world.history(shardOf('queue', QUEUE, 3));
     await history.claim();
@@ -194,11 +191,11 @@ function contentOf(number: number): string {
   return `body ${number}`.padEnd(10);
 }
 
-describe('backup: logs beside the journals', () => {
+describe('backup: logs besides the journals', () => {
   const other = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
   const record = (account: AccountId, n: number) => encodeIntakeRecord({ account, items: [messageItem(n, 'a')] });
 
-  it('give an intake only what its account has not taken, and keep what cannot be read', async () => {
+  it('give an intake only the records that its account has not taken, and unreadable ones', async () => {
     const world = new MemoryInstallation(1, 1);
     const history = world.history('QUEUE_0');
     await history.claim();
@@ -240,7 +237,7 @@ describe('backup: logs beside the journals', () => {
     expect(fold.engine.intakePosition).to.equal(0);
   });
 
-  it('count on in the meter log, whose front may be gone', async () => {
+  it('continue the numbers of the meter log after a truncated front', async () => {
     const world = new MemoryInstallation(1, 1);
     for (let n = 1; n <= 6; n += 1) await world.put('METER', Buffer.from(`record ${n}`));
     await world.memoryJournal.truncateFront('METER' as ShardName, 3);
@@ -265,7 +262,7 @@ describe('backup: logs beside the journals', () => {
     expect(fold.state.meterPosition).to.equal(3);
   });
 
-  it('does not mind a plane without them', () => {
+  it('accept a plane without them', () => {
     expect(BODY_PLANES.rebased(BODY_PLANES.fold(ALPHA), { meterFrom: 1 })).to.equal(undefined);
   });
 });

@@ -1,4 +1,4 @@
-/** Installations in memory with histories written by hand, and backups of them in memory. */
+/** Installations in memory with hand-written histories, and backups of them in memory. */
 import { createHash } from 'node:crypto';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import {
@@ -29,7 +29,7 @@ const LIMITS = { stepBytes: 1000, segmentBytes: 100, retention: KEEP_NOTHING };
 
 const MAKER = { madeBy: '0.0.0-test', keyId: 'abcdef012345' };
 
-/** Queues are states that refer to bodies; everything else is as in a process. */
+/** Queues are states that reference bodies; all other planes are those of a process. */
 export const BODY_PLANES: BackupPlanes = {
   ...BACKUP_PLANES,
   fold: (partition) => (partition.startsWith('queue:') ? new BodyFold() : replayFold()),
@@ -46,7 +46,7 @@ export class MemoryFiles implements BackupFiles {
     return { name, bytes: whole.length, sha256: createHash('sha256').update(whole).digest('hex') };
   }
 
-  /** In pieces so small that records are cut anywhere. */
+  /** In pieces so small that records are cut at any place. */
   async read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const whole = this.files.get(name);
     if (whole === undefined) return undefined;
@@ -72,7 +72,7 @@ export class MemoryInstallation {
   readonly memoryJournal: MemoryJournal;
   readonly memoryObjects = new MemoryObjectStore();
   readonly installation: Installation;
-  /** The level of stored forms. */
+  /** The format level. */
   formatLevel: number = FIRST_FORMAT_LEVEL;
 
   constructor(
@@ -111,7 +111,7 @@ export class MemoryInstallation {
     await this.memoryJournal.append(shard as ShardName, bytes, last);
   }
 
-  /** A snapshot up to the history's head, and the front cut where two snapshots allow it. */
+  /** A snapshot up to the head of the history, and the front truncated where two snapshots allow it. */
   async compact({ shard, head }: ShardHistory, planes: BackupPlanes = BODY_PLANES): Promise<void> {
     const ports = { journal: this.memoryJournal, objects: this.memoryObjects, clock: this.clock, log: silentLog };
     const job = { shard, clusterId: this.installation.clusterId, upToPosition: head.position };

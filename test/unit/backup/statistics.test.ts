@@ -1,4 +1,4 @@
-/** A backup has what was counted, also of records that the meter's log has let go of. */
+/** A backup includes the counted usage, also of records that the meter log no longer has. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { SqliteFiles } from '../../../src/adapters/sqlite/index.js';
 import { encodeMeterRecord } from '../../../src/codec/control/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
-import { METER_SHARD } from '../../../src/messages/index.js';
 import { StatisticsModel } from '../../../src/projections/index.js';
+import { METER_SHARD } from '../../../src/protocol/index.js';
 import { CLUSTER, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { realTime } from '../../support/real-time.js';
@@ -50,7 +50,7 @@ describe('statistics in a backup', () => {
     await of.put(METER_SHARD, encodeMeterRecord({ session: sessionOf('a'), number, day, atMs, connections: 0, rows }));
   }
 
-  it('goes on in a restored installation as if nothing had been let go of', async () => {
+  it('continue in a restored installation with all earlier counts', async () => {
     const before = new MemoryInstallation(1, 1, CLUSTER);
     const live = open(before, 'before.db');
     for (let number = 1; number <= 6; number += 1) {
@@ -76,7 +76,7 @@ describe('statistics in a backup', () => {
     expect(sum(commands)).to.equal(1 + 2 + 3 + 4 + 5 + 6 + 7 + 8);
   });
 
-  it('that do not read back are found', async () => {
+  it('that do not read back are reported', async () => {
     const before = new MemoryInstallation(1, 1, CLUSTER);
     open(before, 'before.db');
     await use(before, 1);
@@ -91,6 +91,6 @@ describe('statistics in a backup', () => {
     await verify(files).catch((error: Error) => {
       refusal = error.message;
     });
-    expect(refusal).to.contain('statistics/objects-00000 of the backup is not there');
+    expect(refusal).to.contain('statistics/objects-00000 of the backup is missing');
   });
 });

@@ -4,7 +4,7 @@ import { type AccountCommandDeps, accountCommand } from '../../../src/cli/accoun
 import type { RunVerb } from '../../../src/cli/parser.js';
 import { auditActionText, evolve } from '../../../src/domain/control/index.js';
 import type { AccountId } from '../../../src/kernel/index.js';
-import { hashSecret, uuidOf } from '../../../src/messages/index.js';
+import { hashSecret, uuidOf } from '../../../src/protocol/index.js';
 import { ACCOUNT, INSTALLED } from '../../spec/control/given.js';
 import { TEAM, teamOf } from '../../spec/control/management-given.js';
 import { typed } from '../../support/command-lines.js';
@@ -35,30 +35,30 @@ describe('millrace account', () => {
 
   const field = (out: string, name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(out)?.[1] as string;
 
-  it('suspends and activates the only account without being told which', async () => {
+  it('suspend and activate use the only account without a name', async () => {
     expect((await run('suspend')).out).to.contain('state=passive');
     expect(control.state.accounts.get(ACCOUNT)?.state).to.equal('passive');
     expect((await run('list')).out).to.contain(`${ACCOUNT}  passive`);
     expect((await run('activate', 'a@b.example')).out).to.contain('state=active');
   });
 
-  it('sets limits by name and shows them', async () => {
+  it('limits sets limits by name and shows them', async () => {
     const { out } = await run('limits', 'maxRetries=5', 'maxQueues=2');
     expect(out).to.equal('maxRetries=5\nmaxQueues=2\n');
     expect((await run('show')).out).to.contain('maxRetries=5');
   });
 
-  it('makes an account whose printed tokens open it', async () => {
+  it('create prints tokens that open the new account', async () => {
     const { code, out } = await run('create', '--name', 'two', '--email', 'c@d.example');
     expect(code).to.equal(0);
     const owner = control.state.queueTokens.get(hashSecret(field(out, 'queue-token')));
     expect(owner).to.include({ account: field(out, 'id'), role: 'standard' });
     const reader = control.state.queueTokens.get(hashSecret(field(out, 'queue-readonly-token')));
     expect(reader?.role).to.equal('read-only');
-    expect((await run('show')).err).to.contain('there are 2 such accounts');
+    expect((await run('show')).err).to.contain('2 accounts match');
   });
 
-  it('shows the UUID that the management API has for it, and finds it by that', async () => {
+  it('show prints the UUID of the management API, and accepts it as a name', async () => {
     const { out } = await run('create', '--name', 'two', '--email', 'c@d.example');
     const id = field(out, 'id') as AccountId;
     const shown = await run('show', id);
@@ -66,14 +66,14 @@ describe('millrace account', () => {
     expect((await run('show', uuidOf(id))).out).to.equal(shown.out);
   });
 
-  it('means a person by an e-mail, and by no name at all, never a team of the person', async () => {
+  it('finds the own account of a person by e-mail or without a name, never a team of the person', async () => {
     for (const event of teamOf()) evolve(control.state, event);
     expect(field((await run('show', 'A@B.example')).out, 'id')).to.equal(ACCOUNT);
     expect(field((await run('show')).out, 'id')).to.equal(ACCOUNT);
     expect(field((await run('show', TEAM)).out, 'id')).to.equal(TEAM);
   });
 
-  it('notes what was done in the audit log of the account', async () => {
+  it('notes changes in the audit log of the account', async () => {
     await run('suspend');
     await run('suspend');
     await run('activate');
@@ -89,7 +89,7 @@ describe('millrace account', () => {
     expect(new Set(noted.map(({ account }) => account))).to.deep.equal(new Set([ACCOUNT]));
   });
 
-  it('resets tokens: the old ones are gone, the new ones are shown', async () => {
+  it('reset-tokens ends the old tokens and prints the new ones', async () => {
     const before = control.state.accounts.get(ACCOUNT)?.secrets.queueToken.sha256 as string;
     const { out } = await run('reset-tokens');
     expect(control.state.queueTokens.has(before)).to.equal(false);
@@ -97,7 +97,7 @@ describe('millrace account', () => {
     expect((await run('show', '--show-secrets')).out).to.contain(field(out, 'queue-token'));
   });
 
-  it('prints the same as JSON where that is asked for, secrets among it where they were asked for', async () => {
+  it('prints JSON with --json, with secrets only where they are requested', async () => {
     const made = JSON.parse((await run('create', '--name', 'two', '--email', 'c@d.example', '--json')).out);
     expect(control.state.queueTokens.get(hashSecret(made.queueToken))?.account).to.equal(made.id);
     const shown = JSON.parse((await run('show', made.id, '--json')).out);
@@ -108,14 +108,14 @@ describe('millrace account', () => {
     expect(JSON.parse((await run('list', '--json')).out)).to.have.length(2);
   });
 
-  it('says in one line what is wrong', async () => {
+  it('reports an error in one line', async () => {
     const wrong: [string[], number, string][] = [
-      [[], 2, 'what is to be done?'],
+      [[], 2, 'no command was given: see --help'],
       [['frob'], 2, "unknown command 'frob'"],
-      [['limits'], 2, 'no limit is given'],
-      [['limits', 'maxFoo=1'], 2, 'maxFoo is no limit'],
-      [['limits', 'maxQueues=-1'], 2, 'maxQueues accepts a whole number'],
-      [['limits', 'maxParallelism=0'], 1, 'maxParallelism is a whole number from 1'],
+      [['limits'], 2, 'no limit was given'],
+      [['limits', 'maxFoo=1'], 2, 'maxFoo is not a limit'],
+      [['limits', 'maxQueues=-1'], 2, 'maxQueues must be a whole number'],
+      [['limits', 'maxParallelism=0'], 1, 'maxParallelism must be a whole number from 1'],
       [['create', '--name', 'x'], 2, "required option '--email <email>' not specified"],
       [['suspend', 'nobody'], 1, 'there is no account nobody'],
     ];

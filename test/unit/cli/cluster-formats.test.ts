@@ -1,5 +1,9 @@
-/** `millrace cluster upgrade`: who has to read a level before it counts, and in which order it comes to count. Proves CFO1–CFO3. */
+/**
+ * `millrace cluster upgrade`: the processes that must read a level first, and the order of the steps. Proves
+ * CFO1–CFO3.
+ */
 import { expect } from 'chai';
+import { SESSION_UNCHANGED_MS } from '../../../src/actors/runtime/index.js';
 import { raiseFormats } from '../../../src/cli/cluster-formats.js';
 import type { ControlCommand } from '../../../src/domain/control/index.js';
 import { type AccountId, FIRST_FORMAT_LEVEL, FORMAT_LEVEL, type SessionId } from '../../../src/kernel/index.js';
@@ -64,8 +68,8 @@ function stand({ isNew = false, later = status([NEW]), hasOwner = true } = {}) {
   };
 }
 
-describe('raising the level of formats', () => {
-  it('says it to the layout first, looks at everybody again, and says it to the journal, with a note', async () => {
+describe('millrace cluster upgrade', () => {
+  it('writes the level to the layout, checks the processes again, and then writes it to the journal, with a note', async () => {
     const { run, did, asked } = stand();
     expect(await run(status([NEW]))).to.equal('raised');
     expect(did).to.deep.equal([`layout ${FORMAT_LEVEL}`, 'look', 'journal']);
@@ -76,42 +80,52 @@ describe('raising the level of formats', () => {
     });
   });
 
-  it('is refused while a process reads less, in a line that names it', async () => {
+  it('is refused while a process reads a lower level, with its name', async () => {
     const { run, did } = stand();
     expect(await run(status([NEW, OLD, reading('node-older')]))).to.equal(
       `format level ${FORMAT_LEVEL} is not read by node-old (version 1.2.3, machine:7, reads up to level 1); ` +
-        'node-older (version 1.2.3, machine:7, reads up to level 1): upgrade or end what runs',
+        'node-older (version 1.2.3, machine:7, reads up to level 1): upgrade or stop these processes',
     );
     expect(did).to.deep.equal([]);
   });
 
-  it('is refused for one that was seen lately and does not answer, unless it is known to read the level', async () => {
+  it('is refused for a recently seen process that does not answer, unless it is known to read the level', async () => {
     const silent = { process: 'node-gone' as SessionId, state: 'gone', isDrained: false, ownedShards: 0 } as const;
     expect(await stand().run(status([NEW, silent]))).to.match(
-      /node-gone \(gone, as far as is known reads up to level 1; what has ended is forgotten after 10 minutes\)/,
+      /node-gone \(gone, as far as is known reads up to level 1; a silent process is considered for 10 minutes\)/,
     );
     expect(await stand().run(status([NEW, { ...silent, readsFormat: FORMAT_LEVEL }]))).to.equal('raised');
   });
 
-  it('is refused where nobody can say which processes there are', async () => {
+  it('ignores a process of an older level that was last seen ten minutes ago, and no earlier', async () => {
+    const silent = { process: 'node-gone' as SessionId, state: 'silent', isDrained: false, ownedShards: 0 } as const;
+    expect(await stand().run(status([NEW, { ...silent, silentForMs: SESSION_UNCHANGED_MS - 1 }]))).to.match(
+      /node-gone \(silent, last seen 599 s ago, as far as is known reads up to level 1; a silent process is considered for 10 minutes/,
+    );
+    expect(await stand().run(status([NEW, { ...silent, silentForMs: SESSION_UNCHANGED_MS }]))).to.equal('raised');
+  });
+
+  it('is refused where the list of processes is unknown', async () => {
     const { run, did } = stand();
-    expect(await run(status([NEW], ['leases cannot be asked: no answer']))).to.match(/^nobody can say who reads/);
+    expect(await run(status([NEW], ['leases cannot be asked: no answer']))).to.match(
+      /^it is not known whether these processes read/,
+    );
     expect(did).to.deep.equal([]);
   });
 
-  it('is refused where nothing was ever stored', async () => {
+  it('is refused in an installation without data', async () => {
     const { run, did } = stand({ isNew: true });
-    expect(await run(status([]))).to.equal('nothing is stored yet: start a process first');
+    expect(await run(status([]))).to.equal('the installation has no data yet: start a process first');
     expect(did).to.deep.equal([]);
   });
 
-  it('is not said to the journal when an older process was let in meanwhile', async () => {
+  it('stops before the journal when an older process has joined since the first check', async () => {
     const { run, did } = stand({ later: status([NEW, OLD]) });
     expect(await run(status([NEW]))).to.match(/is not read by node-old/);
     expect(did).to.deep.equal([`layout ${FORMAT_LEVEL}`, 'look']);
   });
 
-  it('is finished by asking again', async () => {
+  it('is completed by running it again', async () => {
     expect(await stand({ hasOwner: false }).run(status([NEW]))).to.equal('nobody owns the control shard');
     const { run, did } = stand();
     expect(await run({ ...status([NEW]), format: FORMAT_LEVEL })).to.equal('raised');

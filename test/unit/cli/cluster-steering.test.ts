@@ -1,4 +1,4 @@
-/** `millrace cluster drain|move` on a cluster that does as it is told, late or never, and how a status is shown. */
+/** `millrace cluster drain|move` on a cluster that follows late or never, and the display of its status. */
 import { expect } from 'chai';
 import { Steering } from '../../../src/actors/cluster/index.js';
 import { WISHES_KEY } from '../../../src/actors/runtime/index.js';
@@ -24,7 +24,7 @@ const nobody = async (): Promise<never> => {
   throw new Error('steering asks nobody to raise a level');
 };
 
-/** @param follows  wishes are followed after so many looks */
+/** @param follows wishes are followed after this many looks */
 function stand(follows = Number.POSITIVE_INFINITY) {
   const time = new ManualTime();
   const leases = new MemoryLeaseStore();
@@ -80,36 +80,36 @@ function stand(follows = Number.POSITIVE_INFINITY) {
   };
 }
 
-describe('steering a cluster', () => {
-  it('waits until a drained process owns nothing, and says once what it waits for', async () => {
+describe('millrace cluster drain and move', () => {
+  it('drain waits until the process owns no shard, and prints once which shard it waits for', async () => {
     const { code, out, error } = await stand(3).run('drain', 'node-a');
-    expect([code, out]).to.deep.equal([0, 'node-a is drained: it owns nothing, and goes on as an edge\n']);
+    expect([code, out]).to.deep.equal([0, 'node-a is drained: it owns no shards and still answers clients\n']);
     expect(error).to.equal('waiting for node-a to hand over KV_0\n');
   });
 
-  it('gives up after its time, says what it still waits for, and leaves the wish', async () => {
+  it('give up after --wait, print the open request, and leave it in force', async () => {
     const { code, error } = await stand().run('move', 'KV_0', 'node-b', '--wait', '5');
     expect(code).to.equal(1);
     expect(error).to.match(
-      /after 5 s it still waits for KV_0 to be served by node-b: it is serving at node-a; the wish stays/,
+      /still waiting for KV_0 to be served by node-b; its state is serving at node-a after 5 s; the request stays in force/,
     );
   });
 
-  it('waits for 120 seconds where nothing else is said', async () => {
+  it('wait for 120 seconds by default', async () => {
     const { code, error } = await stand().run('drain', 'node-a');
     expect(code).to.equal(1);
-    expect(error).to.match(/after 120 s it still waits for node-a to hand over KV_0/);
+    expect(error).to.match(/still waiting for node-a to hand over KV_0 after 120 s/);
   });
 
-  it('moves no shard to a process without the role for it', async () => {
+  it('move refuses a process without the role for the shard', async () => {
     const { code, error } = await stand().run('move', 'QUEUE_0', 'node-b');
     expect(code).to.equal(2);
-    expect(error).to.match(/there is no shard QUEUE_0: they are KV_0/);
+    expect(error).to.match(/there is no shard QUEUE_0; the shards are KV_0/);
   });
 });
 
-describe('the tables of a cluster', () => {
-  it('say what is wrong first, how far a shard is brought back, and what is wished by whom', () => {
+describe('the tables of millrace cluster', () => {
+  it('list problems first, the progress of a loading shard, and each wish with its author', () => {
     const nowMs = 1_767_225_600_000;
     const wish = { process: 'node-a' as SessionId, by: 'ann@desk', atMs: nowMs - 180_000 };
     const text = clusterTables(
@@ -137,17 +137,11 @@ describe('the tables of a cluster', () => {
       },
       nowMs,
     );
-    expect(text).to.match(/^cluster C: to be looked at: 1\n {2}without an owner: KV_1\n/);
+    expect(text).to.match(/^cluster C: alarms: 1\n {2}without an owner: KV_1\n/);
     expect(text).to.contain('\nformat level 1; all processes read 2: millrace cluster upgrade\n');
-    for (const part of [
-      /ready, drained/,
-      /7 ms, in doubt/,
-      /replaying 33 %/,
-      /KV_1 +nobody/,
-      /stores nothing +2 +NOT/,
-    ]) {
+    for (const part of [/ready, drained/, /7 ms, in doubt/, /replaying 33 %/, /KV_1 +none/, /cannot store +2 +NOT/]) {
       expect(text).to.match(part);
     }
-    expect(text).to.contain('node-a is drained: ann@desk, 3 min ago\nKV_1 shall be at node-a: ann@desk, 3 min ago\n');
+    expect(text).to.contain('node-a is drained: ann@desk, 3 min ago\nKV_1 is placed at node-a: ann@desk, 3 min ago\n');
   });
 });

@@ -3,7 +3,7 @@ import { NodeRandom } from '../../../src/adapters/node/index.js';
 import { type DbCommandDeps, dbCommand } from '../../../src/cli/db-command.js';
 import { auditActionText, type ControlEvent, evolve } from '../../../src/domain/control/index.js';
 import { type AccountId, type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
-import { hashSecret, uuidOf } from '../../../src/messages/index.js';
+import { hashSecret, uuidOf } from '../../../src/protocol/index.js';
 import { INSTALLED } from '../../spec/control/given.js';
 import { typed } from '../../support/command-lines.js';
 import { MemoryControl, namedSealing } from '../../support/memory-control.js';
@@ -56,7 +56,7 @@ describe('millrace db', () => {
 
   const field = (out: string, name: string) => new RegExp(`^${name} +(.+)$`, 'm').exec(out)?.[1] as string;
 
-  it('creates a database and shows its id, tokens and password', async () => {
+  it('create prints the id, tokens and password of the new database', async () => {
     const { code, out } = await run('create', '--name', 'shop', '--partitions', '3', '--max-requests-per-day', '10');
     expect(code).to.equal(0);
     const id = field(out, 'id') as DatabaseId;
@@ -71,7 +71,7 @@ describe('millrace db', () => {
     expect(control.state.passwords.get(hashSecret(field(out, 'password')))).to.equal(id);
   });
 
-  it('lists databases without secrets, unless they are asked for', async () => {
+  it('list omits secrets, unless they are requested', async () => {
     const { out: made } = await run('create', '--name', 'shop');
     const plain = await run('list');
     expect(plain.code).to.equal(0);
@@ -80,7 +80,7 @@ describe('millrace db', () => {
     for (const name of ['token', 'read-only token', 'password']) expect(full.out).to.contain(field(made, name));
   });
 
-  it('prints the same as JSON where that is asked for', async () => {
+  it('prints JSON with --json', async () => {
     const made = JSON.parse((await run('create', '--name', 'shop', '--json')).out);
     expect(made).to.include({ name: 'shop', state: 'active', partitions: 1, maxCommandBytes: 5000 });
     const [plain] = JSON.parse((await run('list', '--json')).out);
@@ -91,7 +91,7 @@ describe('millrace db', () => {
     expect(JSON.parse((await run('delete', 'shop', '--yes', '--json')).out)).to.include({ id: made.id, deleted: true });
   });
 
-  it('resets a password by name, after which nothing old opens anything', async () => {
+  it('reset-password by name ends the old password and tokens', async () => {
     const { out: made } = await run('create', '--name', 'shop');
     const { code, out } = await run('reset-password', 'shop');
     expect(code).to.equal(0);
@@ -102,14 +102,14 @@ describe('millrace db', () => {
     expect(control.state.passwords.has(hashSecret(field(made, 'password')))).to.equal(false);
   });
 
-  it('changes limits by id', async () => {
+  it('limits changes limits by id', async () => {
     const { out: made } = await run('create', '--name', 'shop');
     const { code, out } = await run('limits', field(made, 'id'), '--max-requests-per-day', '7');
     expect(code).to.equal(0);
     expect(out).to.contain('max-command-bytes=5000 max-requests-per-day=7');
   });
 
-  it('deletes with --yes, the tokens first, then the data of every partition', async () => {
+  it('delete needs --yes, and removes the tokens first, then the data of every partition', async () => {
     const { out: made } = await run('create', '--name', 'shop', '--partitions', '2');
     const id = field(made, 'id');
     expect((await run('delete', 'shop')).code).to.equal(2);
@@ -119,7 +119,7 @@ describe('millrace db', () => {
     expect((await run('list')).out).to.not.contain('shop');
   });
 
-  it('suspends and activates, and shows in the audit log what was done', async () => {
+  it('suspend and activate note the change in the audit log', async () => {
     const { out: made } = await run('create', '--name', 'shop');
     const id = field(made, 'id') as DatabaseId;
     expect((await run('suspend', 'shop')).out).to.equal(`${id} state=suspended\n`);
@@ -135,7 +135,7 @@ describe('millrace db', () => {
     expect(noted[0]).to.include({ actor: 'operator', source: 'COMMAND LINE', entity: 'shop', account: 'ac-first' });
   });
 
-  it('knows databases and accounts by the UUIDs of the management API too', async () => {
+  it('accepts the UUIDs of the management API for databases and accounts', async () => {
     const account = 'ac-abcdefghijklmnop' as AccountId;
     const [{ type: _, ...first }] = INSTALLED as [Extract<ControlEvent, { type: 'AccountCreated' }>];
     evolve(control.state, { type: 'AccountCreated', ...first, id: account, email: 'c@d.example' });
@@ -146,18 +146,18 @@ describe('millrace db', () => {
     expect((await run('delete', uuidOf(id).toUpperCase(), '--yes')).code).to.equal(0);
   });
 
-  it('can be asked again to remove the data of a database that is deleted already', async () => {
+  it('delete can be repeated for a deleted database to remove its data', async () => {
     const { out: made } = await run('create', '--name', 'shop');
     failure = new MillraceError('SHARD_UNAVAILABLE', 'no owner');
     const failed = await run('delete', 'shop', '--yes');
     expect(failed.code).to.equal(1);
-    expect(failed.err).to.contain('ask again').and.contain('no owner');
+    expect(failed.err).to.contain('run the command again').and.contain('no owner');
     failure = undefined;
     expect((await run('delete', field(made, 'id'), '--yes')).code).to.equal(0);
     expect(flushed).to.have.length(1);
   });
 
-  it('asks again when an answer got lost, and creates once', async () => {
+  it('create is repeated when an answer was lost, and creates one database', async () => {
     losses = [new MillraceError('OUTCOME_UNKNOWN', 'lost'), new MillraceError('TIMED_OUT', 'lost')];
     const { code, out } = await run('create', '--name', 'shop');
     expect(code).to.equal(0);
@@ -167,7 +167,7 @@ describe('millrace db', () => {
     expect(await run('list')).to.include({ code: 1, err: 'millrace db: nobody owns it\n' });
   });
 
-  it('says in one line what was refused, with code 1', async () => {
+  it('prints a refusal in one line, with exit code 1', async () => {
     await run('create', '--name', 'shop');
     const taken = await run('create', '--name', 'shop');
     expect(taken).to.deep.equal({ code: 1, out: '', err: 'millrace db: there is a database named shop already\n' });
@@ -175,7 +175,7 @@ describe('millrace db', () => {
     expect(unknown).to.include({ code: 1, err: 'millrace db: there is no database nobody\n' });
   });
 
-  it('shows how it is used when it is used wrongly, with code 2', async () => {
+  it('prints its usage for wrong arguments, with exit code 2', async () => {
     for (const argv of [
       [],
       ['drop'],

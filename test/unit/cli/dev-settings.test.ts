@@ -8,7 +8,7 @@ import { loadConfig } from '../../../src/config/index.js';
 const USUAL_KV_PORT = 7100;
 
 describe('millrace dev: its settings', () => {
-  it('deliver to this machine, know published clients, and keep nothing that somebody means to keep', async () => {
+  it('allow deliveries to this machine, enable the alias of published clients, and ignore persistent data settings', async () => {
     const given = {
       MILLRACE_NATS_URL: 'nats://127.0.0.1:4222',
       MILLRACE_SEAL_KEY_FILE: '/keep/me',
@@ -23,7 +23,7 @@ describe('millrace dev: its settings', () => {
     expect(env.MILLRACE_ALLOW_PRIVATE_DESTINATIONS).to.equal('true');
   });
 
-  it('leave a usual port that is busy for a free one, and one that was asked for as it is', async () => {
+  it('use a free port when a default port is busy, and keep a given port', async () => {
     const busy = await busyAt(USUAL_KV_PORT);
     const { env } = await devSettings({}, '/throw/away');
     expect(Number(env.MILLRACE_KV_PORT)).to.be.greaterThan(0).and.not.equal(USUAL_KV_PORT);
@@ -32,13 +32,13 @@ describe('millrace dev: its settings', () => {
     busy?.close();
   });
 
-  it('have credentials, those that are given among them', async () => {
+  it('have credentials, including the given ones', async () => {
     const { env, credentials } = await devSettings({ MILLRACE_KV_TOKEN: 'given-by-the-operator' }, '/throw/away');
     expect(credentials.kvToken).to.equal('given-by-the-operator');
     expect(env.MILLRACE_QUEUE_TOKEN).to.equal(credentials.queueToken);
   });
 
-  it('are printed under the names that the words of the alias make', async () => {
+  it('are printed under the names of the alias', async () => {
     const { credentials } = await devSettings({ MILLRACE_KV_PASSWORD: 'a/long-password' }, '/throw/away');
     const addresses = { kv: 'http://h:1', queue: 'http://h:2', resp: 'redis://h:3' };
     const lines = clientLines('Acme:AcmeQ:store', addresses, { ...credentials, kvToken: "it's" });
@@ -58,7 +58,7 @@ describe('millrace dev: its settings', () => {
   });
 });
 
-/** Undefined: somebody else has it, which is as good. */
+/** Undefined: another program listens there, which has the same effect. */
 function busyAt(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(undefined));

@@ -4,7 +4,7 @@ import { docsPages } from '../../../src/cli/docs-command.js';
 
 describe('the generated pages of docs/', () => {
   for (const [name, text] of docsPages()) {
-    it(`include ${name} as the command table has it`, () => {
+    it(`include ${name} as generated from the command table`, () => {
       expect(readFileSync(`docs/${name}`, 'utf8')).to.equal(text);
     });
   }

@@ -1,4 +1,4 @@
-/** What `millrace doctor` says of a machine and a place that have what is usually wrong. Proves DOC1. */
+/** The findings of `millrace doctor` on a machine and in a directory with common problems. Proves DOC1. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -47,17 +47,17 @@ describe('millrace doctor', () => {
     return { code, of: (name: string) => checks.find(({ check }) => check === name) };
   }
 
-  it('finds nothing wrong with a fresh place, and makes nothing there', async () => {
+  it('has no findings for a fresh directory, and creates no file in it', async () => {
     const { code, of } = await examined();
     expect(code).to.equal(0);
     expect(of('nats-server')).to.include({ state: 'ok', found: `2.15.1, ${server}` });
-    expect(of('data directory')?.found).to.contain('filled by the first start');
-    expect(of('seal key')?.found).to.contain('made by the first start');
+    expect(of('data directory')?.found).to.contain('created by the first start');
+    expect(of('seal key')?.found).to.contain('created by the first start');
     expect(of('lock')).to.include({ state: 'ok', found: 'free' });
     expect(readdirSync(dir)).to.deep.equal(['nats-server']);
   });
 
-  it('has a line for each thing, with what to do about it', async () => {
+  it('prints a line for each check, with the remedy', async () => {
     let out = '';
     const write = (text: string) => {
       out += text;
@@ -69,11 +69,11 @@ describe('millrace doctor', () => {
     expect((await typed(['doctor'], run)).code).to.equal(1);
     expect(out).to.match(/^ok {4}node +\d/m);
     expect(out).to.match(
-      /^fail {2}data directory .*\/proc, where nothing can be kept\n +name another one: MILLRACE_DATA_DIR$/m,
+      /^fail {2}data directory .*\/proc, which cannot store files\n +set MILLRACE_DATA_DIR to another directory$/m,
     );
   });
 
-  it('says which setting is not accepted, and looks no further', async () => {
+  it('names an invalid setting, and then stops', async () => {
     const { code, of } = await examined({ MILLRACE_KV_PORT: 'banana' });
     expect(code).to.equal(1);
     expect(of('settings')?.found).to.contain('MILLRACE_KV_PORT accepts a port');
@@ -81,13 +81,13 @@ describe('millrace doctor', () => {
     expect((await examined({ MILLRACE_KV_PROT: '1' })).of('settings')?.state).to.equal('warn');
   });
 
-  it('says that a server cannot be used, or is old', async () => {
+  it('reports an unusable or old nats-server', async () => {
     writeFileSync(server, '#!/bin/sh\necho "nats-server: v2.9.10"\n');
     expect((await examined()).of('nats-server')?.state).to.equal('warn');
     expect((await examined({ MILLRACE_NATS_SERVER: '/nowhere' })).of('nats-server')?.state).to.equal('fail');
   });
 
-  it('says that a port is taken, unless it is by the process that serves this directory', async () => {
+  it('reports a taken port, unless the process that serves this directory uses it', async () => {
     const taken = await listening();
     const { port } = taken.address() as { port: number };
     const busy = { MILLRACE_QUEUE_PORT: String(port) };
@@ -104,7 +104,7 @@ describe('millrace doctor', () => {
     taken.close();
   });
 
-  it('says that the key is missing, is none, or can be read by others', async () => {
+  it('reports a key that is missing, invalid or readable by others', async () => {
     mkdirSync(dataDir());
     const key = join(dir, 'key');
     const keyIs = async () => (await examined({ MILLRACE_SEAL_KEY_FILE: key })).of('seal key');
@@ -119,15 +119,18 @@ describe('millrace doctor', () => {
     expect(await keyIs()).to.include({ state: 'warn', advice: `chmod 600 ${key}` });
   });
 
-  it('says that the disk has less free than what is kept in reserve', async () => {
+  it('reports less free disk space than the reserve', async () => {
     const found = (await examined({ MILLRACE_DISK_RESERVE_BYTES: '1000GiB' })).of('disk');
     expect(found?.state).to.equal('fail');
     expect(found?.found).to.contain('1000.0 GiB in reserve');
   });
 
-  it('judges versions of Node, the clock, open files and flock', async () => {
+  it('checks the version of Node, the clock, open files and flock', async () => {
     for (const version of ['20.18.3', '18.20.0', '27.0.0']) expect(nodeCheck(version).state, version).to.equal('fail');
-    for (const version of ['20.19.0', '26.9.9']) expect(nodeCheck(version).state, version).to.equal('ok');
+    for (const version of ['20.19.0', '22.0.0', '24.22.3', '26.9.9']) {
+      expect(nodeCheck(version).state, version).to.equal('ok');
+    }
+    for (const version of ['21.7.0', '23.1.0', '25.0.0']) expect(nodeCheck(version).state, version).to.equal('warn');
     expect((await clockCheck(Date.UTC(2001, 0), [server])).state).to.equal('fail');
     expect((await clockCheck(Date.now() + 1000, [server, '/not/there'])).state).to.equal('ok');
     const http = { httpMaxConnections: 1000 } as Parameters<typeof openFilesCheck>[1]['http'];

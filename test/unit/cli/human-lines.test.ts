@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { JsonLog, SystemClock } from '../../../src/adapters/node/index.js';
-import { humanLines } from '../../../src/cli/human-lines.js';
+import { humanLines } from '../../../src/cli/serve-command.js';
 
-describe('the log for a person', () => {
+describe('the log for a terminal', () => {
   function stand(tellsAll: boolean, isTTY = false) {
     let text = '';
     const stream = {
@@ -15,7 +15,7 @@ describe('the log for a person', () => {
     return { log: new JsonLog({ level: 'debug', clock: new SystemClock(), write }), text: () => text };
   }
 
-  it('tells what went wrong, and of what is in order no more than a start is worth', () => {
+  it('shows errors, and of the normal lines only those of a start', () => {
     const { log, text } = stand(false);
     log.info('shard.serving', { shard: 'KV_0' });
     log.info('process.ready', { nats: '2.15.1' });
@@ -25,13 +25,13 @@ describe('the log for a person', () => {
     );
   });
 
-  it('tells everything to whoever asks for debugging', () => {
+  it('shows every line in debug mode', () => {
     const { log, text } = stand(true);
     log.debug('shard.serving');
     expect(text()).to.contain('debug shard.serving');
   });
 
-  it('keeps what strangers send from doing anything to the terminal', () => {
+  it('escapes control characters from strangers', () => {
     const { log, text } = stand(false);
     log.warn('face.refused', { path: '/\u001b[2J\n' });
     expect(text().split('\n')).to.have.length(2);

@@ -1,9 +1,9 @@
-/** The command line as it is typed: help and version everywhere, wrong words refused with the nearest one. Proves PAR2. */
+/** The command line as typed: help and version everywhere, and the nearest word for a wrong one. Proves PAR2. */
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { VERSION } from '../../../src/adapters/node/index.js';
 import { commandTree } from '../../../src/cli/lines/tree.js';
-import { type Asked, type RunVerb, UsageError } from '../../../src/cli/parser.js';
+import { type ParsedArguments, type RunVerb, UsageError } from '../../../src/cli/parser.js';
 import { typed } from '../../support/command-lines.js';
 
 const never: RunVerb = async () => {
@@ -25,7 +25,7 @@ function paths(command: Command = TREE, words: readonly string[] = []): [string[
 
 describe('the command line', () => {
   for (const [words, command] of paths()) {
-    it(`has help and version at "millrace ${words.join(' ')}"`, async () => {
+    it(`has --help and --version at "millrace ${words.join(' ')}"`, async () => {
       for (const flag of ['--help', '-h']) {
         const { code, out, err } = await typed([...words, flag]);
         expect([code, err]).to.deep.equal([0, '']);
@@ -39,7 +39,7 @@ describe('the command line', () => {
       }
     });
 
-    it(`refuses an option that "millrace ${words.join(' ')}" has not, with 2 and its usage`, async () => {
+    it(`refuses an unknown option at "millrace ${words.join(' ')}", with exit code 2 and its usage`, async () => {
       const mandatory = command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [`${long}`, 'x']);
       const { code, out, err } = await typed([...words, ...mandatory, '--bogus']);
       expect([code, out]).to.deep.equal([2, '']);
@@ -48,7 +48,7 @@ describe('the command line', () => {
     });
   }
 
-  it('names the nearest command, verb and option', async () => {
+  it('suggests the nearest command, verb and option', async () => {
     const nearest: [string[], string][] = [
       [['sevre'], "millrace: unknown command 'sevre' (Did you mean serve?)"],
       [['db', 'craete'], "millrace db: unknown command 'craete' (Did you mean create?)"],
@@ -61,14 +61,14 @@ describe('the command line', () => {
     }
   });
 
-  it('refuses words that are missing or too many, and numbers that are none', async () => {
+  it('refuses missing and surplus words, and invalid numbers', async () => {
     const wrong: [string[], string][] = [
-      [[], 'millrace: what is to be done?'],
-      [['db'], 'millrace db: what is to be done?'],
+      [[], 'millrace: no command was given: see --help'],
+      [['db'], 'millrace db: no command was given: see --help'],
       [['serve', 'now'], 'too many arguments'],
       [['db', 'delete'], "missing required argument 'database'"],
-      [['db', 'create', '--name', 'x', '--partitions', 'two'], 'It accepts a whole number'],
-      [['cluster', 'drain', 'a', '--wait', '-1'], 'It accepts a whole number'],
+      [['db', 'create', '--name', 'x', '--partitions', 'two'], 'It must be a whole number'],
+      [['cluster', 'drain', 'a', '--wait', '-1'], 'It must be a whole number'],
       [['cluster', 'move', 'KV_0'], "missing required argument 'process'"],
     ];
     for (const [words, text] of wrong) {
@@ -78,8 +78,8 @@ describe('the command line', () => {
     }
   });
 
-  it('hands a verb its words, options and flags, and ends with its code', async () => {
-    let got: [string, Asked] | undefined;
+  it('passes a verb its words, options and flags, and exits with its code', async () => {
+    let got: [string, ParsedArguments] | undefined;
     const db: RunVerb = async (verb, asked) => {
       got = [verb, asked];
       return 1;
@@ -91,7 +91,7 @@ describe('the command line', () => {
     expect(got?.[1].options).to.deep.equal({ 'max-command-bytes': '70' });
   });
 
-  it('tells what failed in one line that begins with the command, and shows usage for what was asked wrongly alone', async () => {
+  it('prints a failure in one line that starts with the command, and usage only for wrong arguments', async () => {
     const failing = (error: Error) => ({
       process: (async () => Promise.reject(error)) as RunVerb,
       db: (async () => Promise.reject(error)) as RunVerb,

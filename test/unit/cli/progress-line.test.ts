@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ProgressLine } from '../../../src/cli/progress-line.js';
 
-describe('the progress of a command', () => {
+describe('the progress line of a command', () => {
   function stand(isTTY: boolean) {
     let [text, nowMs] = ['', 0];
     const stream = {
@@ -21,7 +21,7 @@ describe('the progress of a command', () => {
     };
   }
 
-  it('is one line of a terminal, written over ten times a second at most, and gone at the end', () => {
+  it('is rewritten at most ten times a second on a terminal, and removed at the end', () => {
     const { progress, text, later } = stand(true);
     progress.show(() => 'one of three');
     progress.show(() => expect.fail('too soon'));

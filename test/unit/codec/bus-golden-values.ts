@@ -1,4 +1,4 @@
-/** Values whose bytes are kept in test/fixtures/bus/control-replies.json, leases.json and remote.json. Never edited. */
+/** Values with bytes recorded in test/fixtures/bus/control-replies.json, leases.json and remote.json. Never edited. */
 import type { ClockReading, Heartbeat, ShardLease, Wishes } from '../../../src/codec/leases/index.js';
 import type { OwnerInstant, RemoteCommand } from '../../../src/codec/remote/index.js';
 import type { ControlReply } from '../../../src/domain/control/index.js';
@@ -9,7 +9,7 @@ import {
   type SessionId,
   type ShardName,
 } from '../../../src/kernel/index.js';
-import type { KvDelivery, ProcessReport } from '../../../src/messages/index.js';
+import type { KvDelivery, ProcessReport } from '../../../src/protocol/index.js';
 import { GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './control/golden-values.js';
 
 const {
@@ -41,7 +41,7 @@ const fullAccount = {
 };
 const laterLimits = (GOLDEN_LATER_LIMITS as Extract<typeof GOLDEN_LATER_LIMITS, { type: 'LimitsUpdated' }>).limits;
 
-/** A name may hold any characters: also half a pair. */
+/** A name may contain any characters, also an unpaired surrogate. */
 const HALF_A_PAIR = 'a\ud800b';
 
 export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: readonly ControlReply[] } = {
@@ -112,6 +112,16 @@ export const GOLDEN_HEARTBEATS: readonly Heartbeat[] = [
     wishes: 3,
     planes: ['kv', 'queue'],
   },
+  {
+    session,
+    canOwn: true,
+    isLeaving: false,
+    process: session,
+    news: [{ shard: 'KV_7' as ShardName, epoch: 300, what: 'followed' }],
+    wishes: 3,
+    planes: ['kv'],
+    follows: true,
+  },
 ];
 
 const lease = {
@@ -132,6 +142,7 @@ export const GOLDEN_SESSIONS = [
   { counter: 3, isDead: false, readsFormat: 2 },
   { counter: 3, isDead: true, readsFormat: 2, hasEnded: true },
   { counter: 0, isDead: true, hasEnded: true },
+  { counter: 2_199_023_255_555, isDead: true, readsFormat: 2, aliveAtMs: 1_790_000_000_123 },
 ];
 export const GOLDEN_BOOT_TIMES = [
   [],

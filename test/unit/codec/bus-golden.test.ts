@@ -1,6 +1,6 @@
 /**
- * What processes of two releases say to each other keeps its bytes: commands and answers as an earlier release wrote
- * them are read, and written again as they were. The files in test/fixtures/bus are added to, never edited.
+ * Messages between processes of two releases keep their bytes: commands and answers of an earlier release are read and
+ * written with the same bytes. The files in test/fixtures/bus are added to, never edited.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -62,9 +62,9 @@ const recorded = (name: string) =>
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const bytesOf = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
 
-describe('what crosses the bus keeps its bytes', () => {
+describe('messages on the bus keep their recorded bytes', () => {
   for (const [type, texts] of recorded('queue-commands')) {
-    it(`the queue's command ${type}`, () => {
+    it(`the queue command ${type}`, () => {
       for (const text of texts) {
         const asked = decodeQueueCommand(bytesOf(text));
         expect(asked.command.type).to.equal(type);
@@ -74,7 +74,7 @@ describe('what crosses the bus keeps its bytes', () => {
   }
 
   for (const [type, texts] of recorded('queue-replies')) {
-    it(`the queue's answer ${type}`, () => {
+    it(`the queue answer ${type}`, () => {
       for (const text of texts) {
         const reply = decodeQueueReply(bytesOf(text));
         expect(reply.type).to.equal(type);

@@ -30,7 +30,7 @@ describe('JSON in pieces', () => {
   const characters = ['ü', '€', '𝄞', 'a€𝄞ü'].map(bytesOf);
   const broken = ['\xc3', '\x80', '\xe2\x82', '\xf0\x9d\x84', '\xed\xa0\x80', '\xff\x80\x80\x80\x80\x80'];
   for (const bytes of [...characters, ...broken]) {
-    it(`of many ${JSON.stringify(bytes)} is the same text, with anything in front`, () => {
+    it(`of many ${JSON.stringify(bytes)} is the same text, at any offset`, () => {
       for (const front of ['', 'a', 'ab', 'abc', 'abcd']) {
         const reply = front + bytes.repeat(Math.ceil(300_000 / bytes.length));
         expect([...replyInPieces(reply, false)].join('')).to.equal(replyToJson(reply));

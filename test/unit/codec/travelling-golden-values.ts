@@ -1,4 +1,4 @@
-/** Values whose bytes are kept in test/fixtures/bus/kv.json, questions.json and frames.json. Never edited. */
+/** Values with bytes recorded in test/fixtures/bus/kv.json, questions.json and frames.json. Never edited. */
 import {
   BigNumberReply,
   BooleanReply,
@@ -20,7 +20,7 @@ import {
   type PartitionName,
   type SessionId,
 } from '../../../src/kernel/index.js';
-import type { KvRequest, KvResponse } from '../../../src/messages/index.js';
+import type { KvRequest, KvResponse } from '../../../src/protocol/index.js';
 import type { Question } from '../../../src/query/question-codec.js';
 
 const request: KvRequest = {

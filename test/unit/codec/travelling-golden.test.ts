@@ -1,6 +1,6 @@
 /**
- * Requests for partitions, questions to the read models and frames of the bus keep their bytes: what an earlier release
- * wrote is read, and written again as it was. The files in test/fixtures/bus are added to, never edited.
+ * Requests for partitions, questions to the read models and frames of the bus keep their bytes: those of an earlier
+ * release are read and written with the same bytes. The files in test/fixtures/bus are added to, never edited.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -41,7 +41,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const bytesOf = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
 const errorOf = (frame: BusFrame) => (frame.kind === 'failure' ? frame.error : undefined);
 
-describe('what travels between processes keeps its bytes', () => {
+describe('messages between processes keep their recorded bytes', () => {
   const keep = <T>(
     fixture: string,
     name: string,
@@ -62,7 +62,7 @@ describe('what travels between processes keeps its bytes', () => {
   keep('kv', 'responses', GOLDEN_KV_RESPONSES, encodeKvResponse, decodeKvResponse);
   keep('questions', 'questions', GOLDEN_QUESTIONS, encodeQuestion, decodeQuestion);
 
-  it('kv: what a process of an earlier version sends, without what came later', () => {
+  it('kv: requests and answers of an earlier version are read without newer fields', () => {
     const [request = ''] = recorded('kv', 'older requests');
     expect(decodeKvRequest(bytesOf(request))).to.deep.equal({
       database: 'db-aaaabbbbccccdddd',
@@ -76,7 +76,7 @@ describe('what travels between processes keeps its bytes', () => {
     expect(decodeKvResponse(bytesOf(aborted))).to.include({ isAborted: true, isFull: false, hasSaid: false });
   });
 
-  it('kv: what is no request and no answer is refused', () => {
+  it('kv: invalid requests and answers are refused', () => {
     for (const text of ['', 'c0', '91a161', '92a161c3', '92a16191d401c0', '92a16191d463c0', '92a161d40901']) {
       for (const decode of [decodeKvRequest, decodeKvResponse]) {
         expect(() => decode(bytesOf(text)), text)
@@ -86,7 +86,7 @@ describe('what travels between processes keeps its bytes', () => {
     }
   });
 
-  it('questions: a page sends what its items share once', () => {
+  it('questions: a page has the shared parts of its items once', () => {
     const texts = recorded('questions', 'pages');
     expect(GOLDEN_PAGES.map((page) => hex(encodeSharedPage(page as Page<never>)))).to.deep.equal(texts);
     const [, page] = texts.map((text) => decodeSharedPage<never>(bytesOf(text)));

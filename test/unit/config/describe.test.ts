@@ -14,7 +14,7 @@ describe('configuration: description', () => {
     expect(names).to.deep.equal(SETTINGS.map(({ variable }) => variable));
   });
 
-  it('marks what is a default, what is not, and what is not set', () => {
+  it('marks defaults and unset settings', () => {
     const lines = described({ MILLRACE_KV_PORT: '7101', MILLRACE_QUEUE_PORT: '7200' });
     expect(lines).to.include('MILLRACE_KV_PORT=7101');
     expect(lines).to.include('MILLRACE_QUEUE_PORT=7200  # default');
@@ -46,7 +46,7 @@ describe('configuration: description', () => {
     expect(described(again)).to.deep.equal(described(env));
   });
 
-  it('quotes for a shell what a shell would take apart', () => {
+  it('quotes values for a shell', () => {
     expect(described({ MILLRACE_DATA_DIR: "my data's $HOME" })).to.include("MILLRACE_DATA_DIR='my data'\\''s $HOME'");
   });
 });
@@ -54,20 +54,20 @@ describe('configuration: description', () => {
 describe('configuration: warnings', () => {
   const warningsOf = (env: Record<string, string>) => [...loadConfig(env).warnings];
 
-  it('name a variable that is no setting, and the one that was probably meant', () => {
+  it('name a variable that is no setting, and the probably intended one', () => {
     expect(warningsOf({ MILLRACE_KV_PROT: '1', MILLRACE_FLUX: 'canary', OTHER: 'x' })).to.deep.equal([
       'MILLRACE_FLUX is not a setting and does nothing',
       'MILLRACE_KV_PROT is not a setting and does nothing; did you mean MILLRACE_KV_PORT?',
     ]);
   });
 
-  it('keep a queue token of another shape, in one line', () => {
+  it('report a queue token of another shape, in one line', () => {
     const [line, ...more] = warningsOf({ MILLRACE_QUEUE_TOKEN: 'a-token-that-is-not-json' });
     expect(line).to.match(/^MILLRACE_QUEUE_TOKEN is not base64 of JSON with a text UserID/);
     expect(more).to.deep.equal([]);
   });
 
-  it('say what is open to others where the host is not loopback', () => {
+  it('list the open ports where the host is not loopback', () => {
     expect(warningsOf({ MILLRACE_HOST: '127.0.0.2' })).to.deep.equal([]);
     expect(warningsOf({ MILLRACE_HOST: '0.0.0.0' }).map((line) => line.split(':')[0])).to.deep.equal([
       'MILLRACE_HOST is not loopback and MILLRACE_TLS_CERT is not set',
@@ -77,12 +77,12 @@ describe('configuration: warnings', () => {
     expect(warningsOf({ MILLRACE_HOST: '0.0.0.0', ...closed })).to.deep.equal([]);
   });
 
-  it('say nothing about a queue token of the documented shape', () => {
+  it('are absent for a queue token of the documented shape', () => {
     const token = Buffer.from(JSON.stringify({ UserID: 'me', Password: 'pw' })).toString('base64');
     expect(warningsOf({ MILLRACE_QUEUE_TOKEN: token })).to.deep.equal([]);
   });
 
-  it('say that a short token can be guessed', () => {
+  it('report a short token that can be guessed', () => {
     expect(warningsOf({ MILLRACE_KV_TOKEN: 'thirteen-char' })).to.deep.equal([
       'MILLRACE_KV_TOKEN is shorter than 16 characters and can be guessed',
     ]);
@@ -97,8 +97,8 @@ describe('configuration: the command', () => {
   });
 });
 
-describe('configuration: the page', () => {
-  it('is what the schema and the defaults say; `make docs` writes it again', () => {
+describe('configuration: the page docs/settings.md', () => {
+  it('equals the schema and the defaults; `make docs` writes it again', () => {
     expect(readFileSync('docs/settings.md', 'utf8')).to.equal(settingsPage());
   });
 

@@ -27,7 +27,7 @@ const URL_ACCEPTS = 'http:// or https:// and a host, without user, password, que
 const TOKEN = '1 to 512 visible ASCII characters without spaces';
 const LINE = '1 to 512 characters on one line';
 
-/** Each variable's value that it does not take, and the whole line that says so, after the variable's name. */
+/** For each variable, a value that it refuses, and the error line after the variable's name. */
 const BAD: Record<string, [string, string]> = {
   ROLES: ['edge,mill', 'accepts one or more of edge, kv, queue, projection, separated by commas, not "edge,mill"'],
   LOG_LEVEL: ['loud', 'accepts debug or info or warn or error, not "loud"'],
@@ -155,6 +155,7 @@ const BAD: Record<string, [string, string]> = {
   TRACE_RATIO: ['1%', 'accepts a number from 0 to 1, not "1%"'],
   REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
   SIGN_IN_FAILURES: ['some', 'accepts a whole number from 0 to 1000000, not "some"'],
+  READ_ONLY_KEYS_SEE_SECRETS: ['maybe', 'accepts true or false, not "maybe"'],
   CONSOLE_SESSION_MS: ['59999', 'accepts a whole number from 60000 to 2592000000, not "59999"'],
   SECRET_MIN_CHARACTERS: ['513', 'accepts a whole number from 0 to 512, not "513"'],
   METRICS_TOKEN: ['a b', `accepts ${TOKEN}`],
@@ -179,12 +180,12 @@ describe('configuration: loading', () => {
     expect(config.isEmbedded).to.equal(true);
   });
 
-  it('refuses a password in an URL, and does not show it', () => {
+  it('refuses a password in a URL, and does not print it', () => {
     const refused = lineOf({ MILLRACE_PUBLIC_URL_KV: 'http://me:pw@kv.example.com' });
     expect(refused).to.contain(`MILLRACE_PUBLIC_URL_KV accepts ${URL_ACCEPTS}`).and.not.contain('pw@');
   });
 
-  it('refuses a given secret that is shorter than the smallest, and shows nothing of it', () => {
+  it('refuses a given secret below the minimum length, and prints no part of it', () => {
     for (const name of [
       'KV_TOKEN',
       'KV_READONLY_TOKEN',
@@ -202,7 +203,7 @@ describe('configuration: loading', () => {
     }
   });
 
-  it('has a case of a bad value below for every setting', () => {
+  it('has a test case with a bad value for every setting', () => {
     expect(SETTINGS.map(({ variable }) => variable).sort()).to.deep.equal(
       Object.keys(BAD)
         .map((name) => `MILLRACE_${name}`)
@@ -211,12 +212,12 @@ describe('configuration: loading', () => {
   });
 
   for (const [name, [value, line]] of Object.entries(BAD)) {
-    it(`refuses a bad MILLRACE_${name} in one line that says what it accepts`, () => {
+    it(`refuses a bad MILLRACE_${name} in one line with the accepted values`, () => {
       expect(lineOf({ [`MILLRACE_${name}`]: value })).to.equal(`MILLRACE_${name} ${line}`);
     });
   }
 
-  it('keeps each error on one short line, whatever the value holds', () => {
+  it('keeps each error on one short line, for any value', () => {
     const line = lineOf({ MILLRACE_LOG_LEVEL: `a\r\nb\u2028${'x'.repeat(5000)}` });
     expect(line).to.not.match(/[\r\n]/);
     expect(line.length).to.be.below(200);
@@ -226,12 +227,12 @@ describe('configuration: loading', () => {
     expect(load({ MILLRACE_KV_PORT: '', MILLRACE_KV_TOKEN: '' }).faces.kvPort).to.equal(7100);
   });
 
-  it('names the default of every setting a value that the setting accepts', () => {
+  it('has a valid default for every setting', () => {
     expect(() => load()).to.not.throw();
     expect(() => load(REMOTE)).to.not.throw();
   });
 
-  it('is frozen through and through', () => {
+  it('returns a deeply frozen object', () => {
     const config = load({ MILLRACE_DESTINATION_ALLOW: '10.0.0.0/8:443' });
     const parts: unknown[] = [config, ...Object.values(config), ...config.destinations.destinationAllow];
     for (const part of [...parts, config.process.roles, config.storage.auditRetention]) {
@@ -240,7 +241,7 @@ describe('configuration: loading', () => {
     expect(() => Object.assign(config.faces, { kvPort: 1 })).to.throw(TypeError);
   });
 
-  it('leaves the defaults alone when one load has other values', () => {
+  it('keeps the defaults unchanged when one load has other values', () => {
     load({ MILLRACE_ROLES: 'edge', MILLRACE_AUDIT_RETENTION: '1d' });
     expect(load().process.roles).to.have.length(4);
     expect(load().storage.auditRetention).to.deep.equal({ ageMs: 604_800_000, bytes: 10_737_418_240 });
@@ -275,7 +276,7 @@ describe('configuration: values', () => {
     ]);
   });
 
-  it('lets one bound of the audit retention stand alone', () => {
+  it('accepts a single bound of the audit retention', () => {
     expect(load({ MILLRACE_AUDIT_RETENTION: '12h' }).storage.auditRetention).to.deep.equal({
       ageMs: 43_200_000,
       bytes: undefined,
@@ -292,7 +293,7 @@ describe('configuration: values', () => {
     expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:AcmeQ:acmekv' }).faces.wireAlias?.queueWord).to.equal('AcmeQ');
   });
 
-  it('allows private destinations by default only embedded, where nobody else comes', () => {
+  it('allows private destinations by default only when embedded and reachable from this host alone', () => {
     const allowed = (env: Env) => load(env).destinations.allowPrivateDestinations;
     expect(allowed({})).to.equal(true);
     expect(allowed({ MILLRACE_HOST: '::1' })).to.equal(true);
@@ -307,7 +308,7 @@ describe('configuration: values', () => {
     expect(allowed(told), 'an operator decides').to.equal(true);
   });
 
-  it('says why private destinations are allowed or not, where nobody decided', () => {
+  it('prints the reason for the default of private destinations', () => {
     const line = (env: Env) => /^MILLRACE_ALLOW_PRIVATE_DESTINATIONS.*$/m.exec(describeConfig(load(env)))?.[0];
     const name = 'MILLRACE_ALLOW_PRIVATE_DESTINATIONS';
     expect(line({})).to.equal(`${name}=true  # default: only this machine can reach this process`);
@@ -320,7 +321,7 @@ describe('configuration: values', () => {
     expect(line({ MILLRACE_HOST: '0.0.0.0', [name]: 'true' })).to.equal(`${name}=true`);
   });
 
-  it('has more shards in a cluster, and the seal key beside the data', () => {
+  it('has more shards in a cluster, and the seal key in the data directory', () => {
     const { storage } = load({ ...REMOTE, MILLRACE_DATA_DIR: '/var/lib/mill' });
     expect(storage).to.include({ kvShards: 16, queueShards: 16, sealKeyFile: '/var/lib/mill/seal.key' });
   });
@@ -344,19 +345,19 @@ describe('configuration: values', () => {
 describe('configuration: settings that depend on each other', () => {
   const cases: [string, Env, string][] = [
     [
-      'half a pair',
+      'a TLS key without a certificate',
       { MILLRACE_TLS_KEY: 'k.pem' },
-      'MILLRACE_TLS_KEY is set without MILLRACE_TLS_CERT: they go together',
+      'MILLRACE_TLS_KEY is set without MILLRACE_TLS_CERT: set both or neither',
     ],
     [
-      'two ways of signing in',
+      'two kinds of NATS credentials',
       { ...REMOTE, MILLRACE_NATS_TOKEN: 't', MILLRACE_NATS_CREDS: 'c' },
-      'MILLRACE_NATS_CREDS and MILLRACE_NATS_TOKEN are both set: one way of signing in at a time',
+      'MILLRACE_NATS_CREDS and MILLRACE_NATS_TOKEN are both set: set only one way to sign in',
     ],
     [
-      'NATS credentials without a NATS',
+      'NATS credentials without a NATS URL',
       { MILLRACE_NATS_CREDS: 'c' },
-      'MILLRACE_NATS_CREDS is set without MILLRACE_NATS_URL: the embedded server has credentials of its own',
+      'MILLRACE_NATS_CREDS is set without MILLRACE_NATS_URL: the embedded server generates its own credentials, so remove one or set the other',
     ],
     [
       'three replicas on the embedded server',
@@ -364,9 +365,9 @@ describe('configuration: settings that depend on each other', () => {
       'MILLRACE_REPLICAS accepts 1 without MILLRACE_NATS_URL: the embedded server is a single one',
     ],
     [
-      'one port for two faces',
+      'one port for two endpoints',
       { MILLRACE_QUEUE_PORT: '7100' },
-      'MILLRACE_QUEUE_PORT is 7100, which MILLRACE_KV_PORT is too: each face has a port of its own',
+      'MILLRACE_QUEUE_PORT and MILLRACE_KV_PORT are both 7100: each endpoint needs its own port',
     ],
     [
       'a read lease that outlives the takeover',
@@ -389,11 +390,11 @@ describe('configuration: settings that depend on each other', () => {
       'MILLRACE_MAX_COMMAND_BYTES is 10485760, which must not be above MILLRACE_HTTP_MAX_BODY_BYTES (1048576)',
     ],
   ];
-  for (const [what, env, line] of cases) {
-    it(`refuses ${what}`, () => expect(lineOf(env)).to.equal(line));
+  for (const [mistake, env, line] of cases) {
+    it(`refuses ${mistake}`, () => expect(lineOf(env)).to.equal(line));
   }
 
-  it('lets several ports be free ones', () => {
+  it('allows 0, a free port, for several ports', () => {
     expect(load({ MILLRACE_KV_PORT: '0', MILLRACE_QUEUE_PORT: '0', MILLRACE_RESP_PORT: '0' }).faces.kvPort).to.equal(0);
   });
 });
@@ -402,7 +403,7 @@ describe('configuration: secrets', () => {
   const CANARY = 'canary-7f3a9c-do-not-print';
   const hidden = SETTINGS.filter(({ kind }) => kind.read('x') instanceof Secret).map(({ variable }) => variable);
 
-  it('are all the tokens, passwords and keys', () => {
+  it('include all tokens, passwords and keys', () => {
     expect(hidden).to.have.members(
       [
         'KV_TOKEN',
@@ -423,7 +424,7 @@ describe('configuration: secrets', () => {
   });
 
   for (const variable of hidden) {
-    it(`never print ${variable}, though it can be revealed`, () => {
+    it(`never print ${variable}, although it can be revealed`, () => {
       const given = variable === 'MILLRACE_OTLP_HEADERS' ? `authorization=${CANARY}` : CANARY;
       const env: Env = { ...REMOTE, [variable]: given };
       if (variable === 'MILLRACE_NATS_PASSWORD') env.MILLRACE_NATS_USER = 'me';

@@ -1,10 +1,10 @@
-/** Every line that the log may have as a warning or an error stands in a page for operators. */
+/** Every log event of level warning or error is on a page for operators. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
 const PAGES = 'docs/operations';
-/** Also where the event is the argument of something that writes the line. */
+/** Also where the event is the argument of a function that writes the line. */
 const WRITTEN = /\b(?:error|warn)\(\s*'([a-z-]+(?:\.[a-z_-]+)+)'/g;
 
 describe('alarms', () => {
@@ -15,7 +15,7 @@ describe('alarms', () => {
     expect(events.size).to.be.above(60);
   });
 
-  it('are all written down for operators', () => {
+  it('are all documented for operators', () => {
     const documented = new Set(pages.flatMap(namesIn));
     expect([...events].filter((event) => !documented.has(event)).sort()).to.deep.equal([]);
   });
@@ -25,7 +25,7 @@ function eventsOf(source: string): string[] {
   return [...source.matchAll(WRITTEN)].map(([, event = '']) => event);
 }
 
-/** A name that begins with a dot has the beginning of the whole one that stands before it in its line. */
+/** A name that begins with a dot continues the full name before it in its line. */
 function namesIn(page: string): string[] {
   return page.split('\n').flatMap((line) => {
     let beginning = '';

@@ -1,6 +1,6 @@
 /**
- * What the fences of README and docs may say, so that `test/integration/docs` runs every block that a reader would: one that is
- * not run says why, for a reason that is known here, and there are only so many of each.
+ * The words after the fences of README and docs, so that `test/integration/docs` runs every block that a reader would
+ * run: a block that is not run has a known reason, and the number of blocks per reason is bounded.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,18 +16,18 @@ const NOT_RUN: Record<string, { readonly why: string; readonly most: number }> =
   tiers: { why: 'tests of this repository, which .ci/run runs: minutes each', most: 4 },
   installed: { why: 'the packages are among those of this repository, in the versions of package.json', most: 2 },
   package: { why: 'test/integration/package/package.test.ts installs it and runs it', most: 3 },
-  'no-python-packages': { why: 'packages for Python are not to be had on every machine that tests', most: 1 },
+  'no-python-packages': { why: 'packages for Python are not to be had on every machine that tests', most: 2 },
   'no-go': { why: 'nor is Go: its blocks are parsed', most: 1 },
   'other-shells': {
     why: 'zsh and fish are not on every machine; test/integration/cli asks them where they are',
     most: 1,
   },
 };
-/** What is shown and never typed in. */
-const SHOWN = ['', 'text', 'json', 'yaml', 'ebnf', 'go', 'ts'];
+/** Languages that are only shown and never typed. */
+const SHOWN = ['', 'text', 'json', 'yaml', 'ebnf', 'go', 'php', 'ruby', 'ts'];
 const WORDS = ['norun', 'terminal', 'name', 'part-of', 'printed-by'];
 
-describe('the blocks of the pages', () => {
+describe('the code blocks of the pages', () => {
   const pages = [
     'README.md',
     ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
@@ -42,26 +42,26 @@ describe('the blocks of the pages', () => {
     expect(places(blocks.filter(({ language }) => !known.includes(language)))).to.deep.equal([]);
   });
 
-  it('are all closed, and begin at the margin', () => {
+  it('are all closed, and start at the margin', () => {
     for (const page of pages) {
       const fences = readFileSync(page, 'utf8').match(/^ *```/gm) ?? [];
       expect(fences, page).to.have.length(blocksOf(page).length * 2);
     }
   });
 
-  it('say nothing with words that nobody reads', () => {
+  it('have no unknown words after the language', () => {
     const odd = blocks.filter(({ words }) => [...words.keys()].some((word) => !WORDS.includes(word)));
     expect(places(odd)).to.deep.equal([]);
   });
 
-  it('are no lines of a shell that only look like output', () => {
+  it('are not shell commands marked as output', () => {
     const hidden = blocks.filter(
       ({ language, text }) => SHOWN.includes(language) && /^(?:\$ |(?:millrace|make|npm|npx) \w+ |curl )/m.test(text),
     );
     expect(places(hidden)).to.deep.equal([]);
   });
 
-  it('are left out for a reason that is known, and no more of them than now', () => {
+  it('are not run only for a known reason, and no more than the allowed number', () => {
     const left = blocks.filter(({ words }) => words.has('norun'));
     const unknown = left.filter(({ words }) => NOT_RUN[words.get('norun') ?? ''] === undefined);
     expect(places(unknown)).to.deep.equal([]);
@@ -70,11 +70,11 @@ describe('the blocks of the pages', () => {
     }
   });
 
-  it('are most of them run', () => {
+  it('are mostly run', () => {
     expect(blocks.filter(isRunnable).length).to.be.above(120);
   });
 
-  it('are parts of the files that they say', () => {
+  it('are parts of the files that they name', () => {
     const parts = blocks.filter(({ words }) => words.has('part-of'));
     expect(parts).not.to.be.empty;
     const bare = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
@@ -84,7 +84,7 @@ describe('the blocks of the pages', () => {
     }
   });
 
-  it('are Go where they say so, by its grammar', async () => {
+  it('are valid Go where they are marked as Go', async () => {
     await Parser.init();
     const parser = new Parser().setLanguage(await Language.load(require.resolve('tree-sitter-go/tree-sitter-go.wasm')));
     const isGo = (text: string) => parser.parse(text)?.rootNode.hasError === false;
@@ -94,7 +94,7 @@ describe('the blocks of the pages', () => {
     expect(isGo((programs[0]?.text ?? '').replace('{', '('))).to.equal(false);
   });
 
-  it('take over only what is there', () => {
+  it('take over only existing parts', () => {
     expect(pages.flatMap(takenBy)).not.to.be.empty;
   });
 });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const SCRIPT = fileURLToPath(new URL('../../../../infra/write-limits-page.mjs', import.meta.url));
 
 describe('docs/limits.md', () => {
-  it('has every bound as the sources have it', () => {
+  it('has every bound with its value in the sources', () => {
     execFileSync(process.execPath, [SCRIPT, '--check'], { stdio: ['ignore', 'ignore', 'pipe'] });
   });
 });

@@ -1,4 +1,4 @@
-/** The pages hold together: every link and every heading that a link names is there. */
+/** Every link of the pages, and every heading that a link names, exists. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -9,13 +9,13 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ..
 
 describe('the pages', () => {
   for (const page of PAGES) {
-    it(`${page}: links lead somewhere`, () => {
+    it(`${page}: links have a target`, () => {
       const missing = linksOf(page).filter((link) => !leadsSomewhere(page, link));
       expect(missing).to.deep.equal([]);
     });
   }
 
-  it('name settings that there are', () => {
+  it('name existing settings', () => {
     const known = new Set(SETTINGS.map(({ variable }) => variable));
     const named = PAGES.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\bMILLRACE_[A-Z][A-Z0-9_]*[A-Z0-9]\b(?!_)/g)].map(([name]) => name),
@@ -23,7 +23,7 @@ describe('the pages', () => {
     expect(named.filter((name) => !known.has(name))).to.deep.equal([]);
   });
 
-  it('name files that there are, of every promise', () => {
+  it('name existing files for every promise', () => {
     const named = readFileSync('docs/promises.md', 'utf8').matchAll(/^\|.*$/gm);
     const files = [...named].flatMap(([row]) => [...row.matchAll(/`([^`\s]+\/[^`\s]+\.ts)`/g)].map(([, file]) => file));
     const isThere = (file = '') => ['.', 'src', 'src/domain/queue'].some((folder) => existsSync(join(folder, file)));
@@ -42,9 +42,7 @@ describe('the pages', () => {
       }
     };
     follow('README.md');
-    // Decisions are a folder that readers are led to.
-    const decisions = PAGES.filter((page) => page.startsWith('docs/adr/'));
-    expect(PAGES.filter((page) => !reached.has(page) && !decisions.includes(page))).to.deep.equal([]);
+    expect(PAGES.filter((page) => !reached.has(page))).to.deep.equal([]);
   });
 });
 
@@ -56,7 +54,7 @@ function pagesBelow(folder: string): string[] {
   });
 }
 
-/** Of this repository; what stands in code is none. */
+/** Links within this repository, except those in code. */
 function linksOf(page: string): string[] {
   const text = readFileSync(page, 'utf8')
     .replaceAll(/^```[\s\S]*?^```/gm, '')
@@ -76,7 +74,7 @@ function pathOf(link: string): string {
   return link.split('#')[0] ?? '';
 }
 
-/** As code hosts name them in links. */
+/** Names of headings in links, as code hosts derive them. */
 function headingsOf(page: string): ReadonlySet<string> {
   const text = readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
   const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading.replaceAll(/[`*]/g, ''));

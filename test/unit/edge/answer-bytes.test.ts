@@ -12,14 +12,14 @@ function inSteps(replies: readonly Reply[]): { bytes: number; pauses: number } {
   }
 }
 
-describe('bytes of answers', () => {
-  it('are those of strings, and eight for each other piece of a list', () => {
+describe('the byte count of answers', () => {
+  it('is the length of strings, and eight for each other element', () => {
     const replies = ['abc', OK, 7, null, ['de', 1, null, ['f']], new MapReply(['k', new DoubleReply(1.5)])];
     expect(bytesOfReplies(replies)).to.equal(3 + 2 + 8 + 8 + (8 + 1) + 1 + 8);
     expect(inSteps(replies)).to.deep.equal({ bytes: bytesOfReplies(replies), pauses: 0 });
   });
 
-  it('of long lists are counted in steps, wherever these are', () => {
+  it('of long lists is computed in steps, at any depth', () => {
     const items = Array.from({ length: MANY }, (_, i) => `item ${i}`);
     const bytes = items.join('').length;
     const scored = items.flatMap((item) => [item, new DoubleReply(1)]);

@@ -5,7 +5,7 @@ import { ALL_THAT_MAY_WAIT_BYTES, type BroadcastItem } from '../../../src/ports/
 
 const MIB = 1024 * 1024;
 
-/** Time that passes only when something is done, and rounds of the loop that are told. */
+/** Time that passes only with work, and rounds of the loop that the test starts. */
 class Loop {
   nowMs = 0;
   readonly #soon: (() => void)[] = [];
@@ -13,10 +13,10 @@ class Loop {
     { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
     { soon: (action) => this.#soon.push(action) },
   );
-  /** What was done, in order. */
+  /** The finished items, in order. */
   readonly done: string[] = [];
 
-  /** Takes so many milliseconds for each of its parts. */
+  /** Takes this many milliseconds for each of its parts. */
   item(name: string, parts: number, ms: number): BroadcastItem {
     let left = parts;
     return {
@@ -31,7 +31,7 @@ class Loop {
     };
   }
 
-  /** @returns what was done in it */
+  /** @returns the items that were finished in it */
   round(): string[] {
     const before = this.done.length;
     for (const action of this.#soon.splice(0)) action();
@@ -43,13 +43,13 @@ class Loop {
   }
 }
 
-describe('what is said to many', () => {
+describe('the broadcast queue', () => {
   let loop: Loop;
   beforeEach(() => {
     loop = new Loop();
   });
 
-  it('is handed on a millisecond at a time, in order, and then the loop goes round', () => {
+  it('hands on items in order for a millisecond per round of the event loop', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) loop.queue.add('one', loop.item(name, 1, 0.5), 1);
     expect(loop.done).to.deep.equal([]);
     expect(loop.round()).to.deep.equal(['a', 'b']);
@@ -58,7 +58,7 @@ describe('what is said to many', () => {
     expect(loop.isIdle).to.equal(true);
   });
 
-  it('goes on where it has stopped, in front of what came behind it', () => {
+  it('continues an interrupted item before later ones', () => {
     loop.queue.add('one', loop.item('long', 3, 0.6), 1);
     loop.queue.add('one', loop.item('next', 1, 0.1), 1);
     expect(loop.round()).to.deep.equal(['long', 'long']);
@@ -72,7 +72,7 @@ describe('what is said to many', () => {
     expect(loop.round()).to.deep.equal(['one', 'one']);
   });
 
-  it('is handed on at once while there is time for it in a round', () => {
+  it('hands on an item immediately while the round has time for it', () => {
     loop.queue.handOnNow('one', loop.item('now', 2, 0.4));
     expect(loop.done).to.deep.equal(['now', 'now']);
     loop.queue.handOnNow('one', loop.item('later', 4, 0.4));
@@ -80,7 +80,7 @@ describe('what is said to many', () => {
     expect(loop.round()).to.deep.equal(['later', 'later']);
   });
 
-  it('makes whoever says more of the same tenant wait while too much is left, and lets it go on', async () => {
+  it('makes senders of a tenant wait while it holds too many bytes, and releases them', async () => {
     const goneOn: string[] = [];
     const turn = loop.queue.add('one', loop.item('a', 1, 0.5), 4 * MIB - 4096);
     expect(loop.queue.whenCaughtUp('one')).to.equal(undefined);
@@ -94,7 +94,7 @@ describe('what is said to many', () => {
     expect(loop.queue.whenCaughtUp('one')).to.equal(undefined);
   });
 
-  it('makes nobody wait for longer than five seconds', async () => {
+  it('makes no sender wait for longer than five seconds', async () => {
     const endless: BroadcastItem = {
       handOn: () => {
         loop.nowMs += 1;

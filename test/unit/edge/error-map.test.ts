@@ -15,7 +15,7 @@ function refusalOfCode(code: ErrorCode) {
 }
 
 describe('edge: error map', () => {
-  it('gives every code a status and a text that begins with its class and tells no detail', () => {
+  it('gives every code a status and a text that starts with its class and has no details', () => {
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
       const { status, text } = refusalOfCode(code);
       expect(status, code).to.be.within(400, 503);
@@ -25,21 +25,21 @@ describe('edge: error map', () => {
     }
   });
 
-  it('asks to try again only where nothing was executed', () => {
+  it('sets Retry-After only for errors where no command was executed', () => {
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
       const { retryAfterSeconds } = refusalOfCode(code);
       expect(retryAfterSeconds !== undefined, code).to.equal(ERROR_CODES[code].retryable);
     }
   });
 
-  it('tells an unknown outcome from one that is known', () => {
+  it('distinguishes an unknown outcome from a known one', () => {
     expect(refusalOfCode('OUTCOME_UNKNOWN').text).to.include('outcome=unknown');
     expect(refusalOfCode('OUTCOME_UNKNOWN')).to.not.have.property('retryAfterSeconds');
     expect(refusalOfCode('NOT_APPLIED').text).to.include('outcome=not-applied');
     expect(refusalOfCode('NOT_APPLIED').status).to.equal(503);
   });
 
-  it('says when an unknown outcome waits for storage, which may still take it', () => {
+  it('mentions when an unknown outcome waits for storage, which may still accept it', () => {
     const failure = new MillraceError('OUTCOME_UNKNOWN', 'no answer', { isBeingStored: true });
     for (const { status, text } of [refusalOf(failure), queueRefusalOf(failure)]) {
       expect(status).to.equal(503);
@@ -48,7 +48,7 @@ describe('edge: error map', () => {
     expect(refusalOfCode('OUTCOME_UNKNOWN').text).to.not.include('storage');
   });
 
-  it('knows what is over by itself: nothing that is wrong with a request, or that a person has to mend', () => {
+  it('treats only errors that end without a change of the request or an operator as temporary', () => {
     const passing = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => isPassing(new MillraceError(code, '')));
     expect(passing).to.include.members(['SHARD_UNAVAILABLE', 'CONTROL_STALE', 'OUTCOME_UNKNOWN', 'SHUTTING_DOWN']);
     for (const code of ['STORAGE_FULL', 'JOURNAL_DAMAGED', 'RATE_LIMITED', 'INVALID', 'DEFECT'] as const) {
@@ -56,7 +56,7 @@ describe('edge: error map', () => {
     }
   });
 
-  it('tells a run that it is over with 400, and no run anything else with it', () => {
+  it('uses 400 for a run only to report that the run is over', () => {
     const over = rejectionRefusal('RUN_OVER', 'can not append');
     expect(over.status).to.equal(400);
     expect(refusalToRun(over)).to.equal(over);
@@ -69,7 +69,7 @@ describe('edge: error map', () => {
     }
   });
 
-  it('answers 500 to anything it does not know', () => {
+  it('answers 500 to any other error', () => {
     expect(refusalOf(new Error('boom'))).to.deep.equal({ status: 500, text: 'ERR internal error' });
     expect(refusalOf(undefined).status).to.equal(500);
   });

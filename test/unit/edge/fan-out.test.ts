@@ -4,7 +4,7 @@ import { continueScan, mergeOf, routeScan } from '../../../src/edge/commands/fan
 import { joinSyncTokens } from '../../../src/edge/commands/portions.js';
 
 describe('edge/kv: commands about every key in several partitions', () => {
-  it('are those of the table whose rows say how their answers become one', () => {
+  it('are the commands with acrossPartitions in their row', () => {
     const asked = (how: AcrossPartitions) =>
       allCommands().flatMap(({ name, acrossPartitions }) => (acrossPartitions === how ? [name] : []));
     expect(asked('walk')).to.deep.equal(['SCAN']);
@@ -15,7 +15,7 @@ describe('edge/kv: commands about every key in several partitions', () => {
     expect(asked('first')).to.include.members(['FLUSHALL', 'FLUSHDB', 'CONFIG SET', 'SCRIPT LOAD', 'FUNCTION LOAD']);
   });
 
-  it('walks the partitions one after the other and ends with 0', () => {
+  it('SCAN goes through the partitions one after the other and ends with 0', () => {
     const start = routeScan(['SCAN', '0', 'COUNT', '5'], 3);
     expect(start).to.deep.equal({ partition: 0, words: ['SCAN', '0', 'COUNT', '5'] });
     const middle = continueScan(['77', ['a']], 1, 3) as [string, string[]];
@@ -25,26 +25,26 @@ describe('edge/kv: commands about every key in several partitions', () => {
     expect(continueScan(['0', ['c']], 2, 3)).to.deep.equal(['0', ['c']]);
   });
 
-  it('leaves a cursor that is none to be refused', () => {
+  it('SCAN passes an invalid cursor on to be refused', () => {
     expect(routeScan(['SCAN', 'x'], 3)).to.deep.equal({ partition: 0, words: ['SCAN', 'x'] });
     const refusal = new ErrorReply('ERR invalid cursor');
     expect(continueScan(refusal, 0, 3)).to.equal(refusal);
   });
 
-  it('answers with the first refusal of any partition', () => {
+  it('answer the first refusal of any partition', () => {
     const merge = mergeOf('first');
     expect(merge([OK, new ErrorReply('ERR no'), OK])).to.deep.equal(new ErrorReply('ERR no'));
     expect(merge([OK, OK])).to.equal(OK);
   });
 
-  it('says of what is killed that something was, wherever it was', () => {
+  it('SCRIPT KILL succeeds when a script was killed in any partition', () => {
     const merge = mergeOf('succeeded');
     const none = new ErrorReply('NOTBUSY No scripts in execution right now.');
     expect(merge([none, OK, none])).to.equal(OK);
     expect(merge([none, none])).to.equal(none);
   });
 
-  it('joins sync tokens so that equal positions of two partitions differ', () => {
+  it('join sync tokens so that equal positions of two partitions differ', () => {
     expect(joinSyncTokens(['1-0', undefined])).to.not.equal(joinSyncTokens([undefined, '1-0']));
     expect(joinSyncTokens(['1-0', '2-1'])).to.equal('0:1-0,1:2-1');
     expect(joinSyncTokens([undefined])).to.equal(undefined);

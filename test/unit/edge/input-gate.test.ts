@@ -30,8 +30,8 @@ function gateOfOne() {
   return { gate: new InputGate(parts), soon, isPaused: () => isPaused, roomTimes: () => roomTimes };
 }
 
-describe('a connection that brings much at once', () => {
-  it('reads no more after three whole reads until others have run, and then goes on', () => {
+describe('a connection with much input', () => {
+  it('pauses after three full reads until others have run, and then continues', () => {
     const { gate, soon, isPaused, roomTimes } = gateOfOne();
     for (let i = 0; i < 2; i += 1) gate.note(WHOLE_READ);
     expect([isPaused(), soon.length]).to.deep.equal([false, 0]);
@@ -45,7 +45,7 @@ describe('a connection that brings much at once', () => {
     expect(isPaused()).to.equal(false);
   });
 
-  it('is not held up where reads are not whole: there is nothing more to read', () => {
+  it('is not paused while reads are not full', () => {
     const { gate, soon } = gateOfOne();
     for (let i = 0; i < 100; i += 1) gate.note(i % 3 === 2 ? WHOLE_READ - 1 : WHOLE_READ);
     expect(soon).to.have.length(0);

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { ErrorReply } from '../../../src/domain/kv/index.js';
 import { parseBatchBody, parseCommandBody } from '../../../src/edge/kv/json-body.js';
 import { JsonCommandReader } from '../../../src/edge/kv/json-command-reader.js';
+import { repetitions } from '../../support/depth.js';
 
 const NESTED_ARRAY = 'ERR unsupported arg type: "[": json.Delim';
 const NESTED_OBJECT = 'ERR unsupported arg type: "{": json.Delim';
@@ -11,7 +12,7 @@ const NOT_JSON = 'ERR failed to parse request body';
 const NO_ARRAY = 'expected JSON array';
 const NULL_ARGUMENT = 'ERR null args are not supported';
 
-/** Long enough that the body is not given to JSON.parse. */
+/** Padding that makes a body too long for JSON.parse. */
 const PADDING = ' '.repeat(70_000);
 
 function plainly(result: unknown): unknown {
@@ -19,7 +20,7 @@ function plainly(result: unknown): unknown {
   return Array.isArray(result) ? result.map(plainly) : result;
 }
 
-/** What both readers say, after checking that they say the same. */
+/** The result of both readers, after a check that they agree. */
 function command(json: string | Buffer): unknown {
   const body = Buffer.from(json);
   const fast = plainly(parseCommandBody(body));
@@ -35,7 +36,7 @@ function batch(json: string | Buffer): unknown {
 }
 
 describe('edge/kv: JSON body', () => {
-  it('takes strings as their UTF-8 bytes', () => {
+  it('reads strings as their UTF-8 bytes', () => {
     expect(command('["SET","k","é\\u00e9 \\"\\n\\ud83d\\ude00"]')).to.deep.equal([
       'SET',
       'k',
@@ -43,7 +44,7 @@ describe('edge/kv: JSON body', () => {
     ]);
   });
 
-  it('takes texts of many slices, with and without escapes, wherever a slice ends', () => {
+  it('reads texts of many slices, with and without escapes, for any slice end', () => {
     const plain = 'é'.repeat(200_000);
     for (const shift of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx']) {
       for (const text of [plain, '\\"\n😀'.repeat(70_000), '\ud800'.repeat(60_000)]) {
@@ -62,13 +63,13 @@ describe('edge/kv: JSON body', () => {
     }
   });
 
-  it('takes a number as its source text', () => {
+  it('reads a number as its source text', () => {
     const numbers = ['100', '1.5', '1e+21', '12345678901234567890', '-0', '1.0', '1E5', '-9007199254740993', '0.10'];
     for (const source of numbers) expect(command(`["SET","k",${source}]`)).to.deep.equal(['SET', 'k', source]);
     expect(command(`["SET",1,-2,345678901234567]`)).to.deep.equal(['SET', '1', '-2', '345678901234567']);
   });
 
-  it('takes booleans as words', () => {
+  it('reads booleans as words', () => {
     expect(command('["HSET","h",true,false]')).to.deep.equal(['HSET', 'h', 'true', 'false']);
   });
 
@@ -76,7 +77,7 @@ describe('edge/kv: JSON body', () => {
     expect(command('["SET","k",null]')).to.deep.equal({ error: NULL_ARGUMENT });
   });
 
-  it('lets a null spoil its own command of a batch only', () => {
+  it('refuses only the one command of a batch with a null', () => {
     expect(batch('[["GET",null,"x"],["GET","b"]]')).to.deep.equal([{ error: NULL_ARGUMENT }, ['GET', 'b']]);
   });
 
@@ -87,7 +88,7 @@ describe('edge/kv: JSON body', () => {
     expect(batch('[["GET","a"],["SET","k",{}]]')).to.deep.equal({ error: NESTED_OBJECT });
   });
 
-  it('refuses what is no array', () => {
+  it('refuses a body that is no array', () => {
     for (const json of ['{"a":1}', '"GET"', '1', 'true', 'null']) {
       expect(command(json), json).to.deep.equal({ error: NO_ARRAY });
       expect(batch(json), json).to.deep.equal({ error: NO_ARRAY });
@@ -95,7 +96,7 @@ describe('edge/kv: JSON body', () => {
     expect(batch('["GET","a"]')).to.deep.equal({ error: NO_ARRAY });
   });
 
-  it('refuses what is no JSON, and what follows the value', () => {
+  it('refuses invalid JSON, and text after the value', () => {
     const broken = ['[', '["a"', '["a",]', "['a']", '["a"]]', '["a"] x', '[,]', '[01]', '[1.]', '[+1]', '["\\x"]'];
     for (const json of [...broken, '["a\nb"]', '["a" "b"]', '[tru]', '[1e]', '[-]', 'SET a b', '["\\u12"]']) {
       expect(command(json), json).to.deep.equal({ error: NOT_JSON });
@@ -105,7 +106,7 @@ describe('edge/kv: JSON body', () => {
     expect(batch('[["a"],]')).to.deep.equal({ error: NOT_JSON });
   });
 
-  it('says EOF to an empty body', () => {
+  it('answers EOF to an empty body', () => {
     expect(plainly(parseCommandBody(Buffer.alloc(0)))).to.deep.equal({ error: 'EOF' });
     expect(plainly(parseBatchBody(Buffer.alloc(0)))).to.deep.equal({ error: 'EOF' });
   });
@@ -117,34 +118,34 @@ describe('edge/kv: JSON body', () => {
     expect(batch('[[]]')).to.deep.equal([[]]);
   });
 
-  it('turns lone surrogates and each invalid byte into U+FFFD', () => {
+  it('reads lone surrogates and each invalid byte as U+FFFD', () => {
     expect(command('["GET","\\ud800"]')).to.deep.equal(['GET', '\xef\xbf\xbd']);
     const invalid = Buffer.from([...Buffer.from('["GET","a'), 0xff, 0xfe, ...Buffer.from('"]')]);
     expect(command(invalid)).to.deep.equal(['GET', 'a\xef\xbf\xbd\xef\xbf\xbd']);
   });
 
-  it('gives names of prototypes no meaning', () => {
+  it('treats names of prototypes as plain strings', () => {
     expect(command('["SET","__proto__","constructor"]')).to.deep.equal(['SET', '__proto__', 'constructor']);
   });
 
-  it('refuses a hundred thousand brackets, and ten million, without climbing them', () => {
+  it('refuses very deep nesting without recursion', () => {
     expect(plainly(parseCommandBody(Buffer.from('['.repeat(60_000))))).to.deep.equal({ error: NOT_JSON });
     expect(plainly(parseCommandBody(Buffer.alloc(10_000_000, '[')))).to.deep.equal({ error: NESTED_ARRAY });
     expect(plainly(parseBatchBody(Buffer.alloc(10_000_000, '[')))).to.deep.equal({ error: NESTED_ARRAY });
   });
 
-  it('reads the same by both readers, whatever the commands', () => {
+  it('gives the same result with both readers, for any commands', () => {
     const word = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.double(), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(fc.array(fc.array(word)), (commands) => {
         const body = Buffer.from(JSON.stringify(commands, null, commands.length % 3));
         expect(plainly(parseBatchBody(body))).to.deep.equal(plainly(new JsonCommandReader(body).batch()));
       }),
-      { numRuns: 30 },
+      { numRuns: repetitions(30) },
     );
   });
 
-  it('accepts what JSON.parse accepts and nothing else', () => {
+  it('accepts exactly the texts that JSON.parse accepts', () => {
     const characters = fc.constantFrom(...'[]",{}:0123456789.eE+-\\untrfalse \n\t');
     fc.assert(
       fc.property(fc.string({ unit: characters, maxLength: 12 }), (inside) => {
@@ -161,7 +162,7 @@ describe('edge/kv: JSON body', () => {
         if (isNested(slow)) expect(fast).to.have.property('error');
         else expect(slow).to.deep.equal(fast);
       }),
-      { numRuns: 1000 },
+      { numRuns: repetitions(1000) },
     );
   });
 });

@@ -1,10 +1,10 @@
-/** The way from a request to the partition of a database that has one. Proves PRO1. */
+/** The way from a request to the only partition of a database. Proves PRO1. */
 import { expect } from 'chai';
 import { type CommandSpec, findCommand } from '../../../src/domain/kv/index.js';
 import { PartitionRouter } from '../../../src/edge/commands/partition-routing.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
-import type { KvMode, KvRequest, KvResponse } from '../../../src/messages/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
+import type { KvMode, KvRequest, KvResponse } from '../../../src/protocol/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const GRANT: KvGrant = {
@@ -15,9 +15,9 @@ const GRANT: KvGrant = {
   limits: { maxCommandBytes: 1000, maxRequestsPerDay: 0 },
 };
 
-describe('a database of one partition', () => {
+describe('a database with one partition', () => {
   for (const mode of ['single', 'pipeline', 'transaction'] as KvMode[]) {
-    it(`is asked once, as it is, and its answer is the answer: ${mode} (PRO1)`, async () => {
+    it(`receives a request unchanged, and its answer is returned: ${mode} (PRO1)`, async () => {
       const asked: KvRequest[] = [];
       const response: KvResponse = { replies: ['1', '2', '3', '4'], syncToken: '7-0' };
       const router = new PartitionRouter({

@@ -8,7 +8,7 @@ import { PASSWORD, RespFaceHarness } from '../../support/resp-face.js';
 
 const TEXT = 'ERR max commands per second exceeded, nothing was executed';
 
-/** Lets requests through when it is told to, as a throttle does. */
+/** A gate that lets requests through when the test opens it, like a throttle. */
 class Gate implements Quota {
   isShut = false;
   readonly asked: { readonly commands: number; readonly bytes: number | undefined }[] = [];
@@ -26,16 +26,16 @@ class Gate implements Quota {
     return this.#waiting.length;
   }
 
-  /** Those who wait are refused if it is still shut. */
+  /** Waiting requests are refused if it is still closed. */
   end(): void {
     for (const settle of this.#waiting.splice(0)) settle();
   }
 }
 
-describe('commands that wait for their turn', () => {
+describe('commands that the throttle delays', () => {
   const gate = () => Object.assign(new Gate(), { isShut: true });
 
-  it('are answered over REST when it has come', async () => {
+  it('are answered over REST when their turn comes', async () => {
     const quota = gate();
     const face = await new KvFaceHarness({ quota }).start();
     const answers = [face.post('/', ['SET', 'a', '1']), face.post('/multi-exec', [['SET', 'b', '22']])];
@@ -48,7 +48,7 @@ describe('commands that wait for their turn', () => {
     await face.stop();
   });
 
-  it('are refused with 429 over REST when too many wait, and nothing of them is run', async () => {
+  it('are refused with 429 over REST when too many wait, without executing one', async () => {
     const quota = gate();
     const face = await new KvFaceHarness({ quota }).start();
     const answers = [
@@ -68,7 +68,7 @@ describe('commands that wait for their turn', () => {
     await face.stop();
   });
 
-  it('are refused over the native protocol, each for itself, and the connection goes on', async () => {
+  it('are refused over RESP one by one, and the connection stays open', async () => {
     const quota = gate();
     const face = await new RespFaceHarness({ quota }).start();
     const client = await face.connect();

@@ -11,15 +11,15 @@ describe('edge/kv: request target', () => {
     expect(words('/set/foo/a%2Fb')).to.deep.equal(['set', 'foo', 'a/b']);
   });
 
-  it('decodes percent escapes to raw bytes, whether they are UTF-8 or not', () => {
+  it('decodes percent escapes to raw bytes, UTF-8 or not', () => {
     expect(words('/set/k/%00%ff%C3%A9')).to.deep.equal(['set', 'k', '\x00\xff\xc3\xa9']);
   });
 
-  it('leaves a plus sign in the path alone', () => {
+  it('keeps a plus sign in the path', () => {
     expect(words('/set/a+b/1%2B1')).to.deep.equal(['set', 'a+b', '1+1']);
   });
 
-  it('takes an empty segment as an empty argument, but drops exactly one at the end', () => {
+  it('reads an empty segment as an empty argument, but drops exactly one at the end', () => {
     expect(words('/set//v')).to.deep.equal(['set', '', 'v']);
     expect(words('/get/foo/')).to.deep.equal(['get', 'foo']);
     expect(words('/get//')).to.deep.equal(['get', '']);
@@ -45,14 +45,14 @@ describe('edge/kv: request target', () => {
     expect(parseRequestTarget('/set/foo?a+b=c%20d%2B').options).to.deep.equal(['a b', 'c d+']);
   });
 
-  it('takes _token out wherever it stands, in any spelling of its letters, and lets the first one count', () => {
+  it('removes _token at any place, in any encoding, and uses the first one', () => {
     const target = parseRequestTarget('/set/foo?EX=1&%5Ftoken=a%2Bb&NX&_token=other');
     expect(target.token).to.equal('a+b');
     expect(target.options).to.deep.equal(['EX', '1', 'NX']);
     expect(parseRequestTarget('/get/a?_token').token).to.equal('');
   });
 
-  it('marks an escape without two hexadecimal digits, in path and query', () => {
+  it('reports an escape without two hexadecimal digits, in path and query', () => {
     for (const target of ['/get/%zz', '/get/%', '/get/%4', '/get/a?x=%g1', '/get/%+1']) {
       expect(parseRequestTarget(target).isMalformed, target).to.equal(true);
     }
@@ -77,7 +77,7 @@ describe('edge/kv: request target', () => {
     expect(words('http://host')).to.deep.equal([]);
   });
 
-  it('copies long words as they are', () => {
+  it('copies long words unchanged', () => {
     const long = `${'x'.repeat(2000)}\xff`;
     expect(words(`/get/${long}`)).to.deep.equal(['get', long]);
     expect(words('/get/0123456789abcdef')).to.deep.equal(['get', '0123456789abcdef']);

@@ -37,14 +37,14 @@ function fail(signIns: SignIns, times: number, address = ADDRESS): void {
 }
 
 describe('failed sign-ins', () => {
-  it('are answered as ever up to the bound, and the one beyond it waits for seconds', () => {
+  it('are answered normally up to the bound, and the next one waits for seconds', () => {
     const rest = stand().of('rest');
     fail(rest, PER_MINUTE);
     expect(rest.waitOf(ADDRESS, SHORT)).to.equal(2);
     expect(rest.failed(ADDRESS)).to.equal(2);
   });
 
-  it('make room again while time passes, one after the other, and a minute later all', async () => {
+  it('regain attempts with time, one after the other, and all within a minute', async () => {
     const { of, time } = stand();
     const rest = of('rest');
     fail(rest, PER_MINUTE);
@@ -59,7 +59,7 @@ describe('failed sign-ins', () => {
     expect(rest.failed(ADDRESS)).to.equal(2);
   });
 
-  it('that are refused do not make the wait longer', async () => {
+  it('that are refused do not prolong the wait', async () => {
     const { of, time } = stand();
     const rest = of('rest');
     fail(rest, PER_MINUTE);
@@ -68,7 +68,7 @@ describe('failed sign-ins', () => {
     expect(rest.waitOf(ADDRESS, SHORT)).to.equal(undefined);
   });
 
-  it('are of one address, at all faces together', () => {
+  it('are counted per address, over all endpoints together', () => {
     const { of } = stand();
     const resp = of('resp');
     fail(of('rest'), PER_MINUTE);
@@ -78,7 +78,7 @@ describe('failed sign-ins', () => {
     expect(resp.waitOf('::ffff:192.0.2.2', SHORT)).to.equal(undefined);
   });
 
-  it('count for the network of an IPv6 address, however it is written', () => {
+  it('are counted per network of an IPv6 address, in any notation', () => {
     const rest = stand().of('rest');
     fail(rest, PER_MINUTE, '2001:db8:1:2::1');
     expect(rest.waitOf('2001:db8:1:2:ffff::9', SHORT)).to.equal(2);
@@ -86,14 +86,14 @@ describe('failed sign-ins', () => {
     expect(rest.waitOf('2001:db8::1', SHORT)).to.equal(undefined);
   });
 
-  it('do not keep out who has a secret that nobody guesses', () => {
+  it('do not lock out a client with a secret that cannot be guessed', () => {
     const rest = stand().of('rest');
     fail(rest, PER_MINUTE);
     expect(rest.waitOf(ADDRESS, 'x'.repeat(UNGUESSABLE_CHARACTERS))).to.equal(undefined);
     expect(rest.waitOf(ADDRESS, 'x'.repeat(UNGUESSABLE_CHARACTERS - 1))).to.equal(2);
   });
 
-  it('leave nothing to ask about when there have been none, or none for a minute', async () => {
+  it('are forgotten after a minute, and then cost no check', async () => {
     const { of, time, guard } = stand();
     const rest = of('rest');
     expect(rest.isQuiet).to.equal(true);
@@ -105,7 +105,7 @@ describe('failed sign-ins', () => {
     expect(time.pendingCount).to.equal(0);
   });
 
-  it('of more addresses than are remembered push out the oldest', () => {
+  it('of too many addresses displace the oldest', () => {
     const { of, guard } = stand(1);
     const rest = of('rest');
     for (let i = 0; i <= MAX_ADDRESSES; i += 1) rest.failed(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
@@ -114,7 +114,7 @@ describe('failed sign-ins', () => {
     expect(rest.waitOf('10.0.0.1', SHORT)).to.equal(60);
   });
 
-  it('make nobody wait when the bound is 0, and are seen all the same', async () => {
+  it('delay no sign-in when the bound is 0, and are still counted', async () => {
     const { of, time, log, counted } = stand(0);
     const rest = of('rest');
     fail(rest, 1_000);
@@ -126,7 +126,7 @@ describe('failed sign-ins', () => {
     ]);
   });
 
-  it('are told once a minute for each face, with who and from where, and nothing of what was tried', async () => {
+  it('are logged once a minute per endpoint, with user and address, and without the secret', async () => {
     const { of, time, log, counted } = stand();
     const management = of('management');
     const resp = of('resp');

@@ -1,30 +1,30 @@
 /** Proves WAL1–WAL3. */
 import { expect } from 'chai';
-import { WireSpellings } from '../../../src/edge/index.js';
+import { HeaderAliases } from '../../../src/edge/index.js';
 
 const ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' };
 
 describe('edge: wire alias', () => {
-  const spellings = new WireSpellings([ALIAS]);
+  const spellings = new HeaderAliases([ALIAS]);
 
-  it('reads a header in either spelling, and lets the neutral one count', () => {
+  it('reads a header in either spelling, and prefers the neutral one', () => {
     expect(spellings.read({ 'acme-encoding': 'base64' }, 'Encoding')).to.equal('base64');
     expect(spellings.read({ 'svc-encoding': 'none', 'acme-encoding': 'base64' }, 'Encoding')).to.equal('none');
     expect(spellings.read({}, 'Encoding')).to.equal(undefined);
   });
 
-  it('answers in the alias when any header of the request begins with it', () => {
+  it('answers in the alias when any header of the request starts with it', () => {
     const spelling = spellings.spellingOf({ host: 'x', 'acme-telemetry-sdk': 'y' });
     expect(spelling.nameOf('Sync-Token')).to.equal('Acme-Sync-Token');
   });
 
-  it('answers neutrally otherwise', () => {
+  it('answers in the neutral spelling otherwise', () => {
     expect(spellings.spellingOf({ 'svc-encoding': 'base64' }).nameOf('Sync-Token')).to.equal('Svc-Sync-Token');
     expect(spellings.spellingOf({ acme: 'x', acmeish: 'y' }).nameOf('Sync-Token')).to.equal('Svc-Sync-Token');
   });
 
-  it('knows no alias when none is named', () => {
-    const neutral = new WireSpellings([]);
+  it('has no effect when none is configured', () => {
+    const neutral = new HeaderAliases([]);
     expect(neutral.read({ 'acme-encoding': 'base64' }, 'Encoding')).to.equal(undefined);
     expect(neutral.spellingOf({ 'acme-encoding': 'x' }).nameOf('Sync-Token')).to.equal('Svc-Sync-Token');
     expect(neutral.responseHeaders()).to.deep.equal(['Svc-Sync-Token']);
@@ -43,9 +43,9 @@ describe('edge: wire alias', () => {
 });
 
 describe('edge: wire alias of the queue', () => {
-  const spellings = new WireSpellings([ALIAS]);
+  const spellings = new HeaderAliases([ALIAS]);
 
-  it('turns names into neutral ones, and those that they carry inside', () => {
+  it('converts names to neutral ones, also the names inside them', () => {
     const turned = [
       ['acme-retries', 'svc-retries'],
       ['acme-forward-x', 'svc-forward-x'],
@@ -60,7 +60,7 @@ describe('edge: wire alias of the queue', () => {
     for (const [name, neutral] of turned) expect(spellings.neutralName(name), name).to.equal(neutral);
   });
 
-  it('turns the header names among redacted fields', () => {
+  it('converts the header names among redacted fields', () => {
     expect(spellings.neutralValue('svc-redact-fields', 'body, header[Acme-Run],header[ acme-x]')).to.equal(
       'body, header[svc-Run],header[svc-x]',
     );
@@ -71,18 +71,18 @@ describe('edge: wire alias of the queue', () => {
     expect(spellings.neutralValue('svc-label', 'header[Acme-Run]')).to.equal('header[Acme-Run]');
   });
 
-  it('tells the spelling of names and of the token’s query key', () => {
+  it('recognises the spelling of names and of the token’s query key', () => {
     expect(spellings.spellingOfName('acme-x')).to.equal('alias');
     expect(spellings.spellingOfName('svc-x')).to.equal('neutral');
     expect(spellings.spellingOfName('x-acme')).to.equal(undefined);
     expect(spellings.tokenKey('acmeq_token')).to.equal('alias');
     expect(spellings.tokenKey('msgq_token')).to.equal('neutral');
     expect(spellings.tokenKey('store_token')).to.equal(undefined);
-    const capitals = new WireSpellings([{ headerWord: 'Acme', queueWord: 'AcmeQ', kvWord: 'store' }]);
+    const capitals = new HeaderAliases([{ headerWord: 'Acme', queueWord: 'AcmeQ', kvWord: 'store' }]);
     expect(capitals.tokenKey('acmeq_token')).to.equal('alias');
   });
 
-  it('spells kept names, and texts with names in them, for the reader', () => {
+  it('converts stored names, and texts with names in them, for the reader', () => {
     const alias = spellings.spellingFor(true);
     expect(alias.headerName('Svc-Run')).to.equal('Acme-Run');
     expect(alias.headerName('X-Svc-Run')).to.equal('X-Svc-Run');
@@ -90,7 +90,7 @@ describe('edge: wire alias of the queue', () => {
     expect(spellings.spellingFor(false).headerName('Svc-Run')).to.equal('Svc-Run');
   });
 
-  it('spells configuration with the header’s name that it carries', () => {
+  it('converts options together with the header name in them', () => {
     const alias = spellings.spellingFor(true);
     const spelled = [
       ['Svc-Retries', 'Acme-Retries'],
@@ -108,8 +108,8 @@ describe('edge: wire alias of the queue', () => {
     }
   });
 
-  it('stays neutral when no alias is named', () => {
-    const neutral = new WireSpellings([]);
+  it('stays neutral when no alias is configured', () => {
+    const neutral = new HeaderAliases([]);
     expect(neutral.neutralName('acme-retries')).to.equal('acme-retries');
     expect(neutral.spellingFor(true).headerName('Svc-Run')).to.equal('Svc-Run');
     expect(neutral.tokenKey('acmeq_token')).to.equal(undefined);

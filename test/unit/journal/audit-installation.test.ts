@@ -12,8 +12,8 @@ import {
   verifyInstallation,
 } from '../../../src/journal/index.js';
 import { MillraceError, type SessionId, type ShardName } from '../../../src/kernel/index.js';
-import { METER_SHARD } from '../../../src/messages/index.js';
 import type { Journal } from '../../../src/ports/index.js';
+import { METER_SHARD } from '../../../src/protocol/index.js';
 import { foldOfPartition } from '../../../src/replay/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from '../../spec/journal/shard-history.js';
@@ -36,7 +36,7 @@ class Installation {
     return installation;
   }
 
-  /** The shard's lease vouches for this entry. */
+  /** Makes the lease of the shard name this entry. */
   async vouch({ number, hash, position }: ChainHead, createdAt = this.#createdAt): Promise<void> {
     const lease = { epoch: 1, session: 'node-a' as SessionId, isReleased: true, createdAt, needsQuiet: false };
     await this.leases.create(SHARD, encodeShardLease({ ...lease, highWater: { number, hash, position } }));
@@ -68,7 +68,7 @@ class Installation {
     return reports.flatMap(({ findings }) => findings.map(({ position, reason }) => [position, reason] as const));
   }
 
-  /** The same journal, ending earlier, as it is after its newest entries were dropped. */
+  /** The same journal with an earlier end, as after the loss of its newest entries. */
   shorter(last: number): Journal {
     const { memoryJournal } = this.world;
     return Object.assign(Object.create(memoryJournal) as Journal, {
@@ -78,7 +78,7 @@ class Installation {
 }
 
 describe('the audit of an installation', () => {
-  it('finds nothing where leases and checkpoint vouch for what is there', async () => {
+  it('has no findings where leases and checkpoint match the journal', async () => {
     const installation = await Installation.of(4);
     await installation.vouch(installation.world.history.head);
     const against = await installation.statement();
@@ -97,11 +97,11 @@ describe('the audit of an installation', () => {
     const found = await installation.findings({ against }, installation.shorter(3));
     expect(found.map(([position]) => position)).to.deep.equal([4, 4]);
     expect(found.map(([, reason]) => reason).join('\n')).to.match(
-      /the lease has seen entry 5 at position 5: the journal is shorter than it was.*\nthe checkpoint has seen entry 5/,
+      /the lease recorded entry 5 at position 5: the journal is shorter than before.*\nthe checkpoint recorded entry 5/,
     );
   });
 
-  it('finds an entry in the place of the one that was vouched for, and histories that are others', async () => {
+  it('finds a replaced entry, and a different history', async () => {
     const installation = await Installation.of(4);
     const other = await Installation.of(3);
     await other.world.history.batch({ [ALPHA]: ['SET k another'] });
@@ -111,17 +111,17 @@ describe('the audit of an installation', () => {
     const { createdAt } = await installation.world.memoryJournal.tail(SHARD);
     const same = { ...against, shards: against.shards.map((one) => ({ ...one, createdAt })) };
     expect(await installation.findings({ against: same })).to.deep.equal([
-      [4, 'entry 4 is not the one that the checkpoint has seen'],
+      [4, 'entry 4 differs from the one that the checkpoint recorded'],
     ]);
   });
 
-  it('finds a stream that was made anew', async () => {
+  it('finds a stream that was created again', async () => {
     const installation = await Installation.of(2);
     await installation.vouch(installation.world.history.head, '2020-01-01T00:00:00Z');
-    expect((await installation.findings())[0]?.[1]).to.match(/^its stream was made at .*, the lease says 2020-/);
+    expect((await installation.findings())[0]?.[1]).to.match(/^its stream was created at .*, the lease says 2020-/);
   });
 
-  it('compares with a snapshot where the entry itself was let go of, and says where nothing can be compared', async () => {
+  it('compares with a snapshot where the entry was truncated, and reports where no comparison is possible', async () => {
     const installation = await Installation.of(4);
     const { world } = installation;
     const old = await installation.statement();
@@ -141,7 +141,7 @@ describe('the audit of an installation', () => {
     expect([bySnapshot.findings, bySnapshot.audit.marksMet]).to.deep.equal([[], 1]);
   });
 
-  it('finds shards that the checkpoint knows, and that are not there', async () => {
+  it('finds shards that the checkpoint knows and that are missing', async () => {
     const installation = await Installation.of(2);
     const against = await installation.statement();
     const shards = against.shards.map((shard) => ({ ...shard, shard: 'KV_9' as ShardName }));
@@ -149,7 +149,7 @@ describe('the audit of an installation', () => {
     expect(reports.at(-1)).to.deep.include({ kind: 'missing', shard: 'KV_9' });
   });
 
-  it('reads a log that has no chain, and finds records that are none', async () => {
+  it('reads a log without a chain, and finds invalid records', async () => {
     const installation = await Installation.of(1);
     const { memoryJournal } = installation.world;
     memoryJournal.createStream(METER_SHARD);
@@ -161,7 +161,7 @@ describe('the audit of an installation', () => {
     expect((await installation.findings()).map(([position]) => position)).to.deep.equal([2]);
   });
 
-  it('goes on behind a gap, and names it by its position', async () => {
+  it('continues after a gap, and names it by its position', async () => {
     const installation = await Installation.of(6);
     const { memoryJournal } = installation.world;
     const holed = Object.assign(Object.create(memoryJournal) as Journal, {
@@ -179,11 +179,11 @@ describe('the audit of an installation', () => {
     const installation = await Installation.of(5);
     await installation.world.memoryJournal.truncateFront(SHARD, 3);
     expect(await installation.findings()).to.deep.equal([
-      [3, 'what was before this position is gone, and no snapshot covers it'],
+      [3, 'earlier entries were removed, and no snapshot covers them'],
     ]);
   });
 
-  it('begins again when the front is let go of while it reads', async () => {
+  it('starts again when the front is truncated while it reads', async () => {
     const installation = await Installation.of(5);
     const { world } = installation;
     const { memoryJournal } = world;
@@ -207,7 +207,7 @@ describe('the audit of an installation', () => {
     expect([report.findings, report.audit.anchoredBy]).to.deep.equal([[], 'snapshot']);
   });
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const installation = await Installation.of(3);
     const seen: AuditProgress[] = [];
     await installation.audit({ onProgress: (progress) => seen.push(progress) });
@@ -243,7 +243,7 @@ describe('journal verify --all, checkpoint and --against', () => {
     return { code, out, errors };
   }
 
-  it('ends with 0 and ok, or with 1 and the first bad entry', async () => {
+  it('exit with 0 and ok, or with 1 and the first bad entry', async () => {
     const installation = await Installation.of(3);
     const tools = journalTools(SHARD);
     expect(await run(installation, tools, 'verify --all')).to.deep.include({ code: 0, errors: '' });
@@ -254,7 +254,7 @@ describe('journal verify --all, checkpoint and --against', () => {
     expect(out).to.match(/^DAMAGED KV_0 at position 4: .*\ndamaged: the first bad entry is KV_0 at position 4\n$/m);
   });
 
-  it('takes a checkpoint that later entries do not contradict, and refuses one that was changed', async () => {
+  it('accept a checkpoint after later entries, and refuse a modified one', async () => {
     const installation = await Installation.of(3);
     const tools = journalTools(SHARD);
     const taken = await run(installation, tools, 'checkpoint --to kept.json');
@@ -272,7 +272,7 @@ describe('journal verify --all, checkpoint and --against', () => {
     expect(changed.errors).to.contain('the checkpoint was changed after it was signed');
   });
 
-  it('says when it was signed with another key, or is of another installation', async () => {
+  it('report a checkpoint that was signed with another key, or is of another installation', async () => {
     const installation = await Installation.of(3);
     const tools = journalTools(SHARD);
     await run(installation, tools, 'checkpoint --to kept.json');
@@ -281,12 +281,14 @@ describe('journal verify --all, checkpoint and --against', () => {
     const foreign = { ...elsewhere, checkpoints: { ...elsewhere.checkpoints, readFile, clusterId: 'another' } };
     const { code, out } = await run(installation, foreign, 'verify --against kept.json');
     expect(code).to.equal(1);
-    expect(out).to.contain('not the one here').and.contain('DAMAGED the checkpoint: of installation cluster-for-tests');
+    expect(out)
+      .to.contain('not the key of this installation')
+      .and.contain('DAMAGED the checkpoint: of installation cluster-for-tests');
     const pinned = await run(installation, tools, 'verify --against kept.json --signed-by 0123');
     expect(pinned.out).to.match(/DAMAGED the checkpoint: signed with key [0-9a-f]{32}, not with 0123/);
   });
 
-  it('is asked wrongly with both a database and --all, without a file, or with options of others', async () => {
+  it('refuse a database together with --all, a missing file, and options of other commands', async () => {
     const installation = await Installation.of(1);
     const wrong = [
       'verify --all --database mine',
@@ -310,5 +312,5 @@ describe('journal verify --all, checkpoint and --against', () => {
 });
 
 function holeAt(expected: number, found: number): Error {
-  return new MillraceError('JOURNAL_DAMAGED', 'the journal has a hole', { expected, found });
+  return new MillraceError('JOURNAL_DAMAGED', 'messages are missing in the journal', { expected, found });
 }

@@ -4,8 +4,8 @@ import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { encodeBodyIndex } from '../../../src/codec/envelope/index.js';
 import { SnapshotStore, type StoredManifest, verifyShard, verifySnapshots } from '../../../src/journal/index.js';
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
-import type { ManifestPartition } from '../../../src/messages/index.js';
 import type { Journal, ObjectStore } from '../../../src/ports/index.js';
+import type { ManifestPartition } from '../../../src/protocol/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, effects, SHARD, silentLog } from '../../spec/journal/shard-history.js';
 import { BodyFold } from '../../support/body-fold.js';
@@ -34,7 +34,7 @@ async function manifests(objects: ObjectStore): Promise<StoredManifest[]> {
   return all;
 }
 
-/** Puts another manifest in the place of one, as somebody who knows the format would. */
+/** Replaces a manifest by a consistent forged one. */
 async function forge(
   objects: ObjectStore,
   { manifest }: StoredManifest,
@@ -54,20 +54,20 @@ async function flip(objects: ObjectStore, name: string): Promise<void> {
 }
 
 describe('the audit of snapshots', () => {
-  it('folds each anew from the one before, and finds nothing in those that are right', async () => {
+  it('rebuilds each snapshot from the one before, and has no findings when all are right', async () => {
     const world = await threeSnapshots();
     const { snapshots, refolded, bytes, findings } = await audit(world);
     expect([snapshots, refolded, findings]).to.deep.equal([3, 3, []]);
     expect(bytes).to.be.greaterThan(0);
   });
 
-  it('does the same in small groups of partitions', async () => {
+  it('gives the same result in small groups of partitions', async () => {
     const world = await threeSnapshots();
     const whole = await audit(world);
     expect(await audit(world, { groupBytes: 1 })).to.deep.equal(whole);
   });
 
-  it('reads no segment more than twice, however many snapshots name it (AS3)', async () => {
+  it('reads no segment more than twice, for any number of snapshots that name it (AS3)', async () => {
     const world = new JournalStand();
     await world.history.claim();
     await world.history.batch({ [BETA]: ['SET b 1'] });
@@ -91,7 +91,7 @@ describe('the audit of snapshots', () => {
     expect([...reads.values()].filter((count) => count === 1)).to.have.length(2);
   });
 
-  it('reads the oldest one back where the entries before it are gone', async () => {
+  it('reads the oldest snapshot back where the entries before it are gone', async () => {
     const world = await threeSnapshots();
     for (let i = 0; i < 2; i += 1) {
       await world.history.claim();
@@ -102,7 +102,7 @@ describe('the audit of snapshots', () => {
     expect([findings, snapshots - refolded]).to.deep.equal([[], 1]);
   });
 
-  it('finds a state that the entries do not give, though it is written down consistently', async () => {
+  it('finds a state that differs from the entries although its snapshot is consistent', async () => {
     const world = await threeSnapshots();
     const second = (await manifests(world.objects))[1] as StoredManifest;
     const store = new SnapshotStore(world.objects, silentLog);
@@ -121,7 +121,7 @@ describe('the audit of snapshots', () => {
     expect(findings[0]?.reason).to.match(/has another state of kv:db-a+:0 than its entries give$/);
   });
 
-  it('finds segments with other bytes, and manifests that are not whole', async () => {
+  it('finds segments with other bytes, and incomplete manifests', async () => {
     const world = await threeSnapshots();
     const [first, , third] = (await manifests(world.objects)) as [StoredManifest, StoredManifest, StoredManifest];
     const segment = third.manifest.partitions[0]?.segments[0]?.object as string;
@@ -132,7 +132,7 @@ describe('the audit of snapshots', () => {
     ]);
     await world.objects.delete(first.manifest.partitions[0]?.segments[0]?.object as string);
     const incomplete = (await audit(world)).findings.map(({ reason }) => reason);
-    expect(incomplete).to.include(`${first.name} is not whole`);
+    expect(incomplete).to.include(`${first.name} is incomplete`);
   });
 
   it('finds a partition that was left out', async () => {
@@ -142,11 +142,11 @@ describe('the audit of snapshots', () => {
     await new SnapshotStore(world.objects, silentLog).writeManifest({ ...third.manifest, partitions });
     const { findings } = await audit(world);
     expect(findings.map(({ reason, partition }) => [reason, partition])).to.deep.equal([
-      [`${third.name} leaves out ${BETA}`, BETA],
+      [`${third.name} lacks ${BETA}`, BETA],
     ]);
   });
 
-  it('finds entries whose effects do not apply', async () => {
+  it('finds entries with effects that do not apply', async () => {
     const world = await threeSnapshots();
     await world.history.batch({ [ALPHA]: ['RPUSH list x'] });
     await world.compact(KEEP_ALL);
@@ -164,7 +164,7 @@ describe('the audit of snapshots', () => {
     expect(findings[0]?.reason).to.contain('cannot be proven: an effect was refused');
   });
 
-  it('finds that the entry a snapshot ends at is not given out any more', async () => {
+  it('finds that the journal no longer returns the last entry of a snapshot', async () => {
     const world = await threeSnapshots();
     const { memoryJournal } = world;
     const { position } = world.history.head;
@@ -180,7 +180,7 @@ describe('the audit of snapshots', () => {
     expect(findings[0]?.reason).to.contain('cannot be proven: the journal stopped sending');
   });
 
-  it('says nothing of snapshots that are let go of while it looks', async () => {
+  it('ignores snapshots that are removed while it runs', async () => {
     const world = await threeSnapshots();
     const [first] = await manifests(world.objects);
     const { memoryObjects } = world;
@@ -199,7 +199,7 @@ describe('the audit of snapshots', () => {
     expect([refolded, findings]).to.deep.equal([2, []]);
   });
 
-  it('tells how far it is, and ends when it is interrupted', async () => {
+  it('reports its progress, and ends when it is interrupted', async () => {
     const world = await threeSnapshots();
     const seen: string[] = [];
     await audit(world, {
@@ -212,7 +212,7 @@ describe('the audit of snapshots', () => {
   });
 });
 
-describe('the audit of bodies beside snapshots', () => {
+describe('the audit of the bodies in snapshots', () => {
   async function bodies(): Promise<BodyStand> {
     const time = new ManualTime();
     const journal = new MemoryJournal({ clock: time, timers: time });
@@ -279,20 +279,20 @@ describe('the audit of bodies beside snapshots', () => {
     }));
   }
 
-  it('finds nothing where each that is needed is there as it came', async () => {
+  it('has no findings where each needed body is unchanged', async () => {
     const world = await bodies();
     expect(await auditOf(world)).to.deep.include({ snapshots: 2, refolded: 2, findings: [] });
   });
 
-  it('finds one with other bytes, though the segment is written down consistently', async () => {
+  it('finds a body with other bytes, although its segment is consistent', async () => {
     const world = await bodies();
     await forgeBodies(world, (content) => (content === 'four' ? 'fore' : content));
     expect((await auditOf(world)).findings.map(({ reason }) => reason.replace(/^\S+: /, ''))).to.deep.equal([
-      'body 24 is not the one that came',
+      'body 24 differs from the body of its entry',
     ]);
   });
 
-  it('finds one that is missing', async () => {
+  it('finds a missing body', async () => {
     const world = await bodies();
     await forgeBodies(world, (content) => (content === 'four' ? undefined : content));
     expect((await auditOf(world)).findings.map(({ reason }) => reason.replace(/^\S+: /, ''))).to.deep.equal([

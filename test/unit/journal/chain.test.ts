@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { encodeEntry, hashSection, NO_HASH, type ReadEntry, sha256 } from '../../../src/codec/envelope/index.js';
 import { Chain, EMPTY_HEAD } from '../../../src/journal/index.js';
 import { isMillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
-import type { Entry, EntryBody, Section } from '../../../src/messages/index.js';
+import type { Entry, EntryBody, Section } from '../../../src/protocol/index.js';
 
 const SHARD = 'KV_0' as ShardName;
 const ALPHA = 'kv:db-aaaaaaaaaaaaaaaa:0' as PartitionName;
@@ -17,7 +17,7 @@ const section = (partition: PartitionName, index: number, before?: Section): Sec
 });
 const batch = (...sections: Section[]): EntryBody => ({ kind: 'batch', commandIds: [], sections });
 
-/** The next entry after `before`, right in everything that `changes` leaves alone. */
+/** The next valid entry after `before`, except for `changes`. */
 function next(before: ReadEntry | undefined, body: EntryBody, changes: Partial<Entry> = {}): ReadEntry {
   const entry: Entry = {
     shard: SHARD,
@@ -45,7 +45,7 @@ describe('journal: the chain', () => {
     return chain;
   }
 
-  it('follows entries and every partition apart, and tells where it is', () => {
+  it('follows entries and each partition separately, and reports its position', () => {
     const two = section(ALPHA, 2, one);
     const third = next(second, batch(two));
     const chain = followed(first, second, third);
@@ -55,7 +55,7 @@ describe('journal: the chain', () => {
     expect(chain.sectionLink('kv:db-cccccccccccccccc:0' as PartitionName)).to.deep.equal({ number: 0, hash: NO_HASH });
   });
 
-  it('lets an epoch rise with a claim, and a clock stand still or rise', () => {
+  it('lets the epoch rise with a claim, and the clock stand still or rise', () => {
     const third = next(second, claim, { epoch: 5, clockMs: 1000 });
     expect(followed(first, second, third, next(third, batch(), { clockMs: 1001 })).head.epoch).to.equal(5);
   });
@@ -73,18 +73,18 @@ describe('journal: the chain', () => {
     'a section that does not name the one before': next(second, batch(section(ALPHA, 2))),
     'a partition that does not begin at one': next(second, batch(section('kv:new:0' as PartitionName, 2))),
   };
-  for (const [what, read] of Object.entries(breaks)) {
-    it(`finds ${what}`, () => {
+  for (const [fault, read] of Object.entries(breaks)) {
+    it(`finds ${fault}`, () => {
       const chain = followed(first, second);
       expectDamage(() => chain.follow(read));
     });
   }
 
-  it('finds a journal that does not begin at its beginning', () => {
+  it('finds a journal without its first entry', () => {
     expectDamage(() => followed(second));
   });
 
-  it('takes the first entry, and the first section of each partition, at its word when told to', () => {
+  it('trusts the first entry, and the first section of each partition, when configured to', () => {
     const chain = new Chain(SHARD, undefined);
     const seventh = next(undefined, batch(section(ALPHA, 7, one)), { number: 70 });
     chain.follow(seventh);
@@ -92,7 +92,7 @@ describe('journal: the chain', () => {
     expectDamage(() => chain.follow(next(seventh, batch(), { number: 72 })));
   });
 
-  it('takes nothing at its word behind a snapshot', () => {
+  it('verifies every link after a snapshot', () => {
     const links = [[ALPHA, { number: 1, hash: hashSection(one) }]] as const;
     const head = { number: 2, hash: second.hash, epoch: 1, clockMs: 1000, position: 2 };
     const good = next(second, batch(section(ALPHA, 2, one), section(BETA, 1)));

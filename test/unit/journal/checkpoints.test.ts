@@ -29,7 +29,7 @@ async function statementOf(world: JournalStand): Promise<CheckpointStatement> {
 const hex = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString('hex');
 
 describe('a checkpoint', () => {
-  it('states the last entry of a shard and what the chain of each partition has come to', async () => {
+  it('contains the last entry of a shard and the chain head of each partition', async () => {
     const world = await worldOf();
     const { head } = world.history;
     const links = world.history.links();
@@ -46,7 +46,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('states the same behind a purged front', async () => {
+  it('contains the same after the front was truncated', async () => {
     const world = await worldOf();
     for (let i = 0; i < 2; i += 1) {
       await world.compactAndPurge();
@@ -61,7 +61,7 @@ describe('a checkpoint', () => {
     ]);
   });
 
-  it('of an empty journal states nothing', async () => {
+  it('of an empty journal contains no entry', async () => {
     expect(await checkpointOf(new JournalStand().ports, SHARD)).to.deep.include({
       number: 0,
       position: 0,
@@ -69,7 +69,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('is not taken of a journal that is damaged', async () => {
+  it('is not made of a damaged journal', async () => {
     const world = await worldOf();
     await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { number: 9 });
     const error = await checkpointOf(world.ports, SHARD).catch((cause: Error) => cause);
@@ -86,7 +86,7 @@ describe('a checkpoint', () => {
       .and.match(/^[0-9a-f]{32}$/);
   });
 
-  it('is refused when a character of what it states, its key or its signature was changed', async () => {
+  it('is refused when a character of its statement, key or signature was changed', async () => {
     const text = signCheckpoint(await statementOf(await worldOf()), privateKey);
     const file = JSON.parse(text) as { statement: CheckpointStatement; publicKey: string; signature: string };
     const [shard] = file.statement.shards;
@@ -105,11 +105,11 @@ describe('a checkpoint', () => {
     expect(readCheckpoint(JSON.stringify(file)).statement.clusterId).to.equal(CLUSTER);
   });
 
-  it('is refused when it is something else', () => {
+  it('is refused when the file has another format', () => {
     for (const text of ['', '[]', 'null', '{"format":"other"}', '{"format":"millrace-checkpoint-1","statement":{}}']) {
       expect(() => readCheckpoint(text), text).to.throw(/checkpoint/);
     }
     const keyless = { format: 'millrace-checkpoint-1', statement: { shards: [] }, publicKey: 'AAAA', signature: '' };
-    expect(() => readCheckpoint(JSON.stringify(keyless))).to.throw('the key of the checkpoint is not one');
+    expect(() => readCheckpoint(JSON.stringify(keyless))).to.throw('the checkpoint has no valid public key');
   });
 });

@@ -1,7 +1,7 @@
 /** Proves DF1–DF4. */
 import { expect } from 'chai';
 import { type DiffOptions, diffShard, type KeyChange } from '../../../src/journal/index.js';
-import type { Moment } from '../../../src/messages/index.js';
+import type { Moment } from '../../../src/protocol/index.js';
 import { keyedKvFold } from '../../../src/replay/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';
@@ -31,7 +31,7 @@ const shapes = (all: readonly KeyChange[]) =>
   all.map(({ key, change, before, after: now }) => [key, change, before?.type, now?.type]);
 
 describe('the difference between two moments', () => {
-  it('tells created, changed and deleted keys with their types, in the order of their bytes', async () => {
+  it('lists created, changed and deleted keys with their types, in byte order', async () => {
     const world = await worldOf(
       ['SET stays 1', 'SET changed 1', 'SET gone 1', 'SET b 1'],
       ['SET new 1', 'SET changed 2', 'DEL gone', 'DEL b', 'RPUSH b x'],
@@ -44,7 +44,7 @@ describe('the difference between two moments', () => {
     ]);
   });
 
-  it('names the entries that touched a key, and what they did, once each', async () => {
+  it('lists the entries that touched a key with their commands, once each', async () => {
     const world = await worldOf(
       ['SET k 1'],
       ['SET k 2', 'APPEND k 3', 'APPEND k 4'],
@@ -60,7 +60,7 @@ describe('the difference between two moments', () => {
     expect(k?.entries[1]?.atMs).to.equal(world.history.clockMs);
   });
 
-  it('lists the first and the last entries of a key that many touched', async () => {
+  it('lists the first and the last entries of a key with many', async () => {
     const world = await worldOf(['SET k 0'], ...Array.from({ length: 50 }, (_, i) => [`SET k ${i}`]));
     const [k] = await changes(world, behind(1), behind(51));
     expect(k?.entryCount).to.equal(50);
@@ -68,7 +68,7 @@ describe('the difference between two moments', () => {
     expect([positions.length, positions[0], positions.at(-1)]).to.deep.equal([20, 3, 52]);
   });
 
-  it('says of a key that ended as it began that it is the same', async () => {
+  it('reports a key that ended as it began as the same', async () => {
     const world = await worldOf(['SET k 1'], ['SET k 2', 'SET brief 1'], ['SET k 1', 'DEL brief']);
     expect(shapes(await changes(world, behind(1), behind(3)))).to.deep.equal([
       ['brief', 'same', undefined, undefined],
@@ -76,7 +76,7 @@ describe('the difference between two moments', () => {
     ]);
   });
 
-  it('knows what emptied everything, also what the same entry had made before', async () => {
+  it('includes keys that FLUSHALL removed, also those that the same entry had created before', async () => {
     const world = await worldOf(['SET a 1', 'SET b 1'], ['SET c 1', 'FLUSHALL', 'SET a 2']);
     const all = await changes(world, behind(1), behind(2));
     expect(shapes(all)).to.deep.equal([
@@ -91,7 +91,7 @@ describe('the difference between two moments', () => {
     ]);
   });
 
-  it('sees an expiry that changed, and keys that expired between the moments', async () => {
+  it('includes a changed expiry, and keys that expired between the moments', async () => {
     const world = await worldOf(['SET k 1'], ['PEXPIREAT k 4000000000000'], ['SET other 1']);
     const at = world.history.clockMs;
     expect(shapes(await changes(world, behind(1), behind(2)))).to.deep.equal([['k', 'changed', 'string', 'string']]);
@@ -110,7 +110,7 @@ describe('the difference between two moments', () => {
     ]);
   });
 
-  it('shows values where they are asked for, and only there', async () => {
+  it('shows values only on request', async () => {
     const world = await worldOf(['SET k old'], ['SET k new']);
     const [silent] = await changes(world, behind(1), behind(2));
     expect(JSON.stringify(silent)).to.not.contain('old').and.not.contain('new');
@@ -118,7 +118,7 @@ describe('the difference between two moments', () => {
     expect([k?.before?.value, k?.after?.value]).to.deep.equal([[['SET', 'k', 'old']], [['SET', 'k', 'new']]]);
   });
 
-  it('tells of parameters and libraries apart from keys', async () => {
+  it('lists parameters and libraries separately from keys', async () => {
     const world = await worldOf(['SET k 1'], [['CONFIG', 'SET', 'maxmemory', '1000000']]);
     const [settings, ...rest] = await changes(world, behind(1), behind(2));
     expect([settings?.change, settings?.key, settings?.entryCount, rest.length]).to.deep.equal([
@@ -129,17 +129,17 @@ describe('the difference between two moments', () => {
     ]);
   });
 
-  it('leaves out other partitions, and everything outside of the moments', async () => {
+  it('leaves out other partitions, and entries outside of the moments', async () => {
     const world = await worldOf(['SET early 1'], ['SET k 1'], ['SET late 1']);
     await world.history.batch({ [BETA]: ['SET b 1'] });
     expect(shapes(await changes(world, behind(1), behind(2)))).to.deep.equal([['k', 'created', undefined, 'string']]);
   });
 
-  it('refuses to compare more keys than it may hold', async () => {
+  it('refuses to compare more keys than its bound', async () => {
     const world = await worldOf(['SET a 1'], ['SET b 1', 'SET c 1', 'SET d 1']);
     const some = await changes(world, behind(1), behind(2), { maxKeys: 3 });
     expect(some).to.have.length(3);
     const refused = await changes(world, behind(1), behind(2), { maxKeys: 2 }).catch((error: Error) => error.message);
-    expect(refused).to.contain('name a shorter time');
+    expect(refused).to.contain('choose a shorter time');
   });
 });

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { LoadCache } from '../../../src/journal/load-cache.js';
 
-describe('journal: a cache of what is loaded', () => {
+describe('journal: a cache of loaded objects', () => {
   const cacheOf = (maxBytes: number, maxLoads = 4) => new LoadCache<string>(({ length }) => length, maxBytes, maxLoads);
 
-  it('loads a thing once, for those who ask while it is loading and for those who ask later', async () => {
+  it('loads an object once, for concurrent and for later callers', async () => {
     const cache = cacheOf(100);
     let loads = 0;
     const load = async () => `value ${++loads}`;
@@ -13,7 +13,7 @@ describe('journal: a cache of what is loaded', () => {
     expect(await cache.get('a', load)).to.equal('value 1');
   });
 
-  it('forgets what was used longest ago, as soon as it holds one byte too many', async () => {
+  it('removes the least recently used object as soon as it holds one byte too many', async () => {
     const cache = cacheOf(10);
     const loaded: string[] = [];
     const get = (key: string, value: string) =>
@@ -31,14 +31,14 @@ describe('journal: a cache of what is loaded', () => {
     expect(loaded).to.deep.equal(['a', 'b', 'c', 'b']);
   });
 
-  it('gives what is larger than itself, and does not keep it', async () => {
+  it('returns an object larger than itself without caching it', async () => {
     const cache = cacheOf(3);
     let loads = 0;
     const load = async () => `too large ${++loads}`;
     expect([await cache.get('a', load), await cache.get('a', load)]).to.deep.equal(['too large 1', 'too large 2']);
   });
 
-  it('remembers neither a failure nor that nothing was found', async () => {
+  it('caches neither a failure nor a missing object', async () => {
     const cache = cacheOf(100);
     const failure = await cache
       .get('a', () => Promise.reject(new Error('not now')))
@@ -48,7 +48,7 @@ describe('journal: a cache of what is loaded', () => {
     expect(await cache.get('a', async () => 'found')).to.equal('found');
   });
 
-  it('loads so many at once and no more, also when some fail', async () => {
+  it('runs a bounded number of loads at a time, also when some fail', async () => {
     const cache = cacheOf(100, 2);
     let running = 0;
     let most = 0;

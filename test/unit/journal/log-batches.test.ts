@@ -1,9 +1,9 @@
-/** How long a batch waits for others: not at all when as much is here as may be, or as is enough. */
+/** The waiting time of a batch: none when it is full or has enough bytes. */
 import { expect } from 'chai';
 import { type Follow, inBatches } from '../../../src/journal/index.js';
 import type { Linger } from '../../../src/journal/log-batches.js';
-import { METER_SHARD } from '../../../src/messages/index.js';
 import type { StoredMessage } from '../../../src/ports/index.js';
+import { METER_SHARD } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { MemoryJournal } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
@@ -11,7 +11,7 @@ import { realTime } from '../../support/real-time.js';
 /** Longer than any test. */
 const FOR_EVER_MS = 3_600_000;
 
-describe('a feed that gathers for long', () => {
+describe('a log feed with a long gathering time', () => {
   let journal: MemoryJournal;
   let stop: AbortController;
   let batches: (readonly StoredMessage[])[];
@@ -50,7 +50,7 @@ describe('a feed that gathers for long', () => {
     }
   }
 
-  it('gives what it has as soon as it holds no more, and goes on behind it', async () => {
+  it('hands out its batch as soon as it is full, and continues after it', async () => {
     begin();
     await store(40, 40, 40, 10, 95);
     await eventually(() => expect(batches.flat()).to.have.length(5));
@@ -62,7 +62,7 @@ describe('a feed that gathers for long', () => {
     await running;
   });
 
-  it('gives what it has as soon as that is enough for a batch, and still listens', async () => {
+  it('hands out its batch as soon as it has enough bytes, and keeps listening', async () => {
     begin(undefined, 50);
     await store(40, 40);
     await eventually(() => expect(batches.flat()).to.have.length(2));
@@ -73,7 +73,7 @@ describe('a feed that gathers for long', () => {
     await running;
   });
 
-  it('gives what it has once somebody waits for it', async () => {
+  it('hands out its batch once a reader waits for it', async () => {
     let isAwaited = false;
     begin({ everyMs: 1, is: () => isAwaited });
     await store(10, 10);
@@ -82,7 +82,7 @@ describe('a feed that gathers for long', () => {
     await eventually(() => expect(batches.flat()).to.have.length(2));
   });
 
-  it('ends at once when it is told to, whatever it was gathering', async () => {
+  it('ends immediately when it is stopped, without its gathered messages', async () => {
     begin();
     await store(10);
     stop.abort();

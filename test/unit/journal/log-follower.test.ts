@@ -7,11 +7,11 @@ import { ManualTime, MemoryJournal } from '../../support/memory/index.js';
 const SHARD = 'KV_0' as ShardName;
 const RETRY_MS = 1000;
 
-describe('following a log', () => {
+describe('a log follower', () => {
   let time: ManualTime;
   let journal: MemoryJournal;
   let stop: AbortController;
-  /** What the reader has taken, and what was told of failures. */
+  /** The messages that the reader has taken, and the reported failures. */
   let taken: number[];
   let failures: string[];
   let isOver: boolean;
@@ -36,7 +36,7 @@ describe('following a log', () => {
     await time.advance(0);
   }
 
-  /** A reader that stands behind what it has taken. */
+  /** A reader with its position after the last taken message. */
   async function begin(reader: Partial<FollowingReader> = {}, following: Partial<LogFollowing> = {}): Promise<void> {
     const whole: FollowingReader = {
       follow: (from, follower) => journal.follow(SHARD, from, follower),
@@ -52,7 +52,7 @@ describe('following a log', () => {
     await time.advance(0);
   }
 
-  it('hands out what is there and what comes, in order, from where the reader stands', async () => {
+  it('hands out stored and new messages, in order, from the position of the reader', async () => {
     await store(3);
     taken.push(1);
     await begin();
@@ -60,7 +60,7 @@ describe('following a log', () => {
     expect([taken, failures]).to.deep.equal([[1, 2, 3, 4, 5], []]);
   });
 
-  it('begins again from where the reader then stands, after a pause, when something failed', async () => {
+  it('starts again from the position of the reader, after a pause, when the reader failed', async () => {
     await store(3);
     let fails = 1;
     await begin({
@@ -78,7 +78,7 @@ describe('following a log', () => {
     expect(taken).to.deep.equal([1, 2, 3]);
   });
 
-  it('begins again when it could not even begin', async () => {
+  it('starts again when its start failed', async () => {
     await store(1);
     let fails = 1;
     await begin({
@@ -91,7 +91,7 @@ describe('following a log', () => {
     expect([taken, failures]).to.deep.equal([[1], ['Error: no server']]);
   });
 
-  it('begins again when it failed at hearing that there is nothing newer', async () => {
+  it('starts again when the idle callback failed', async () => {
     let idles = 0;
     await begin({
       idle: () => {
@@ -115,7 +115,7 @@ describe('following a log', () => {
     expect(time.pendingCount).to.equal(0);
   });
 
-  it('hands out nothing any more once it was stopped, not even what has arrived', async () => {
+  it('hands out no message after it was stopped, not even a received one', async () => {
     await begin();
     await store(1);
     stop.abort();
@@ -123,14 +123,14 @@ describe('following a log', () => {
     expect([taken, isOver, time.pendingCount]).to.deep.equal([[1], true, 0]);
   });
 
-  it('ends at once when it is stopped in a pause', async () => {
+  it('ends immediately when it is stopped in a pause', async () => {
     await begin({ begin: () => Promise.reject(new Error('no server')) });
     stop.abort();
     await time.advance(0);
     expect([isOver, time.pendingCount]).to.deep.equal([true, 0]);
   });
 
-  it('takes a hole in the log for damage', async () => {
+  it('reports a hole in the log as damage', async () => {
     await store(4);
     await journal.truncateFront(SHARD, 3);
     await begin();
@@ -138,14 +138,14 @@ describe('following a log', () => {
     expect(taken).to.deep.equal([]);
   });
 
-  it('passes over a hole in a log that may lack some', async () => {
+  it('passes over a hole in a log that may lack some messages', async () => {
     await store(4);
     await journal.truncateFront(SHARD, 3);
     await begin({}, { mayLackSome: true });
     expect([taken, failures]).to.deep.equal([[3, 4], []]);
   });
 
-  it('listens no further than what may wait, while a batch is worked off', async () => {
+  it('receives no more bytes than may be queued while a batch is processed', async () => {
     let goOn = () => {};
     const batches: number[][] = [];
     await begin(

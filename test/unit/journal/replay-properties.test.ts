@@ -1,23 +1,24 @@
-/** Random programs of every family: each moment of their history can be brought back, and differences leave nothing out. */
+/** Random programs of every family: each moment of their history can be replayed, and differences are complete. */
 import { expect } from 'chai';
 import { admit, ErrorReply } from '../../../src/domain/kv/index.js';
 import { diffShard, type KeyLook, ShardReplay } from '../../../src/journal/index.js';
 import { keyedKvFold } from '../../../src/replay/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, SHARD } from '../../spec/journal/shard-history.js';
+import { repetitions } from '../../support/depth.js';
 import { Dice, PROGRAMS } from '../../support/random-programs/index.js';
 
 const SEED = Number(process.env.PROPERTY_SEED ?? 1) || 1;
-const COMMANDS = 250;
+const COMMANDS = repetitions(250, 120);
 const MOMENTS = 6;
-/** Replay throws no dice. */
+/** Replay uses no random numbers. */
 const NO_RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0 };
 const KEEP_ALL = { stepBytes: 2000, segmentBytes: 500, retention: { maxAgeMs: 1e15, maxBytes: 1e15 } };
 
 const newFold = () => keyedKvFold(NO_RANDOM, () => 0);
 const position = (at: number) => ({ kind: 'position' as const, position: at });
 
-/** A journal of what the commands did, with snapshots on the way, and the live state's digest at each position. */
+/** A journal of the commands with some snapshots, and the digest of the live state at each position. */
 async function historyOf(family: string): Promise<{ world: JournalStand; digests: Map<number, string> }> {
   const world = new JournalStand();
   const { history } = world;
@@ -45,8 +46,8 @@ async function historyOf(family: string): Promise<{ world: JournalStand; digests
 }
 
 for (const family of PROGRAMS.keys()) {
-  describe(`the past of ${family} commands (PROPERTY_SEED=${SEED})`, () => {
-    it('comes back with the digest that the live state had, at each moment, from wherever the replay begins', async () => {
+  describe(`the history of ${family} commands (PROPERTY_SEED=${SEED})`, () => {
+    it('is replayed to the digest of the live state at each moment, from any start of the replay', async () => {
       const { world, digests } = await historyOf(family);
       expect(digests.size).to.be.greaterThan(10);
       const replay = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(1), newFold);
@@ -63,7 +64,7 @@ for (const family of PROGRAMS.keys()) {
       }
     });
 
-    it('differs between two moments in the keys that the difference names, and in no others', async () => {
+    it('differs between two moments in exactly the keys of the difference', async () => {
       const { world, digests } = await historyOf(family);
       const dice = new Dice(SEED + 2);
       for (let i = 0; i < MOMENTS; i += 1) {
@@ -91,7 +92,7 @@ for (const family of PROGRAMS.keys()) {
   });
 }
 
-/** Every key that is visible at the end of the entry. */
+/** Every key that is visible after the entry. */
 async function looksAt(world: JournalStand, at: number): Promise<Map<string, KeyLook>> {
   const replay = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(at), newFold);
   await replay.close();

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { ShardReplay } from '../../../src/journal/index.js';
-import type { Moment } from '../../../src/messages/index.js';
+import type { Moment } from '../../../src/protocol/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';
 
@@ -58,7 +58,7 @@ describe('a replay of a shard', () => {
     expect(await valueAt(world, time(0))).to.equal(undefined);
   });
 
-  it('begins at the newest snapshot that is not later', async () => {
+  it('starts at the newest snapshot that is not later', async () => {
     const world = await history(2);
     await world.compact(KEEP_ALL);
     const first = world.history.head;
@@ -75,7 +75,7 @@ describe('a replay of a shard', () => {
     await Promise.all([early, late, before].map((replay) => replay.close()));
   });
 
-  it('gives the same state from wherever it begins, and the link of the last section', async () => {
+  it('gives the same state, and the same last link, from any start', async () => {
     const world = await history(3);
     const fromBeginning = await open(world, position(4));
     await world.compact(KEEP_ALL);
@@ -88,7 +88,7 @@ describe('a replay of a shard', () => {
     await Promise.all([fromBeginning.close(), fromSnapshot.close()]);
   });
 
-  it('holds the partitions that were asked for, empty ones too, and no other', async () => {
+  it('holds exactly the requested partitions, also empty ones', async () => {
     const world = await history(1);
     await world.history.batch({ [BETA]: ['SET b 1'] });
     const replay = await open(world, position(3), [BETA]);
@@ -100,7 +100,7 @@ describe('a replay of a shard', () => {
     await nobody.close();
   });
 
-  it('goes on to a later moment, and shows each section before it is applied', async () => {
+  it('continues to a later moment, and shows each section before it is applied', async () => {
     const world = await history(4);
     const replay = await open(world, position(2));
     const seen: unknown[] = [];
@@ -117,7 +117,7 @@ describe('a replay of a shard', () => {
     await replay.close();
   });
 
-  it('refuses what is earlier than all that is kept, and names the earliest', async () => {
+  it('refuses a moment earlier than the kept history, and names the earliest', async () => {
     const world = await history(3);
     for (let i = 0; i < 2; i += 1) {
       await world.compactAndPurge();
@@ -126,10 +126,10 @@ describe('a replay of a shard', () => {
     const { first } = await world.memoryJournal.tail(SHARD);
     expect(first).to.be.greaterThan(1);
     const text = await refusal(open(world, position(2)));
-    expect(text).to.match(/^INVALID: KV_0: earlier than what is kept: the earliest is position (\d+), 20\S+Z$/);
+    expect(text).to.match(/^INVALID: KV_0: earlier than the kept history: the earliest is position (\d+), 20\S+Z$/);
     const earliest = Number(/position (\d+)/.exec(text)?.[1]);
     expect(await valueAt(world, position(earliest))).to.equal(String(earliest));
-    expect(await refusal(open(world, time(0)))).to.contain('earlier than what is kept');
+    expect(await refusal(open(world, time(0)))).to.contain('earlier than the kept history');
   });
 
   it('refuses a position that the journal has not reached', async () => {
@@ -138,7 +138,7 @@ describe('a replay of a shard', () => {
     );
   });
 
-  it('passes over a snapshot that does not load to what it says', async () => {
+  it('skips a snapshot that fails its check', async () => {
     const world = await history(2);
     await world.compact(KEEP_ALL);
     const before = world.history.head.position;
@@ -160,7 +160,7 @@ describe('a replay of a shard', () => {
     await world.history.append({ kind: 'claim', clusterId: 'x' }, { number: 9 });
     await batch(world);
     expect(await refusal(open(world, position(5)))).to.contain(
-      'JOURNAL_DAMAGED: KV_0: an entry number does not follow',
+      'JOURNAL_DAMAGED: KV_0: an entry does not have the next number',
     );
     const options = { signal: AbortSignal.abort() };
     const aborted = ShardReplay.open(world.ports, SHARD, [ALPHA], position(2), replayFold, options);

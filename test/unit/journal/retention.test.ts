@@ -27,8 +27,8 @@ function manifest(number: number, storedAtMs: number, journalBytes = number): St
 
 const numbers = (kept: readonly StoredManifest[]) => kept.map((stored) => stored.manifest.head.number);
 
-describe('journal: what of the past is kept', () => {
-  it('lets go of nothing on one manifest alone', () => {
+describe('journal: retention', () => {
+  it('removes no history with a single manifest', () => {
     expect(planRetention([], { maxAgeMs: 0, maxBytes: 0 }, 0)).to.deep.equal({
       keep: [],
       purgeBelow: undefined,
@@ -38,12 +38,12 @@ describe('journal: what of the past is kept', () => {
     expect([numbers(plan.keep), plan.purgeBelow]).to.deep.equal([[1], undefined]);
   });
 
-  it('keeps what recovery from the older of the two newest needs, though nothing has to be kept for audits', () => {
+  it('keeps the history that the older of the two newest manifests needs, even without retention for audits', () => {
     const plan = planRetention([manifest(3, 30), manifest(2, 20), manifest(1, 10)], { maxAgeMs: 0, maxBytes: 0 }, 100);
     expect([numbers(plan.keep), plan.purgeBelow]).to.deep.equal([[3, 2], 21]);
   });
 
-  it('keeps history younger than its age, and the manifest that history begins behind', () => {
+  it('keeps history younger than its age, and the manifest where it starts', () => {
     const manifests = [9, 8, 7, 6, 5, 4, 3, 2, 1].map((day) => manifest(day, day * DAY_MS));
     const plan = planRetention(manifests, WEEK, 9.5 * DAY_MS);
     expect(plan.purgeBelow).to.equal(21);
@@ -51,19 +51,19 @@ describe('journal: what of the past is kept', () => {
     expect(numbers(plan.keep)).not.to.include(1);
   });
 
-  it('lets go earlier where the bytes are reached first', () => {
+  it('removes more where the bytes are reached first', () => {
     const manifests = [9, 8, 7, 6, 5].map((day) => manifest(day, day * DAY_MS, day * 1000));
     const plan = planRetention(manifests, { maxAgeMs: 7 * DAY_MS, maxBytes: 2000 }, 9.5 * DAY_MS);
     expect(plan.purgeBelow).to.equal(71);
   });
 
-  it('lets go of nothing while everything is young', () => {
+  it('removes no history while all of it is young', () => {
     const plan = planRetention([manifest(3, 3), manifest(2, 2), manifest(1, 1)], WEEK, 10);
     expect(plan.purgeBelow).to.equal(undefined);
     expect(numbers(plan.keep)).to.deep.equal([3, 2, 1]);
   });
 
-  it('moves on with time, a snapshot an hour, and keeps few manifests', () => {
+  it('moves on with time at one snapshot an hour, and keeps few manifests', () => {
     const hourMs = DAY_MS / 24;
     let kept: readonly StoredManifest[] = [];
     let purgedBelow = 1;
@@ -83,38 +83,38 @@ describe('journal: what of the past is kept', () => {
     expect(largest).to.be.at.most(9);
   });
 
-  describe('within a total', () => {
+  describe('journal: retention within a total', () => {
     const FOR_EVER: AuditRetention = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
     const manifests = [9, 8, 7, 6, 5].map((number) => manifest(number, number, number * 1000));
 
-    it('leaves everything while all journals fit', () => {
+    it('removes no history while all journals fit', () => {
       expect(levelOf([10, 20, 30], 60)).to.equal(Number.POSITIVE_INFINITY);
       const plan = planRetention(manifests, FOR_EVER, 10, { heldBytes: 9000, maxBytes: levelOf([9000], 9000) });
       expect([plan.purgeBelow, plan.isOver]).to.deep.equal([undefined, false]);
     });
 
-    it('gives each of those that are too large as much as the other, and takes nothing from small ones', () => {
+    it('gives each too large journal the same share, and small ones all they need', () => {
       expect(levelOf([10, 20, 30], 59)).to.equal(29);
       expect(levelOf([1, 50, 90], 41)).to.equal(20);
       expect(levelOf([0, 0, 100], 41)).to.equal(41);
       expect(levelOf([], 0)).to.equal(Number.POSITIVE_INFINITY);
     });
 
-    it('lets go of young history one byte past it, so that what stays fits', () => {
+    it('removes young history one byte above the total, so that the rest fits', () => {
       const plan = planRetention(manifests, FOR_EVER, 10, { heldBytes: 9000, maxBytes: levelOf([9000], 8999) });
       expect([plan.purgeBelow, plan.isOver]).to.deep.equal([51, false]);
       expect(planRetention(manifests, FOR_EVER, 10, { heldBytes: 4001, maxBytes: 2999 }).purgeBelow).to.equal(71);
       expect(planRetention(manifests, FOR_EVER, 10, { heldBytes: 4001, maxBytes: 2000 }).purgeBelow).to.equal(71);
     });
 
-    it('never lets go of what the two newest need, and says that it is not enough', () => {
+    it('never removes the history that the two newest manifests need, and reports that the total is exceeded', () => {
       const plan = planRetention(manifests, FOR_EVER, 10, { heldBytes: 9000, maxBytes: 0 });
       expect([plan.purgeBelow, plan.isOver, numbers(plan.keep)]).to.deep.equal([81, true, [9, 8]]);
       const alone = planRetention([manifest(9, 9)], FOR_EVER, 10, { heldBytes: 9000, maxBytes: 8999 });
       expect([alone.purgeBelow, alone.isOver]).to.deep.equal([undefined, true]);
     });
 
-    it('asks for nothing where age has let go of more', () => {
+    it('removes no more where the age has already removed enough', () => {
       const plan = planRetention(manifests, { maxAgeMs: 0, maxBytes: 0 }, 10, { heldBytes: 9000, maxBytes: 3000 });
       expect([plan.purgeBelow, plan.isOver]).to.deep.equal([81, false]);
     });

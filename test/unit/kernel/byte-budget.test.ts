@@ -10,7 +10,7 @@ describe('byte budget', () => {
     budget = new ByteBudget(LIMIT);
   });
 
-  it('gives one tenant half of what there is, and not a byte more', () => {
+  it('gives one tenant half of the total, and not a byte more', () => {
     const hold = budget.hold('a');
     expect(hold.resize(500)).to.equal(true);
     expect(hold.resize(501)).to.equal(false);
@@ -28,7 +28,7 @@ describe('byte budget', () => {
     expect(other.resize(500)).to.equal(true);
   });
 
-  it('keeps the last fifth for those who hold less than an even part', () => {
+  it('keeps the last fifth for tenants below an even share', () => {
     const [a, b, c] = [budget.hold('a'), budget.hold('b'), budget.hold('c')];
     expect(a.resize(400)).to.equal(true);
     expect(b.resize(400)).to.equal(true);
@@ -37,20 +37,20 @@ describe('byte budget', () => {
     expect(c.resize(201), 'nothing is left').to.equal(false);
   });
 
-  it('gives those whom nobody knows an eighth', () => {
+  it('gives connections that have not signed in an eighth', () => {
     const hold = budget.hold(STRANGERS);
     expect(hold.resize(125)).to.equal(true);
     expect(hold.resize(126)).to.equal(false);
   });
 
-  it('counts what is there already, whatever it comes to', () => {
+  it('counts forced bytes of any number', () => {
     const hold = budget.hold('a');
     hold.force(5000);
     expect([budget.bytesOf('a'), budget.hasRoom('a')]).to.deep.equal([5000, false]);
     expect(hold.resize(4000), 'less is always possible').to.equal(true);
   });
 
-  it('takes what one has beyond its share from nobody else', () => {
+  it('does not charge other tenants for bytes above a share', () => {
     budget.hold('a').force(5000);
     expect(budget.hasRoom('b')).to.equal(true);
     const other = budget.hold('b');
@@ -59,7 +59,7 @@ describe('byte budget', () => {
     expect(budget.usedBytes).to.equal(5500);
   });
 
-  it('moves what a connection holds to whom it turns out to belong to', () => {
+  it('moves the bytes of a connection to its tenant', () => {
     const hold = budget.hold(STRANGERS);
     hold.resize(100);
     hold.moveTo('a');

@@ -1,4 +1,4 @@
-/** Members that come and go. */
+/** Members that are added and removed. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Gathered, Gathering } from '../../../src/kernel/index.js';
@@ -8,7 +8,7 @@ interface Member extends Gathered {
 }
 
 describe('a gathering', () => {
-  it('has those that have come and have not left, as a set has', () => {
+  it('contains the members that were added and not removed, like a Set', () => {
     const change = fc.record({ name: fc.nat(9), comes: fc.boolean() });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 100 }), (changes) => {
@@ -29,7 +29,7 @@ describe('a gathering', () => {
     );
   });
 
-  it('is left by its members while they are looked at, and by all at once', () => {
+  it('allows members to be removed during iteration, and to be cleared', () => {
     const gathering = new Gathering<Gathered>();
     const members = Array.from({ length: 5 }, () => ({ place: -1 }));
     for (const member of members) gathering.add(member);

@@ -4,8 +4,8 @@ import { GrowingBytes } from '../../../src/kernel/index.js';
 
 const MANY = 300_000;
 
-describe('bytes that grow', () => {
-  it('are what came, in order, bytes and text', () => {
+describe('a growing byte buffer', () => {
+  it('has the appended bytes and texts in order', () => {
     const growing = new GrowingBytes();
     let all = '';
     for (let i = 0; growing.length < MANY; i += 1) {
@@ -18,7 +18,7 @@ describe('bytes that grow', () => {
     expect(growing.take().toString('latin1') === all).to.equal(true);
   });
 
-  it('begin anew when they were taken, and leave alone what was', () => {
+  it('starts empty after take, and does not change the taken bytes', () => {
     const growing = new GrowingBytes();
     growing.appendLatin1('first');
     const taken = growing.take();
@@ -30,7 +30,7 @@ describe('bytes that grow', () => {
     ]);
   });
 
-  it('forget what is cut off', () => {
+  it('drops the bytes that are cut off', () => {
     const growing = new GrowingBytes();
     growing.appendLatin1('kept and dropped');
     growing.cut(4);
@@ -38,7 +38,7 @@ describe('bytes that grow', () => {
     expect(growing.take().toString()).to.equal('kept!');
   });
 
-  it('have exactly the memory that was announced once a quarter has come, so that no more than that is moved', () => {
+  it('allocates exactly the announced size once a quarter has arrived, so that at most that quarter is moved', () => {
     const memoryAfter = (bytes: number, announcedBytes: number) => {
       const growing = new GrowingBytes(0, announcedBytes);
       for (let i = 0; i < bytes; i += 100) growing.appendLatin1('x'.repeat(100));
@@ -51,7 +51,7 @@ describe('bytes that grow', () => {
     expect(memoryAfter(announced, 100), 'more than was announced').to.be.at.least(announced);
   });
 
-  it('hold no more memory than twice what came, and a little', () => {
+  it('uses at most twice the memory of its contents, and a little more', () => {
     const growing = new GrowingBytes();
     for (let i = 0; i < MANY; i += 100) growing.appendLatin1('x'.repeat(100));
     const { length, buffer } = growing.take();

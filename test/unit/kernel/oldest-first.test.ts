@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { OldestFirst } from '../../../src/kernel/index.js';
 
-describe('the oldest of a map', () => {
-  it('come in the order of their insertion, while newer ones are added', () => {
+describe('the oldest entry of a map', () => {
+  it('is returned in the order of insertion, while newer ones are added', () => {
     const map = new Map<number, string>();
     const oldest = new OldestFirst(map);
     const left: (number | undefined)[] = [];
@@ -17,7 +17,7 @@ describe('the oldest of a map', () => {
     expect([...map.keys()]).to.deep.equal(Array.from({ length: 100 }, (_, n) => 9900 + n));
   });
 
-  it('passes over what was removed by others, and counts what is set anew as new', () => {
+  it('skips entries that others removed, and treats an entry that was set again as new', () => {
     const set = new Set(['a', 'b', 'c', 'd']);
     const oldest = new OldestFirst(set);
     set.delete('a');
@@ -26,7 +26,7 @@ describe('the oldest of a map', () => {
     expect([oldest.next(), oldest.next(), oldest.next()]).to.deep.equal(['c', 'd', 'b']);
   });
 
-  it('is nothing where nothing is, also after a clear, and goes on with what comes', () => {
+  it('is undefined in an empty map, also after a clear, and continues with new entries', () => {
     const map = new Map([[1, '']]);
     const oldest = new OldestFirst(map);
     map.clear();
@@ -35,7 +35,7 @@ describe('the oldest of a map', () => {
     expect(oldest.next()).to.equal(2);
   });
 
-  it('finds again what was left standing', () => {
+  it('is returned again when it was not removed', () => {
     const map = new Map([[1, '']]);
     const oldest = new OldestFirst(map);
     expect([oldest.next(), oldest.next()]).to.deep.equal([1, 1]);

@@ -4,7 +4,7 @@ import { RecurringFact } from '../../../src/ports/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
 import { ManualTime } from '../../support/memory/index.js';
 
-describe('a fact that comes again and again', () => {
+describe('a recurring log line', () => {
   function stand() {
     const clock = new ManualTime();
     const log = new MemoryLog();
@@ -12,7 +12,7 @@ describe('a fact that comes again and again', () => {
     return { clock, told, fact: new RecurringFact({ log, clock }, 'look-failed', 'looks-well') };
   }
 
-  it('is told at once, then counted in one line in ten seconds, and once when it is over', async () => {
+  it('is written immediately, then as a count every ten seconds, and once when it is over', async () => {
     const { clock, told, fact } = stand();
     for (let quarter = 0; quarter < 100; quarter += 1) {
       fact.happened({ shard: 'KV_0' });
@@ -29,7 +29,7 @@ describe('a fact that comes again and again', () => {
     ]);
   });
 
-  it('is not over while it comes and goes, and is told anew after it was over', async () => {
+  it('is not over while it comes and goes, and is written again after it was over', async () => {
     const { clock, told, fact } = stand();
     fact.isWell();
     for (let half = 0; half < 10; half += 1) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ManualTime } from '../../support/memory/index.js';
 
-describe('waiting by timers', () => {
+describe('timers', () => {
   let time: ManualTime;
   let isOver: boolean;
   const over = () => {
@@ -13,7 +13,7 @@ describe('waiting by timers', () => {
     isOver = false;
   });
 
-  it('is over after so long, and not before', async () => {
+  it('pause ends after its time, and not before', async () => {
     time.pause(100).then(over);
     await time.advance(99);
     expect(isOver).to.equal(false);
@@ -21,7 +21,7 @@ describe('waiting by timers', () => {
     expect(isOver).to.equal(true);
   });
 
-  it('is over at once when nobody waits any more, and leaves no timer behind', async () => {
+  it('pause ends immediately when it is aborted, and leaves no timer', async () => {
     const stop = new AbortController();
     time.pause(100, stop.signal).then(over);
     await time.advance(50);
@@ -32,7 +32,7 @@ describe('waiting by timers', () => {
     await time.pause(100, stop.signal);
   });
 
-  it('hears of an end only once: what is aborted later is nothing to it', async () => {
+  it('pause ignores an abort after its end', async () => {
     const stop = new AbortController();
     time.pause(100, stop.signal).then(over);
     await time.advance(100);
@@ -40,7 +40,7 @@ describe('waiting by timers', () => {
     stop.abort();
   });
 
-  it('runs again and again, each time as long after the end of the run before, until it is cancelled', async () => {
+  it('every runs repeatedly, each time its delay after the end of the previous run, until it is cancelled', async () => {
     let runs = 0;
     let end = () => {};
     const timer = time.every(100, () => {
@@ -62,7 +62,7 @@ describe('waiting by timers', () => {
     expect([runs, time.pendingCount]).to.deep.equal([2, 0]);
   });
 
-  it('runs again what has ended when it returns, and not what cancels itself', async () => {
+  it('every runs a synchronous action again, unless that cancels it', async () => {
     let runs = 0;
     const timer = time.every(100, () => {
       runs += 1;
@@ -72,10 +72,10 @@ describe('waiting by timers', () => {
     expect([runs, time.pendingCount]).to.deep.equal([3, 0]);
   });
 
-  it('lets others run, without any time passing', async () => {
+  it('yieldToEventLoop lets others run without passing time', async () => {
     const order: string[] = [];
     time.soon(() => order.push('who was ready'));
-    await time.breathe();
+    await time.yieldToEventLoop();
     expect([...order, time.monotonicMs()]).to.deep.equal(['who was ready', 0]);
   });
 });

@@ -1,4 +1,4 @@
-/** Rows that are added many at a time. Proves MAR1. */
+/** Rows that are added in batches. Proves MAR1. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { SqliteFiles } from '../../../src/adapters/sqlite/index.js';
 import type { SqlFile } from '../../../src/ports/index.js';
 import { AddedRows, RowIds } from '../../../src/projections/added-rows.js';
 
-describe('rows that are added many at a time', () => {
+describe('rows added in batches', () => {
   let folder: string;
   let file: SqlFile;
 
@@ -28,7 +28,7 @@ describe('rows that are added many at a time', () => {
       .map(({ name }) => name);
 
   for (const count of [0, 1, 31, 32, 33, 95]) {
-    it(`are all there after a flush, in their order: ${count}`, () => {
+    it(`are all in the table after a flush, in order: ${count}`, () => {
       const rows = new AddedRows(file, 'INSERT INTO things', 2);
       const ids = new RowIds(file, 'things');
       for (let at = 0; at < count; at += 1) rows.add(ids.next(), `thing ${at}`);
@@ -38,7 +38,7 @@ describe('rows that are added many at a time', () => {
     });
   }
 
-  it('are told apart from rows that are there already', () => {
+  it('are distinguished from existing rows', () => {
     const rows = new AddedRows(file, 'INSERT OR IGNORE INTO things', 2);
     rows.add(1, 'one');
     expect(rows.flush()).to.equal(0);
@@ -47,7 +47,7 @@ describe('rows that are added many at a time', () => {
     expect(names()).to.deep.equal(['one', 'two', 'three']);
   });
 
-  it('are not added after a transaction that was undone', () => {
+  it('are not added after a rolled-back transaction', () => {
     const rows = new AddedRows(file, 'INSERT INTO things', 2);
     const ids = new RowIds(file, 'things');
     rows.add(ids.next(), 'one');

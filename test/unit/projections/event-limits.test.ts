@@ -1,4 +1,4 @@
-/** How the thread of the read models is kept told of every account's number of events. Proves EL1, EL2. */
+/** The event limits of all accounts, as the thread of the read models receives them. Proves EL1, EL2. */
 import { expect } from 'chai';
 import type { AccountId } from '../../../src/kernel/index.js';
 import { type EventLimit, EventLimits } from '../../../src/projections/event-limits.js';
@@ -25,7 +25,7 @@ class Stand {
     },
   });
 
-  /** What was told since the last time. */
+  /** The limits received since the last call. */
   async news(): Promise<EventLimit[]> {
     await this.time.advance(LONG_ENOUGH_MS);
     const { told } = this;
@@ -34,8 +34,8 @@ class Stand {
   }
 }
 
-describe('the number of events of each account', () => {
-  it("is told for everyone when a thread begins, and again to the next one's", async () => {
+describe('the event limits of accounts', () => {
+  it('are all sent when a thread starts, and again to the next thread', async () => {
     const stand = new Stand();
     stand.accounts.set(A, 10).set(B, 0);
     for (let thread = 0; thread < 2; thread += 1) {
@@ -47,7 +47,7 @@ describe('the number of events of each account', () => {
     }
   });
 
-  it('is told again for whom it has changed, once for a burst of changes', async () => {
+  it('are sent again for changed accounts, once for a burst of changes', async () => {
     const stand = new Stand();
     stand.accounts.set(A, 10).set(B, 20);
     stand.limits.begun();
@@ -63,7 +63,7 @@ describe('the number of events of each account', () => {
     expect(await stand.news()).to.deep.equal([]);
   });
 
-  it('is not told while it may be an old one, and then at once', async () => {
+  it('are not sent while they may be out of date, and then immediately', async () => {
     const stand = new Stand();
     stand.isKnown = false;
     stand.accounts.set(A, 10);
@@ -74,7 +74,7 @@ describe('the number of events of each account', () => {
     expect(await stand.news()).to.deep.equal([[A, 1000]]);
   });
 
-  it('is told for very many in steps, and from the beginning when the copy turns old in between', async () => {
+  it('are sent in steps, and from the beginning when the copy becomes out of date in between', async () => {
     const stand = new Stand();
     for (let n = 0; n < 1200; n += 1) stand.accounts.set(`ac-${n}` as AccountId, n);
     stand.afterTell = () => {
@@ -91,7 +91,7 @@ describe('the number of events of each account', () => {
     expect(new Map([...first, ...rest])).to.deep.equal(stand.accounts);
   });
 
-  it('is told nobody any more after the stop', async () => {
+  it('are no longer sent after the stop', async () => {
     const stand = new Stand();
     stand.accounts.set(A, 10);
     stand.limits.begun();

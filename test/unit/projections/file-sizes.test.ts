@@ -1,13 +1,13 @@
-/** The files of the read models stay as large as what is in them, however much goes through them. */
+/** The files of the read models stay as large as their contents, for any amount of writes. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DatabaseId } from '../../../src/kernel/index.js';
-import { METER_SHARD } from '../../../src/messages/index.js';
 import type { Checkpoint } from '../../../src/projections/checkpoint.js';
 import { MessageLogStore } from '../../../src/projections/message-log/index.js';
 import { StatsReader } from '../../../src/projections/stats/stats-reader.js';
 import type { StatsCheckpoint } from '../../../src/projections/stats/stats-store.js';
+import { METER_SHARD } from '../../../src/protocol/index.js';
 import { CLUSTER, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -23,7 +23,7 @@ import {
 import { DAY, kvRow, MINUTE, MONDAY, StatsStand, sessionOf } from './stats/stats-stand.js';
 
 const MIB = 1024 * 1024;
-/** Of a write-ahead log: what is written before a checkpoint, and some of the largest transactions. */
+/** The bound of a write-ahead log: the bytes before a checkpoint, and some of the largest transactions. */
 const WAL_BYTES = 24 * MIB;
 
 function bytesOf(path: string): number {
@@ -40,7 +40,7 @@ describe('the files of the read models', () => {
     let at: Checkpoint = { createdAt: '', position: 0, entry: 0, hash: new Uint8Array(), clockMs: 0, hasGap: false };
     const halfWay = [];
     try {
-      for (let round = 0; round < 60; round += 1) {
+      for (let round = 0; round < 48; round += 1) {
         const ids = Array.from({ length: 50 }, (_, index) => `msg_${round}_${index}`);
         await stand.store(
           ids.flatMap((id) => [
@@ -56,17 +56,17 @@ describe('the files of the read models', () => {
         while (store.isPruneDue) store.prune(T0 + round);
       }
       expect(bytesOf(join(stand.folder, 'messages.db-wal'))).to.be.below(WAL_BYTES);
-      expect(halfWay).to.have.length(60);
+      expect(halfWay).to.have.length(48);
     } finally {
       store.close();
       await stand.end();
     }
   });
 
-  it('give back what retention has removed from the message log', async () => {
+  it('shrink the message log after retention has removed rows', async () => {
     const stand = new MessageLogStand();
     try {
-      for (let round = 0; round < 30; round += 1) {
+      for (let round = 0; round < 20; round += 1) {
         const ids = Array.from({ length: 50 }, (_, index) => `msg_${round}_${index}`);
         await stand.store(ids.flatMap((id) => [accepted(id, { body: bodyOf(id.padEnd(12_000, '.')) }), delivered(id)]));
       }
@@ -87,7 +87,7 @@ describe('the files of the read models', () => {
     }
   });
 
-  it("bound the statistics' write-ahead log while they are asked for", async () => {
+  it("bound the statistics' write-ahead log while they are queried", async () => {
     const stand = new StatsStand();
     const store = stand.newStore();
     const reader = new StatsReader(store);
@@ -103,7 +103,7 @@ describe('the files of the read models', () => {
       dlqFrom: 0,
     };
     try {
-      for (let number = 1; number <= 60; number += 1) {
+      for (let number = 1; number <= 45; number += 1) {
         const rows = databases.map((database) => kvRow({ database, commands: 40, latencies: [40], commandCounts }));
         const atMs = MONDAY + number * MINUTE;
         const record = { session: sessionOf('a'), number, day: Math.floor(atMs / DAY), atMs, connections: 0, rows };

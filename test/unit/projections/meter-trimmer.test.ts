@@ -1,7 +1,7 @@
-/** The front of the meter's log is let go of below what everybody can do without. */
+/** The front of the meter's log is removed up to the position that no reader needs any more. */
 import { expect } from 'chai';
-import { METER_SHARD } from '../../../src/messages/index.js';
 import { MeterTrimmer } from '../../../src/projections/stats/meter-trimmer.js';
+import { METER_SHARD } from '../../../src/protocol/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { MemoryJournal, MemoryMeterLog } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
@@ -19,17 +19,17 @@ describe('trimming the meter log', () => {
     return (await journal.tail(METER_SHARD)).first;
   }
 
-  it('goes below what is in two snapshots, and one record stays', async () => {
+  it('removes records that are in two snapshots, except the last', async () => {
     expect(await firstAfter(7, 100)).to.equal(7);
     expect(await firstAfter(10, 10)).to.equal(10);
   });
 
-  it('leaves what the control state has not counted', async () => {
+  it('keeps records that the control state has not counted', async () => {
     expect(await firstAfter(7, 4)).to.equal(4);
     expect(await firstAfter(7, 0)).to.equal(1);
   });
 
-  it('leaves everything where there are no two snapshots', async () => {
+  it('removes no record without two snapshots', async () => {
     expect(await firstAfter(0, 100)).to.equal(1);
   });
 
@@ -37,7 +37,7 @@ describe('trimming the meter log', () => {
     expect(await firstAfter(20, 20)).to.equal(1);
   });
 
-  it('goes on when the journal did not answer', async () => {
+  it('continues when the journal did not answer', async () => {
     const journal = new MemoryJournal({ clock: realTime, timers: realTime });
     journal.createStream(METER_SHARD);
     const meterLog = new MemoryMeterLog(journal);

@@ -1,4 +1,4 @@
-/** The thread of the read models, when it dies. */
+/** The death and restart of the read models' thread. */
 import { expect } from 'chai';
 import { AnsweringThread } from '../../../src/adapters/node/index.js';
 import { READ_MODELS_WORKER } from '../../../src/projections/index.js';
@@ -16,7 +16,7 @@ const TASK = {
 };
 
 describe('the thread of the read models', () => {
-  it('is started again after pauses that do not grow, and says each time that it has begun', async () => {
+  it('is restarted after pauses that do not grow, and reports each start', async () => {
     const pauses: number[] = [];
     let begun = 0;
     const mostPauses = 4;

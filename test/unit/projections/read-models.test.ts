@@ -1,6 +1,6 @@
 /**
- * The file of the read models: checkpoints, rebuilding, what is let go of, and what is done when it is of no use.
- * Proves FF1, FM1, JS1, ML1, QR1, SF1.
+ * The file of the read models: checkpoints, rebuilding, retention, and unusable files. Proves FF1, FM1, JS1, ML1, QR1,
+ * SF1.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import type { DlqSelector, QueueEvent } from '../../../src/domain/queue/index.js';
 import { SnapshotStore } from '../../../src/journal/index.js';
 import type { MessageId, ScheduleId } from '../../../src/kernel/index.js';
-import { queuePartition } from '../../../src/messages/index.js';
 import type { SqlFiles } from '../../../src/ports/index.js';
 import { type Checkpoint, MessageLogStore, type ReadModels } from '../../../src/projections/index.js';
+import { queuePartition } from '../../../src/protocol/index.js';
 import { CLUSTER, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -41,7 +41,7 @@ describe('the read models of the queue', () => {
   });
   afterEach(() => stand.end());
 
-  /** Some of everything that leaves rows. */
+  /** A history with every kind of event that writes rows. */
   async function busyHistory(from: number, count: number): Promise<void> {
     for (let at = from; at < from + count; at += 1) {
       const atMs = T0 + at * 10;
@@ -62,7 +62,7 @@ describe('the read models of the queue', () => {
     };
   }
 
-  it('are the same live, after a restart and rebuilt, cursors included', async () => {
+  it('are equal live, after a restart and rebuilt, cursors included', async () => {
     const live = stand.open();
     await busyHistory(0, 20);
     await stand.all(live);
@@ -79,7 +79,7 @@ describe('the read models of the queue', () => {
     expect(await rebuilt.events(ACCOUNT, next, 0)).to.deep.equal(await restarted.events(ACCOUNT, next, 0));
   });
 
-  it('take a message whose id comes again for the one that is there, within a batch and later', async () => {
+  it('match a message with a repeated id to the existing one, within a batch and later', async () => {
     const ids = (from: number) => Array.from({ length: 40 }, (_, at) => `msg_${from + at}`);
     await stand.store(ids(0).map((id) => accepted(id)));
     await stand.store([...ids(30), 'msg_31', 'msg_65'].map((id, at) => accepted(id, { atMs: T0 + 1 + at })));
@@ -98,7 +98,7 @@ describe('the read models of the queue', () => {
     }
   });
 
-  it('fold an entry once, also when a kill came in the middle of a transaction', async () => {
+  it('fold an entry once, even after a kill in the middle of a transaction', async () => {
     await busyHistory(0, 12);
     const kills = killedAt(stand.files(), 40);
     const { createdAt } = await stand.journal.tail(QUEUE_SHARD);
@@ -112,13 +112,13 @@ describe('the read models of the queue', () => {
     expect(await contents(models)).to.deep.equal(await contents(whole));
   });
 
-  it('begin anew when the file is not a database', async () => {
+  it('are rebuilt if the file is not a database', async () => {
     await busyHistory(0, 4);
     writeFileSync(join(stand.folder, 'messages.db'), 'no database, but long enough to be looked at '.repeat(200));
     expect(await stand.all(stand.open())).to.have.length.greaterThan(8);
   });
 
-  it('begin anew when the file is of another cluster', async () => {
+  it('are rebuilt if the file belongs to another cluster', async () => {
     await busyHistory(0, 4);
     const before = stand.open({ clusterId: 'another' });
     const events = await stand.all(before);
@@ -126,7 +126,7 @@ describe('the read models of the queue', () => {
     expect(await stand.all(stand.open())).to.deep.equal(events);
   });
 
-  it('begin anew when the journal is another one than before', async () => {
+  it('are rebuilt if the journal is another one than before', async () => {
     await busyHistory(0, 4);
     const models = stand.open();
     await stand.all(models);
@@ -141,7 +141,7 @@ describe('the read models of the queue', () => {
     await eventually(async () => expect(await contents(again)).to.deep.equal(await contents(whole)));
   });
 
-  it('begin anew when the journal goes on from another entry than the last one folded', async () => {
+  it('are rebuilt if the journal continues from another entry than the last one folded', async () => {
     await busyHistory(0, 4);
     const models = stand.open();
     await stand.all(models);
@@ -157,7 +157,7 @@ describe('the read models of the queue', () => {
     await eventually(async () => expect(await contents(again)).to.deep.equal(await contents(whole)));
   });
 
-  it('let go of the oldest events beyond the number, with messages, bodies and envelopes nobody needs', async () => {
+  it('remove the oldest events above the limit, with unused messages, bodies and envelopes', async () => {
     const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 10 } });
     for (let at = 0; at < 30; at += 1) {
       const settings = { ...PLAIN_SETTINGS, labels: [`l${at}`] };
@@ -172,7 +172,7 @@ describe('the read models of the queue', () => {
     expect(rowsOf(stand.files(), ['messages', 'bodies', 'envelopes', 'profiles'])).to.deep.equal([5, 5, 5, 5]);
   });
 
-  it('keep of each account as many events as it is allowed, from the moment it is said', async () => {
+  it("keep each account's allowed number of events, from the moment it is set", async () => {
     const models = stand.open();
     for (const account of [ACCOUNT, OTHER_ACCOUNT]) {
       for (let at = 0; at < 5; at += 1) await stand.store([accepted(`msg_${at}`), delivered(`msg_${at}`)], account);
@@ -192,7 +192,7 @@ describe('the read models of the queue', () => {
     expect((await stand.all(models)).map(({ messageId }) => messageId)).to.deep.equal(['msg_new']);
   });
 
-  it('know the number of an account before its first event, and when the file is made anew', async () => {
+  it('use the limit of an account before its first event, and after a rebuild', async () => {
     const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 0 } });
     models.limitEvents([[ACCOUNT, 3]]);
     await busyHistory(0, 4);
@@ -212,7 +212,7 @@ describe('the read models of the queue', () => {
     expect(rowsOf(stand.files('again.db'), ['events'])).to.deep.equal([3]);
   });
 
-  it('keep a message that is still alive or in the DLQ when its events have gone', async () => {
+  it('keep a pending or dead-lettered message after its events have been removed', async () => {
     const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 2 } });
     await stand.store([accepted('msg_alive'), accepted('msg_dead'), started('msg_dead')]);
     await stand.store([deadLettered('msg_dead', `${T0}-1`, T0)]);
@@ -232,7 +232,7 @@ describe('the read models of the queue', () => {
     ]);
   });
 
-  it("keep a schedule's body for its messages, and let go of it with the last of them", async () => {
+  it("keep a schedule's body for its messages, and release it with the last of them", async () => {
     const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 2 } });
     const body = bodyOf('of the schedule');
     const id = 'scd_1' as ScheduleId;
@@ -264,7 +264,7 @@ describe('the read models of the queue', () => {
     expect(rowsOf(stand.files(), ['messages', 'bodies', 'schedules'])).to.deep.equal([1, 1, 0]);
   });
 
-  it('let go of events beyond the age', async () => {
+  it('remove events above the age', async () => {
     const models = stand.open({ retention: { maxAgeMs: 60_000, maxEvents: 1000 } });
     await stand.store([accepted('msg_old', { atMs: Date.now() - 70_000 }), delivered('msg_old', Date.now() - 65_000)]);
     await stand.store([accepted('msg_new', { atMs: Date.now() })]);
@@ -272,7 +272,7 @@ describe('the read models of the queue', () => {
     expect((await stand.all(models)).map(({ messageId }) => messageId)).to.deep.equal(['msg_new']);
   });
 
-  describe('where the front of the journal is gone before it was folded', () => {
+  describe('without the front of the journal', () => {
     const inDlq = bodyOf('in the snapshot');
     const response = bodyOf('last words');
 
@@ -334,7 +334,7 @@ describe('the read models of the queue', () => {
       await journal.truncateFront(QUEUE_SHARD, covered + 1);
     }
 
-    it('the DLQ is complete, living messages are known, and the gap is told', async () => {
+    it('the DLQ is complete, pending messages are known, and the gap is reported', async () => {
       await truncatedHistory();
       const models = stand.open();
       const events = await stand.all(models);
@@ -348,7 +348,7 @@ describe('the read models of the queue', () => {
       expect(models.status().incompleteShards).to.deep.equal([QUEUE_SHARD]);
     });
 
-    it('keeps what was folded before, and forgets DLQ entries that have gone meanwhile', async () => {
+    it('keep folded rows, and forget DLQ entries that have gone since', async () => {
       await stand.store([accepted('msg_before'), started('msg_before'), deadLettered('msg_before', `${T0}-9`, T0)]);
       const models = stand.open();
       await stand.all(models);
@@ -366,7 +366,7 @@ describe('the read models of the queue', () => {
       expect(entries.map(({ messageId }) => messageId)).to.deep.equal(['msg_dead']);
     });
 
-    it('without a snapshot what is left is folded', async () => {
+    it('without a snapshot the rest of the journal is folded', async () => {
       await stand.store([accepted('msg_1')]);
       const covered = stand.history.head.position;
       await stand.store([accepted('msg_2')]);
@@ -377,7 +377,7 @@ describe('the read models of the queue', () => {
     });
   });
 
-  it('say how far behind they are, and when they are not', async () => {
+  it('report their lag, and its end', async () => {
     await busyHistory(0, 10);
     const models = stand.open();
     await stand.all(models);
@@ -396,7 +396,7 @@ describe('the read models of the queue', () => {
   }
 });
 
-/** Files whose `at`th change is never made, nor anything after it: what a kill leaves. */
+/** Files that drop the change with the number `at` and all later ones, as a kill does. */
 function killedAt(files: SqlFiles & { remove(): void }, at: number): { files: SqlFiles; leave(): void } {
   let changes = 0;
   let close = () => {};

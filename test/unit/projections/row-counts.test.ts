@@ -17,13 +17,13 @@ function walked(states: readonly (number | undefined)[], isLate: () => boolean) 
   }
 }
 
-describe('rows, counted', () => {
-  it('are told apart, and time for others is left after thousands of them', () => {
+describe('row counts', () => {
+  it('are grouped, with a pause after thousands of rows', () => {
     const states = Array.from({ length: 5000 }, (_, at) => at % 2);
     expect(walked(states, () => false)).to.deep.equal({ pauses: 2, counts: { 0: 2500, 1: 2500 }, isWhole: true });
   });
 
-  it('are counted as far as time allows, also while a search finds nothing', () => {
+  it('stop at the time limit, also while a search finds no rows', () => {
     expect(walked([1, undefined, 1], () => true)).to.deep.equal({ pauses: 0, counts: { 1: 1 }, isWhole: false });
   });
 });

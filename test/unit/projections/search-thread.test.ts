@@ -1,4 +1,4 @@
-/** When the thread of the search indexes begins. Proves AN3. */
+/** The start of the search indexes' thread. Proves AN3. */
 import { expect } from 'chai';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { searchThread } from '../../support/search-thread.js';
@@ -18,7 +18,7 @@ describe('the thread of the search indexes', () => {
     return thread;
   };
 
-  it('rests while there is no index, and says that it has everything', async () => {
+  it('does not run without an index, and reports that it is caught up', async () => {
     const thread = started();
     expect(thread.isResting).to.equal(true);
     expect(thread.status).to.include({ isCaughtUp: true, indexes: 0, documents: 0 });
@@ -26,7 +26,7 @@ describe('the thread of the search indexes', () => {
     expect(thread.status).to.equal(undefined);
   });
 
-  it('begins with the first word or question, and says nothing until it has heard of it', async () => {
+  it('starts with the first message or question, and reports no status until it has answered', async () => {
     for (const need of [
       (thread: ReturnType<typeof started>) => thread.tell({ kind: 'rebuild' }),
       (thread: ReturnType<typeof started>) => void thread.ask(new Uint8Array()).catch(() => {}),

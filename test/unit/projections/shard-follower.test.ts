@@ -1,4 +1,4 @@
-/** A follower that folds a journal into a file, when folding fails and when the file is held. Proves SF2, SS3. */
+/** A follower that folds a journal into a file: failures of the fold, and a locked file. Proves SF2, SS3. */
 
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -21,7 +21,7 @@ class Stand {
   readonly warnings: unknown[] = [];
   readonly stopping = new AbortController();
   checkpoint: Checkpoint | undefined;
-  /** Before a message is folded. */
+  /** Is called before a message is folded. */
   before: (position: number) => void = () => {};
   outcome: { readonly why: string | undefined } | undefined;
   readonly follower: ShardFollower;
@@ -68,7 +68,7 @@ class Stand {
   }
 }
 
-describe('a follower whose folding fails', () => {
+describe('a follower with failing folds', () => {
   let stand: Stand;
   beforeEach(() => {
     stand = new Stand();
@@ -80,7 +80,7 @@ describe('a follower whose folding fails', () => {
     new SqlFailure('the disk is full', false),
     Object.assign(new Error('the journal is damaged'), { code: 'JOURNAL_DAMAGED' }),
   ]) {
-    it(`begins again from its checkpoint after a pause: ${failure.message} (SF2)`, async () => {
+    it(`starts again from its checkpoint after a pause: ${failure.message} (SF2)`, async () => {
       stand.before = (position) => {
         if (position === 3) throw failure;
       };
@@ -97,7 +97,7 @@ describe('a follower whose folding fails', () => {
   }
 
   for (const failure of [new OtherJournal('it is another one'), new SqlFailure('the file is damaged', true)]) {
-    it(`ends, and says why the file is of no use: ${failure.message} (SF2)`, async () => {
+    it(`ends with the reason why the file is useless: ${failure.message} (SF2)`, async () => {
       stand.before = (position) => {
         if (position === 3) throw failure;
       };
@@ -110,17 +110,39 @@ describe('a follower whose folding fails', () => {
     });
   }
 
-  it('ends when the journal was made anew (SF2)', async () => {
+  it('ends when the journal was created again (SF2)', async () => {
     const beginning = { position: 0, entry: 0, hash: new Uint8Array(), clockMs: 0, hasGap: false };
     stand.checkpoint = { ...beginning, createdAt: 'another day' };
     stand.run();
     await stand.put(1);
-    expect(stand.outcome?.why).to.contain('another one than before');
+    expect(stand.outcome?.why).to.contain('deleted and created again');
+  });
+});
+
+describe('a follower of a journal with a damaged last message', () => {
+  it('reports the position after ten seconds, and continues when the message arrives (LF5)', async () => {
+    const stand = new Stand();
+    await stand.put(3);
+    const { journal } = stand;
+    const follow = journal.follow.bind(journal);
+    journal.follow = (shard, from, follower) =>
+      follow(shard, from, {
+        onAlive: () => {},
+        onMessage: (message) => message.position < 3 && follower.onMessage(message),
+      });
+    journal.readAt = async () => undefined;
+    stand.run();
+    await stand.pass(9000);
+    expect([stand.folded, stand.follower.trouble]).to.deep.equal([[1, 2], undefined]);
+    await stand.pass(13_000);
+    expect(stand.follower.trouble).to.equal('the message at position 3 cannot be read');
+    expect(stand.warnings).to.deep.equal(['the message at position 3 cannot be read']);
+    stand.stopping.abort();
   });
 });
 
 describe('the file of the statistics, while it is held', () => {
-  it('is not folded into, and nothing of it is let go of (SS3)', async () => {
+  it('is neither changed nor pruned (SS3)', async () => {
     const files = new MessageLogStand();
     const store = new StatsStore(new SqliteFiles(join(files.folder, 'held.db')), silentLog, {
       clusterId: CLUSTER,

@@ -1,4 +1,6 @@
-/** Several followers of one journal: who is served with whom, and what each is given. Proves SHJ1, SHJ2. */
+/**
+ * Several followers of one journal: the grouping of followers, and the messages that each receives. Proves SHJ1, SHJ2.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ShardName } from '../../../src/kernel/index.js';
@@ -7,7 +9,7 @@ import { SharedJournal } from '../../../src/projections/shared-journal.js';
 
 const SHARD = 'QUEUE_0' as ShardName;
 
-/** A journal that gives each of its subscriptions the next message when it is told to. */
+/** A journal that sends each of its subscriptions the next message on request. */
 class SteppedJournal {
   readonly open: { next: number; readonly follower: JournalFollower }[] = [];
   last = 0;
@@ -16,6 +18,10 @@ class SteppedJournal {
     const one = { next: from, follower };
     this.open.push(one);
     return { stop: () => void this.open.splice(this.open.indexOf(one), 1) };
+  }
+
+  async readAt() {
+    return undefined;
   }
 
   async tail() {
@@ -52,7 +58,7 @@ class Fold implements JournalFollower {
   }
 }
 
-describe('a journal that several folds of one thread follow', () => {
+describe('a journal shared by several folds of one thread', () => {
   let journal: SteppedJournal;
   let shared: SharedJournal;
   let one: Fold;
@@ -64,7 +70,7 @@ describe('a journal that several folds of one thread follow', () => {
     [one, other] = [new Fold(), new Fold()];
   });
 
-  it('is received once by those that begin at the same place, who are given the same messages', () => {
+  it('is received once for followers at the same position, which get the same messages', () => {
     shared.follow(SHARD, 1, one);
     shared.follow(SHARD, 1, other);
     journal.last = 3;
@@ -76,7 +82,7 @@ describe('a journal that several folds of one thread follow', () => {
     expect([one.beats, other.beats]).to.deep.equal([1, 1]);
   });
 
-  it('serves one that is behind by itself until it has come up to the other', () => {
+  it('serves a follower with a lower position separately until it reaches the others', () => {
     journal.last = 4;
     shared.follow(SHARD, 4, one);
     shared.follow(SHARD, 1, other);
@@ -89,7 +95,7 @@ describe('a journal that several folds of one thread follow', () => {
     expect(other.positions).to.deep.equal([1, 2, 3, 4, 5, 6]);
   });
 
-  it('goes on for one when the other stops, and ends with the last of them', () => {
+  it('continues for one follower when the other stops, and ends with the last', () => {
     const first = shared.follow(SHARD, 1, one);
     const second = shared.follow(SHARD, 1, other);
     journal.last = 1;
@@ -103,7 +109,7 @@ describe('a journal that several folds of one thread follow', () => {
     expect(journal.open).to.have.length(0);
   });
 
-  it('gives nothing to one that another one stops while both are given a message', () => {
+  it('gives no message to a follower that another one stops during the delivery', () => {
     let stop = () => {};
     one.onMessage = () => stop();
     shared.follow(SHARD, 1, one);
@@ -114,7 +120,7 @@ describe('a journal that several folds of one thread follow', () => {
     expect(other.positions).to.deep.equal([]);
   });
 
-  it('keeps apart those that want to hear of it at another pace', () => {
+  it('keeps followers with different intervals separate', () => {
     other.aliveEveryMs = 100;
     shared.follow(SHARD, 1, one);
     shared.follow(SHARD, 1, other);
@@ -123,7 +129,7 @@ describe('a journal that several folds of one thread follow', () => {
     expect(journal.open).to.have.length(2);
   });
 
-  it('gives each what is behind its place, in order and once, whatever the others do, and ends as one feed', () => {
+  it('gives each follower the messages after its position, in order and once, and ends as one feed', () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ kind: fc.constant('receive' as const), at: fc.nat(3) }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('store' as const), at: fc.nat(3) }) },

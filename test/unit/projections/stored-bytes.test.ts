@@ -1,6 +1,6 @@
 /**
- * What the read models write into their own files keeps its bytes: a file of an earlier release is read on, and rows are
- * found by the digest of those bytes. The files in test/fixtures/read-models are added to, never edited.
+ * The stored bytes of the read models stay the same: files of earlier releases are still read, and rows are found by
+ * the digest of those bytes. Files may be added to test/fixtures/read-models, and never edited.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -58,7 +58,7 @@ const BUCKETS: readonly Bucket[] = [
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-describe('what the read models store keeps its bytes', () => {
+describe('the stored form of read models', () => {
   const keep = <T>(
     name: string,
     values: readonly T[],
@@ -78,7 +78,7 @@ describe('what the read models store keeps its bytes', () => {
   keep('envelopes of messages', ENVELOPES, encodeEnvelope, decodeEnvelope);
   keep('numbers of a span of time', BUCKETS, encodeBucket, decodeBucket);
 
-  it('an envelope is read as it was', () => {
+  it('an envelope is decoded as it was encoded', () => {
     expect(decodeEnvelope(encodeEnvelope(envelope))).to.deep.equal(envelope);
     expect(decodeEnvelope(encodeEnvelope({ ...envelope, settings: full })).settings).to.deep.equal(full);
   });

@@ -1,4 +1,4 @@
-/** Questions that wait for something to be folded. */
+/** Questions that wait until a position has been folded. */
 import { expect } from 'chai';
 import { WaitingQuestions } from '../../../src/projections/waiting-questions.js';
 import { timersOf } from '../../support/timers-of.js';
@@ -24,14 +24,14 @@ function stand() {
   return { waiting: new WaitingQuestions(timers, WAIT_MS, 'the model'), elapse, cancelled: () => cancelled };
 }
 
-describe('questions that wait', () => {
-  it('go on at once when it is so already', async () => {
+describe('waiting queries', () => {
+  it('continue immediately if their condition holds', async () => {
     const { waiting, elapse } = stand();
     await waiting.until(() => true);
     expect(elapse).to.deep.equal([]);
   });
 
-  it('look again at every wake, and leave no timer behind', async () => {
+  it('check again at every wake, and leave no timer running', async () => {
     const { waiting, cancelled } = stand();
     let position = 0;
     const settled: string[] = [];
@@ -49,7 +49,7 @@ describe('questions that wait', () => {
     expect(cancelled()).to.equal(2);
   });
 
-  it('end when their time is over, whether it is so or not', async () => {
+  it('end at their time limit, in any case', async () => {
     const { waiting, elapse } = stand();
     const late = waiting.until(() => false);
     for (const end of elapse) end();
@@ -60,7 +60,7 @@ describe('questions that wait', () => {
     const { waiting, elapse } = stand();
     const all = Array.from({ length: MAX_WAITING }, () => waiting.until(() => false));
     const error = await waiting.until(() => false).catch((thrown: unknown) => thrown);
-    expect(error).to.include({ code: 'MAILBOX_FULL', message: 'too many questions wait for the model' });
+    expect(error).to.include({ code: 'MAILBOX_FULL', message: 'too many queries wait for the model' });
     for (const end of elapse) end();
     await Promise.all(all);
     const again = waiting.until(() => false);

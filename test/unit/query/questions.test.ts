@@ -12,7 +12,7 @@ import type {
   RunLog,
   RunPage,
 } from '../../../src/ports/index.js';
-import { AskedReadModels, answer, askOverBus } from '../../../src/query/index.js';
+import { answer, askOverBus, ReadModelsClient } from '../../../src/query/index.js';
 import { ManualTime, MemoryNetwork } from '../../support/memory/index.js';
 import { ACCOUNT, ANYTHING, PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
 import { ALL_RUN_EVENTS, ALL_RUNS } from '../../support/run-log-stand.js';
@@ -103,9 +103,9 @@ class ScriptedLog implements MessageLog, RunLog {
 
 describe('questions to the read models', () => {
   const log = new ScriptedLog();
-  const asked = new AskedReadModels((question) => answer(log, question));
+  const asked = new ReadModelsClient((question) => answer(log, question));
 
-  it('arrive as they were asked, and answers as they were given', async () => {
+  it('arrive unchanged, and so do the answers', async () => {
     const query: LogQuery = {
       ...ANYTHING,
       filter: { label: ['ä'], fromMs: 5 },
@@ -136,7 +136,7 @@ describe('questions to the read models', () => {
     ]);
   });
 
-  it('about runs arrive as they were asked, and answers as they were given', async () => {
+  it('about runs arrive unchanged, and so do the answers', async () => {
     const filter = { runs: [{ runId: run.runId, createdAtMs: run.createdAtMs }], label: ['ä'] };
     const query = { ...ALL_RUNS, filter, stepStates: ['STEP_RETRY' as const], trimBytes: -1 };
     expect(await asked.runs(ACCOUNT, query, 79)).to.deep.equal(page);
@@ -146,7 +146,7 @@ describe('questions to the read models', () => {
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, eventQuery, 80]);
   });
 
-  it('may be how many there are', async () => {
+  it('may ask for counts', async () => {
     expect(await asked.dlqCounts(ACCOUNT, { label: ['x'] }, 5)).to.deep.equal({
       counts: { 0: 1, 500: 2 },
       isWhole: false,
@@ -161,7 +161,7 @@ describe('questions to the read models', () => {
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, { fromMs: 1 }, 6]);
   });
 
-  it('say how far behind an answer is, and tell whoever counts it', async () => {
+  it('report the lag of an answer, and add it to the metrics', async () => {
     const behind = { positions: 3, ms: 1500 };
     const told: unknown[] = [];
     const stale: MessageLog & RunLog = {
@@ -173,7 +173,7 @@ describe('questions to the read models', () => {
       runs: async () => ({ ...page, behind }),
       runEvents: async () => ({ ...eventPage, behind: { positions: 4, ms: undefined } }),
     };
-    const counted = new AskedReadModels(
+    const counted = new ReadModelsClient(
       (question) => answer(stale, question),
       (one) => told.push(one),
     );
@@ -194,20 +194,20 @@ describe('questions to the read models', () => {
     }
   });
 
-  describe('over the bus', () => {
+  describe('questions to the read models over the bus', () => {
     const time = new ManualTime();
     const network = new MemoryNetwork(time);
-    const remote = new AskedReadModels(askOverBus(network.connect(), 'query', 1000));
+    const remote = new ReadModelsClient(askOverBus(network.connect(), 'query', 1000));
 
-    it('say so when no process keeps the read models', async () => {
+    it('fail with SHARD_UNAVAILABLE when no process has the read models', async () => {
       const error = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
       expect(isMillraceError(error, 'SHARD_UNAVAILABLE')).to.equal(true);
     });
 
-    it('are answered by one that does, and asked again when it could not', async () => {
+    it('are answered by a process that has them, and repeated after a failure', async () => {
       const served = network.connect().serve({ kind: 'query' }, (question) => answer(log, question));
       expect((await remote.events(ACCOUNT, ANYTHING, 0)).events).to.have.length(2);
-      log.failure = new MillraceError('SHARD_UNAVAILABLE', 'being made anew');
+      log.failure = new MillraceError('SHARD_UNAVAILABLE', 'being rebuilt');
       log.asked.length = 0;
       const error = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
       expect([isMillraceError(error, 'SHARD_UNAVAILABLE'), log.asked.length]).to.deep.equal([true, 2]);

@@ -1,4 +1,4 @@
-/** What the walks of the operators' API say, over a journal in memory that several tenants share. */
+/** The answers of the operators' audit API over a journal in memory that several tenants share. */
 import { expect } from 'chai';
 import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import type { AuditedPlace, AuditTask } from '../../../src/ports/index.js';
@@ -46,7 +46,7 @@ describe('walks through the journal', () => {
   const timeline = (more: Partial<Extract<AuditTask, { kind: 'timeline' }>> = {}) =>
     walked({ kind: 'timeline', of: OWN, from: undefined, to: undefined, limit: 100, ...more });
 
-  it('list the entries of one tenant and say nothing of the others', async () => {
+  it('list the entries of one tenant and omit those of others', async () => {
     const entries = await timeline();
     expect(entries.map(({ effects }) => effects)).to.deep.equal(['1', '2', '3'].map((value) => [['SET', 'a', value]]));
     expect(JSON.stringify(entries)).to.not.include('secret').and.not.include(BETA);
@@ -54,7 +54,7 @@ describe('walks through the journal', () => {
     expect(await timeline({ from: position(3), to: position(3) })).to.deep.equal(entries.slice(1, 2));
   });
 
-  it('list the entries that touched one key, with what touched it', async () => {
+  it('list the entries that touched one key, with the commands', async () => {
     await world.history.batch({ [ALPHA]: ['SET b 1', 'APPEND a x', 'RENAME a c'], [BETA]: ['SET a secret'] });
     await world.history.batch({ [ALPHA]: ['SET b 2'] });
     await world.history.batch({ [ALPHA]: ['FLUSHALL'] });
@@ -71,7 +71,7 @@ describe('walks through the journal', () => {
     expect(await touched('none')).to.deep.equal([[['FLUSHALL']]]);
   });
 
-  it('show a state and what led to it', async () => {
+  it('show a state and its changes', async () => {
     const [whole, ...keys] = await walked({
       kind: 'state',
       of: OWN,
@@ -93,13 +93,13 @@ describe('walks through the journal', () => {
     expect(changes.map(({ key, entryCount }) => [key, entryCount])).to.deep.equal([['a', 2]]);
   });
 
-  it('refuse a position that has not come', async () => {
+  it('refuse a future position', async () => {
     const task = { kind: 'state', of: OWN, at: position(99), after: undefined, limit: 1, withValues: false } as const;
     const failure = await walked(task).catch((error: MillraceError) => error);
     expect((failure as MillraceError).code).to.equal('INVALID');
   });
 
-  it('report progress, then the journal, then that all is well', async () => {
+  it('report progress, then the journal, and then success', async () => {
     const texts = await walked({ kind: 'verify', of: OWN });
     const names = texts.flatMap((text) => Object.keys(text));
     expect(names.slice(-2)).to.deep.equal(['report', 'done']);
@@ -113,19 +113,19 @@ describe('walks through the journal', () => {
     });
   });
 
-  it('say that a neighbour is damaged without saying who', async () => {
+  it('report damage in another partition without its name', async () => {
     world.history.section(BETA, Uint8Array.of(1));
     await world.history.batch({ [BETA]: ['SET secret x'] });
     const texts = await walked({ kind: 'verify', of: OWN });
     const findings = (texts.at(-2)?.report as { findings: object[] } | undefined)?.findings;
-    expect(findings).to.deep.equal([{ reason: 'something else in this journal is damaged', position: 5 }]);
+    expect(findings).to.deep.equal([{ reason: 'another part of this journal is damaged', position: 5 }]);
     expect(JSON.stringify(texts)).to.not.include('bbbb');
     expect(texts.at(-1)).to.deep.equal({ done: { isFine: false } });
     const all = await walked({ kind: 'verify', of: undefined });
     expect(JSON.stringify(all)).to.include(BETA);
   });
 
-  it('name what is damaged to whom it belongs', async () => {
+  it('name the damage to the owner of the partition', async () => {
     world.history.section(ALPHA, Uint8Array.of(1));
     await world.history.batch({ [ALPHA]: ['SET a x'] });
     const texts = await walked({ kind: 'verify', of: OWN });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ErrorReply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
-import type { KvRequest } from '../../../src/messages/index.js';
+import type { KvRequest } from '../../../src/protocol/index.js';
 import { keyedKvFold, ReplayGateway } from '../../../src/replay/index.js';
 import { effects } from '../../spec/journal/shard-history.js';
 import { realTime } from '../../support/real-time.js';
@@ -24,7 +24,7 @@ function stand(...commands: readonly (string | readonly string[])[]) {
 }
 
 describe('a replayed database', () => {
-  it('answers what reads as at its moment, and everything else READONLY, one by one', async () => {
+  it('answers reads as of its moment, and READONLY to every other command, one by one', async () => {
     const { texts, ask, fold } = stand('SET k v', `SET short x PXAT ${AT_MS + 5}`, `SET over x PXAT ${AT_MS}`);
     const digest = fold.digest();
     const replies = await texts([
@@ -47,7 +47,7 @@ describe('a replayed database', () => {
     expect(fold.digest()).to.equal(digest);
   });
 
-  it('lets scripts read and not write, and none into another of the same partition', async () => {
+  it('lets scripts read and not write, and isolates them from each other', async () => {
     const { texts, fold } = stand('SET k v');
     const digest = fold.digest();
     const script = (body: string) => ['EVAL', body, '1', 'k'];
@@ -64,7 +64,7 @@ describe('a replayed database', () => {
     expect(fold.digest()).to.equal(digest);
   });
 
-  it('lets a user read no more than the user may now', async () => {
+  it('limits a user to the current read permissions', async () => {
     const { texts } = stand('SET mine 1', 'SET theirs 2');
     const rules = ['on', '~mine', '+@all'].join('\n');
     const client = { face: 'rest' as const, protocol: 2 as const, id: '-', address: '-', user: 'u', rules };
@@ -74,14 +74,14 @@ describe('a replayed database', () => {
     expect(replies[1]).to.contain('No permissions');
   });
 
-  it('walks through many keys in slices, while other requests of the partition wait for their turn', async () => {
+  it('scans many keys in slices, while other requests of the partition wait for their turn', async () => {
     const { texts } = stand(...Array.from({ length: 20_000 }, (_, i) => `SET key:${i} ${i}`));
     const [keys, size] = await Promise.all([texts([['KEYS', '*']]), texts([['DBSIZE']])]);
     expect((keys[0] as unknown as unknown[]).length).to.equal(20_000);
     expect(size).to.deep.equal([20_000]);
   });
 
-  it('runs transactions, watches keys that never change, and hears those who listen', async () => {
+  it('runs transactions, watches keys that never change, and accepts subscriptions', async () => {
     const { ask, texts } = stand('SET k v');
     const {
       replies: [mark],
@@ -99,7 +99,7 @@ describe('a replayed database', () => {
     expect((await ask([], { mode: 'listen' })).replies).to.have.length(2);
   });
 
-  it('knows of no partition that was not replayed', async () => {
+  it('refuses a partition that was not replayed', async () => {
     const { ask } = stand();
     const error = await ask([['GET', 'k']], { partition: `kv:${DATABASE}:1` as PartitionName }).catch((e: Error) => e);
     expect(error).to.have.property('code', 'NOT_FOUND');

@@ -1,4 +1,4 @@
-/** A replayed database behind a port of its own. Proves RS2. */
+/** A replayed database on a separate port. Proves RS2. */
 import { expect } from 'chai';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
@@ -12,11 +12,11 @@ const AT_MS = 1_790_000_000_000;
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0 };
 const LIVE_TOKEN = 'opens-the-database-now';
 
-describe('a replayed database behind a port', () => {
+describe('a replayed database on a port', () => {
   let server: ReplayServer;
   afterEach(() => server.close());
 
-  it('counts nothing against the limits of the database, whichever token asks (RS2)', async () => {
+  it('charges no limit of the database, for any token (RS2)', async () => {
     // One command a day and a second: whoever counts refuses or slows the next one.
     const limits = { maxCommandBytes: 1000, maxRequestsPerDay: 1, maxCommandsPerSecond: 1, maxBytesPerMonth: 1 };
     const live: KvGrant = { database: DATABASE, partitions: [PARTITION], role: 'standard', user: 'default', limits };

@@ -1,4 +1,4 @@
-/** The rules of writing documents: what is decided, given what the keys of a search database hold. */
+/** The decisions about writes of documents, for given contents of a search database. */
 import { expect } from 'chai';
 import {
   DOCUMENT_WRITES,
@@ -10,7 +10,7 @@ import {
 
 const BOUNDS = { indexNames: 2, indexBytes: 40 };
 
-/** Keys as maps, which do what a decision says. A sorted set is a map, too: all its scores are alike. */
+/** Keys as maps, which apply a decision. A sorted set is a map, too: all its scores are equal. */
 class Keys implements HeldKeys {
   bounds = BOUNDS;
   readonly #hashes = new Map<string, Map<string, string>>();
@@ -38,7 +38,7 @@ class Keys implements HeldKeys {
     return [...this.fields(key)].filter(isIn).sort().slice(0, most);
   }
 
-  /** @returns what was decided, and has been done now */
+  /** @returns the decision, which has been applied */
   do(write: DocumentWrite, ...words: string[]): WriteDecision {
     const decision = write.decide(this, words, this.bounds);
     for (const [command, key = '', ...rest] of decision.changes) this.#change(command, key, rest);
@@ -74,7 +74,7 @@ describe('the rules of writing documents', () => {
   });
 
   describe('an upsert', () => {
-    it('stores texts, lists ids and the name, and counts all of it', () => {
+    it('stores texts, lists ids and the name, and counts them', () => {
       expect(keys.answer(upsert, 'a', '9', '1', 'one', '2', 'two')).to.deep.equal(['done', 2, 2, 8]);
       // DS1 to DS4.
       expect(keys.all).to.deep.equal({
@@ -86,30 +86,30 @@ describe('the rules of writing documents', () => {
       });
     });
 
-    it('counts what it replaces as gone, and lists it no second time', () => {
+    it('subtracts replaced texts, and lists their ids once', () => {
       keys.do(upsert, 'a', '9', '1', 'one');
       const { changes, answer } = keys.do(upsert, 'a', '9', '1', 'other');
       expect(answer).to.deep.equal(['done', 0, 1, 6]);
       expect(changes.map(([command, key]) => `${command} ${key}`)).to.deep.equal(['HSET d:a', 'HSET b', 'HSET c']);
     });
 
-    it('takes the last of several texts with one id, and counts that alone', () => {
+    it('stores the last of several texts with one id, and counts that alone', () => {
       expect(keys.answer(upsert, 'a', '9', '1', 'one', '1', 'other')).to.deep.equal(['done', 1, 1, 6]);
       expect(keys.hash('d:a')?.get('1')).to.equal('other');
     });
 
-    it('fills a database up to its documents, and changes nothing for one more', () => {
+    it('accepts documents up to the maximum of the database, and changes no key for one more', () => {
       keys.do(upsert, 'a', '2', '1', 'x', '2', 'x');
       expect(keys.do(upsert, 'b', '2', '3', 'x')).to.deep.equal({ changes: [], answer: ['documents', 1, 2, 4] });
       expect(keys.answer(upsert, 'a', '2', '1', 'y')).to.deep.equal(['done', 0, 2, 4]);
     });
 
-    it('lets a document be replaced where there are more than may be', () => {
+    it('replaces a document in a database above its maximum', () => {
       keys.do(upsert, 'a', '2', '1', 'x', '2', 'x');
       expect(keys.answer(upsert, 'a', '1', '1', 'y')[0]).to.equal('done');
     });
 
-    it('fills an index up to its bytes, and changes nothing for one more', () => {
+    it('accepts bytes up to the maximum of the index, and changes no key for one more', () => {
       const text = 'x'.repeat(BOUNDS.indexBytes - 1);
       expect(keys.do(upsert, 'a', '9', '1', `${text}x`)).to.deep.equal({ changes: [], answer: ['bytes', 1, 0, 0] });
       expect(keys.answer(upsert, 'a', '9', '1', text)).to.deep.equal(['done', 1, 1, BOUNDS.indexBytes]);
@@ -117,14 +117,14 @@ describe('the rules of writing documents', () => {
       expect(keys.answer(upsert, 'a', '9', '1', '')[0]).to.equal('bytes');
     });
 
-    it('makes as many names as there may be, and changes nothing for one more', () => {
+    it('creates names up to the maximum, and changes no key for one more', () => {
       keys.do(upsert, 'a', '9', '1', 'x');
       keys.do(upsert, 'b', '9', '1', 'x');
       expect(keys.do(upsert, 'c', '9', '1', 'x')).to.deep.equal({ changes: [], answer: ['names', 1, 2, 4] });
       expect(keys.answer(upsert, 'b', '9', '2', 'x')[0]).to.equal('done');
     });
 
-    it('numbers names in the order of their creation, and no two alike', () => {
+    it('numbers names in the order of their creation, each differently', () => {
       keys.do(upsert, 'a', '9', '1', 'x');
       keys.do(deleteName, 'a');
       keys.do(upsert, 'b', '9', '1', 'x');
@@ -136,24 +136,24 @@ describe('the rules of writing documents', () => {
   describe('a removal', () => {
     beforeEach(() => void keys.do(upsert, 'a', '9', '1', 'one', '2', 'two', '3', 'x'));
 
-    it('takes those of the ids that are there, each once, and keeps the name', () => {
+    it('removes existing ids, each once, and keeps the name', () => {
       expect(keys.answer(removeIds, 'a', '1', '1', '9', '3')).to.deep.equal([2, 1, 4]);
       expect(keys.answer(removeIds, 'a', '2')).to.deep.equal([1, 0, 0]);
       expect(keys.all).to.deep.equal({ i: { a: '1' }, c: { names: '1', documents: '0', bytes: '0' } });
     });
 
-    it('changes nothing where there is nothing to remove', () => {
+    it('changes no key where no id exists', () => {
       expect(keys.do(removeIds, 'a', '7')).to.deep.equal({ changes: [], answer: [0, 3, 10] });
       expect(keys.do(removeIds, 'none', '1')).to.deep.equal({ changes: [], answer: [0, 3, 10] });
       expect(keys.do(removeRange, 'a', 'x', '')).to.deep.equal({ changes: [], answer: [0, '', 3, 10] });
     });
 
-    it('leaves what has another text now, and says how many those are', () => {
+    it('keeps documents with a changed text, and returns their number', () => {
       expect(keys.answer(removeUnchanged, 'a', '1', 'one', '2', 'older', '9', 'x')).to.deep.equal([1, 1, 2, 6]);
       expect(keys.hash('d:a')?.get('2')).to.equal('two');
     });
 
-    it('goes through a prefix in steps, each behind the last one', () => {
+    it('removes a prefix in steps, each after the last id', () => {
       const ids = Array.from({ length: STEP_DOCUMENTS + 1 }, (_, at) => `p${String(at).padStart(4, '0')}`);
       keys.bounds = { indexNames: 1, indexBytes: 6 * ids.length };
       keys.do(upsert, 'a', '999', ...ids.flatMap((id) => [id, '']));
@@ -163,20 +163,20 @@ describe('the rules of writing documents', () => {
     });
   });
 
-  describe('of a whole index', () => {
+  describe('a change of a whole index', () => {
     beforeEach(() => {
       keys.do(upsert, 'a', '9', '1', 'one');
       keys.do(upsert, 'b', '9', '2', 'xy');
     });
 
-    it('a reset leaves the name, and nothing else', () => {
+    it('a reset keeps only the name', () => {
       expect(keys.answer(reset, 'a')).to.deep.equal([1, 3]);
       expect(keys.answer(reset, 'none')).to.deep.equal([1, 3]);
       expect(keys.answer(resetAll)).to.deep.equal([0, 0]);
       expect(keys.all).to.deep.equal({ i: { a: '1', b: '2' }, c: { names: '2', documents: '0', bytes: '0' } });
     });
 
-    it('a deletion takes the name as well, whether or not there are documents', () => {
+    it('a deletion removes the name as well, with or without documents', () => {
       keys.do(reset, 'b');
       expect(keys.answer(deleteName, 'b')).to.deep.equal([1, 1, 4]);
       expect(keys.answer(deleteName, 'b')).to.deep.equal([0, 1, 4]);
@@ -184,14 +184,14 @@ describe('the rules of writing documents', () => {
       expect(keys.all).to.deep.equal({ c: { names: '2', documents: '0', bytes: '0' } });
     });
 
-    it('a deletion takes what an earlier version has left of the counts', () => {
+    it('a deletion removes counts that an earlier version left', () => {
       keys.do(reset, 'a');
       keys.hash('b')?.set('a', '0');
       keys.do(deleteName, 'a');
       expect(Object.fromEntries(keys.hash('b') ?? [])).to.deep.equal({ b: '3' });
     });
 
-    it('a rename takes documents and counts along, and keeps the place among the names', () => {
+    it('a rename moves documents and counts, and keeps the place among the names', () => {
       expect(keys.answer(rename, 'a', 'c', '0')).to.deep.equal(['done', 2, 7]);
       expect(keys.all).to.deep.equal({
         'd:b': { 2: 'xy' },
@@ -204,14 +204,14 @@ describe('the rules of writing documents', () => {
       });
     });
 
-    it('a rename takes the place of another only when told to', () => {
+    it('a rename replaces another index only when requested', () => {
       expect(keys.do(rename, 'a', 'b', '0')).to.deep.equal({ changes: [], answer: ['taken', 2, 7] });
       expect(keys.answer(rename, 'a', 'b', '1')).to.deep.equal(['done', 1, 4]);
       expect(keys.hash('d:b')?.get('1')).to.equal('one');
       expect(Object.fromEntries(keys.hash('b') ?? [])).to.deep.equal({ b: '4' });
     });
 
-    it('a rename changes nothing for a name that is none, or to itself', () => {
+    it('a rename of an unknown name, or to the same name, changes no key', () => {
       expect(keys.do(rename, 'none', 'c', '0')).to.deep.equal({ changes: [], answer: ['missing', 2, 7] });
       expect(keys.do(rename, 'a', 'a', '1')).to.deep.equal({ changes: [], answer: ['done', 2, 7] });
     });

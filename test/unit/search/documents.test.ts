@@ -15,8 +15,8 @@ import {
 } from '../../../src/domain/search/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
 
-describe('a document as it is stored', () => {
-  it('reads as it was written', () => {
+describe('a stored document', () => {
+  it('is read back unchanged', () => {
     const documents = [
       { content: { text: 'größer 😀', n: -1.5 }, metadata: { a: [null, true] }, vector: [0.25, -1] },
       { content: {} },
@@ -27,7 +27,7 @@ describe('a document as it is stored', () => {
     }
   });
 
-  it('has bytes that no other form has', () => {
+  it('is refused in any other form', () => {
     for (const bytes of [
       '',
       '{',
@@ -44,7 +44,7 @@ describe('a document as it is stored', () => {
     }
   });
 
-  it('is under the key of its index, in UTF-8', () => {
+  it('has the key of its index, in UTF-8', () => {
     expect(documentsKey('büro !')).to.equal('d:b\u00c3\u00bcro !');
     expect(orderKey('a')).to.equal('o:a');
     expect(nameOfDocumentsKey(documentsKey('büro !'))).to.equal('büro !');
@@ -69,7 +69,7 @@ describe('a document as it is stored', () => {
     let deep: unknown = 1;
     for (let level = 1; level < MAX_DOCUMENT_DEPTH; level += 1) deep = [deep];
     expect(documentProblem({ content: { deep } })).to.equal(undefined);
-    expect(documentProblem({ content: { deep: [deep] } })).to.contain(`${MAX_DOCUMENT_DEPTH} deep`);
+    expect(documentProblem({ content: { deep: [deep] } })).to.contain(`${MAX_DOCUMENT_DEPTH} levels deep`);
 
     expect(vectorProblem(new Array(MAX_VECTOR_DIMENSIONS).fill(1))).to.equal(undefined);
     for (const vector of [

@@ -1,4 +1,4 @@
-/** The examples of the guide's page about filters do what the page says. */
+/** The examples of the guide's page about filters have the documented results. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import {
@@ -31,14 +31,14 @@ describe('the guide’s page about filters', () => {
     }
   }
 
-  it('names the place of a mistake as the parser does', () => {
+  it('names the position of an error like the parser', () => {
     expect(() => compileFilter('year >= ')).to.throw(
       /^invalid filter at character 9: expected a value, found the end$/,
     );
     expect(page).to.contain('invalid filter at character 9: expected a value, found the end');
   });
 
-  it('names the limits that there are', () => {
+  it('names the current limits', () => {
     expect(page.replaceAll(/\s+/g, ' ')).to.contain(
       `more than ${MAX_FILTER_CHARACTERS.toLocaleString('en')} characters or ${MAX_FILTER_COMPARISONS} comparisons, ` +
         `lists of more than ${MAX_FILTER_VALUES} values, parentheses more than ${MAX_FILTER_DEPTH} deep, ` +

@@ -1,4 +1,4 @@
-/** The compiled predicate against a second reading of the rules, over random filters and documents. */
+/** The compiled predicate against a second implementation of the rules, over random filters and documents. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -10,6 +10,7 @@ import {
   parseFilter,
 } from '../../../src/domain/search/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
+import { repetitions } from '../../support/depth.js';
 
 const NAMES = ['a', 'b', 'c_1', 'constructor'];
 const TEXTS = ['', 'x', 'xy', 'yx', '*', 'A-z'];
@@ -103,7 +104,7 @@ function literalText(value: FilterLiteral): string {
   return typeof value === 'string' ? `'${value}'` : String(value);
 }
 
-/** The rules once more, as plainly as can be. */
+/** The rules in the simplest form. */
 function judge(node: FilterNode, document: FilteredDocument): boolean {
   if ('parts' in node) {
     const judged = node.parts.map((part) => judge(part, document));
@@ -168,25 +169,25 @@ function globRegExp(pattern: string): RegExp {
   return new RegExp(`^${source}$`, 'u');
 }
 
-describe('filters, whatever they are', () => {
-  it('read as the text says', () =>
+describe('random filters', () => {
+  it('are parsed to the tree of their text', () =>
     fc.assert(
       fc.property(nodes, (node) => {
         expect(flat(parseFilter(textOf(node)))).to.deep.equal(flat(node));
       }),
-      { numRuns: 500 },
+      { numRuns: repetitions(500) },
     ));
 
-  it('let through what the rules let through', () =>
+  it('accept the same documents as a second implementation of the rules', () =>
     fc.assert(
       fc.property(nodes, fc.array(documents, { minLength: 1, maxLength: 8 }), (node, some) => {
         const predicate = compileFilter(textOf(node));
         for (const document of some) expect(predicate?.(document)).to.equal(judge(node, document));
       }),
-      { numRuns: 2000 },
+      { numRuns: repetitions(2000) },
     ));
 
-  it('fail with INVALID or not at all, made of any pieces', () => {
+  it('fail with INVALID or not at all, for any tokens', () => {
     const pieces = fc.constantFrom(
       ...['(', ')', ',', '=', '!=', '<', '<=', "'x'", '"y"', "'", '"', '1', '-2.5', '.5', '1e5', 'a', 'a.b', 'a[0]'],
       ...[
@@ -220,12 +221,12 @@ describe('filters, whatever they are', () => {
           expect(error.details.at).to.be.within(1, text.length + 1);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: repetitions(1000) },
     );
   });
 });
 
-/** Groups of a group's own kind are one group to the parser only when the parentheses say so: they stay apart. */
+/** Nested groups of the same kind stay separate only with parentheses. */
 function flat(node: FilterNode): unknown {
   return node.kind === 'and' || node.kind === 'or' ? { kind: node.kind, parts: node.parts.map(flat) } : node;
 }

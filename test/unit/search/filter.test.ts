@@ -10,6 +10,7 @@ import {
   MAX_FILTER_VALUES,
 } from '../../../src/domain/search/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
+import { processorMsOf } from '../../support/processor-time.js';
 
 const BOOK: FilteredDocument = {
   content: {
@@ -49,7 +50,7 @@ function all(rows: readonly (readonly [string, boolean])[]): void {
 }
 
 describe('a filter', () => {
-  it('without a word lets every document through', () => {
+  it('without text lets every document through', () => {
     expect(compileFilter('')).to.equal(undefined);
     expect(compileFilter(' \n\t')).to.equal(undefined);
   });
@@ -70,7 +71,7 @@ describe('a filter', () => {
       [`title != 'x'`, true],
     ]));
 
-  it('takes 1, 0, true and false for booleans, and true for nothing else', () =>
+  it('treats 1, 0, true and false as booleans, and true equals only true', () =>
     all([
       [`isLent = 1`, true],
       [`isLent = TRUE`, true],
@@ -100,7 +101,7 @@ describe('a filter', () => {
       [`nothing < 1`, false],
     ]));
 
-  it('matches whole texts with patterns, upper and lower case apart', () =>
+  it('matches whole texts with patterns, case-sensitively', () =>
     all([
       [`title GLOB 'The*'`, true],
       [`title GLOB 'the*'`, false],
@@ -120,7 +121,7 @@ describe('a filter', () => {
       [`größe GLOB 'kle?n'`, true],
     ]));
 
-  it('looks into lists, its own and the document’s', () =>
+  it('searches lists, in the filter and in the document', () =>
     all([
       [`year IN (1968, 1969)`, true],
       [`year IN (1968)`, false],
@@ -136,14 +137,14 @@ describe('a filter', () => {
       [`title NOT CONTAINS 'Left'`, true],
     ]));
 
-  it('lets nothing through an empty list, and everything through its negation', () =>
+  it('matches no document with an empty list, and every document with its negation', () =>
     all([
       [`year IN ()`, false],
       [`year NOT IN ()`, true],
       [`missing NOT IN ( )`, true],
     ]));
 
-  it('lets a missing field through nothing but HAS NOT FIELD', () =>
+  it('matches a missing field only with HAS NOT FIELD', () =>
     all([
       [`missing = 1`, false],
       [`missing != 1`, false],
@@ -159,14 +160,14 @@ describe('a filter', () => {
       [`HAS FIELD author.awards[2]`, false],
     ]));
 
-  it('takes null for a value of another type', () =>
+  it('treats null as a value of another type', () =>
     all([
       [`HAS FIELD nothing`, true],
       [`nothing = 0`, false],
       [`nothing != 0`, true],
     ]));
 
-  it('goes down into objects and arrays, from either end', () =>
+  it('reads nested objects and arrays, from either end', () =>
     all([
       [`author.name = 'Ursula'`, true],
       [`author.awards[0].name = 'Hugo'`, true],
@@ -182,12 +183,12 @@ describe('a filter', () => {
       [`@metadata.title = 'The Left Hand'`, false],
     ]));
 
-  it('has no metadata to find where a document has none', () => {
+  it('finds no metadata where a document has none', () => {
     expect(fits(`@metadata.genre = 'novel'`, { content: {} })).to.equal(false);
     expect(fits(`HAS NOT FIELD @metadata.genre`, { content: {} })).to.equal(true);
   });
 
-  it('finds what a document has of its own, never what all objects inherit', () => {
+  it('finds own properties of a document, never inherited ones', () => {
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
       expect(fits(`HAS FIELD ${name}`), name).to.equal(false);
       const own = JSON.parse(`{"${name}": "own"}`);
@@ -203,7 +204,7 @@ describe('a filter', () => {
       [`((year = 1969)) and (title = 'x' or isLent = 1)`, true],
     ]));
 
-  it('has keywords in any case, and fields that are called like them', () =>
+  it('has keywords in any case, and allows fields with the same names', () =>
     all([
       [`in = 'a name like a keyword'`, true],
       [`IN = 'a name like a keyword'`, false],
@@ -213,9 +214,9 @@ describe('a filter', () => {
       [`has = 1 OR not != 1 OR field = 1`, false],
     ]));
 
-  it('needs no spaces where nothing runs together', () => all([[`(year>=1969)AND(price<10)AND(year!=-1)`, true]]));
+  it('needs no spaces between tokens', () => all([[`(year>=1969)AND(price<10)AND(year!=-1)`, true]]));
 
-  it('says where it cannot be read', () => {
+  it('reports the position of an error', () => {
     const rows: readonly (readonly [string, number])[] = [
       [`year`, 5],
       [`year =`, 7],
@@ -262,7 +263,7 @@ describe('a filter', () => {
 
     const nested = (depth: number) => `${'('.repeat(depth)}year = 1969${')'.repeat(depth)}`;
     expect(fits(nested(MAX_FILTER_DEPTH))).to.equal(true);
-    expect(problemOf(nested(MAX_FILTER_DEPTH + 1)).message).to.contain(`${MAX_FILTER_DEPTH} deep`);
+    expect(problemOf(nested(MAX_FILTER_DEPTH + 1)).message).to.contain(`${MAX_FILTER_DEPTH} levels deep`);
 
     const chain = (count: number) => Array.from({ length: count }, () => 'year = 1969').join(' AND ');
     expect(fits(chain(MAX_FILTER_COMPARISONS))).to.equal(true);
@@ -277,10 +278,9 @@ describe('a filter', () => {
     expect(problemOf(path(MAX_FILTER_PATH_STEPS + 1)).message).to.contain(`${MAX_FILTER_PATH_STEPS} steps`);
   });
 
-  it('takes no time with a pattern of many stars', () => {
+  it('matches a pattern with many stars in little time', () => {
     const value = 'a'.repeat(20_000);
-    const startedAtMs = performance.now();
-    expect(fits(`v GLOB '${'*a'.repeat(50)}*b'`, { content: { v: value } })).to.equal(false);
-    expect(performance.now() - startedAtMs).to.be.lessThan(2000);
+    const judge = () => expect(fits(`v GLOB '${'*a'.repeat(50)}*b'`, { content: { v: value } })).to.equal(false);
+    expect(processorMsOf(judge), 'milliseconds of the processor').to.be.lessThan(2000);
   });
 });

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { rangeAfter, rangeOf } from '../../../src/domain/search/index.js';
 import { bytesOfText } from '../../../src/kernel/index.js';
+import { repetitions } from '../../support/depth.js';
 
-/** As ZRANGEBYLEX does. */
+/** The comparison of ZRANGEBYLEX. */
 function isWithin(id: string, { from, to }: { from: string; to: string }): boolean {
   const isFrom = from === '-' || (from[0] === '[' ? id >= from.slice(1) : id > from.slice(1));
   const isTo = to === '+' || (to[0] === '[' ? id <= to.slice(1) : id < to.slice(1));
@@ -16,28 +17,28 @@ const text = fc.string({
 });
 
 describe('ranges of document ids', () => {
-  it('holds just the ids that begin with the prefix', () => {
+  it('contain exactly the ids with the prefix', () => {
     fc.assert(
       fc.property(text, text, (prefix, id) => {
         const [bytes, range] = [bytesOfText(id), rangeOf(bytesOfText(prefix))];
         expect(isWithin(bytes, range)).to.equal(id.startsWith(prefix));
       }),
-      { numRuns: 5000 },
+      { numRuns: repetitions(5000) },
     );
   });
 
-  it('goes on behind an id, within the prefix', () => {
+  it('continue after an id, within the prefix', () => {
     fc.assert(
       fc.property(text, text, text, (prefix, last, id) => {
         const range = rangeAfter(bytesOfText(prefix), bytesOfText(last));
         const isBehind = bytesOfText(id) > bytesOfText(last);
         expect(isWithin(bytesOfText(id), range)).to.equal(id.startsWith(prefix) && isBehind);
       }),
-      { numRuns: 5000 },
+      { numRuns: repetitions(5000) },
     );
   });
 
-  it('begins at the beginning without a last id', () => {
+  it('start at the first id without a last one', () => {
     expect(rangeAfter('', undefined)).to.deep.equal({ from: '-', to: '+' });
     expect(rangeAfter('a', undefined)).to.deep.equal({ from: '[a', to: '(b' });
   });

@@ -1,8 +1,8 @@
-/** Questions to the search indexes and their answers, through bytes. */
+/** Questions to the search indexes and their answers, encoded and decoded. */
 import { expect } from 'chai';
 import { type DatabaseId, isMillraceError, MillraceError } from '../../../src/kernel/index.js';
 import type { SearchHit, SearchQueries } from '../../../src/ports/index.js';
-import { AskedSearch, answerSearch } from '../../../src/query/index.js';
+import { answerSearch, SearchClient } from '../../../src/query/index.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
 
 const INDEX = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
@@ -24,9 +24,9 @@ describe('a question to the search indexes', () => {
       return { namespaces: new Map([['ä', { documents: 2, bytes: 30 }]]), dimensions: 256 };
     },
   };
-  const remote = new AskedSearch((question) => answerSearch(indexes, question));
+  const remote = new SearchClient((question) => answerSearch(indexes, question));
 
-  it('arrives as it was asked, and so does its answer', async () => {
+  it('arrives unchanged, and so does its answer', async () => {
     const query = { ...PLAIN_QUERY, text: 'größe', vector: [0.1, -2], filter: `a = 'b'` };
     expect(JSON.stringify(await remote.search(INDEX, 'näme', query))).to.equal(JSON.stringify(hits));
     expect(asked.at(-1)).to.deep.equal([INDEX, 'näme', query]);
@@ -36,12 +36,12 @@ describe('a question to the search indexes', () => {
     });
   });
 
-  it('fails as it failed there', async () => {
+  it('fails with the error of the indexes', async () => {
     const failure = await remote.search(INDEX, 'wrong', PLAIN_QUERY).catch((error: unknown) => error);
     expect(isMillraceError(failure, 'INVALID')).to.equal(true);
   });
 
-  it('is refused in a form that is not known', async () => {
+  it('is refused in an unknown form', async () => {
     for (const text of ['', '{}', '[2,{"kind":"info"}]', '[1,{"kind":"other"}]', '[1,null]']) {
       const failure = await answerSearch(indexes, Buffer.from(text)).catch((error: unknown) => error);
       expect(isMillraceError(failure, 'INVALID'), text).to.equal(true);

@@ -19,7 +19,7 @@ function thread(entry: URL, timers: Timers, answerMs = 5000): SearchThread {
 }
 
 describe('the thread of the search indexes', () => {
-  it('is started again after pauses that grow, up to a minute', async () => {
+  it('is started again after growing pauses, up to a minute', async () => {
     const pauses: number[] = [];
     const mostPauses = 8;
     const timers = timersOf({
@@ -37,7 +37,7 @@ describe('the thread of the search indexes', () => {
     await dying.stop();
   });
 
-  it('has its questions ended when it does not answer, and when it stops', async () => {
+  it('ends its questions when it does not answer, and when it stops', async () => {
     const elapse: (() => void)[] = [];
     const timers = timersOf({
       after: (delayMs, action) => {
@@ -61,7 +61,7 @@ describe('the thread of the search indexes', () => {
     expect(await codeOf(idle.ask(new Uint8Array([1])))).to.equal('SHARD_UNAVAILABLE');
   });
 
-  it('has a bounded number of questions', async () => {
+  it('has a bounded number of open questions', async () => {
     const timers = timersOf({ after: () => ({ cancel() {} }), soon: (action) => void setImmediate(action) });
     const idle = thread(IDLE, timers);
     const questions = 512;

@@ -19,7 +19,7 @@ const DAY = 86_400_000;
 const dayOf = (year: number, month: number, date: number) => Date.UTC(year, month - 1, date) / DAY;
 
 describe('statistics: periods', () => {
-  it('have as many points, as far apart, as is documented', () => {
+  it('have the documented number and distance of points', () => {
     const shapes = PERIODS.map((period) => {
       const { count, stepMs } = seriesTimes(period, Date.UTC(2026, 1, 3, 4, 5, 6));
       return [period, count, stepMs / 60_000];
@@ -35,7 +35,7 @@ describe('statistics: periods', () => {
     ]);
   });
 
-  it('end with the step that goes on, at a boundary that everybody shares', () => {
+  it('end with the current step, at a boundary that is the same for every caller', () => {
     const nowMs = Date.UTC(2026, 1, 3, 4, 5, 6, 7);
     const times = pointTimes(seriesTimes('1h', nowMs)).map(boundaryText);
     expect([times[0], times[1], times.at(-1)]).to.deep.equal([
@@ -54,7 +54,7 @@ describe('statistics: periods', () => {
     );
   });
 
-  it('of a day cover exactly that day in its last step', () => {
+  it('of a day cover exactly that day in their last step', () => {
     const nowMs = Date.UTC(2026, 1, 3, 23, 59);
     expect(seriesTimes('1d', nowMs).firstAtMs).to.equal(Date.UTC(2026, 1, 3));
   });
@@ -65,7 +65,7 @@ describe('statistics: instants', () => {
     expect(boundaryText(Date.UTC(2025, 9, 23, 17, 34))).to.equal('2025-10-23 17:34:00.000 +0000 UTC');
   });
 
-  it('of a moment drop zeros at the end, and a fraction of zeros', () => {
+  it('of a moment have no trailing zeros, and no fraction of zeros', () => {
     const at = (ms: number) => momentText(Date.UTC(2025, 8, 4, 15, 12, 50, ms));
     expect([at(766), at(760), at(700), at(7), at(0)]).to.deep.equal([
       '2025-09-04 15:12:50.766 +0000 UTC',
@@ -76,7 +76,7 @@ describe('statistics: instants', () => {
     ]);
   });
 
-  it('are read by JavaScript as the instants that they are', () => {
+  it('are read by JavaScript as the same instants', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e12 }), (atMs) => {
         expect(new Date(boundaryText(atMs)).getTime()).to.equal(atMs);
@@ -104,7 +104,7 @@ describe('statistics: days', () => {
     ]);
   });
 
-  it('of a month are all of its days, those to come too', () => {
+  it('of a month are all of its days, including future ones', () => {
     const february = daysOfMonth(Date.UTC(2028, 1, 10, 5));
     expect([february.length, february[0], february.at(-1)]).to.deep.equal([29, dayOf(2028, 2, 1), dayOf(2028, 2, 29)]);
     expect(daysOfMonth(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).to.have.length(31);

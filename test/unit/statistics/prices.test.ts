@@ -36,20 +36,20 @@ function day(on: number, changes: object = {}) {
 }
 
 describe('statistics: prices', () => {
-  it('of commands, messages and search requests are for a hundred thousand', () => {
+  it('of commands, messages and search requests are per hundred thousand', () => {
     expect(kvCents([day(0, { commands: 250_000 }), day(1)], PRICES)).to.deep.equal([50, 0]);
     expect(queueCents([day(0, { requests: 1000 })], PRICES)).to.deep.equal([1]);
     const searched = day(0, { queries: 50_000, updates: 49_000, reranks: 1000 });
     expect(searchCents([searched], PRICES)).to.deep.equal([5]);
   });
 
-  it('of storage are for a month, beyond what is free, a day at a time', () => {
+  it('of storage are per month above the free amount, day by day', () => {
     const [cents] = kvCents([day(0, { storageBytes: 3 * BYTES_PER_GB })], PRICES);
     expect(cents).to.be.closeTo((2 * 25) / 30, 1e-9);
     expect(kvCents([day(0, { storageBytes: BYTES_PER_GB })], PRICES)).to.deep.equal([0]);
   });
 
-  it('of bandwidth begin when what a month has free is used up, and a month begins anew', () => {
+  it('of bandwidth start above the free amount of a month, which is renewed each month', () => {
     const gb = (count: number) => ({ bandwidthBytes: count * BYTES_PER_GB });
     const days = [day(-1, gb(500)), day(0, gb(150)), day(1, gb(60)), day(2, gb(5))];
     expect(kvCents(days, PRICES)).to.deep.equal([900, 0, 30, 15]);
@@ -60,7 +60,7 @@ describe('statistics: prices', () => {
     expect(monthCents(days, kvCents(days, PRICES), FIRST + 2)).to.equal(60);
   });
 
-  it('may be none', () => {
+  it('may be zero', () => {
     const days = [day(0, { commands: 1e6, storageBytes: 1e12, bandwidthBytes: 1e12, requests: 7, queries: 7 })];
     expect([kvCents(days, NO_PRICES), queueCents(days, NO_PRICES), searchCents(days, NO_PRICES)]).to.deep.equal([
       [0],

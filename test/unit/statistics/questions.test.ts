@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { type AccountId, type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import type { MessageLog, RunLog, Statistics } from '../../../src/ports/index.js';
-import { AskedStatistics, answer } from '../../../src/query/index.js';
+import { answer, StatisticsClient } from '../../../src/query/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 const NO_LOG = {} as MessageLog & RunLog;
 
-/** Answers with what it was asked. */
+/** Answers with its question. */
 const echo = {
   database: async (...given: unknown[]) => ({ of: 'database', given }),
   databases: async (...given: unknown[]) => ({ of: 'databases', given }),
@@ -24,8 +24,8 @@ async function refusalOf(asked: Promise<unknown>): Promise<string> {
 }
 
 describe('questions to the statistics', () => {
-  it('arrive as they were asked, and so do the answers', async () => {
-    const asked = new AskedStatistics((question) => answer(NO_LOG, question, echo));
+  it('arrive unchanged, and so do the answers', async () => {
+    const asked = new StatisticsClient((question) => answer(NO_LOG, question, echo));
     const answers = [
       await asked.database(DATABASE, '7d', 1_790_000_000_123),
       await asked.databases([DATABASE], '3d', 5),
@@ -42,21 +42,21 @@ describe('questions to the statistics', () => {
     ]);
   });
 
-  it('carry fractions and large numbers as they are', async () => {
+  it('carry fractions and large numbers exactly', async () => {
     const numbers = [0.1 + 0.2, 2 ** 53 - 1, 4_294_967_296, 1e-9];
     const exact = { ...echo, database: async () => numbers as never };
-    const asked = new AskedStatistics((question) => answer(NO_LOG, question, exact));
+    const asked = new StatisticsClient((question) => answer(NO_LOG, question, exact));
     expect(await asked.database(DATABASE, '1h', 0)).to.deep.equal(numbers);
   });
 
   it('are refused where no statistics are kept', async () => {
-    const asked = new AskedStatistics((question) => answer(NO_LOG, question));
+    const asked = new StatisticsClient((question) => answer(NO_LOG, question));
     expect(await refusalOf(asked.database(DATABASE, '1h', 0))).to.equal('SHARD_UNAVAILABLE');
   });
 
-  it('fail as the statistics fail', async () => {
+  it('fail with the error of the statistics', async () => {
     const failing = { ...echo, account: () => Promise.reject(new MillraceError('SHUTTING_DOWN', 'stopping')) };
-    const asked = new AskedStatistics((question) => answer(NO_LOG, question, failing));
+    const asked = new StatisticsClient((question) => answer(NO_LOG, question, failing));
     expect(await refusalOf(asked.account(ACCOUNT, '1h', 0))).to.equal('SHUTTING_DOWN');
   });
 });

@@ -25,7 +25,7 @@ const failed = (id: number, effects: Effect[]): LedgerOperation => ({
 });
 
 describe('ledger', () => {
-  it('is content with what it was told', () => {
+  it('accepts a state that matches it', () => {
     const operations = [
       acked(1, [put('a')]),
       failed(2, [put('b')]),
@@ -48,7 +48,7 @@ describe('ledger', () => {
     ['an acknowledged write that is gone', [acked(1, [put('a')])], [['a', null]], /acknowledged and is not there/],
     ['an acknowledged write with another value', [acked(1, [put('a')])], [['a', 'w']], /a is "w"/],
     ['a refused write that is there', [failed(1, [put('a')])], [['a', 'v']], /although it was refused/],
-    ['a value that nobody wrote', [unknown(1, [put('a')])], [['a', 'w']], /a is "w"/],
+    ['a value that was never written', [unknown(1, [put('a')])], [['a', 'w']], /a is "w"/],
     [
       'half a transaction',
       [unknown(1, [put('a'), put('b')], true)],
@@ -98,13 +98,13 @@ describe('ledger', () => {
     expect(memory.compare(operations, new Map([['a', 'v']]))).to.have.length(1);
   });
 
-  it('takes an intent without an outcome, and a line cut short, for unknown', () => {
+  it('treats an intent without an outcome, and a cut-off line, as unknown', () => {
     const intent = JSON.stringify({ is: 'intent', id: 1, effects: [put('a')], isAtomic: false });
     const operations = parseLedger(`${intent}\n{"is":"acked","id":1,"outc`);
     expect(operations.map(({ is }) => is)).to.deep.equal(['unknown']);
   });
 
-  it('takes for refused only what says that nothing happened', () => {
+  it('treats an error as refused only when it says that the command was not executed', () => {
     const kindOf = (status: number, error: string) => outcomeOf(status, JSON.stringify({ error })).kind;
     expect(kindOf(503, 'ERR server is busy, nothing was executed')).to.equal('refused');
     expect(kindOf(503, 'ERR the command was not executed, outcome=not-applied')).to.equal('refused');

@@ -1,4 +1,4 @@
-/** The checker is itself checked: histories it must accept, and ones that a broken store would produce. */
+/** The checker is checked: it must accept valid histories, and reject those of a broken store. */
 import { expect } from 'chai';
 import { checkLinearizability, type Operation } from '../../support/linearizability.js';
 import {
@@ -40,7 +40,7 @@ const cas = (expected: string, value: string): RegisterInput => ({ type: 'cas', 
 const incr = (by = 1): CounterInput => ({ type: 'incrby', by });
 
 describe('linearizability: histories that a register allows', () => {
-  it('accepts no operation at all', () => {
+  it('accepts an empty history', () => {
     expect(register()).to.equal('linearizable');
   });
 
@@ -113,7 +113,7 @@ describe('linearizability: histories that only a broken register produces', () =
     expect(register(['a', 1, set('1'), 'OK'], ['a', 3, set('2'), 'OK'], ['b', 5, get, '1'])).to.equal('impossible');
   });
 
-  it('rejects a read that goes back behind an earlier one, while the write is still open', () => {
+  it('rejects a read that returns an older value than an earlier read, while the write is still open', () => {
     const verdict = register(
       ['a', 1, set('1'), 'OK'],
       ['a', 3, set('2'), 'OK', 20],
@@ -123,7 +123,7 @@ describe('linearizability: histories that only a broken register produces', () =
     expect(verdict).to.equal('impossible');
   });
 
-  it('rejects the read of a value that nobody wrote', () => {
+  it('rejects the read of a value that was never written', () => {
     expect(register(['a', 1, set('1'), 'OK'], ['b', 3, get, '7'])).to.equal('impossible');
   });
 
@@ -159,7 +159,7 @@ describe('linearizability: histories that only a broken register produces', () =
     expect(verdict).to.equal('impossible');
   });
 
-  it('rejects a compare-and-set that lost although nothing was in its way', () => {
+  it('rejects a compare-and-set that failed without a conflicting write', () => {
     expect(register(['a', 1, set('0'), 'OK'], ['a', 3, cas('0', '1'), null])).to.equal('impossible');
   });
 
@@ -167,12 +167,12 @@ describe('linearizability: histories that only a broken register produces', () =
     expect(register(['b', 1, get, 'y'], ['a', 5, set('y'), UNKNOWN])).to.equal('impossible');
   });
 
-  it('accepts a write whose outcome was final though unknown, before that or never', () => {
+  it('accepts a write with a final unknown outcome either before that or never', () => {
     expect(register(['a', 1, set('x'), UNKNOWN, 5], ['b', 2, get, null], ['b', 6, get, 'x'])).to.equal('linearizable');
     expect(register(['a', 1, set('x'), UNKNOWN, 5], ['b', 6, get, null], ['b', 9, get, null])).to.equal('linearizable');
   });
 
-  it('rejects a write that takes effect after its outcome was said to be final', () => {
+  it('rejects a write that takes effect after its outcome became final', () => {
     expect(register(['a', 1, set('x'), UNKNOWN, 5], ['b', 6, get, null], ['b', 9, get, 'x'])).to.equal('impossible');
   });
 
@@ -188,7 +188,7 @@ describe('linearizability: histories that only a broken register produces', () =
     expect(verdict).to.equal('impossible');
   });
 
-  it('names the key and what it could not explain', () => {
+  it('names the key and the operation that it could not explain', () => {
     const good = historyOf<RegisterInput, RegisterOutput>([['a', 1, set('1'), 'OK']], 'good');
     const bad = historyOf<RegisterInput, RegisterOutput>([['a', 1, get, 'ghost']], 'bad');
     const verdict = checkLinearizability([...good, ...bad], registerModel);
@@ -196,7 +196,7 @@ describe('linearizability: histories that only a broken register produces', () =
     expect((verdict as { explanation: string }).explanation).to.include('ghost');
   });
 
-  it('says that it gave up rather than that all is well', () => {
+  it('reports that it gave up instead of success', () => {
     const lines: Line<RegisterInput, RegisterOutput>[] = [['a', 1, set('1'), 'OK']];
     for (let n = 0; n < 10; n += 1) lines.push([`c${n}`, 2, set(`${n}`), 'OK', 90]);
     expect(checkLinearizability(historyOf(lines), registerModel, 5).kind).to.equal('undecided');
@@ -204,7 +204,7 @@ describe('linearizability: histories that only a broken register produces', () =
 });
 
 describe('linearizability: counters', () => {
-  it('accepts overlapping increments whose answers are some order of them', () => {
+  it('accepts overlapping increments with answers in some order', () => {
     const verdict = counter(
       ['a', 1, incr(), 2, 9],
       ['b', 2, incr(), 1, 8],

@@ -42,7 +42,7 @@ describe('the judge of a queue journal', () => {
   const accepted = eventsOf((queue) => queue.publish(item('a')));
   const inFlow = eventsOf((queue) => queue.publish(...['a', 'b', 'c'].map((id) => item(id, { flowControl: FLOW }))));
 
-  it('is content with what an engine records, and destinations that saw as much', () => {
+  it('accepts the events of an engine with matching destinations', () => {
     const events = eventsOf((queue) => {
       queue.publish(item('a', { flowControl: FLOW, retryDelay: '0' }), item('b', { flowControl: FLOW, maxRetries: 0 }));
       queue.work();
@@ -59,7 +59,7 @@ describe('the judge of a queue journal', () => {
   const tick = { type: 'ScheduleFired', id: 'scd_1', tickAtMs: 60_000, messages: [], nextTickAtMs: 0, atMs: 0 };
   const bad: [string, readonly unknown[], CallRecord[], RegExp][] = [
     ['a message that is accepted twice', [...accepted, ...accepted], [], /a is accepted twice/],
-    ['an attempt of nothing', [started('a', 0)], [], /a: AttemptStarted before it was accepted/],
+    ['an attempt of an unknown message', [started('a', 0)], [], /a: AttemptStarted before it was accepted/],
     [
       'a message that ends twice',
       [...accepted, started('a', 0), delivered('a', 1), delivered('a', 2)],
@@ -68,7 +68,7 @@ describe('the judge of a queue journal', () => {
     ],
     ['a call that was never journaled', accepted, [call('a')], /a: attempt 0 was called and not journaled/],
     [
-      'a delivery that nobody answered',
+      'a delivery without an answer',
       [...accepted, started('a', 0), delivered('a', 1)],
       [call('a', { status: 500 })],
       /a is journaled as delivered/,
@@ -91,11 +91,11 @@ describe('the judge of a queue journal', () => {
   }
 });
 
-describe('an answer that nobody heard', () => {
+describe('an answer that its caller did not receive', () => {
   const failed = (id: string, error: string): QueueEvent =>
     ({ type: 'AttemptFailed', id: id as MessageId, atMs: 3, status: 0, durationMs: 2000, error }) as QueueEvent;
 
-  it('is one that came when its caller says that it had given the attempt up', () => {
+  it('is one that arrived after its caller had given the attempt up', () => {
     const calls = [call('a'), call('a', { retried: 1 }), call('b'), call('c', { end: 'closed', status: 0 })];
     const events = [
       ...['a', 'b', 'c'].map((id) => started(id, 1)),

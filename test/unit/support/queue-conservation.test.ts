@@ -52,13 +52,13 @@ function history(more: Partial<ConservationHistory>): ConservationHistory {
 
 const killed: FaultRecord = { what: 'killed', victim: 'one', atMs: 10_005, untilMs: 12_000 };
 const failed: Partial<CallRecord> = { status: 500 };
-/** A process that died, or sleeps, has not hung up. */
+/** A process that died, or is suspended, has not closed its connection. */
 const open: Partial<CallRecord> = { endedAtMs: undefined, end: undefined, status: 0 };
 
 describe('the judge of conservation', () => {
   const good: [string, Partial<ConservationHistory>][] = [
     [
-      'messages that are delivered, pending, dead, cancelled or refused, each as it was told',
+      'messages that are delivered, pending, dead, cancelled or refused as reported',
       {
         publishes: [
           publish(1),
@@ -92,7 +92,7 @@ describe('the judge of conservation', () => {
       },
     ],
     [
-      'two windows that meet',
+      'two adjacent windows',
       {
         publishes: [1, 2, 3, 4, 5].map((number) => publish(number, { flow: 'gate' })),
         calls: [900, 950, 1000, 1050, 2000].map((atMs, at) => call(at + 1, atMs)),
@@ -100,7 +100,7 @@ describe('the judge of conservation', () => {
       },
     ],
     [
-      'an outcome, and a failure, that are told once each',
+      'one callback for an outcome and one for a failure',
       {
         publishes: [publish(1, { hasCallbacks: true }), publish(2, { hasCallbacks: true, maxRetries: 0 })],
         calls: [
@@ -115,7 +115,7 @@ describe('the judge of conservation', () => {
     ],
   ];
   for (const [name, facts] of good) {
-    it(`is content with ${name}`, () => {
+    it(`accepts ${name}`, () => {
       expect(judgeConservation(history(facts))).to.deep.equal([]);
     });
   }
@@ -128,7 +128,7 @@ describe('the judge of conservation', () => {
       /accepted and is nowhere/,
     ],
     [
-      'half an answer that was taken for a delivery',
+      'a cut answer that counts as a delivery',
       { publishes: [publish(1)], calls: [call(1, 1000, { end: 'closed' })] },
       /accepted and is nowhere/,
     ],
@@ -138,11 +138,11 @@ describe('the judge of conservation', () => {
       /was refused .* delivered all the same/,
     ],
     [
-      'a message that is sent long before it is due',
+      'a message that is sent long before its due time',
       { publishes: [publish(1, { isFar: true })], calls: [call(1, 1000)], pending: ['msg_1'] },
       /long before it is due/,
     ],
-    ['a message not due yet that is gone', { publishes: [publish(1, { isFar: true })] }, /accepted and is nowhere/],
+    ['a missing message that is not due yet', { publishes: [publish(1, { isFar: true })] }, /accepted and is nowhere/],
     [
       'a message that is pending and dead',
       { publishes: [publish(1)], pending: ['msg_1'], dlq: [{ dlqId: '1-1', messageId: 'msg_1' }] },
@@ -158,7 +158,7 @@ describe('the judge of conservation', () => {
       { publishes: [publish(1, { cancel: 'acked' })], dlq: [{ dlqId: '1-1', messageId: 'msg_1' }] },
       /cancelled and is in the DLQ/,
     ],
-    ['a message that nobody published', { calls: [call(9, 1000)] }, /nobody published it/],
+    ['a message that was never published', { calls: [call(9, 1000)] }, /nobody published it/],
     [
       'one publish that became two messages',
       { publishes: [publish(1)], calls: [call(1, 1000), call(1, 1000, { id: 'msg_other' })] },
@@ -200,7 +200,7 @@ describe('the judge of conservation', () => {
       /was made 5 times/,
     ],
     [
-      'attempts that go back',
+      'attempts with falling numbers',
       { publishes: [publish(1)], calls: [call(1, 1000, { ...failed, retried: 1 }), call(1, 1100)] },
       /attempt 0 after attempt 1/,
     ],
@@ -210,7 +210,7 @@ describe('the judge of conservation', () => {
       /after it was delivered/,
     ],
     [
-      'a queue with too many calls at once',
+      'a queue with too many parallel calls',
       {
         publishes: [publish(1, { queue: 'lines' }), publish(2, { queue: 'lines' }), publish(3, { queue: 'lines' })],
         calls: [call(1, 1000), call(2, 1001), call(3, 1002)],
@@ -219,7 +219,7 @@ describe('the judge of conservation', () => {
       /lines: 3 calls at once/,
     ],
     [
-      'a flow-control key with too many calls at once',
+      'a flow-control key with too many parallel calls',
       {
         publishes: [publish(1, { flow: 'lanes' }), publish(2, { flow: 'lanes' })],
         calls: [call(1, 1000), call(2, 1001)],
@@ -228,7 +228,7 @@ describe('the judge of conservation', () => {
       /lanes: 2 calls at once/,
     ],
     [
-      'a call beside one of a process that sleeps on, but is not the one that was put to sleep',
+      'a call parallel to one of a stopped process that was not suspended',
       {
         publishes: [publish(1, { flow: 'lanes' }), publish(2, { flow: 'lanes' })],
         calls: [call(1, 10_000, { ...open, by: 'two' }), call(1, 12_500, { by: 'two' }), call(2, 12_600)],
@@ -247,7 +247,7 @@ describe('the judge of conservation', () => {
       /gate: 5 calls began within 200 ms/,
     ],
     [
-      'a key that is a little too fast all the time',
+      'a key that is slightly too fast all the time',
       {
         publishes: Array.from({ length: 21 }, (_, at) => publish(at, { flow: 'gate' })),
         calls: Array.from({ length: 21 }, (_, at) => call(at, 1000 + at * 250)),
@@ -283,17 +283,17 @@ describe('the judge of conservation', () => {
       /line: 2 began 1010 ms before 1 was over/,
     ],
     [
-      'a call that is not signed for what it brings',
+      'a call with a signature of another body',
       { publishes: [publish(1)], calls: [call(1, 1000, { isGenuine: false })] },
       /not signed/,
     ],
     [
-      'a delivery that nobody was told of',
+      'a delivery without its callback',
       { publishes: [publish(1, { hasCallbacks: true })], calls: [call(1, 1000)] },
       /delivered, and nobody was told/,
     ],
     [
-      'a failure that nobody was told of',
+      'a failure without its failure callback',
       {
         publishes: [publish(1, { hasCallbacks: true })],
         calls: [call(1, 1000, failed), callback(1, 1100, { status: 500 })],
@@ -309,7 +309,7 @@ describe('the judge of conservation', () => {
       },
       /is told by msg_callback_1_0 and by msg_other/,
     ],
-    ['the outcome of a message that nobody published', { calls: [callback(9, 1000)] }, /which nobody published/],
+    ['the outcome of a message that was never published', { calls: [callback(9, 1000)] }, /which nobody published/],
   ];
   for (const [name, facts, expected] of bad) {
     it(`finds ${name}`, () => {

@@ -2,8 +2,8 @@
  * Reads the machine's own apt sources, in both formats, and writes a source for another suite of the
  * same archive. Pure: text in, text out.
  *
- *  AP1 Only what makes apt trust an archive less is dropped (`trusted`, `allow-insecure` …): the new
- *      source is verified by the machine's keyring or not used.
+ *  AP1 Options that weaken verification (`trusted`, `allow-insecure` …) are dropped: the new
+ *      source is verified by the machine's keyring, or not used.
  *  AP2 The mirror is one that carries the running suite itself, not its security or backports archive,
  *      because only that one has the other suites.
  */
@@ -16,7 +16,7 @@ export interface AptSource {
   readonly signedBy?: string;
 }
 
-/** What `/etc/os-release` says about where the machine stands in its distribution. */
+/** The distribution and the release of the machine, from `/etc/os-release`. */
 export interface Distribution {
   readonly family: 'debian' | 'ubuntu';
   readonly codename: string;
@@ -25,11 +25,11 @@ export interface Distribution {
 /** In order of release, to know which suite comes next. */
 const DEBIAN_RELEASES = ['bullseye', 'bookworm', 'trixie', 'forky', 'duke'];
 const UBUNTU_RELEASES = ['focal', 'jammy', 'noble', 'resolute'];
-/** Names by which a stable release's archive may also be meant. */
+/** Other names of a stable release's archive. */
 const ROLLING_NAMES = ['stable', 'oldstable', 'oldoldstable', 'testing'];
 const UNSUPPORTED_URI = /^(cdrom|file|copy):/;
 
-/** @returns `undefined` for anything but Debian, Ubuntu and what calls itself like them */
+/** @returns `undefined` except for Debian, Ubuntu and distributions that declare to be like them */
 export function parseDistribution(osRelease: string): Distribution | undefined {
   const value = (name: string): string =>
     new RegExp(`^${name}="?([^"\n]*)"?$`, 'm').exec(osRelease)?.[1]?.toLowerCase() ?? '';
@@ -79,7 +79,7 @@ export function parseListFile(text: string): AptSource[] {
   });
 }
 
-/** Stanzas of `Field: value`, parted by empty lines, with continuation lines that begin with a space. */
+/** Stanzas of `Field: value`, separated by empty lines, with continuation lines that begin with a space. */
 export function parseSourcesFile(text: string): AptSource[] {
   const withoutComments = text.split('\n').filter((line) => !line.startsWith('#'));
   return withoutComments

@@ -1,12 +1,12 @@
 /**
- * The data directory's lock: at most one process of this machine works in it, and the operating system
- * gives the lock back when that process dies, however it dies.
+ * The data directory's lock: at most one process of this machine uses the directory, and the operating
+ * system releases the lock when that process ends.
  *
- *  DL1 The lock belongs to the open file, which this process alone keeps open. `flock(1)` takes it through
- *      an inherited descriptor and exits; the lock stays, because our descriptor refers to the same open
- *      file.
- *  DL2 Our descriptor is closed in every program we start (Node opens with O_CLOEXEC), so a child that
- *      outlives us cannot keep the lock.
+ *  DL1 The lock belongs to the open file, which only this process keeps open. `flock(1)` takes it through
+ *      an inherited descriptor and exits; the lock stays, because the descriptor of this process refers to the
+ *      same open file.
+ *  DL2 The descriptor is closed in every started program (Node opens with O_CLOEXEC), so a child that
+ *      outlives this process cannot keep the lock.
  *  DL3 The file is never removed: two processes could otherwise hold locks on two files of one name.
  */
 import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { MillraceError } from '../../../kernel/index.js';
 import { lastWords, type RunResult, runBounded } from './run-bounded.js';
 
-/** Taking a free lock needs milliseconds, and a held one is not waited for. */
+/** Taking a free lock needs milliseconds; a held one is refused immediately. */
 const FLOCK_TIMEOUT_MS = 5000;
-/** What `flock --nonblock` exits with when somebody else has the lock. */
+/** The exit code of `flock --nonblock` when another process has the lock. */
 const HELD = 1;
 
 export interface DataLock {

@@ -4,13 +4,13 @@
  *  EM1 One server per data directory. The caller holds the directory's lock (`lockDataDir`), and a server
  *      of an earlier run is ended before a new one starts.
  *  EM2 It does not outlive this process (see server-process.ts).
- *  EM3 When it dies by itself it is started again on the same port with the same credentials, so that
- *      clients simply reconnect; when that happens too often, `onGiveUp` is called once and nothing more
- *      is started.
- *  EM4 `stop` ends it for good. Connections of ours are to be drained before, since nothing waits for them.
+ *  EM3 When it dies unexpectedly it is started again on the same port with the same credentials, so that
+ *      clients simply reconnect. When that happens too often, `onGiveUp` is called once, and no further start
+ *      follows.
+ *  EM4 `stop` ends it for good. The connections of this process must be drained before, because `stop` does not wait.
  *
- * In `<data dir>/nats/`: the configuration, the store, the log, `server.json` (who runs) and
- * `client.json` (how to reach it, for our command line). Readable by our user only.
+ * `<data dir>/nats/` has the configuration, the store, the log, `server.json` (the running server) and
+ * `client.json` (its address and credentials, for the command line). Only the user of this process can read them.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -33,18 +33,18 @@ import { knowsSyncAlways } from './server-version.js';
 import { noteStoreVersion } from './store-version.js';
 
 export interface EmbeddedServerOptions {
-  /** It is what `findNatsServer` has found. */
+  /** The result of `findNatsServer`. */
   readonly binary: string;
   readonly version: string;
   readonly dataDir: string;
   readonly log: Log;
   /** Called once, with one line, when the server cannot be kept running. The process should end. */
   readonly onGiveUp: (reason: string) => void;
-  /** Whether a write is on disk before it is acknowledged (`always`, where the server can) or soon after. */
+  /** Whether a write is on disk before it is acknowledged (`always`, if the server supports it) or soon after. */
   readonly fsync?: 'always' | 'interval';
   /** Aborted while it starts: it is ended again. */
   readonly unneeded?: AbortSignal;
-  /** Called when it runs, long before it can be used. */
+  /** Called when the process runs, long before the server is usable. */
   readonly onLaunch?: () => void;
   readonly maxPayloadBytes?: number;
   readonly binding?: Binding;
@@ -56,7 +56,7 @@ interface EmbeddedLimits {
   readonly startTimeoutMs: number;
   /** Between asking the server to end and ending it. */
   readonly stopTimeoutMs: number;
-  /** So many restarts within the window are bad luck; one more is a reason to give up. */
+  /** The number of restarts within the window; one more, and the server is given up. */
   readonly restarts: number;
   readonly restartWindowMs: number;
   /** Before the first restart; doubled for each further one within the window. */
@@ -73,7 +73,7 @@ const EMBEDDED_LIMITS: EmbeddedLimits = {
   longestBackoffMs: 5000,
 };
 
-/** Another program may take the free port that we saw; seldom, and never this often. */
+/** Tries in case another program takes the free port in between, which is rare. */
 const PORT_TRIES = 5;
 
 export interface EmbeddedServer {
@@ -84,7 +84,7 @@ export interface EmbeddedServer {
   readonly version: string;
   /** Whether every write is durable before it is acknowledged. */
   readonly hasSyncAlways: boolean;
-  /** The process id of the server that runs now, or ran last. */
+  /** The process id of the running server, or of the last one. */
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -176,12 +176,12 @@ class SupervisedServer implements EmbeddedServer {
     await rm(this.#path('server.json'), { force: true });
   }
 
-  /** Starts the server and returns when it can be used; one that cannot is ended again. */
+  /** Starts the server and returns when it is usable; otherwise ends it. */
   async #launch(): Promise<ServerProcess> {
     const { logPath } = this.#config;
     await removeOldLogs(logPath);
     const logBytes = await sizeOf(logPath);
-    // From here to the assignment nothing may be awaited: `stop` must see every server there is.
+    // No `await` from here to the assignment: `stop` must see every running server.
     if (this.#stopping.signal.aborted) throw new Error('stopping');
     const configPath = this.#path('nats.conf');
     const running = launch(this.options.binary, configPath, this.binding);
@@ -204,7 +204,7 @@ class SupervisedServer implements EmbeddedServer {
     return running;
   }
 
-  /** EM3: as long as nobody asked it to stop, an end is answered by a start. */
+  /** EM3: until `stop` is called, each end is followed by a start. */
   async #supervise(first: ServerProcess): Promise<void> {
     const restartsAtMs: number[] = [];
     let why = await first.ended;
@@ -272,7 +272,7 @@ class SupervisedServer implements EmbeddedServer {
   }
 }
 
-/** A loopback port that nobody listens on at this moment. */
+/** A loopback port without a listener at this moment. */
 async function freePort(): Promise<number> {
   return new Promise((found, failed) => {
     const probe = createServer().once('error', failed);

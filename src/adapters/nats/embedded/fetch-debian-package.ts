@@ -3,11 +3,11 @@
  * without root: apt works in private directories with one source, derived from the machine's own, and
  * `dpkg-deb` unpacks what it downloaded.
  *
- *  DP1 Nothing of the machine's apt state is read or written except its sources, keyrings and proxy
- *      settings; its hooks do not run.
+ *  DP1 The machine's apt state is neither read nor written, except that sources, keyrings and proxy
+ *      settings are read; its hooks do not run.
  *  DP2 The package is trusted because apt verified the suite's signature with the machine's keyring and
- *      the package's hash with the suite's index. Nothing here can switch that off.
- *  DP3 Of a suite that has a pinned version, that one is asked for, and a file with another hash is not opened.
+ *      the package's hash with the suite's index. This code cannot switch that off.
+ *  DP3 For a suite with a pinned version, that version is requested, and a file with another hash is not opened.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -30,20 +30,20 @@ import { installServer, withIncoming } from './tools-dir.js';
 const UPDATE_TIMEOUT_MS = 90_000;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
 const UNPACK_TIMEOUT_MS = 30_000;
-/** A mirror that is silent for this long is not waited for. */
+/** The longest silence of a mirror. */
 const SILENCE_TIMEOUT_SECONDS = 15;
 
 export interface DebianOptions {
   readonly aptDir?: string;
   readonly osReleasePath?: string;
   readonly aptGet?: string;
-  /** It has the form of `PINNED_PACKAGES`, which it is by default. */
+  /** In the form of `PINNED_PACKAGES`, which is the default. */
   readonly pinned?: Readonly<Record<string, PinnedPackage>>;
   readonly updateTimeoutMs?: number;
   readonly downloadTimeoutMs?: number;
 }
 
-/** @throws an Error in words when this machine is neither Debian nor Ubuntu */
+/** @throws an Error with a readable text when this machine is neither Debian nor Ubuntu */
 export async function readDistribution({ osReleasePath }: DebianOptions = {}): Promise<Distribution> {
   const text = await readFile(osReleasePath ?? '/etc/os-release', 'utf8').catch(() => '');
   const distribution = parseDistribution(text);
@@ -53,7 +53,7 @@ export async function readDistribution({ osReleasePath }: DebianOptions = {}): P
 
 /**
  * @returns the path of the installed binary
- * @throws  an Error in words
+ * @throws  an Error with a readable text
  */
 export async function fetchDebianPackage(
   toolsDir: string,
@@ -93,7 +93,7 @@ export async function fetchDebianPackage(
   });
 }
 
-/** DP3. @throws an Error in words */
+/** DP3. @throws an Error with a readable text */
 async function mustBe({ version, sha256 }: PinnedPackage, path: string): Promise<void> {
   const actual = createHash('sha256')
     .update(await readFile(path))
@@ -112,7 +112,7 @@ async function privateApt(dir: string, source: string): Promise<string> {
   await writeFile(path('status'), '');
   await writeFile(path('sources/other-suite.sources'), source);
   const lines = [
-    // The machine's hooks clean or report on its own caches; they have no business here.
+    // The machine's hooks clean or report on the machine's caches, which are not used here.
     '#clear APT::Update;',
     '#clear DPkg;',
     `Dir::Etc::sourcelist "${path('none.list')}";`,
@@ -122,7 +122,7 @@ async function privateApt(dir: string, source: string): Promise<string> {
     `Dir::Etc::preferencesparts "${path('empty')}";`,
     `Dir::State "${path('state')}";`,
     `Dir::State::lists "${path('state/lists')}";`,
-    // An empty status: what is installed on the machine must not be the candidate.
+    // An empty status: a package installed on the machine must not be the candidate.
     `Dir::State::status "${path('status')}";`,
     `Dir::Cache "${path('cache')}";`,
     `Dir::Cache::archives "${path('cache/archives')}";`,
@@ -135,9 +135,9 @@ async function privateApt(dir: string, source: string): Promise<string> {
     'Acquire::AllowInsecureRepositories "false";',
     'Acquire::AllowWeakRepositories "false";',
     'APT::Get::AllowUnauthenticated "false";',
-    // "update" otherwise succeeds with a warning when nothing could be fetched.
+    // Otherwise "update" succeeds with a warning when every fetch failed.
     'APT::Update::Error-Mode "any";',
-    // Root's apt hands downloads to another user, who cannot enter our directory.
+    // As root, apt downloads as another user, who has no access to this directory.
     ...(process.getuid?.() === 0 ? ['APT::Sandbox::User "root";'] : []),
   ];
   const config = path('apt.conf');

@@ -10,10 +10,10 @@ import { runOrThrow } from './run-bounded.js';
 import { readServerVersion } from './server-version.js';
 import { installServer, withIncoming } from './tools-dir.js';
 
-/** It bounds the whole download; the archive has about 7 MB. */
+/** The time limit of the whole download; the archive has about 7 MB. */
 const DOWNLOAD_TIMEOUT_MS = 90_000;
 const UNPACK_TIMEOUT_MS = 30_000;
-/** Several times the archive's size: an answer beyond it is not the archive. */
+/** Several times the archive's size: a larger answer is not the archive. */
 const LARGEST_ARCHIVE_BYTES = 64 * 1024 * 1024;
 
 export interface ReleaseOptions {
@@ -27,7 +27,7 @@ export interface ReleaseOptions {
 
 /**
  * @returns the path of the installed binary
- * @throws  an Error in words
+ * @throws  an Error with a readable text
  */
 export async function fetchRelease(toolsDir: string, options: ReleaseOptions = {}): Promise<string> {
   const version = options.version ?? PINNED_VERSION;
@@ -65,7 +65,7 @@ async function download(url: string, timeoutMs: number): Promise<Uint8Array> {
   }
 }
 
-/** `fetch` says only "fetch failed"; what happened is in its cause. */
+/** The message of `fetch` is only "fetch failed"; the reason is in its cause. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no complete answer within ${timeoutMs} ms`;

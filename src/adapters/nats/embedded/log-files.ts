@@ -1,14 +1,14 @@
 /**
- * The server's log files: how they are kept few, and what they say about a server that did not start.
+ * The server's log files: the removal of old ones, and the reason of a failed start.
  *
  * Newer servers remove rotated files themselves; older ones keep every file for ever.
  */
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Beside the current file. */
+/** In addition to the current file. */
 const KEPT_ROTATED_FILES = 1;
-/** A server that does not start says why within its first few lines. */
+/** The first lines have the reason of a failed start. */
 const READ_BYTES = 16 * 1024;
 
 export async function removeOldLogs(logPath: string): Promise<void> {

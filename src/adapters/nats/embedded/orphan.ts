@@ -1,10 +1,10 @@
 /**
- * The server of an earlier run that is still alive. Two servers on one store both start happily and
- * ruin it, so the earlier one is ended before a new one starts.
+ * The server of an earlier run that is still alive. Two servers on one store would both start and
+ * damage it, so the earlier one is ended before a new one starts.
  *
  *  OP1 A process is ended only if pid, start time, boot and configuration path are all the recorded ones.
- *  OP2 Nobody starts a server here before this has returned; the caller holds the data directory's lock,
- *      so nobody else does either.
+ *  OP2 No server starts here before this function has returned: the caller holds the data directory's lock,
+ *      so no other process starts one either.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { MillraceError } from '../../../kernel/index.js';
@@ -12,7 +12,7 @@ import type { Log } from '../../../ports/index.js';
 import { writePrivateFile } from './private-file.js';
 import { commandOf, identifyProcess, isSameProcess, type ProcessIdentity } from './process-identity.js';
 
-/** A healthy server needs milliseconds to close its store; one that needs longer is ended the hard way. */
+/** A healthy server closes its store within milliseconds; after this time it is killed. */
 const GRACE_MS = 2000;
 const KILL_MS = 5000;
 const LOOK_EVERY_MS = 20;
@@ -24,7 +24,7 @@ export interface RunningServer extends ProcessIdentity {
   readonly port: number;
 }
 
-/** Records a server just started. Without /proc there is nothing to record. */
+/** Records a server that was just started. Without /proc it is not recorded. */
 export async function recordServer(path: string, server: Omit<RunningServer, 'startTicks' | 'bootId'>): Promise<void> {
   const identity = await identifyProcess(server.pid);
   if (identity !== undefined) await writePrivateFile(path, `${JSON.stringify({ ...server, ...identity })}\n`, false);

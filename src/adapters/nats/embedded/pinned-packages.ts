@@ -1,7 +1,7 @@
 /**
- * Debian's own packages of nats-server that are known byte for byte: of its stable releases, whose archive keeps one
- * version for years. Testing and unstable let go of a version when the next one comes, so nothing of them can be
- * pinned: there the suite's signature and the hash in its index stand alone.
+ * Debian packages of nats-server with a pinned hash: those of stable releases, whose archive keeps one version for
+ * years. Testing and unstable remove a version when the next one arrives, so their packages cannot be pinned: the
+ * suite's signature and the hash in its index are the only checks.
  *
  * From the archive's signed indexes (`apt-cache show nats-server`), 2026-11. A point release may bring another version;
  * it is refused here until its row is changed: version and hash together.

@@ -1,9 +1,9 @@
 /**
- * The official release that is fetched when the machine has no nats-server of its own: version and
+ * The official release that is fetched when the machine has no nats-server: version and
  * SHA-256 of each platform's archive, as the project's own container build recipes publish them
  * (nats-io/nats-docker, 2.15.x). A platform without a row is not fetched: a hash is never guessed.
  *
- * Whoever moves to another release changes the version and every hash together, from the SHA256SUMS file of
+ * For another release, change the version and every hash together, from the SHA256SUMS file of
  * that release.
  */
 export const PINNED_VERSION = '2.15.0';

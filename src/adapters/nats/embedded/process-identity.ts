@@ -1,8 +1,8 @@
 /**
- * Who a process id means. A number alone says nothing: it is given to another process as soon as its
- * owner is gone. Boot, start time and command together are not.
+ * The identity of a process: boot, start time and command together. The id alone is not enough, because the system
+ * gives it to another process after the first one has ended.
  *
- * Read from Linux's /proc; where there is none, no process is ever identified, and none is ended.
+ * Read from Linux's /proc. Without it, no process is identified, and none is ended.
  */
 import { readFile } from 'node:fs/promises';
 
@@ -14,7 +14,7 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks after boot at which the process started. */
   readonly startTicks: string;
-  /** Ticks of two boots mean different things. */
+  /** Ticks of two boots cannot be compared. */
   readonly bootId: string;
 }
 
@@ -22,7 +22,7 @@ export interface ProcessIdentity {
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-  // The name stands in brackets and may hold spaces and brackets itself.
+  // The name is in brackets and may contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields[STATE_FIELD - STATE_FIELD];
   const startTicks = fields[START_TIME_FIELD - STATE_FIELD];
@@ -35,7 +35,7 @@ export async function isSameProcess(identity: ProcessIdentity): Promise<boolean>
   return now !== undefined && now.startTicks === identity.startTicks && now.bootId === identity.bootId;
 }
 
-/** Program and arguments, empty when the process is gone. */
+/** Program and arguments; empty when the process has ended. */
 export async function commandOf(pid: number): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return text.split('\0').filter((part) => part !== '');

@@ -1,17 +1,17 @@
-/** Tells when a server just started can be used: it accepts our credentials, and JetStream answers. */
+/** Waits until a started server is usable: it accepts the credentials, and JetStream answers. */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from 'nats';
 import { describeError } from '../../../kernel/index.js';
 import type { Credentials } from './server-config.js';
 
 const LOOK_EVERY_MS = 5;
-/** How long one try takes. A server that is still reading its store does not accept connections at all. */
+/** The time limit of one try. A server that is still reading its store accepts no connections. */
 const TRY_TIMEOUT_MS = 2000;
 
 /**
  * Tries until it works.
- * @param hasEnded  asked before each try; there is no point in going on when the server is gone
- * @throws          an Error in words after `timeoutMs`, or when the server has ended
+ * @param hasEnded  called before each try; true ends the tries
+ * @throws          an Error with a readable text after `timeoutMs`, or when the server has ended
  */
 export async function waitUntilReady(
   url: string,

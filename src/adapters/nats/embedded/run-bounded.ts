@@ -1,21 +1,21 @@
 /**
- * Runs a program of the machine to its end, never longer than it was given and never keeping more of
- * its output than an error line needs.
+ * Runs a program of the machine to its end, within a time limit, and keeps only as much of its output as an
+ * error line needs.
  *
- *  RBO1 When the time is over the whole process group is killed: apt's download methods are children of
- *       its own and would otherwise go on.
- *  RBO2 Output is kept from its end, because that is where programs say why they failed.
+ *  RBO1 After the time limit the whole process group is killed: apt's download methods are its children
+ *       and would otherwise continue.
+ *  RBO2 The end of the output is kept, because it has the reason of a failure.
  */
 import { spawn } from 'node:child_process';
 
-/** Enough for the last words of apt or tar; what is longer loses its beginning. */
+/** Enough for the error messages of apt or tar; longer output loses its beginning. */
 const KEPT_OUTPUT_BYTES = 16 * 1024;
 
 export interface RunOptions {
   readonly timeoutMs: number;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** A descriptor of ours that the program gets as its number 3. */
+  /** A descriptor of this process that the program gets as its number 3. */
   readonly descriptor3?: number;
 }
 
@@ -26,7 +26,7 @@ export interface RunResult {
   readonly timedOut: boolean;
 }
 
-/** @throws an Error in words when the program cannot be started at all */
+/** @throws an Error with a readable text when the program cannot be started */
 export function runBounded(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
@@ -59,7 +59,7 @@ export function runBounded(program: string, args: readonly string[], options: Ru
   });
 }
 
-/** This is `runBounded` for callers that need it to succeed; the error is one line. */
+/** Like `runBounded`, but a failure is an error with one line. */
 export async function runOrThrow(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const result = await runBounded(program, args, options);
   if (result.timedOut) throw new Error(`${program} took longer than ${options.timeoutMs} ms`);
@@ -67,7 +67,7 @@ export async function runOrThrow(program: string, args: readonly string[], optio
   return result;
 }
 
-/** The line of the output that most probably says why. */
+/** The line of the output that most probably has the reason. */
 export function lastWords({ stdout, stderr, exitCode }: RunResult): string {
   const lines = (stderr.trim() === '' ? stdout : stderr).split('\n').filter((line) => line.trim() !== '');
   const telling = lines.find((line) => line.startsWith('E: ')) ?? lines.at(-1);

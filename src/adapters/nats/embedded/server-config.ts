@@ -11,12 +11,12 @@ import { knowsLogFileCount, knowsSyncAlways } from './server-version.js';
 
 /** 192 bits; guessing is hopeless even without a limit on tries. */
 const SECRET_BYTES = 24;
-/** One current and one earlier log file of this size tell what happened before a crash. */
+/** The size of a log file: one current and one earlier file show the events before a crash. */
 const LOG_FILE_BYTES = 8 * 1024 * 1024;
 const LOG_FILES_KEPT = 2;
-/** Nothing of ours is stored in memory streams; the server's default would be three quarters of the RAM. */
+/** This program has no memory streams; the server's default would be three quarters of the RAM. */
 const MEMORY_STORE_BYTES = 64 * 1024 * 1024;
-/** It is the interval of fsync: the most that a power failure may take. The server's own default is two minutes. */
+/** The interval of fsync: writes of at most this time are lost in a power failure. The server's default is two minutes. */
 const SYNC_INTERVAL = '1s';
 export const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
 

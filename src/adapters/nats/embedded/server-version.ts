@@ -1,27 +1,27 @@
 /**
- * What a nats-server binary says it is, and what each version can do. Only versions decide here; the
- * client's version never does.
+ * The version of a nats-server binary, and the abilities of each version. The version of the client never
+ * decides.
  */
 import { access, constants, stat } from 'node:fs/promises';
 import { runBounded } from './run-bounded.js';
 
-/** Streams and consumers are made in the way that came with it; Debian 12 has 2.9.10. */
+/** This program creates streams and consumers by the API of this version; Debian 12 has 2.9.10. */
 const OLDEST_VERSION = '2.9.0';
 
-/** Below it a server on the machine is used only when nothing newer can be had (Debian 13 ships this one). */
+/** An older server on the machine is used only if no newer one is available (Debian 13 ships this version). */
 export const PREFERRED_VERSION = '2.10.27';
 /** The first version with `sync_interval: always`. */
 const FIRST_WITH_SYNC_ALWAYS = '2.10.0';
-/** A binary that needs longer to print its version is not one we can run. */
+/** The longest time in which a usable binary prints its version. */
 const VERSION_TIMEOUT_MS = 5000;
 
 /**
  * Runs `<binary> --version`.
  * @returns `major.minor.patch`, with a pre-release suffix when there is one
- * @throws  an Error in words when the file is missing, does not run here, is something else or too old
+ * @throws  an Error with a readable text when the file is missing, does not run here, is another program or too old
  */
 export async function readServerVersion(binary: string): Promise<string> {
-  // A name without a slash is looked for on the PATH by whoever runs it.
+  // The system looks for a name without a slash on the PATH.
   if (binary.includes('/')) await mustBeProgram(binary);
   const { stdout, stderr, timedOut } = await runBounded(binary, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
   if (timedOut) throw new Error(`${binary} did not print its version within ${VERSION_TIMEOUT_MS} ms`);

@@ -1,7 +1,7 @@
 /**
- * Remembers which version wrote a store, and says so when an older one is about to open it. Servers read
- * what older ones wrote; the other way round is not promised. Should streams be missing afterwards, the
- * check of the streams at start stops the process: nothing is created in their place.
+ * Records the version that wrote a store, and warns when an older one is about to open it. Servers read
+ * stores of older versions; the reverse is not promised. If streams are missing afterwards, the
+ * check of the streams at start stops the process: no stream is created in their place.
  */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '../../../ports/index.js';

@@ -7,7 +7,7 @@
  *
  *  TD1 A version's folder appears whole or not at all: it is filled under another name and renamed, so
  *      that two processes may fetch at the same time.
- *  TD2 What is left of a fetch that was killed is removed by a later one.
+ *  TD2 A later fetch removes the files of a killed one.
  */
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { compareVersions, readServerVersion } from './server-version.js';
 
 const FOLDER = /^nats-server-(\d+\.\d+\.\d+.*)$/;
 const INCOMING = '.incoming-';
-/** No step of a fetch is allowed to take nearly as long, so an older folder has no owner. */
+/** Longer than the time limits of all steps of a fetch, so an older folder has no owner. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 
 export interface ServerRecord {
@@ -50,7 +50,7 @@ export async function writeRecord(toolsDir: string, record: ServerRecord): Promi
   await rename(incoming, recordPath(toolsDir));
 }
 
-/** Lends a private folder inside `toolsDir`, on the same file system as what will be renamed out of it. */
+/** Lends a private folder inside `toolsDir`, from where files can be renamed on the same file system. */
 export async function withIncoming<T>(toolsDir: string, use: (dir: string) => Promise<T>): Promise<T> {
   await mkdir(toolsDir, { recursive: true });
   await removeAbandoned(toolsDir);
@@ -65,7 +65,7 @@ export async function withIncoming<T>(toolsDir: string, use: (dir: string) => Pr
 /**
  * Puts a binary in its version's place.
  * @param incoming  the folder lent by `withIncoming`
- * @returns         the path to run; another process's equal work is as good as ours
+ * @returns         the path to run, which another process may have filled with the same binary
  */
 export async function installServer(
   toolsDir: string,
@@ -80,7 +80,7 @@ export async function installServer(
   await chmod(join(filled, 'nats-server'), 0o755);
   const installed = join(folder, 'nats-server');
   if (!(await renamed(filled, folder)) && !(await runs(installed))) {
-    // Not another process's equal work but an unusable folder of that name; ours was just seen running.
+    // The existing folder of that name is unusable; the new binary was just run.
     await rename(folder, join(incoming, 'replaced')).catch(() => undefined);
     await renamed(filled, folder);
   }

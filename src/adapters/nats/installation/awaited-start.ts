@@ -1,31 +1,34 @@
 /**
- * The start of a process on a NATS that others run. What is not there yet (servers, their quorum, the layout that
- * `millrace cluster init` makes) may come, whenever and in whatever order: the start is tried until it succeeds. What
- * cannot come by waiting, a setting or a damaged journal, ends it at once.
+ * The start of a process on an external NATS. Servers, their quorum and the layout of `millrace cluster init` may appear
+ * later and in any order: the start is repeated until it succeeds. A fault that waiting cannot repair, such as an invalid
+ * setting or a damaged journal, ends the start immediately.
  *
- *  AWS1 only JOURNAL_UNAVAILABLE is waited for
- *  AWS2 while it waits, a line a second says what for
+ *  AWS1 the start is repeated only after JOURNAL_UNAVAILABLE
+ *  AWS2 while the start waits, a line each second has the reason
  */
 import { describeError, isMillraceError, MillraceError } from '../../../kernel/index.js';
 import type { Check, Log, Timers } from '../../../ports/index.js';
 
-/** Between two tries: a NATS that came back is found within a second. */
+/** Between two tries: a returned NATS is found within a second. */
 const TRY_EVERY_MS = 250;
 const TELL_EVERY_MS = 1_000;
 
 export class AwaitedStart {
   #reason: string | undefined;
 
+  #stopping: AbortSignal | undefined;
+
   constructor(private readonly ports: { readonly log: Log; readonly timers: Timers }) {}
 
-  /** What `/readyz` says until the start is done. */
+  /** The checks of `/readyz` until the start has succeeded. */
   checks(): Record<string, Check> {
     return { start: { ok: false, detail: this.#reason ?? 'starting' } };
   }
 
-  /** @throws SHUTTING_DOWN when `stopping` was first, and what `start` throws that no wait mends */
+  /** @throws SHUTTING_DOWN when `stopping` was first, and errors of `start` that waiting cannot repair */
   async begin<T>(start: () => Promise<T>, stopping: AbortSignal): Promise<T> {
     const { log, timers } = this.ports;
+    this.#stopping = stopping;
     const teller = timers.every(TELL_EVERY_MS, () => {
       if (this.#reason !== undefined) log.info('process.waiting', { for: this.#reason });
     });
@@ -35,13 +38,24 @@ export class AwaitedStart {
           return await start();
         } catch (error) {
           if (!isMillraceError(error, 'JOURNAL_UNAVAILABLE')) throw error;
-          this.#reason = describeError(error);
+          await this.untilNextTry(error);
         }
-        await timers.pause(TRY_EVERY_MS, stopping);
-        if (stopping.aborted) throw new MillraceError('SHUTTING_DOWN', 'it was asked to stop before it had started');
       }
     } finally {
       teller.cancel();
     }
+  }
+
+  /** The start waits no longer. */
+  goesOn(): void {
+    this.#reason = undefined;
+  }
+
+  /** Between two tries of the start, or of a part that is repeated separately. @throws SHUTTING_DOWN when `stopping` was first */
+  async untilNextTry(why: MillraceError): Promise<void> {
+    this.#reason = describeError(why);
+    await this.ports.timers.pause(TRY_EVERY_MS, this.#stopping);
+    if (this.#stopping?.aborted === true)
+      throw new MillraceError('SHUTTING_DOWN', 'it was asked to stop before it had started');
   }
 }

@@ -1,4 +1,4 @@
-/** A server of this process's own, over a data directory that it has to itself, with the layout that belongs to it. */
+/** The embedded server of this process, in a data directory that it has locked, with its layout. */
 import { join } from 'node:path';
 import type { Config } from '../../../config/index.js';
 import { MillraceError } from '../../../kernel/index.js';
@@ -13,17 +13,17 @@ import { NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
 import { type PreparedServer, prepareServer } from './prepared-server.js';
 import { verifiedLayout } from './verified-layout.js';
 
-/** Written when the first start has made everything: from then on what is missing was lost. */
+/** Written after the first start has created all streams: a stream that is missing later was lost. */
 export const LAYOUT_MARK = 'layout.json';
 
-/** What whoever starts it has to do with its start. */
+/** Hooks of the caller in the start of the server. */
 export interface EmbeddedStart extends Pick<EmbeddedServerOptions, 'unneeded' | 'onLaunch'> {
   readonly prepared?: Promise<PreparedServer>;
-  /** Called when the streams of a first start have been asked for. */
+  /** Called when the streams of a first start have been requested. */
   readonly onAsked?: () => void;
 }
 
-/** Its streams are made by the first start; from then on what is missing was lost. @throws MillraceError */
+/** The first start creates the streams; a stream that is missing later was lost. @throws MillraceError */
 export async function openEmbedded(
   config: Config,
   log: Log,
@@ -69,7 +69,7 @@ export async function openEmbedded(
       },
     };
   } catch (error) {
-    // Left open they look for the server for ever.
+    // Open connections would try to reconnect forever.
     await connections?.close();
     await server.stop();
     lock.release();
@@ -92,7 +92,7 @@ async function embeddedLayout(
       kvShards,
       queueShards,
       replicas: 1,
-      // It syncs as MILLRACE_FSYNC says.
+      // MILLRACE_FSYNC decides whether it syncs.
       allowUnsynced: true,
       isOwnServer: true,
       ...(onAsked && { onAsked }),

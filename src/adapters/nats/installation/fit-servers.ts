@@ -1,9 +1,10 @@
 /**
- * Whether the servers of a running NATS keep what replicas promise: sync and version, asked at the start and after every
- * reconnect, since a server that comes back may have other settings.
+ * Checks whether the servers of an external NATS are fit for replicas: they sync, and have a sufficient version. The check
+ * runs at the start and after every reconnect, because a restarted server may have other settings.
  *
- *  FIT1 a start on servers that are unfit is refused
- *  FIT2 a server that became unfit later is an alarm, and the process not ready; it serves on: others hold its writes
+ *  FIT1 a start on unfit servers is refused
+ *  FIT2 a server that becomes unfit later raises an alarm, and the process is not ready; it still serves, because other
+ *       servers hold its writes
  */
 import { describeError, isMillraceError, MillraceError } from '../../../kernel/index.js';
 import type { Check, Log, Subscription } from '../../../ports/index.js';
@@ -18,7 +19,7 @@ interface FitQuestion {
 export class FitServers {
   readonly #reconnects: Subscription[];
   #unfit: string | undefined;
-  /** Reconnects come in bundles, one of each connection. */
+  /** A reconnect is reported once for each connection. */
   #asking: Promise<void> | undefined;
 
   private constructor(
@@ -30,7 +31,7 @@ export class FitServers {
     this.#reconnects = links.map((link) => link.onReconnect(() => this.#askAgain()));
   }
 
-  /** @throws BAD_CONFIG (FIT1); JOURNAL_UNAVAILABLE when nobody answers who will once it is there */
+  /** @throws BAD_CONFIG (FIT1); JOURNAL_UNAVAILABLE while servers that must answer are not running */
   static async begin(connections: NatsConnections, question: FitQuestion, log: Log): Promise<FitServers> {
     const servers = new FitServers(connections, question, log);
     try {
@@ -56,7 +57,7 @@ export class FitServers {
         this.#unfit = undefined;
       })
       .catch((error: unknown) => {
-        // Without an answer there is another reconnect to come.
+        // Without an answer another reconnect follows.
         if (!isMillraceError(error, 'BAD_CONFIG')) return;
         this.#unfit = describeError(error);
         this.log.error('nats.servers_unfit', { why: this.#unfit });

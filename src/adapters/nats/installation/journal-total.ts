@@ -1,9 +1,9 @@
-/** How much all journals with an owner may hold together, history included. */
+/** The limit of the bytes of all journals together, history included. */
 
 import { statfs } from 'node:fs/promises';
 import { CLUSTER_JOURNAL_BYTES, type Config, JOURNAL_SHARE } from '../../../config/index.js';
 import type { ShardName } from '../../../kernel/index.js';
-import { CONTROL_SHARD } from '../../../messages/index.js';
+import { CONTROL_SHARD } from '../../../protocol/index.js';
 import { type DeclaredCounts, shardNames } from '../streams.js';
 
 export interface JournalTotal {
@@ -11,7 +11,7 @@ export interface JournalTotal {
   readonly shards: readonly ShardName[];
 }
 
-/** @param nats `isExclusive`: its disk is that of the data directory, and nobody else's */
+/** @param nats `isExclusive`: its disk is that of the data directory, and no other installation uses it */
 export async function journalTotalOf(
   { storage }: Pick<Config, 'storage'>,
   { layout, isExclusive }: { readonly layout: DeclaredCounts; readonly isExclusive: boolean },

@@ -1,25 +1,36 @@
 /**
- * The opening of a process's NATS. A server of its own starts, and its layout is made or checked, while the rest of the
- * program is still being loaded: both take as long, and one of them mostly waits. A NATS that others run is opened when
- * it is asked for, as often as it is asked for: it may come later.
+ * The opening of a process's NATS. An embedded server starts, and its layout is created or checked, while the rest of the
+ * program is being loaded: both take the same time, and the start of the server is mostly waiting. An external NATS is
+ * opened at each request, because it may start later than this process.
  *
- *  NOP1 what was begun, and is not taken by whoever asked for it, is ended by `giveUp`
- *  NOP2 nothing is begun over a directory whose restore did not come to its end
+ *  NOP1 `giveUp` ends an opening that its caller has not taken
+ *  NOP2 no server starts in a directory with an unfinished restore
  */
 import { once } from 'node:events';
 import type { Config } from '../../../config/index.js';
-import type { Log } from '../../../ports/index.js';
+import type { Log, Subscription } from '../../../ports/index.js';
+import type { NatsConnections } from '../connection.js';
 import { markFile, refuseUnfinishedRestore } from '../restore-mark.js';
+import type { AwaitedStart } from './awaited-start.js';
 import type { EmbeddedStart } from './embedded-nats.js';
+import type { ReachedNats } from './open-nats.js';
 import type { OpenedNats } from './opened-nats.js';
 import { prepareServer } from './prepared-server.js';
 
+/** The heartbeats that a live process has sent before its silence counts. */
+const HEARD_HEARTBEATS = 2;
+
+interface HeardOthers {
+  /** Limits the part of the silence before now that counts. */
+  countSilenceFor(ms: number): void;
+}
+
 export class NatsOpening {
-  /** Resolves with why, should NATS be given up. */
+  /** Resolves with the reason if NATS is given up. */
   readonly failed: Promise<string>;
-  /** Resolves when the server of our own runs, or never will: until it can be connected to, it does without this loop. */
+  /** Resolves when the embedded server runs, or has failed; until it accepts connections it does not need this event loop. */
   readonly launched: Promise<unknown>;
-  /** Resolves when nothing is left of the opening but what the server does by itself, or nothing at all. */
+  /** Resolves when the rest of the opening is work of the server, or when the opening has ended. */
   readonly asked: Promise<unknown>;
   readonly #givingUp = new AbortController();
   readonly #unneeded = new AbortController();
@@ -36,11 +47,37 @@ export class NatsOpening {
     this.asked = steps.asked;
   }
 
-  /** @returns what the caller closes. @throws MillraceError with one clear line for whoever started the process */
-  take(): Promise<OpenedNats> {
+  /** @returns the connections, which the caller closes. @throws MillraceError with one line for the operator */
+  take(reached?: ReachedNats): Promise<OpenedNats> {
     const begun = this.#begun;
     this.#begun = undefined;
-    return begun ?? this.#open();
+    return begun ?? this.#open({}, reached);
+  }
+
+  /**
+   * As `take`. This process receives heartbeats of others while NATS elects its leaders, so that it need not wait for ended
+   * processes afterwards. A server without its cluster passed no heartbeats on: the silence before that counts, except
+   * for the time of two heartbeats.
+   * @param listen  called when it is connected, once for each connection
+   */
+  async takeListening(
+    awaited: Pick<AwaitedStart, 'untilNextTry' | 'goesOn'>,
+    listen: (connections: NatsConnections) => HeardOthers,
+  ): Promise<OpenedNats> {
+    let others: HeardOthers | undefined;
+    let reconnects: Subscription | undefined;
+    const onConnected = (connections: NatsConnections) => {
+      const heard = listen(connections);
+      others = heard;
+      reconnects = connections.control.onReconnect(() => heard.countSilenceFor(0));
+    };
+    const opened = await this.take({ onConnected, untilNextTry: (why) => awaited.untilNextTry(why) });
+    awaited.goesOn();
+    if (others === undefined) onConnected(opened.connections);
+    reconnects?.stop();
+    const { takeoverSilenceMs, sessionHeartbeatMs } = this.config.ownership;
+    others?.countSilenceFor(Math.max(0, takeoverSilenceMs - HEARD_HEARTBEATS * sessionHeartbeatMs));
+    return opened;
   }
 
   /** NOP1. */
@@ -53,11 +90,11 @@ export class NatsOpening {
 
   #begin(): { readonly launched: Promise<unknown>; readonly asked: Promise<unknown> } {
     const { dataDir } = this.config.storage;
-    // NOP2. Who opens it refuses it, too.
+    // NOP2. Opening the server checks the same.
     const prepared = refuseUnfinishedRestore(markFile(dataDir), dataDir).then(() =>
       prepareServer(this.config, this.log),
     );
-    // It may fail before anybody waits for it.
+    // It may fail before a caller waits for it.
     prepared.catch(() => undefined);
     let onLaunch!: () => void;
     let onAsked!: () => void;
@@ -69,15 +106,15 @@ export class NatsOpening {
     });
     const begun = this.#open({ prepared, onLaunch, onAsked });
     this.#begun = begun;
-    // Whoever takes it hears why it failed; the lock is released by then, or was never there.
+    // The caller of `take` gets the failure; by then the lock is released, or was never acquired.
     const ended = begun.catch(() => prepared.then(({ lock }) => lock.release())).catch(() => undefined);
     return { launched: Promise.race([launched, ended]), asked: Promise.race([asked, ended]) };
   }
 
-  async #open(start: EmbeddedStart = {}): Promise<OpenedNats> {
+  async #open(start: EmbeddedStart, reached?: ReachedNats): Promise<OpenedNats> {
     const onGiveUp = (why: string) => this.#givingUp.abort(why);
-    // The client of NATS is loaded while the programs that a server needs are asked.
+    // The NATS client is loaded while the programs that a server needs are checked.
     const { openNats } = await import('./open-nats.js');
-    return openNats(this.config, this.log, onGiveUp, { start: { ...start, unneeded: this.#unneeded.signal } });
+    return openNats(this.config, this.log, onGiveUp, { start: { ...start, unneeded: this.#unneeded.signal }, reached });
   }
 }

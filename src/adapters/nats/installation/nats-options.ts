@@ -1,9 +1,9 @@
-/** How the settings say that a NATS is reached, in the shape that connections take. */
+/** The settings of the connection to NATS, in the form that connections take. */
 import type { Config } from '../../../config/index.js';
 import type { NatsOptions } from '../connection.js';
 import type { NatsUser } from '../subjects.js';
 
-/** @param as whom the connections are signed in: what the roles of the process make it, or the operator */
+/** @param as the NATS user of the connections: that of the process's roles, or the operator */
 export function natsOptionsOf(config: Config, as: NatsUser = userOf(config.process.roles)): NatsOptions {
   const { nats } = config;
   const tls = { caFile: nats.natsTlsCa, certFile: nats.natsTlsCert, keyFile: nats.natsTlsKey };

@@ -1,10 +1,11 @@
 /**
  * The users of the nats-servers, as files of a directory: `<user>.nk` has the seed that a process of that role signs in
- * with, and `accounts.conf` tells the servers which public keys they belong to and what each may do.
+ * with, and `accounts.conf` has the public keys of the users and their rights, for the servers.
  *
- *  NU1 a seed that is there is never written again; one that is missing is made
- *  NU2 every seed of a user counts, `<user>.<anything>.nk` too: during a rotation the former one does until it is removed
- *  NU3 nothing in accounts.conf is secret
+ *  NU1 an existing seed is never written again; a missing one is created
+ *  NU2 every seed file of a user is valid, also `<user>.<anything>.nk`: during a rotation the former seed is valid until
+ *      its file is removed
+ *  NU3 accounts.conf contains no secret
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ import { type Rights, rightsOf } from '../rights.js';
 import type { DeclaredCounts } from '../streams.js';
 import { NATS_USERS, type Names, type NatsUser } from '../subjects.js';
 
-/** Servers may run as somebody else. */
+/** Servers may run as another user. */
 const PUBLIC_FILE = 0o644;
 
 /** @returns the path of the configuration. @throws BAD_CONFIG when a seed cannot be read */

@@ -1,6 +1,6 @@
 /**
- * The NATS that this process stands on: its own embedded server, or a running one. What comes out is
- * connected and its layout verified; what is missing or altered there ends the start, and is never made anew.
+ * Opens the NATS of this process: an embedded server, or an external one. The result is connected and has a verified
+ * layout. A missing or altered part of the layout ends the start; it is never created again.
  */
 import { join } from 'node:path';
 import type { Config } from '../../../config/index.js';
@@ -20,16 +20,25 @@ import { verifiedLayout } from './verified-layout.js';
 export interface OpenOptions {
   readonly isRestoring?: boolean;
   readonly as?: NatsUser;
-  /** Of a server of our own. */
+  /** For an embedded server. */
   readonly start?: EmbeddedStart;
+  readonly reached?: ReachedNats | undefined;
 }
 
-/** @throws MillraceError with one clear line for whoever started the process */
+/** The work of a process while an external NATS is reachable and not usable yet. */
+export interface ReachedNats {
+  /** Called once it is connected. */
+  onConnected(connections: NatsConnections): void;
+  /** Resolves at the next try. @throws when there is none */
+  untilNextTry(why: MillraceError): Promise<void>;
+}
+
+/** @throws MillraceError with one line for the operator */
 export async function openNats(
   config: Config,
   log: Log,
   onGiveUp: (why: string) => void,
-  { isRestoring = false, as, start }: OpenOptions = {},
+  { isRestoring = false, as, start, reached }: OpenOptions = {},
 ): Promise<OpenedNats> {
   const { dataDir } = config.storage;
   if (config.isEmbedded) {
@@ -37,15 +46,22 @@ export async function openNats(
     if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);
     return openEmbedded(config, log, onGiveUp, start);
   }
-  return openRunning(config, log, isRestoring, as);
+  return openRunning(config, log, { isRestoring, as, reached });
 }
 
-async function openRunning(config: Config, log: Log, isRestoring: boolean, as?: NatsUser): Promise<OpenedNats> {
+type RunningOptions = Pick<OpenOptions, 'isRestoring' | 'reached'> & { readonly as: NatsUser | undefined };
+
+async function openRunning(
+  config: Config,
+  log: Log,
+  { isRestoring, as, reached }: RunningOptions,
+): Promise<OpenedNats> {
   const options = natsOptionsOf(config, as);
   const connections = await connect(options);
   try {
     const { natsPrefix: prefix } = config.nats;
-    const layout = await verifiedLayout(connections, prefix);
+    reached?.onConnected(connections);
+    const layout = await onceAnswered(connections, reached, () => verifiedLayout(connections, prefix));
     const { allowUnsynced } = config.storage;
     const servers = await FitServers.begin(connections, { replicas: layout.replicas, allowUnsynced }, log);
     if (!isRestoring) await refuseUnfinishedRestore(markRecord(connections, prefix), 'this NATS');
@@ -68,12 +84,30 @@ async function openRunning(config: Config, log: Log, isRestoring: boolean, as?: 
   }
 }
 
+/** Repeats a request over the same connections until there is an answer, because heartbeats count from their opening. */
+async function onceAnswered<T>(
+  { control }: NatsConnections,
+  reached: ReachedNats | undefined,
+  ask: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (reached === undefined || !control.isConnected() || !isMillraceError(error, 'JOURNAL_UNAVAILABLE'))
+        throw error;
+      await reached.untilNextTry(error);
+    }
+  }
+}
+
 type Reached = Pick<OpenedNats, 'connections' | 'layout' | 'close'>;
 
 /**
- * It opens the NATS of the process that runs here, of the cluster, or an embedded server for as long as a command takes.
- * @param needsOwner  refuse, in one line, where no process could answer a command
- * @throws SHARD_UNAVAILABLE, and what opening a NATS throws
+ * Opens a NATS for a command: that of the process that runs here, that of the cluster, or an embedded server until the
+ * command ends.
+ * @param needsOwner  refuses, in one line, an installation without a process that can answer
+ * @throws SHARD_UNAVAILABLE, and the errors of opening a NATS
  */
 export async function openForCommand(config: Config, log: Log, needsOwner: boolean): Promise<Reached> {
   if (!config.isEmbedded) return openNats(config, log, () => undefined, { as: 'operator' });
@@ -86,7 +120,7 @@ export async function openForCommand(config: Config, log: Log, needsOwner: boole
   return openNats(config, log, () => undefined);
 }
 
-/** What `client.json` says of an embedded server. */
+/** The fields of `client.json` of an embedded server. */
 type ClientFact = 'url' | 'user' | 'password' | 'sysUser' | 'sysPassword';
 
 /** The server of the process that holds the data directory, if one answers. */
@@ -110,7 +144,7 @@ async function runningServer(config: Config): Promise<Reached | undefined> {
   }
 }
 
-/** A file that a power failure cut off belongs to no server that runs. */
+/** A file that a power failure truncated belongs to no running server. */
 function clientFacts(text: string): Readonly<Record<ClientFact, string>> | undefined {
   try {
     return JSON.parse(text);

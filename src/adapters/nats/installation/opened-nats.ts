@@ -14,12 +14,12 @@ export interface OpenedNats {
   readonly serverVersion: string;
   /** True when the operating system's lock makes this the only process that can own anything. */
   readonly isExclusive: boolean;
-  /** Whether it can be used, and if not, why. */
+  /** Whether it is usable, and the reason if not. */
   check(): Check;
   close(): Promise<void>;
 }
 
-/** With what an alarm on its connections is written for. */
+/** Adds metrics about the connections, which alarms use. */
 export function watchedNats(nats: OpenedNats, metrics: Metrics): OpenedNats {
   const { appends, reads, control } = nats.connections;
   for (const [role, link] of Object.entries({ appends, reads, control })) {

@@ -1,4 +1,4 @@
-/** What a server of our own cannot start without. */
+/** The requirements of an embedded server: the lock of its directory, a binary, and its binding. */
 import { resolve } from 'node:path';
 import type { Config } from '../../../config/index.js';
 import type { Log } from '../../../ports/index.js';
@@ -15,7 +15,7 @@ import {
 const TOOLS_DIR = resolve('.tools');
 
 export interface PreparedServer {
-  /** Whoever asked for it releases it. */
+  /** The caller releases it. */
   readonly lock: DataLock;
   readonly found: FoundServer;
   readonly binding: Binding;
@@ -25,7 +25,7 @@ export interface PreparedServer {
 export async function prepareServer({ storage, nats }: Config, log: Log): Promise<PreparedServer> {
   const locking = lockDataDir(storage.dataDir);
   try {
-    // Programs that answer in milliseconds, each: asked together.
+    // Each of these programs takes milliseconds; they run in parallel.
     const [lock, found, binding] = await Promise.all([
       locking,
       findNatsServer({ log, toolsDir: TOOLS_DIR, path: nats.natsServer }),

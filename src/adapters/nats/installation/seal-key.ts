@@ -1,4 +1,4 @@
-/** The key that seals secrets: all processes of an installation share one, whichever machine they run on. */
+/** The key that seals secrets: all processes of an installation share it, on all machines. */
 
 import type { Config } from '../../../config/index.js';
 import { MillraceError, type Random } from '../../../kernel/index.js';
@@ -7,10 +7,10 @@ import { openKeyFile, readFileIfThere } from '../../node/index.js';
 import { agreeOnSealKey } from '../layout-seal-key.js';
 import type { OpenedNats } from './opened-nats.js';
 
-/** Made by the first process of all, and from then on never made anew. @throws BAD_CONFIG when this machine has another */
+/** Only the first process of the installation creates the key. @throws BAD_CONFIG when this machine has another key */
 export async function sealingOf(config: Config, nats: OpenedNats, random: Random): Promise<Sealing> {
   const { sealKeyFile } = config.storage;
-  // One process, and the key lies beside its data.
+  // There is one process, and the key is in its data directory.
   if (config.isEmbedded) return openKeyFile(sealKeyFile, random);
   const { sealKeyId } = nats.layout;
   const share = `copy the file from a machine that runs this installation, or set MILLRACE_SEAL_KEY_FILE`;

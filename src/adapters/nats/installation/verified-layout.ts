@@ -1,4 +1,4 @@
-/** The layout of an installation that was prepared: what is missing or altered there is never made anew. */
+/** The layout of a prepared installation. A missing or altered part is never created again. */
 import { MillraceError } from '../../../kernel/index.js';
 import { WHAT_TO_DO } from '../../../ports/index.js';
 import type { NatsConnections } from '../connection.js';

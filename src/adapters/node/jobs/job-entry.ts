@@ -1,13 +1,13 @@
-/** Where a process of one job begins: what it is asked comes over the channel to the process that started it. */
+/** The entry of a job's process: its task comes over the channel from the process that started it. */
 import { once } from 'node:events';
 import { MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
-import { lowerPriorityOfAll, plainFailure, sentLog } from '../beside.js';
+import { lowerPriorityOfAll, plainFailure, sentLog } from '../worker-support.js';
 import type { JobMessage, JobOutcome } from './job-process.js';
 
 /**
- * From its beginning to its outcome; whoever started the process ends it then.
- * @param name as in `the compactor`. @throws DEFECT where nobody started it for a job
+ * Runs the job to its outcome; the starting process then ends this one.
+ * @param name  as in `the compactor`. @throws DEFECT when it was not started for a job
  */
 export async function doJob<Task, Result>(
   name: string,
@@ -15,7 +15,7 @@ export async function doJob<Task, Result>(
   work: (task: Task, log: Log) => Promise<Result>,
 ): Promise<void> {
   if (process.send === undefined) throw new MillraceError('DEFECT', `${name} has to be started for a job`);
-  // JP3: whoever would take the outcome has gone.
+  // The receiver of the outcome has ended (JP3).
   process.once('disconnect', () => process.exit());
   const send = (message: JobMessage<Result>) => void process.send?.(message);
   const log = sentLog(send);

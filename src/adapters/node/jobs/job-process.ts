@@ -1,17 +1,18 @@
 /**
- * One job in a process of its own, which ends with it: its heap and what its allocator kept go back whole.
+ * Runs one job in a separate process that ends with it, so that its heap and its allocator's memory are returned
+ * completely.
  *
- *  JP1 a process that dies, runs out of memory or takes too long fails its job and nothing else
- *  JP2 the process is gone before the job is answered
- *  JP3 it ends with the process that started it, however that one ends
+ *  JP1 a process that dies, runs out of memory or takes too long fails only its job
+ *  JP2 the process has ended before the job is answered
+ *  JP3 it ends with the process that started it, in any kind of end
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../../kernel/index.js';
 import type { Log, LogFields } from '../../../ports/index.js';
-import type { LogMessage, PlainFailure } from '../beside.js';
+import type { LogMessage, PlainFailure } from '../worker-support.js';
 
-/** What comes back from the process: an outcome is the last of it. */
+/** A message from the process; an outcome is the last one. */
 export type JobMessage<Result> = JobOutcome<Result> | LogMessage;
 
 export type JobOutcome<Result> =
@@ -29,24 +30,24 @@ export interface ProcessJob {
   readonly timeLimitMs: number;
   /** Ends the job, with SHUTTING_DOWN. */
   readonly signal: AbortSignal;
-  /** The beginning of what is said of a job without an outcome: `nothing was kept`. */
+  /** The beginning of the error of a job without an outcome: `nothing was kept`. */
   readonly lost: string;
-  /** The details of errors that are made here. */
+  /** The details of errors made here. */
   readonly details: LogFields;
 }
 
-/** New objects die young here; a larger nursery only costs memory. */
+/** New objects are short-lived here; a larger nursery only costs memory. */
 const SEMI_SPACE_MB = 4;
-/** Of what the runtime says when it gives up, the reason stands above two screens of addresses. */
+/** The reason of the runtime's failure comes before two screens of addresses, so only the beginning is kept. */
 const KEPT_OUTPUT_BYTES = 16 * 1024;
 
-/** @throws MillraceError: what the process met, TIMED_OUT when nothing came of it, or SHUTTING_DOWN */
+/** @throws MillraceError: the error in the process, TIMED_OUT when it had no outcome in time, or SHUTTING_DOWN */
 export async function runInProcess<Result>(job: ProcessJob): Promise<Result> {
   if (job.signal.aborted) throw shuttingDown(job);
   const child = fork(fileURLToPath(job.entry), [], {
     execArgv: flagsOf(job),
     serialization: 'advanced',
-    // Out of the terminal's reach: Ctrl-C is for the main process, which ends this one in order.
+    // Detached from the terminal: Ctrl-C is for the main process, which ends this one in order.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -59,7 +60,7 @@ export async function runInProcess<Result>(job: ProcessJob): Promise<Result> {
   }
 }
 
-/** Those of this process, with a heap of its own; a debugger's port is taken. */
+/** The flags of this process, with a separate heap limit; a debugger's port is in use already. */
 function flagsOf({ maxHeapMb }: ProcessJob): string[] {
   const inherited = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
   return [...inherited, `--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${SEMI_SPACE_MB}`];
@@ -87,12 +88,12 @@ function outcomeOf<Result>(child: ChildProcess, ended: Promise<string>, job: Pro
       // Without effect after a message.
       fail(how);
     });
-    // Of one that could not be started, or has ended, its end says more.
+    // When the process could not start or has ended, its end gives the reason.
     child.send(task as object, () => undefined);
   });
 }
 
-/** Settles when the process is gone, with how. */
+/** Settles with a description when the process has ended. */
 function endOf(child: ChildProcess): Promise<string> {
   let output = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -100,7 +101,7 @@ function endOf(child: ChildProcess): Promise<string> {
   });
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`its process could not be started: ${error.message}`));
-    // What it said last may come after its end.
+    // Its last output may come after its end.
     child.once('close', (code, signal) => {
       const how = `its process ended with ${signal ?? `code ${code}`}`;
       const reason = /^FATAL ERROR: .*$|^\w*Error: .*$/m.exec(output)?.[0];

@@ -1,8 +1,8 @@
-/** Processes that do a job each (job-process.ts), as many at once as are asked for. */
+/** Runs jobs in processes (job-process.ts), any number in parallel. */
 import type { Log, LogFields } from '../../../ports/index.js';
 import { runInProcess } from './job-process.js';
 
-/** What it is started with: its job, and whatever its entry needs to reach the installation that it works for. */
+/** The start data: the job, and the facts that its entry needs to reach the installation. */
 export interface JobTask<Installation, Job> {
   readonly job: Job;
   readonly installation: Installation;
@@ -14,9 +14,9 @@ export interface JobProcessesOptions<Installation, Job> {
   /** Cloned into the process: plain data. */
   readonly installation: Installation;
   readonly log: Log;
-  /** The beginning of what is said of a job without an outcome: `nothing was kept`. */
+  /** The beginning of the error of a job without an outcome: `nothing was kept`. */
   readonly lost: string;
-  /** The details of errors that are made here. */
+  /** The details of errors made here. */
   readonly detailsOf: (job: Job) => LogFields;
   /** Heap of a process; the largest partition has to fit about twice. */
   readonly maxHeapMb?: number | undefined;
@@ -24,7 +24,7 @@ export interface JobProcessesOptions<Installation, Job> {
   readonly timeLimitMs?: number | undefined;
 }
 
-/** Twice what a million short keys take folded, with room for the garbage of a step. */
+/** Twice the memory of a million short keys, with room for a step's garbage. */
 const DEFAULT_MAX_HEAP_MB = 1024;
 const DEFAULT_TIME_LIMIT_MS = 15 * 60_000;
 
@@ -34,7 +34,7 @@ export class JobProcesses<Installation, Job, Result> {
 
   constructor(private readonly options: JobProcessesOptions<Installation, Job>) {}
 
-  /** @throws MillraceError: what the process met, TIMED_OUT when nothing came of it, or SHUTTING_DOWN */
+  /** @throws MillraceError: the error in the process, TIMED_OUT when it had no outcome in time, or SHUTTING_DOWN */
   async run(job: Job): Promise<Result> {
     const { entry, installation, log, lost, detailsOf, maxHeapMb, timeLimitMs } = this.options;
     const result = runInProcess<Result>({
@@ -55,7 +55,7 @@ export class JobProcesses<Installation, Job, Result> {
     }
   }
 
-  /** Ends what is running: it fails with SHUTTING_DOWN, as every later job does. */
+  /** Ends running jobs, which fail with SHUTTING_DOWN like every later one. */
   async close(): Promise<void> {
     this.#ended.abort();
     await Promise.allSettled(this.#running);

@@ -1,6 +1,6 @@
 /**
- * The compactor in a process of its own: one for each job, and one job at a time, so that there is only ever one such
- * process. What one that dies had written is not named by any manifest.
+ * The compactor in separate processes, one job at a time. Objects written by a process that dies are named by no
+ * manifest.
  */
 import type { CompactionJob, CompactionResult, Compactor } from '../../../ports/index.js';
 import { JobProcesses, type JobProcessesOptions } from './job-processes.js';
@@ -12,7 +12,7 @@ export type ProcessCompactorOptions<Installation> = Omit<
 
 export class ProcessCompactor<Installation> implements Compactor {
   readonly #processes: JobProcesses<Installation, CompactionJob, CompactionResult>;
-  /** Settles when the job before has ended, well or not. */
+  /** Settles when the job before has ended. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ProcessCompactorOptions<Installation>) {
@@ -29,7 +29,7 @@ export class ProcessCompactor<Installation> implements Compactor {
     return result;
   }
 
-  /** Ends the process that is running; its job and those that wait fail with SHUTTING_DOWN. */
+  /** Ends the running process; its job and waiting ones fail with SHUTTING_DOWN. */
   async close(): Promise<void> {
     await this.#processes.close();
     await this.#last;

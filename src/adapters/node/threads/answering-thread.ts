@@ -1,21 +1,21 @@
 /**
- * A thread that answers questions, seen from the process that lives from its main one.
+ * The main thread's side of a thread that answers questions.
  *
- *  AN1 a thread that dies takes its questions with it, and nothing else; another one is started after a pause, which
- *      doubles up to a bound while threads die before they have everything
+ *  AN1 a thread that dies fails only its questions; another is started after a pause, which doubles up to a bound
+ *      while threads die before they have caught up
  *  AN2 questions are bounded in number and in time
- *  AN3 a thread of a kind that may be `unneeded` begins with the first word or question: an isolate that nobody uses
- *      is a dozen megabytes
+ *  AN3 a thread of a kind with `unneeded` begins with the first message or question, because an idle isolate takes a
+ *      dozen megabytes
  */
-import type { ResourceLimits, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log, Timer, Timers } from '../../../ports/index.js';
 import type { AnsweringStatus, FromAnswering, ToAnswering } from './answering-worker.js';
-import { beginThread } from './early-threads.js';
+import { type AnsweringKind, beginThread } from './early-threads.js';
 
 export interface AnsweringThreadOptions<Task> {
   readonly entry: URL;
-  /** What the thread is started with: plain data. */
+  /** The thread's start data: plain data. */
   readonly task: Task;
   readonly log: Log;
   readonly timers: Timers;
@@ -24,26 +24,11 @@ export interface AnsweringThreadOptions<Task> {
   readonly restartMs?: number;
   /** Longer than a question may wait and search. */
   readonly answerMs?: number;
-  /** A thread has begun, the first one or another: it knows nothing that one before it was told. */
+  /** Called when a thread begins, also a replacement, which knows no earlier messages. */
   readonly onBegun?: () => void;
 }
 
-/** What is the same for every thread of a kind. */
-export interface AnsweringKind<Status> {
-  /** The name stands in sentences: `read models`. */
-  readonly name: string;
-  /** The first word of its events in the log: `read-model`. */
-  readonly events: string;
-  readonly limits: ResourceLimits;
-  /** Questions under way. */
-  readonly maxQuestions: number;
-  /** The longest pause before another thread; left out, the pause does not grow. */
-  readonly maxRestartMs?: number;
-  /** What is true while nobody has told or asked it anything; left out, it begins when it is started. */
-  readonly unneeded?: Status;
-}
-
-interface Asked {
+interface PendingQuestion {
   readonly resolve: (bytes: Uint8Array) => void;
   readonly reject: (error: MillraceError) => void;
   readonly timer: Timer;
@@ -53,19 +38,19 @@ const DEFAULT_RESTART_MS = 1000;
 const DEFAULT_ANSWER_MS = 5000;
 const STOP_MS = 5000;
 
-/** `Word`: what a thread of this kind is told beside questions. */
+/** `Word`: a message to the thread that is not a question. */
 export class AnsweringThread<Task, Word, Status extends AnsweringStatus> {
   #worker: Worker | undefined;
   #ended: Promise<void> = Promise.resolve();
   #status: Status | undefined;
   #isStopped = false;
-  /** Started, and nobody has needed it yet (AN3). */
+  /** Started, but not used yet (AN3). */
   #isResting = false;
   #restart: Timer | undefined;
-  /** Threads in a row that died before they had everything. */
+  /** Threads in succession that died before they had caught up. */
   #earlyEnds = 0;
   #lastId = 0;
-  readonly #asked = new Map<number, Asked>();
+  readonly #asked = new Map<number, PendingQuestion>();
 
   constructor(
     private readonly options: AnsweringThreadOptions<Task>,
@@ -102,31 +87,31 @@ export class AnsweringThread<Task, Word, Status extends AnsweringStatus> {
     this.options.onBegun?.();
   }
 
-  /** Nobody has needed it yet: what `unneeded` says is true. */
+  /** True while it was not used: the status is `unneeded`. */
   get isResting(): boolean {
     return this.#isResting;
   }
 
-  /** Lost where there is no thread. */
+  /** Dropped when there is no thread. */
   tell(word: Word): void {
     if (this.#isResting) this.#begin();
     this.#send({ kind: 'word', word });
   }
 
-  /** It is what the thread said last; undefined while there is none. */
+  /** The thread's last status; undefined without one. */
   get status(): Status | undefined {
     return this.#isResting ? this.kind.unneeded : this.#status;
   }
 
-  /** @throws SHARD_UNAVAILABLE, MAILBOX_FULL, TIMED_OUT, and what the thread throws */
+  /** @throws SHARD_UNAVAILABLE, MAILBOX_FULL, TIMED_OUT, and the errors of the thread */
   ask(question: Uint8Array): Promise<Uint8Array> {
     const { name, maxQuestions } = this.kind;
     if (this.#isResting) this.#begin();
     if (this.#worker === undefined || this.#isStopped) {
-      return Promise.reject(new MillraceError('SHARD_UNAVAILABLE', `the ${name} are not there`));
+      return Promise.reject(new MillraceError('SHARD_UNAVAILABLE', `the ${name} are not running`));
     }
     if (this.#asked.size >= maxQuestions) {
-      return Promise.reject(new MillraceError('MAILBOX_FULL', `too many questions to the ${name}`));
+      return Promise.reject(new MillraceError('MAILBOX_FULL', `too many queries to the ${name}`));
     }
     this.#lastId += 1;
     const id = this.#lastId;
@@ -148,7 +133,7 @@ export class AnsweringThread<Task, Word, Status extends AnsweringStatus> {
     const worker = this.#worker;
     if (worker === undefined) return;
     this.#send({ kind: 'stop' });
-    // It keeps nothing that could be lost: what it has not written by then is folded again at the next start.
+    // No data is lost: unwritten changes are folded again at the next start.
     const timer = this.options.timers.after(STOP_MS, () => void worker.terminate());
     await this.#ended;
     timer.cancel();
@@ -181,7 +166,7 @@ export class AnsweringThread<Task, Word, Status extends AnsweringStatus> {
     }
   }
 
-  #taken(id: number): Asked | undefined {
+  #taken(id: number): PendingQuestion | undefined {
     const asked = this.#asked.get(id);
     asked?.timer.cancel();
     this.#asked.delete(id);

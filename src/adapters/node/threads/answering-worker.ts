@@ -1,12 +1,12 @@
-/** The inside of a thread that answers questions: what AnsweringThread sends, and what is sent back to it. */
+/** The thread's side of AnsweringThread. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Timer } from '../../../ports/index.js';
-import { onTheBeat } from '../beat.js';
-import { type LogMessage, type PlainFailure, plainFailure } from '../beside.js';
+import { coalescedTimer } from '../coalesced-timer.js';
+import { type LogMessage, type PlainFailure, plainFailure } from '../worker-support.js';
 
-/** What every thread of this kind says of itself. */
+/** The status that every such thread reports. */
 export interface AnsweringStatus {
-  /** It has everything; a start may wait for that. */
+  /** True when it has everything; a start may wait for that. */
   readonly isCaughtUp: boolean;
 }
 
@@ -23,23 +23,23 @@ export type FromAnswering<Status> =
 
 export interface Answering<Word, Status> {
   answer(question: Uint8Array): Promise<Uint8Array>;
-  /** What it is told beside questions. */
+  /** Receives messages that are not questions. */
   hear(word: Word): void;
   status(): Status;
-  /** Called once, when it has everything for the first time. */
+  /** Called once, when it has caught up for the first time. */
   onCaughtUp?(): void;
 }
 
-/** So soon at first; then a little longer each time, up to the others. */
+/** The first interval of status reports; each further one is slightly longer. */
 const STATUS_FIRST_MS = 5;
 const STATUS_SLOWER_BY = 1.25;
-/** Until it has everything. */
+/** Until it has caught up. */
 const STARTING_STATUS_EVERY_MS = 5;
 const STATUS_EVERY_MS = 250;
-/** While it stays the same it is not told, and looked at less often. */
+/** An unchanged status is not sent, and checked less often. */
 const SAME_STATUS_EVERY_MS = 2000;
 
-/** Settles when it is told to stop; the port is left open. */
+/** Settles when it is told to stop; the port stays open. */
 export async function answerUntilStopped<Word, Status extends AnsweringStatus>(
   port: MessagePort,
   answering: Answering<Word, Status>,
@@ -72,7 +72,7 @@ export async function answerUntilStopped<Word, Status extends AnsweringStatus>(
   }
 
   function lookAgainIn(ms: number): Timer {
-    return onTheBeat(ms, () => lookAtStatus(ms));
+    return coalescedTimer(ms, () => lookAtStatus(ms));
   }
 
   function hear(word: Word): void {

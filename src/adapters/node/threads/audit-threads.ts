@@ -1,8 +1,8 @@
 /**
- * Walks through the journal, each in a thread of its own that lives as long as its question.
+ * Reads the journal for audits, in one thread for each question.
  *
- *  AT1 so many walks at once and no more: each reads the journal as fast as it can
- *  AT2 a walk ends with whoever takes its texts, with the signal, and with the process
+ *  AT1 the number of parallel threads is bounded, because each reads the journal at full speed
+ *  AT2 a thread ends with the consumer of its texts, with the signal, and with the process
  */
 import { Worker } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
@@ -15,17 +15,17 @@ export interface AuditThreadsOptions<Installation> {
   /** Cloned into each thread: plain data. */
   readonly installation: Installation;
   readonly log: Log;
-  /** Default: two, as many cores as a small machine has to spare for it. */
+  /** Default: two, the cores that a small machine can spare. */
   readonly maxWalks?: number;
   readonly maxHeapMb?: number;
 }
 
 const DEFAULT_MAX_WALKS = 2;
-/** A state of some million keys. */
+/** Enough for a state of some million keys. */
 const DEFAULT_MAX_HEAP_MB = 1024;
-/** Three halves: as large as that of the process is by the flags that it is to be started with. */
+/** Three semi-spaces, as large as those of the process with its recommended flags. */
 const NURSERY_MB = 24;
-/** Texts on their way, each an entry or a value at most: asked for again when half of them are taken. */
+/** Texts in transit, each at most an entry or a value; more are requested when half are taken. */
 const WINDOW = 16;
 
 export class AuditThreads<Installation> implements JournalAudit {
@@ -83,7 +83,7 @@ function ended(): MillraceError {
   return new MillraceError('SHUTTING_DOWN', 'the audit was ended');
 }
 
-/** What a thread has sent and nobody has taken yet. */
+/** Received texts that were not taken yet. */
 class Heard {
   readonly #texts: string[] = [];
   #failure: MillraceError | undefined;
@@ -114,7 +114,7 @@ class Heard {
     this.#wake();
   }
 
-  /** Undefined: there is no more. */
+  /** Undefined at the end. */
   async next(): Promise<string | undefined> {
     for (;;) {
       const text = this.#texts.shift();

@@ -1,11 +1,11 @@
 /**
- * The thread's side of a walk through the journal, and the messages between both sides.
+ * The thread's side of an audit, and the messages between both sides.
  *
- *  AUW1 texts are sent as many as were asked for: nothing piles up before a reader who is slow
+ *  AUW1 only requested texts are sent, so that none pile up for a slow reader
  */
 import type { MessagePort } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
-import type { LogMessage } from '../beside.js';
+import type { LogMessage } from '../worker-support.js';
 
 export type ToAudit = { readonly kind: 'more'; readonly count: number };
 export type FromAudit =
@@ -14,7 +14,7 @@ export type FromAudit =
   | { readonly kind: 'failure'; readonly code: MillraceError['code']; readonly message: string }
   | LogMessage;
 
-/** Never rejects: what went wrong is told, and the thread is ended by whoever hears of it. */
+/** Never rejects: an error is sent, and the receiver ends the thread. */
 export async function sendTexts(port: MessagePort, texts: AsyncIterable<string>): Promise<void> {
   const tell = (message: FromAudit) => port.postMessage(message);
   const wanted = new WantedTexts();
@@ -31,7 +31,7 @@ export async function sendTexts(port: MessagePort, texts: AsyncIterable<string>)
   }
 }
 
-/** How many texts the other side has asked for and not been sent. */
+/** The number of requested texts that were not sent. */
 class WantedTexts {
   #count = 0;
   #wake: (() => void) | undefined;

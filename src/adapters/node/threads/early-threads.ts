@@ -1,10 +1,24 @@
 /**
- * Threads that begin to load before it is known what they will work on: while the process itself is still loading, there
- * is a core to spare. Each is told its task once, when it is asked for; a thread that nobody began early begins then.
+ * Starts threads before their tasks are known, because a core is idle while the process itself loads. Each receives its
+ * task once, on demand; a thread that was not started early starts then.
  */
 import { once } from 'node:events';
-import { MessageChannel, type MessagePort, Worker, workerData } from 'node:worker_threads';
-import type { AnsweringKind } from './answering-thread.js';
+import { MessageChannel, type MessagePort, type ResourceLimits, Worker, workerData } from 'node:worker_threads';
+
+/** The constants of a kind of thread. */
+export interface AnsweringKind<Status> {
+  /** Used in sentences: `read models`. */
+  readonly name: string;
+  /** The first word of its events in the log: `read-model`. */
+  readonly events: string;
+  readonly limits: ResourceLimits;
+  /** The largest number of open questions. */
+  readonly maxQuestions: number;
+  /** The longest pause before a replacement; undefined: the pause does not grow. */
+  readonly maxRestartMs?: number;
+  /** The status while the thread has not been used; undefined: it begins when it is started. */
+  readonly unneeded?: Status;
+}
 
 type Begun = Pick<AnsweringKind<unknown>, 'name' | 'limits'>;
 
@@ -17,7 +31,7 @@ const waitingByEntry = new Map<string, Waiting>();
 
 export function beginEarly(entry: URL, kind: Begun): Worker {
   const waiting = begin(entry, kind);
-  // What it died of is met again, and told, by the one that begins in its place.
+  // The replacement meets and reports the same error.
   waiting.worker.on('error', () => undefined);
   waiting.worker.on('exit', () => {
     if (waitingByEntry.get(entry.href) === waiting) waitingByEntry.delete(entry.href);
@@ -26,7 +40,7 @@ export function beginEarly(entry: URL, kind: Begun): Worker {
   return waiting.worker;
 }
 
-/** @param task plain data */
+/** @param task  plain data */
 export function beginThread(entry: URL, kind: Begun, task: unknown): Worker {
   const { worker, tasks } = waitingByEntry.get(entry.href) ?? begin(entry, kind);
   waitingByEntry.delete(entry.href);
@@ -34,7 +48,7 @@ export function beginThread(entry: URL, kind: Begun, task: unknown): Worker {
   return worker;
 }
 
-/** In the thread: what it is to work on. */
+/** In the thread: its task. */
 export async function taskOfThread<Task>(): Promise<Task> {
   const tasks = workerData as MessagePort;
   const [task] = (await once(tasks, 'message')) as [Task];

@@ -1,11 +1,11 @@
-/** Which files an append-only log consists of: one, or those that the manifest of its directory names. */
+/** The files of an append-only log: a single one, or those in the manifest of its directory. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { splitInlineWords } from '../../../codec/resp/index.js';
 import { UsageError } from '../../parser.js';
 
 const MANIFEST = '.manifest';
-/** The base, which is one file, and what came behind it; a third kind is history that nobody needs any more. */
+/** The base, which is one file, and the increments after it; the third kind is unneeded history. */
 const BASE = 'b';
 const BEHIND = 'i';
 
@@ -13,13 +13,13 @@ export function isAofDirectory(path: string): boolean {
   return statSync(path).isDirectory();
 }
 
-/** @returns paths in the order in which they are read. @throws UsageError */
+/** @returns paths in reading order. @throws UsageError */
 export function aofParts(path: string): string[] {
   if (!isAofDirectory(path)) return [path];
   const manifests = readdirSync(path).filter((name) => name.endsWith(MANIFEST));
   const [manifest] = manifests;
   if (manifest === undefined || manifests.length > 1) {
-    throw new UsageError(`${path} has ${manifests.length} manifests of an append-only log, and one is needed`);
+    throw new UsageError(`${path} has ${manifests.length} manifests of an append-only log; exactly one is needed`);
   }
   const lines = readFileSync(join(path, manifest), 'utf8').split('\n');
   const parts = lines.flatMap((line, at) => (/^\s*(#|$)/.test(line) ? [] : [partOf(line, `${manifest}:${at + 1}`)]));
@@ -35,7 +35,7 @@ function partOf(line: string, place: string) {
   const [file = '', sequence, type = ''] = ['file', 'seq', 'type'].map(behind);
   const isName = file !== '' && !file.includes('/');
   if (!isName || !/^\d+$/.test(sequence ?? '') || !['b', 'i', 'h'].includes(type)) {
-    throw new UsageError(`${place} is no line of a manifest: ${line}`);
+    throw new UsageError(`${place} is not a valid line of a manifest: ${line}`);
   }
   return { file, sequence: Number(sequence), type };
 }

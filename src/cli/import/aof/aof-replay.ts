@@ -1,9 +1,10 @@
 /**
- * An append-only log carried out at a destination that is empty: keys of an RDB file at its beginning, then its commands as
- * they are, many at a time.
+ * Executes an append-only log at an empty destination: first the keys of an RDB file at its beginning, then its
+ * commands, many at a time.
  *
- *  AOR1 commands keep their order, and their transactions; what is refused is listed, and the next one follows
- *  AOR2 a log that ends within a command or a transaction is carried out up to there, and says so, as a server would load it
+ *  AOR1 commands and transactions keep their order; a refused command is listed, and the next one follows
+ *  AOR2 a log that ends within a command or a transaction is executed up to that point and reported, as a server
+ *       would load it
  */
 import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -18,7 +19,7 @@ import type { RespLink } from '../resp-link.js';
 import { otherDatabase, type SourceBounds } from '../source.js';
 import { type AofCommand, readAof } from './aof-file.js';
 
-/** They are of no database, or of all. */
+/** These concern no database, or all. */
 const OF_ALL_DATABASES = new Set(['MULTI', 'EXEC', 'FUNCTION', 'FLUSHALL', 'SWAPDB', 'SCRIPT']);
 
 export interface ReplayDeps {
@@ -26,9 +27,9 @@ export interface ReplayDeps {
   readonly writer: KeyWriter;
   readonly report: ImportReport;
   readonly bounds: SourceBounds;
-  /** Undefined: the first, and that there are others is said. */
+  /** Undefined: the first database; others are reported. */
   readonly database: number | undefined;
-  /** After so many keys or commands: it may wait, or end it all. */
+  /** Called after this many keys or commands; may wait, or throw to stop. */
   pace(count: number): Promise<void>;
 }
 
@@ -42,16 +43,16 @@ export class AofReplay {
 
   constructor(private readonly deps: ReplayDeps) {}
 
-  /** @throws DamagedFile; CONFLICT, when the destination is not empty; Error when the connection is gone */
+  /** @throws DamagedFile; CONFLICT if the destination is not empty; Error if the connection is lost */
   async run(parts: readonly string[]): Promise<void> {
     const { destination, report } = this.deps;
     if ((await destination.must(['DBSIZE'])) !== 0) {
-      throw new MillraceError('CONFLICT', 'the destination is not empty: a log of commands begins with nothing');
+      throw new MillraceError('CONFLICT', 'the destination is not empty: an append-only log needs an empty database');
     }
     for (const [index, path] of parts.entries()) await this.#replay(path, index === parts.length - 1);
     if (this.#isInTransaction) {
       await destination.must(['DISCARD']);
-      report.warn('the log ends within a transaction, which is not carried out');
+      report.warn('the log ends within a transaction; that transaction is skipped');
     }
     for (const [number, commands] of this.#others) {
       report.leave(...otherDatabase(number, commands, 'commands'));
@@ -76,7 +77,7 @@ export class AofReplay {
       for (const command of readAof(input)) await this.#take(command);
     } catch (error) {
       if (!(error instanceof EndsTooSoon) || !isLast) throw error;
-      this.deps.report.warn(`${this.#file} ends within a command, which is not carried out, at byte ${error.offset}`);
+      this.deps.report.warn(`${this.#file} ends within a command at byte ${error.offset}; that command is skipped`);
     }
     await this.#send();
   }
@@ -123,7 +124,7 @@ export class AofReplay {
       if (refusal === undefined) report.counts.taken += 1;
       else report.leave(this.#placeOf(sent[index] as AofCommand), refusal.text);
     }
-    report.tell('carrying out', { taken: report.counts.taken, left: report.counts.left });
+    report.tell('replaying', { taken: report.counts.taken, left: report.counts.left });
     await pace(sent.length);
   }
 
@@ -134,7 +135,7 @@ export class AofReplay {
   }
 }
 
-/** A transaction has replies of its own. */
+/** The reply of a transaction contains several replies. */
 function refusalIn(reply: ClientReply): ReplyError | undefined {
   if (reply instanceof ReplyError) return reply;
   if (!Array.isArray(reply)) return undefined;

@@ -1,17 +1,17 @@
-/** Where values of an RDB file end: each form is passed over, and nothing is unpacked. What they hold is read by RESTORE. */
+/** Finds the ends of values in an RDB file: each form is skipped without decoding. RESTORE decodes the content. */
 import type { FileBytes } from '../file-bytes.js';
 
 const LENGTH_32 = 0x80;
 const LENGTH_64 = 0x81;
 const COMPRESSED = 0xc3;
-/** Bytes of the integers that strings may be, by their marks. */
+/** Bytes of strings encoded as integers, by their marks. */
 const INTEGERS: Readonly<Record<number, number>> = { 192: 1, 193: 2, 194: 4 };
-/** Score texts that are only a length: no number, and the two infinities. */
+/** Score lengths without text: NaN and the two infinities. */
 const SCORE_WITHOUT_TEXT = 253;
 const RAW_ID_BYTES = 16;
 const INSTANT_BYTES = 8;
 
-/** Counts beyond 2^53 lose their last digits, and the file ends before they matter. */
+/** Counts above 2^53 lose digits, but such a file ends before that matters. */
 export function readLength(input: FileBytes): number {
   return lengthFrom(input, input.byte());
 }
@@ -21,7 +21,7 @@ function lengthFrom(input: FileBytes, first: number): number {
   if (first < 0x80) return ((first & 0x3f) << 8) | input.byte();
   if (first === LENGTH_32) return input.run(4).readUInt32BE(0);
   if (first === LENGTH_64) return Number(input.run(8).readBigUInt64BE(0));
-  throw input.damage(`${first} begins no length`);
+  throw input.damage(`byte ${first} does not start a length`);
 }
 
 export function passString(input: FileBytes): void {
@@ -56,7 +56,7 @@ const scoreText: Pass = (input) => {
   if (length < SCORE_WITHOUT_TEXT) input.pass(length);
 };
 
-/** @param earliestBytes of the instant in front, from which the others count */
+/** @param earliestBytes size of the leading instant that the other instants are relative to */
 function hashWithExpiries(earliestBytes: number): Pass {
   return (input) => {
     input.pass(earliestBytes);
@@ -79,7 +79,7 @@ const listOfNodes: Pass = (input) =>
     passString(input);
   });
 
-/** What a module has written: items of five kinds, and a mark behind the last. */
+/** A module's data: items of five kinds, and an end mark. */
 export const passModule: Pass = (input) => {
   for (;;) {
     const kind = readLength(input);
@@ -88,11 +88,11 @@ export const passModule: Pass = (input) => {
     else if (kind === 3) input.pass(4);
     else if (kind === 4) input.pass(8);
     else if (kind === 5) passString(input);
-    else throw input.damage(`${kind} is nothing that a module writes`);
+    else throw input.damage(`${kind} is not a valid type of module data`);
   }
 };
 
-/** @param version 2 has counters, 3 knows when consumers were active, 4 who produced */
+/** @param version 2 adds counters, 3 the activity of consumers, 4 producers */
 function stream(version: 1 | 2 | 3 | 4): Pass {
   return (input) => {
     times(2 * readLength(input), () => passString(input));
@@ -125,7 +125,7 @@ function passGroup(input: FileBytes, version: number): void {
   });
 }
 
-/** By the byte in front of a key; what each form is, `DUMP_TYPES` of the domain says. */
+/** By the byte before a key; `DUMP_TYPES` of the domain explains the forms. */
 export const VALUE_FORMS: Readonly<Record<number, Pass>> = {
   0: passString,
   1: strings,

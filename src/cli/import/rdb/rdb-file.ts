@@ -1,10 +1,10 @@
 /**
- * What is in an RDB file of Redis 6 to 8.6, one part after the other. A value is not decoded here: it comes as the payload
- * that DUMP would have answered for it, which RESTORE reads.
+ * Reads an RDB file of Redis 6 to 8.6 part by part. Values are not decoded: each is returned as its DUMP payload, for
+ * RESTORE.
  *
- *  RDF1 memory is one value, at most `mostValueBytes`; what is longer is passed over and said
- *  RDF2 a file that ends within something, has a form that is not known, or whose checksum does not fit is a DamagedFile
- *  RDF3 the checksum stands at the end: what came before it has been handed out by then
+ *  RDF1 memory is bounded by one value of at most `mostValueBytes`; a longer one is skipped and reported
+ *  RDF2 a truncated file, an unknown form or a wrong checksum causes a DamagedFile
+ *  RDF3 the checksum is at the end: earlier parts have already been returned
  */
 import { BadFormat, NEWEST_RDB_VERSION, RdbReader, sealPayload } from '../../../domain/kv/index.js';
 import { type ByteString, bufferOfBytes } from '../../../kernel/index.js';
@@ -12,11 +12,11 @@ import type { FileBytes } from '../file-bytes.js';
 import type { SourceKey } from '../source.js';
 import { passModule, passString, readLength, VALUE_FORMS } from './pass-value.js';
 
-/** The longest name of a key, text of a library, or fact about the file: as long as the server would take. */
+/** The longest key name, library text or file property: the server's limit. */
 const MOST_TEXT_BYTES = 512 * 1024 * 1024;
 const MAGIC = 'REDIS';
 const VERSION_DIGITS = 4;
-/** The first one with a checksum behind the end. */
+/** The first version with a checksum after the end mark. */
 const FIRST_WITH_CHECKSUM = 5;
 const CHECKSUM_BYTES = 8;
 const MODULE_NAME_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -40,14 +40,14 @@ const CODES = {
 export type RdbPart =
   | { readonly kind: 'key'; readonly database: number; readonly key: SourceKey }
   | { readonly kind: 'library'; readonly source: ByteString }
-  /** Something that has no place in a database here. */
+  /** An item that databases here do not support. */
   | { readonly kind: 'left'; readonly what: string };
 
 export function isRdb(first: Buffer): boolean {
   return first.toString('latin1', 0, MAGIC.length) === MAGIC;
 }
 
-/** Do commands of an append-only file follow, as until Redis 6? The file says so among the facts at its beginning. */
+/** Does an append-only log follow, as in files of Redis 6 and earlier? A property at the file's beginning says so. */
 export function beginsLog(input: FileBytes): boolean {
   readVersion(input);
   while (input.byte() === CODES.fact) {
@@ -58,7 +58,7 @@ export function beginsLog(input: FileBytes): boolean {
   return false;
 }
 
-/** Everything up to the end mark; what follows it in the file is not read. @throws DamagedFile */
+/** Yields everything up to the end mark; later bytes are not read. @throws DamagedFile */
 export function* readRdb(input: FileBytes, mostValueBytes: number): Generator<RdbPart> {
   const version = readVersion(input);
   let database = 0;
@@ -84,15 +84,16 @@ type AboutKey = Pick<SourceKey, 'expireAtMs' | 'idleSeconds' | 'frequency'>;
 function readVersion(input: FileBytes): number {
   const head = input.run(MAGIC.length + VERSION_DIGITS).toString('latin1');
   const digits = head.slice(MAGIC.length);
-  if (!head.startsWith(MAGIC) || !/^\d{4}$/.test(digits)) throw input.damage('no RDB file begins like this');
+  if (!head.startsWith(MAGIC) || !/^\d{4}$/.test(digits))
+    throw input.damage('the file does not start like an RDB file');
   const version = Number(digits);
   if (version < 1 || version > NEWEST_RDB_VERSION) {
-    throw input.damage(`the file is of version ${version}; versions 1 to ${NEWEST_RDB_VERSION} are read`);
+    throw input.damage(`the file has RDB version ${version}; supported are 1 to ${NEWEST_RDB_VERSION}`);
   }
   return version;
 }
 
-/** What the file says of the key that follows. */
+/** A property of the following key. */
 function saidOfNext(input: FileBytes, code: number): AboutKey | undefined {
   switch (code) {
     case CODES.expiryMs:
@@ -108,7 +109,7 @@ function saidOfNext(input: FileBytes, code: number): AboutKey | undefined {
   }
 }
 
-/** What is no key. */
+/** Items other than keys. */
 function* beside(input: FileBytes, code: number): Generator<RdbPart> {
   switch (code) {
     case CODES.fact:
@@ -138,15 +139,15 @@ function* beside(input: FileBytes, code: number): Generator<RdbPart> {
         input.pass(4);
         passModule(input);
       }
-      yield { kind: 'left', what: 'what a module says of the key that follows' };
+      yield { kind: 'left', what: 'module data of the next key' };
       return;
     default:
-      throw input.damage(`${code} begins nothing that is known`);
+      throw input.damage(`${code} is not a known record type`);
   }
 }
 
 function readKey(input: FileBytes, form: number): { name: ByteString; bytes: number } {
-  if (VALUE_FORMS[form] === undefined) throw input.damage(`a value of the form ${form}, which is not known`);
+  if (VALUE_FORMS[form] === undefined) throw input.damage(`a value of the unknown type ${form}`);
   const from = input.offset;
   return { name: readText(input), bytes: input.offset - from };
 }
@@ -169,13 +170,13 @@ function readText(input: FileBytes): ByteString {
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
   }
-  throw input.damage(`a name or text that does not unpack, from byte ${from}`);
+  throw input.damage(`a compressed name or text from byte ${from} cannot be decompressed`);
 }
 
-/** Nine letters of six bits, in front of ten bits of a version. */
+/** Nine letters of six bits, followed by ten bits of a version. */
 function readModuleName(input: FileBytes): string {
   const form = input.byte();
-  if (form !== 0x81) throw input.damage('no name of a module');
+  if (form !== 0x81) throw input.damage('invalid name of a module');
   const id = input.run(8).readBigUInt64BE(0);
   let name = '';
   for (let shift = 58n; shift >= 10n; shift -= 6n) name += MODULE_NAME_LETTERS[Number((id >> shift) & 63n)];
@@ -187,7 +188,7 @@ function checkSum(input: FileBytes, version: number): void {
   const counted = input.checksum();
   const offset = input.offset;
   const said = input.run(CHECKSUM_BYTES);
-  // Zeros: the server was told to write none.
+  // Zeros: the server was configured to write no checksum.
   if (said.equals(counted) || said.every((byte) => byte === 0)) return;
-  throw input.damage(`the checksum at byte ${offset} does not fit: the file was changed or is not whole`);
+  throw input.damage(`checksum mismatch at byte ${offset}: the file was changed or is incomplete`);
 }

@@ -1,4 +1,4 @@
-/** An RDB file as batches of keys. It is always read from its beginning, since its checksum is of all of it. */
+/** An RDB file as batches of keys. It is always read from the start, because its checksum covers the whole file. */
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { ByteString } from '../../../kernel/index.js';
 import { FileBytes } from '../file-bytes.js';
@@ -9,7 +9,7 @@ export class RdbSource implements KeySource {
   constructor(
     private readonly path: string,
     private readonly bounds: SourceBounds,
-    /** Undefined: the first, and that there are others is said. */
+    /** Undefined: the first database; others are reported. */
     private readonly database: number | undefined,
   ) {}
 
@@ -20,20 +20,20 @@ export class RdbSource implements KeySource {
     });
   }
 
-  /** @throws DamagedFile; what came before the damage has been handed out by then */
+  /** @throws DamagedFile; batches before the damage have already been returned */
   *batches(from: string | undefined): Iterable<Batch> {
     const file = openSync(this.path, 'r');
     try {
       const input = new FileBytes(file);
       yield* rdbBatches(input, this.bounds, this.database, Number(from ?? 0));
-      if (!input.isAtEnd) throw input.damage('something follows the end of the file');
+      if (!input.isAtEnd) throw input.damage('there are bytes after the end-of-file record');
     } finally {
       closeSync(file);
     }
   }
 }
 
-/** @param from keys that begin before are passed over */
+/** @param from keys before this offset are skipped */
 export function* rdbBatches(
   input: FileBytes,
   bounds: SourceBounds,

@@ -1,4 +1,4 @@
-/** The installation as its operators see it (GET /v2/admin/cluster), and as it changes. */
+/** The status of the installation for operators (GET /v2/admin/cluster), with live updates. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Operations } from '#api';
@@ -14,14 +14,14 @@ export type StreamStatus = ClusterStatus['streams'][number];
 const status = signal<ClusterStatus | undefined>(undefined);
 const failure = signal<CallError | undefined>(undefined);
 
-export interface ShownCluster {
+export interface ClusterView {
   readonly data: ClusterStatus | undefined;
   readonly error: CallError | undefined;
   readonly live: LiveState;
 }
 
-/** The whole status at once, and again whenever it has changed. */
-export function useCluster(): ShownCluster {
+/** Loads the whole status, and updates it after each change. */
+export function useCluster(): ClusterView {
   useEffect(() => {
     manage('GET /v2/admin/cluster').then(
       (answer) => {

@@ -1,4 +1,4 @@
-/** Processes, shards, NATS servers, streams, and what is wrong with any of them; it changes as they do. */
+/** Processes, shards, NATS servers, streams and their problems, updated live. */
 import { isOperator } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { Icon } from '../../parts/icon.js';
@@ -14,7 +14,7 @@ import { Servers, Streams } from './stores.js';
 export default function ClusterPage() {
   if (!isOperator.value) {
     return (
-      <Empty title="This is for those who run the installation">
+      <Empty title="This page is for operators of the installation">
         <span>People of its first account see its processes, shards and servers.</span>
       </Empty>
     );

@@ -1,4 +1,4 @@
-/** The processes: what each does, how it is, and what time it believes it is. */
+/** The processes: roles, health and clock. */
 import { manage } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<ProcessStatus>[] = [
 
 const STEERED: Column<ProcessStatus> = { title: 'Steer', cell: (process) => <Drain {...process} /> };
 
-/** Alone, a process has nobody to hand over to. */
+/** A single process cannot hand shards over. */
 export function Processes({ status }: { readonly status: ClusterStatus }) {
   const { processes } = status;
   const columns = mayChange.value && processes.length > 1 ? [...COLUMNS, STEERED] : COLUMNS;
@@ -50,7 +50,7 @@ function Drain({ process, isDrained }: ProcessStatus) {
   const drain = async () => {
     const isMeant = await asked({
       title: `Drain ${process}?`,
-      text: 'It hands over all its shards, and owns none until it is undrained; as an edge it goes on.',
+      text: 'It hands over all its shards and owns none until it is undrained. It still answers clients.',
       action: 'Drain',
     });
     if (!isMeant) return;

@@ -1,4 +1,4 @@
-/** The shards: who owns each, how far it is, and what waits for it. */
+/** The shards: owner, position and waiting work of each. */
 import { manage } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
 import { StateBadge } from '../../parts/badge.js';
@@ -46,7 +46,7 @@ export function Shards({ status }: { readonly status: ClusterStatus }) {
   return <Table label="Shards" columns={columns} rows={shards} idOf={({ shard }) => shard} />;
 }
 
-/** It moves at once, by a planned hand-over; where it is wanted stays said until it is placed by itself again. */
+/** The shard moves immediately, by a planned move; the wish stays until automatic placement is restored. */
 function Move({ shard, owners }: { readonly shard: ShardStatus; readonly owners: readonly ProcessStatus[] }) {
   const path = { id: shard.shard };
   const move = (process: string) =>

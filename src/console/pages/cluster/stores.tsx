@@ -1,4 +1,4 @@
-/** What NATS keeps: its servers with their disks, and the streams with their replicas. */
+/** The storage in NATS: servers with their disks, and streams with their replicas. */
 import { Badge, StateBadge } from '../../parts/badge.js';
 import { bytes, whole } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
@@ -31,7 +31,7 @@ const STREAMS: readonly Column<StreamStatus>[] = [
   { title: 'Size', cell: ({ bytes: size }) => bytes(size), isNumber: true },
   { title: 'Last position', cell: ({ lastPosition }) => whole(lastPosition), isNumber: true, isWideOnly: true },
   {
-    title: 'Replicas behind',
+    title: 'Lagging replicas',
     cell: ({ lagging }) =>
       lagging.length === 0
         ? 'none'

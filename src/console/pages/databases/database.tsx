@@ -1,19 +1,19 @@
-/** One database: what it is, how to reach it, what is in it, and what is done with it; a tab each. */
+/** One database, with a tab each for overview, connection, data and actions. */
 import lazy, { ErrorBoundary } from 'preact-iso/lazy';
 import { type Asked, useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayUseData } from '../../api/session.js';
 import { StateBadge } from '../../parts/badge.js';
+import { CodeText } from '../../parts/code-text.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
 import { failed } from '../../parts/toast.js';
-import { Told } from '../../parts/told.js';
 import { BackupsTab } from './backups/backups.js';
 import { ConnectTab } from './connect/connect.js';
 import { DiagnosisTab } from './diagnosis/diagnosis.js';
 import { OverviewTab } from './overview/about.js';
-import type { ShownDatabase } from './records.js';
+import type { DatabaseView } from './records.js';
 import { UsersTab } from './users/users.js';
 
 const DataBrowser = lazy(() => import('./data/data-browser.js'));
@@ -31,7 +31,7 @@ const TABS = [
   { id: 'backups', label: 'Backups' },
   { id: 'users', label: 'Access control' },
 ] as const;
-/** What is left for those who do not see the tokens of data. */
+/** Tabs for users without access to data. */
 const TABS_WITHOUT_DATA = [ABOUT, TABS[5]] as const;
 
 export default function DatabasePage({ id = '' }: { readonly id?: string }) {
@@ -50,7 +50,7 @@ export default function DatabasePage({ id = '' }: { readonly id?: string }) {
       <Tabs label="Parts of the database" tabs={tabs} />
       {data?.state === 'suspended' && <Suspended />}
       <ErrorBoundary onError={failed}>
-        {/* Keys need no record: they are there before it is. */}
+        {/* The data tab does not need the database's record, so it does not wait for it. */}
         {tab === 'data' ? (
           <DataBrowser database={id} />
         ) : (
@@ -63,8 +63,8 @@ export default function DatabasePage({ id = '' }: { readonly id?: string }) {
 
 interface TabProps {
   readonly tab: string;
-  readonly database: ShownDatabase;
-  readonly asked: Asked<ShownDatabase>;
+  readonly database: DatabaseView;
+  readonly asked: Asked<DatabaseView>;
 }
 
 function TabOf({ tab, database, asked }: TabProps) {
@@ -88,7 +88,7 @@ function Suspended() {
   return (
     <p class="note warn">
       <span>
-        <Told text="This database is suspended: nobody gets in, and what it holds is kept. `millrace db activate` lets them in again." />
+        <CodeText text="This database is suspended: clients are refused, and its data is kept. `millrace db activate` ends this." />
       </span>
     </p>
   );

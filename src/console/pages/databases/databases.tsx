@@ -1,4 +1,4 @@
-/** All databases: what each is, holds and was asked. */
+/** The list of all databases, with plan, size and usage. */
 import { useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { useAsk } from '../../api/ask.js';
@@ -17,9 +17,9 @@ import { NewDatabaseDialog } from './new-database.js';
 
 const REFRESH_MS = 15_000;
 
-type ShownDatabase = Operations['GET /v2/kv/databases'][number];
+type DatabaseView = Operations['GET /v2/kv/databases'][number];
 type Use = Operations['GET /v2/kv/stats']['databases'][number];
-type Row = ShownDatabase & { readonly use: Use | undefined };
+type Row = DatabaseView & { readonly use: Use | undefined };
 
 const COLUMNS: readonly Column<Row>[] = [
   {

@@ -1,4 +1,4 @@
-/** What a database can be: the names that the API takes, and what people call them. */
+/** Plans and regions of databases: the API's names and their labels. */
 
 export const PLANS = [
   ['payg', 'Pay as you go'],
@@ -12,7 +12,7 @@ export const PLANS = [
   ['fixed_500gb', 'Fixed 500 GB'],
 ] as const;
 
-/** Words of a record: the data is where the server runs. */
+/** Only stored in the record: the data is where the server runs. */
 export const REGIONS = [
   'eu-west-1',
   'eu-west-2',

@@ -1,10 +1,10 @@
-/** A database as the API shows it, and what pages of one are given. */
+/** A database as the API shows it, and the properties of its tabs. */
 import type { Operations } from '#api';
 
-export type ShownDatabase = Operations['GET /v2/kv/database/{id}'];
+export type DatabaseView = Operations['GET /v2/kv/database/{id}'];
 
 export interface DatabaseTabProps {
-  readonly database: ShownDatabase;
-  /** Something of its record was changed. */
+  readonly database: DatabaseView;
+  /** Called after a change of the record. */
   onChanged(): void;
 }

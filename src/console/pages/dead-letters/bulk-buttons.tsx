@@ -1,4 +1,4 @@
-/** Dead letters are sent again or deleted: those that are chosen, or all that the filters meet. */
+/** Retries or deletes dead letters: the selected ones, or all that match the filters. */
 import type { Query } from '../../api/call.js';
 import { beginBulk } from '../../parts/bulk.js';
 import { asked } from '../../parts/dialog.js';
@@ -18,7 +18,7 @@ const WORDS = {
   retry: {
     title: 'Retry',
     done: 'sent again',
-    text: 'Each is sent again as a message of its own, and leaves the dead letters.',
+    text: 'Each is sent again as a new message and removed from the dead letters.',
   },
   delete: { title: 'Delete', done: 'deleted', text: 'They are gone from the dead letters for good.' },
 } as const;
@@ -62,7 +62,10 @@ async function ofChosen({ account, selection, onDone }: BulkProps, action: BulkA
   onDone();
 }
 
-/** First how many there are; those that come meanwhile are left alone: what fails again would go round for ever. */
+/**
+ * Counts them first. Newer dead letters are not included, because a message that fails again would be retried for
+ * ever.
+ */
 async function ofAll({ account, filter, onDone }: BulkProps, action: BulkAction): Promise<void> {
   const { total, isWhole } = await countsOf(account, filter);
   const { title, done, text } = WORDS[action];

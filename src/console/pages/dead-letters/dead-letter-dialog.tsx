@@ -1,4 +1,4 @@
-/** One dead letter: what was sent, what was answered, and what is to become of it. */
+/** One dead letter: the message, the last answer, and actions. */
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
@@ -27,7 +27,7 @@ export function DeadLetterDialog(props: DeadLetterProps) {
   return (
     <Dialog title={`Dead letter ${id}`} isLarge foot={foot || undefined} onClose={onClose}>
       {asked.error?.status === 404 ? (
-        <Empty title="It is not there any more">Somebody has sent it again or deleted it.</Empty>
+        <Empty title="It no longer exists">It was sent again or deleted.</Empty>
       ) : (
         <Shown asked={asked}>{(shown) => <Entry entry={shown} />}</Shown>
       )}

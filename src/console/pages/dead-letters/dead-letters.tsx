@@ -1,4 +1,4 @@
-/** Dead letters: messages whose retries are used up, to be looked at, sent again, or deleted. */
+/** Dead letters: messages without retries left, to be viewed, retried or deleted. */
 import { useAsk } from '../../api/ask.js';
 import { useLive, useWhenHappened } from '../../api/live.js';
 import { usePageQuery } from '../../api/query.js';
@@ -47,7 +47,7 @@ function OfAccount({ account }: { readonly account: string }) {
   const filter = filterOf(query);
   const listed = JSON.stringify([account, filter, cursor]);
   const list = useAsk(listed, (signal) => deadLetters(account, filter, cursor, signal));
-  // By status: the one that is chosen does not hide the others.
+  // Without the status filter, so that the counts of the other statuses stay visible.
   const ofAll = { ...filter, responseStatus: undefined };
   const counts = useAsk(JSON.stringify([account, ofAll]), () => countsOf(account, ofAll));
   const chosen = useChosen(listed);
@@ -110,7 +110,7 @@ function Entries({ page, isNarrowed, selection }: EntriesProps) {
         isNarrowed ? (
           <Empty title="No dead letter meets these filters" />
         ) : (
-          <Empty title="There are no dead letters">Messages whose retries are used up come here.</Empty>
+          <Empty title="There are no dead letters">Messages without retries left are listed here.</Empty>
         )
       }
     />

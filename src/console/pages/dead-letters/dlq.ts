@@ -1,4 +1,4 @@
-/** What the DLQ is asked: its entries by a filter, how many meet it, and both in bulk. */
+/** API calls for the DLQ: entries that match a filter, their number, and bulk actions. */
 import type { Schemas } from '#api';
 import { ofQueue, type Query } from '../../api/call.js';
 import type { PageQuery } from '../../api/query.js';
@@ -7,7 +7,7 @@ import { instantOf } from '../queue/messages/message-rows.js';
 export type DeadLetter = Schemas['DeadLetter'];
 export type DeadLetterPage = Schemas['DeadLetterPage'];
 
-/** Most that a call of the API lists, retries or deletes. */
+/** Entries per API call. */
 const PAGE = 100;
 
 const WORDS = [
@@ -22,7 +22,7 @@ const WORDS = [
   'callerIp',
 ];
 
-/** The address's words, as the API has them. */
+/** The address's filters in the API's form. */
 export function filterOf(query: PageQuery): Query {
   const given = Object.fromEntries(WORDS.map((word) => [word, query[word]]));
   return { ...given, fromDate: instantOf(query.fromDate), toDate: instantOf(query.toDate) };
@@ -39,12 +39,12 @@ export async function deadLetters(
   return (await ofQueue(account, 'GET /v2/dlq', { query, signal })) as DeadLetterPage;
 }
 
-/** By the status of the last answer; 0: there was none. @throws CallError */
+/** Counts by the status of the last answer; 0: no answer. @throws CallError */
 export function countsOf(account: string, filter: Query): Promise<Schemas['Counts']> {
   return ofQueue(account, 'GET /v2/dlq/counts', { query: filter });
 }
 
-/** When it failed, as its id has it. */
+/** The time of the failure, taken from the id. */
 export function failedAtOf({ dlqId }: Pick<DeadLetter, 'dlqId'>): number {
   return Number(dlqId.split('-')[0]);
 }
@@ -56,7 +56,7 @@ export interface BulkStep {
   readonly cursor: string | undefined;
 }
 
-/** A page of what a filter meets, the oldest first. @throws CallError */
+/** One page of the matching entries, the oldest first. @throws CallError */
 export async function bulkPage(
   account: string,
   action: BulkAction,
@@ -68,7 +68,7 @@ export async function bulkPage(
   return step(account, action, options);
 }
 
-/** Those that are named. @throws CallError */
+/** The named entries. @throws CallError */
 export function bulkOf(account: string, action: BulkAction, dlqIds: readonly string[]): Promise<BulkStep> {
   return step(account, action, { body: { dlqIds } });
 }

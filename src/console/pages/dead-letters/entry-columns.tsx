@@ -1,4 +1,4 @@
-/** What the list says of a dead letter. */
+/** The columns of the list of dead letters. */
 import { usePageQuery } from '../../api/query.js';
 import { Badge } from '../../parts/badge.js';
 import type { Column } from '../../parts/table.js';

@@ -1,4 +1,4 @@
-/** How many dead letters there are, by the status of their last answer; each is a filter. */
+/** Numbers of dead letters by the status of their last answer; each is a filter. */
 import type { Schemas } from '#api';
 import type { Asked } from '../../api/ask.js';
 import { usePageQuery } from '../../api/query.js';

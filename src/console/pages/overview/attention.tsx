@@ -1,4 +1,4 @@
-/** What a person should look at first, worst first; each says where. */
+/** Problems that need attention, the worst first, with links. */
 import type { Schemas } from '#api';
 import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
@@ -10,7 +10,7 @@ export interface Matter {
   readonly href: string;
 }
 
-/** Where one sees more of it, by what the installation says it is about. */
+/** The page with details for each subject. */
 const PAGES: Readonly<Record<string, string>> = {
   queue: '/console/dead-letters',
   proof: '/console/cluster?tab=verify',
@@ -18,7 +18,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 const NEARLY_FULL = 0.85;
 
-/** @param everything what the page has asked for */
+/** @param everything all data that the page has loaded */
 export function mattersIn({ databases, uses, queueStats, installation }: Overview): Matter[] {
   const ofInstallation = (installation?.attention ?? []).map(({ about, level, text }) => ({
     isBad: level === 'error',
@@ -54,12 +54,12 @@ export function Attention({ matters }: { readonly matters: readonly Matter[] }) 
   if (matters.length === 0) {
     return (
       <p class="note good">
-        <Icon name="check" /> Nothing needs you.
+        <Icon name="check" /> No problems.
       </p>
     );
   }
   return (
-    <ul class="stack tight plain-list" aria-label="What needs attention">
+    <ul class="stack tight plain-list" aria-label="Needs attention">
       {matters.map(({ isBad, text, href }) => (
         <li key={text} class={`note ${isBad ? 'bad' : 'warn'}`}>
           <Icon name="warning" />

@@ -1,4 +1,4 @@
-/** The account's use over a period. */
+/** Charts of the account's usage over a period. */
 import { useMemo } from 'preact/hooks';
 import type { Schemas } from '#api';
 import { timesOf, valuesOf } from '../../api/points.js';
@@ -67,7 +67,7 @@ function chartsOf({ kv, queueStats }: Overview): OneChart[] {
   ];
 }
 
-/** Those that are all zeros are left out, as long as one is left. */
+/** Omits series of zeros, unless all are. */
 function named(series: readonly Schemas['MetricSeries'][]): [string, Points][] {
   const all = series.map(({ id, data_points }): [string, Points] => [
     id.replaceAll('_', ' ').toLowerCase(),

@@ -1,4 +1,4 @@
-/** The figures of now, in a row; each leads to where it comes from. */
+/** The current figures in a row, each with a link to its source. */
 import { lastOf, sumOf } from '../../api/points.js';
 import { bytes, duration, short } from '../../parts/format.js';
 import type { Overview } from './overview-data.js';
@@ -66,7 +66,7 @@ function OfDatabases({ overview: { kv, uses, databases } }: { readonly overview:
   );
 }
 
-/** What could not be asked is left out. */
+/** Omits data that could not be loaded. */
 function OfTheRest({
   overview: { queueStats, searches },
   period,
@@ -89,7 +89,7 @@ function OfTheRest({
         <Figure
           label="Dead letters"
           value={short(queueStats.dlq_message_count)}
-          note="wait for somebody"
+          note="wait for a decision"
           href="/console/dead-letters"
         />
       )}

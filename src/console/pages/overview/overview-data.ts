@@ -1,4 +1,4 @@
-/** Everything that the overview shows, asked at once; what one part does not answer is left out, and said. */
+/** Loads all data of the overview in parallel; failed parts are omitted and listed. */
 import type { Operations, Schemas } from '#api';
 import { type Asked, useAsk } from '../../api/ask.js';
 import { CallError, manage } from '../../api/call.js';
@@ -11,9 +11,9 @@ export interface Overview {
   readonly uses: ReadonlyMap<string, Schemas['DatabaseUseAnswer']>;
   readonly queueStats: Operations['GET /v2/msgq/stats/{id}'] | undefined;
   readonly searches: Operations['GET /v2/search/stats'] | undefined;
-  /** What the installation needs, for those who operate it. */
+  /** Problems of the installation, for operators. */
   readonly installation: Operations['GET /v2/admin/health'] | undefined;
-  /** What could not be asked. */
+  /** Parts that could not be loaded. */
   readonly missing: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What goes on, and what needs attention. */
+/** The overview: current activity, and problems that need attention. */
 import { PageHead } from '../../parts/page-head.js';
 import { PeriodChoice, usePeriod } from '../../parts/period-choice.js';
 import { Shown } from '../../parts/states.js';

@@ -1,4 +1,4 @@
-/** Who changed what, with which key, from where. */
+/** The audit log: actor, action, object, key and address of each change. */
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
@@ -65,7 +65,7 @@ export function AuditTab() {
               columns={COLUMNS}
               rows={lines}
               idOf={({ log_id }) => log_id}
-              empty={<Empty title="Nothing of that kind was changed" />}
+              empty={<Empty title="No changes of that kind" />}
             />
             <Paging
               text={`${whole(lines.length)} lines`}

@@ -1,4 +1,4 @@
-/** What changed in a database between two moments, by key, and which entries did it. */
+/** The differences of a database between two moments, by key, with the entries that made them. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { usePageQuery } from '../../api/query.js';
@@ -20,7 +20,7 @@ const TONES: Readonly<Record<Change['change'], Tone>> = {
   settings: 'plain',
 };
 
-/** Rows that are drawn at once. */
+/** Rows rendered at a time. */
 const SHOWN = 100;
 
 export function DifferenceTab({ database }: { readonly database: OneDatabase }) {
@@ -57,7 +57,7 @@ function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; re
         columns={columns}
         rows={changes.slice(0, shown.value)}
         idOf={({ key }) => shownText(key)}
-        empty={<Empty title="Nothing changed between the two" />}
+        empty={<Empty title="No changes between these moments" />}
       />
       {changes.length > shown.value && (
         <div class="row">

@@ -1,4 +1,4 @@
-/** The journal's entries of a database: what was done, when, in which order; of one key, where one is given. */
+/** The journal entries of a database in order, or those of one key. */
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Entry>[] = [
       </>
     ),
   },
-  { title: 'What it did', cell: ({ effects }) => <Effects effects={effects} /> },
+  { title: 'Changes', cell: ({ effects }) => <Effects effects={effects} /> },
   { title: 'Hash', cell: ({ hash }) => <code title={hash}>{hash.slice(0, 12)}</code>, isWideOnly: true },
 ];
 
@@ -68,7 +68,7 @@ export function EntriesTab({ database }: { readonly database: OneDatabase }) {
   );
 }
 
-/** The first ones of an entry that did much. */
+/** The first effects of a large entry. */
 function Effects({ effects }: { readonly effects: readonly unknown[] }) {
   return (
     <div class="stack tight">
@@ -82,7 +82,7 @@ function Effects({ effects }: { readonly effects: readonly unknown[] }) {
   );
 }
 
-/** One journal is gone through by position; several, by time. */
+/** Entries of one journal continue by position; those of several, by time. */
 function nextOf(entries: readonly Entry[]): string | undefined {
   const last = entries.at(-1);
   const isOne = entries.every(({ shard }) => shard === last?.shard);

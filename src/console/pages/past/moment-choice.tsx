@@ -1,4 +1,4 @@
-/** A moment on a slider, from the database's beginning to now; or to the second, by typing. */
+/** Selects a moment with a slider, from the database's creation to now, or by typing it to the second. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Field } from '../../parts/field.js';

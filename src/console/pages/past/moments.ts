@@ -1,4 +1,4 @@
-/** Moments of a database's history, as the API takes and gives them. */
+/** Moments of a database's history, in the API's form. */
 import type { Schemas } from '#api';
 import { manage } from '../../api/call.js';
 
@@ -25,24 +25,24 @@ export async function changesBetween(id: string, from: string, to: string): Prom
 
 export type OneDatabase = Schemas['DatabaseAnswer'];
 
-/** As the API takes a moment: whole milliseconds, in UTC, and never one that has not come yet. */
+/** A moment in the API's form: whole milliseconds in UTC, never in the future. */
 export function moment(ms: number): string {
   return new Date(Math.min(ms, Date.now() - 1_000)).toISOString();
 }
 
-/** What `datetime-local` shows and gives: the viewer's zone, without its name. */
+/** The value of a `datetime-local` field: the viewer's zone, without its name. */
 export function toLocal(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-/** What has no key is about the database itself. */
+/** An item without a key concerns the database's settings. */
 export function shownText(text: PastText | null): string {
   if (text === null) return 'settings';
   return typeof text === 'string' ? text : `base64:${text.base64}`;
 }
 
-/** When it would have expired; undefined: never. */
+/** The expiry at that moment; undefined: none. */
 export function expiryOf({ commands = [] }: PastKey): number | undefined {
   const told = commands.flatMap((words) => {
     const at = words.findIndex((word) => word === 'PXAT' || word === 'PEXPIREAT');

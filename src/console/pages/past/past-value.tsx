@@ -1,11 +1,11 @@
-/** A value as it was, made readable from the commands that make it again. */
+/** A past value, made readable from the commands that create it. */
 import { Code, pretty } from '../../parts/code.js';
 import { type Column, Table } from '../../parts/table.js';
 import { type PastLook, type PastText, shownText } from './moments.js';
 
 type Words = readonly PastText[];
 
-/** What stands behind the name and the key, how many words belong together, and what they are called. */
+/** For each type: its commands, and the names of the words that form one item after the key. */
 const SHAPES: Readonly<Record<string, readonly [names: readonly string[], titles: readonly string[]]>> = {
   hash: [
     ['HSET', 'HMSET'],
@@ -56,7 +56,7 @@ function Commands({ commands }: { readonly commands: readonly Words[] }) {
   return <Code text={commands.map(lineOf).join('\n')} />;
 }
 
-/** As one would type it. */
+/** As typed in a command line. */
 export function lineOf(words: Words): string {
   return words.map((word) => quoted(shownText(word))).join(' ');
 }

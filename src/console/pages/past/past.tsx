@@ -1,4 +1,4 @@
-/** Databases as they were, what changed and by which entry, proof of all of it, and who changed what. */
+/** The past of databases: state at a moment, differences, entries, verification, and the audit log. */
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
@@ -15,7 +15,7 @@ import { StateTab } from './state-tab.js';
 
 const AUDIT: Tab = { id: 'audit', label: 'Audit log' };
 const OF_DATABASES: readonly Tab[] = [
-  { id: 'state', label: 'As it was' },
+  { id: 'state', label: 'State' },
   { id: 'difference', label: 'Difference' },
   { id: 'entries', label: 'Entries' },
   { id: 'verify', label: 'Verify' },

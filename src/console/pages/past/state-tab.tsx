@@ -1,4 +1,4 @@
-/** A database as it was at a moment. */
+/** The state of a database at a moment. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { usePageQuery } from '../../api/query.js';
@@ -34,7 +34,7 @@ export function StateTab({ database }: { readonly database: OneDatabase }) {
   };
   return (
     <div class="stack">
-      <MomentChoice label="As it was" fromMs={database.creation_time * 1_000} atMs={atMs} onChoose={choose} />
+      <MomentChoice label="State" fromMs={database.creation_time * 1_000} atMs={atMs} onChoose={choose} />
       <Shown asked={asked} rows={8}>
         {(past) => (
           <Keys
@@ -89,7 +89,7 @@ function Keys({ past, isFirst, onPage }: KeysProps) {
         columns={columns}
         rows={keys}
         idOf={({ key }) => shownText(key)}
-        empty={<Empty title="It held nothing then" />}
+        empty={<Empty title="It was empty at that moment" />}
       />
       <Paging
         text={`${whole(keys.length)} of ${whole(state.keys)} keys`}

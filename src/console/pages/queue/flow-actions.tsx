@@ -1,8 +1,8 @@
-/** What can be done with a flow-control key. */
+/** Actions on a flow-control key. */
 import { ofQueue } from '../../api/call.js';
 import { asked } from '../../parts/dialog.js';
 import { doing } from '../../parts/toast.js';
-import type { Flow } from './flow-tab.js';
+import type { Flow } from './tab.js';
 
 export interface FlowActionsProps {
   readonly account: string;
@@ -34,7 +34,7 @@ export function FlowActions({ account, flow, onPin, onDone }: FlowActionsProps) 
       <button
         type="button"
         class="button small"
-        onClick={() => void (isPaused ? act('resume', `${key} goes on.`) : act('pause', `${key} is paused.`))}
+        onClick={() => void (isPaused ? act('resume', `${key} is resumed.`) : act('pause', `${key} is paused.`))}
       >
         {isPaused ? 'Resume' : 'Pause'}
       </button>

@@ -1,6 +1,5 @@
-/** Flow-control keys: what limits them, what runs and waits, and how they are held back or let go. */
+/** Flow-control keys: limits, running and waiting messages, pause and resume. */
 import { useSignal } from '@preact/signals';
-import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
@@ -15,12 +14,10 @@ import { FlowActions } from './flow-actions.js';
 import { useLinks } from './links.js';
 import { NothingYet } from './nothing-yet.js';
 import { PinFlow } from './pin-flow.js';
-import type { TabProps } from './queue.js';
-
-export type Flow = Schemas['FlowControl'];
+import type { Flow, TabProps } from './tab.js';
 
 const EVERY_MS = 5_000;
-/** More keys are found by their names. */
+/** Keys shown; others are found by name. */
 const MAX_DRAWN_KEYS = 500;
 
 export function FlowTab({ account }: TabProps) {
@@ -134,7 +131,7 @@ function useColumns(account: string, onDone: () => void, onPin: (flow: Flow) => 
   ];
 }
 
-/** Limits that there are not are 0. */
+/** A maximum of 0 means no limit. */
 function ofLimit(count: number, max: number): string {
   return max === 0 ? whole(count) : `${whole(count)} of ${whole(max)}`;
 }

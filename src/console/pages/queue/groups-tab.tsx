@@ -1,4 +1,4 @@
-/** URL groups: one publish, a message to each endpoint. */
+/** URL groups: one publish sends a message to each endpoint. */
 import { useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
@@ -13,14 +13,14 @@ import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
 import { useLinks } from './links.js';
 import { NothingYet } from './nothing-yet.js';
-import type { TabProps } from './queue.js';
+import type { TabProps } from './tab.js';
 
 type Group = Schemas['UrlGroup'];
 type Endpoint = Schemas['Endpoint'];
 
 export function GroupsTab({ account }: TabProps) {
   const asked = useAsk(account, () => ofQueue(account, 'GET /v2/topics'));
-  /** The group that gets an endpoint; '' is one that is not there yet. */
+  /** The group that gets an endpoint; '' for a new group. */
   const extended = useSignal<string | undefined>(undefined);
   const extend = (name: string) => () => {
     extended.value = name;

@@ -1,4 +1,4 @@
-/** What deliveries are signed with. */
+/** The keys that sign deliveries. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
@@ -6,14 +6,14 @@ import { CopyButton } from '../../parts/code.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
 import { Shown } from '../../parts/states.js';
 import { doing } from '../../parts/toast.js';
-import type { TabProps } from './queue.js';
+import type { TabProps } from './tab.js';
 
 export function KeysTab({ account }: TabProps) {
   const asked = useAsk(account, () => ofQueue(account, 'GET /v2/keys'));
   const rotate = async () => {
     const isSure = await askedFirst({
       title: 'Rotate the signing keys?',
-      text: 'The next key becomes the current one at once, and there is a new next one. Receivers that do not know the next key yet refuse deliveries from then on.',
+      text: 'The next key becomes the current key immediately, and a new next key is created. Receivers that do not know the next key yet refuse deliveries from then on.',
       action: 'Rotate',
       isDangerous: true,
       typed: 'rotate',

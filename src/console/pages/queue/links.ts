@@ -1,9 +1,9 @@
-/** Addresses of the queue's pages; the account that is looked at goes along. */
+/** Addresses of the queue's pages, with the selected account. */
 import { useLocation } from 'preact-iso/router';
 import { type Query, queryText } from '../../api/call.js';
 
 export interface Links {
-  /** @param words of the address; `tab` is among them */
+  /** @param words address parameters, such as `tab` */
   queue(words: Query): string;
   message(id: string): string;
   deadLetters(words?: Query): string;

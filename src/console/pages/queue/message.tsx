@@ -28,7 +28,7 @@ function OfAccount({ account, id }: { readonly account: string; readonly id: str
   useLive(`/v2/admin/queues/${account}/logs`, {
     log: (event) => {
       const { messageId } = event as { readonly messageId: string };
-      // Callbacks are messages of their own: what is not over is looked at again for them too.
+      // Callbacks are messages, too: their events also reload an unfinished story.
       if (messageId === id || asked.data?.callbacks.some((callback) => callback.messageId === messageId)) happened();
     },
   });
@@ -56,7 +56,7 @@ function StoryOrNone({ asked }: { readonly asked: Asked<Story> }) {
     return (
       <div class="table-box">
         <Empty title="No message of this id is known">
-          What was delivered is kept for as long as the log reaches back; steps of workflows are with their runs.
+          Delivered messages are shown as long as the log keeps them; steps of workflows are listed with their runs.
         </Empty>
       </div>
     );
@@ -75,8 +75,8 @@ function StoryParts({ story }: { readonly story: Story }) {
           <h2>The message</h2>
           <StorySummary story={story} />
         </section>
-        <section class="card" aria-label="What happened">
-          <h2>What happened</h2>
+        <section class="card" aria-label="History">
+          <h2>History</h2>
           <Timeline moments={momentsOf(story, links)} />
           {story.cursor !== undefined && <p class="note">There is more than is shown here.</p>}
         </section>

@@ -1,11 +1,11 @@
-/** An empty list of the queue, with the call that puts something there. */
+/** An empty list of the queue, with an API call that creates an item. */
 import type { ComponentChildren } from 'preact';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { Empty } from '../../parts/states.js';
 
 export interface NothingYetProps {
   readonly title: string;
-  /** What a shell gets behind the API's address: `/v2/queues -d '…'` */
+  /** The call after the API's address: `/v2/queues -d '…'` */
   readonly call: string;
   readonly children?: ComponentChildren;
 }

@@ -1,14 +1,14 @@
-/** Limits of a flow-control key that no message changes. */
+/** Sets fixed limits of a flow-control key, which messages cannot change. */
 import { useSignal } from '@preact/signals';
 import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
 import { doing } from '../../parts/toast.js';
-import type { Flow } from './flow-tab.js';
+import type { Flow } from './tab.js';
 
 export interface PinProps {
   readonly account: string;
-  /** Undefined: one that need not be there yet. */
+  /** Undefined: a key that may not exist yet. */
   readonly flow: Flow | undefined;
   onClose(): void;
 }
@@ -32,7 +32,7 @@ export function PinFlow({ account, flow, onClose }: PinProps) {
         <TextField label="Parallelism" type="number" value={parallelism} hint="Calls under way at a time" />
         <TextField label="Rate" type="number" value={rate} hint="Starts within a period" />
         <TextField label="Period" type="number" value={period} hint="In seconds; one where it is left out" />
-        <p class="small muted">What is given is pinned: messages that name the key do not change it.</p>
+        <p class="small muted">These limits are pinned: messages with this key do not change them.</p>
         <div>
           <button type="submit" class="button primary">
             Pin

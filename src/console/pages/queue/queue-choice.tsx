@@ -1,8 +1,8 @@
-/** Which queue is looked at, where there are several. */
+/** Selects the queue, if there are several. */
 import { usePageQuery } from '../../api/query.js';
-import type { ShownQueue } from '../../api/queues.js';
+import type { QueueView } from '../../api/queues.js';
 
-export function QueueChoice({ all, shown }: ShownQueue) {
+export function QueueChoice({ all, shown }: QueueView) {
   const [, set] = usePageQuery();
   if (all.length < 2) return null;
   return (

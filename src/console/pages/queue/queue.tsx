@@ -1,4 +1,4 @@
-/** The queue: what is under way, and what it goes by. */
+/** The queue: messages, and the objects that control their delivery. */
 import type { JSX } from 'preact';
 import { useQueue } from '../../api/queues.js';
 import { mayChange } from '../../api/session.js';
@@ -14,11 +14,7 @@ import { PublishTab } from './publish/publish-tab.js';
 import { QueueChoice } from './queue-choice.js';
 import { QueuesTab } from './queues-tab.js';
 import { SchedulesTab } from './schedules/schedules-tab.js';
-
-export interface TabProps {
-  /** Whose queue it is. */
-  readonly account: string;
-}
+import type { TabProps } from './tab.js';
 
 interface Part {
   readonly id: string;

@@ -1,4 +1,4 @@
-/** Queues: how many are delivered at a time, how many wait, and whether they go on. */
+/** Queues: parallelism, waiting messages, pause and resume. */
 import { useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
@@ -15,7 +15,7 @@ import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
 import { useLinks } from './links.js';
 import { NothingYet } from './nothing-yet.js';
-import type { TabProps } from './queue.js';
+import type { TabProps } from './tab.js';
 
 type Queue = Schemas['Queue'];
 const EVERY_MS = 5_000;
@@ -108,7 +108,7 @@ function QueueActions({ account, queue: { name, paused, lag }, onEdit, onDone }:
   const path = { name };
   const pause = () =>
     paused
-      ? doing(() => ofQueue(account, 'POST /v2/queues/{name}/resume', { path }), `${name} goes on.`)
+      ? doing(() => ofQueue(account, 'POST /v2/queues/{name}/resume', { path }), `${name} is resumed.`)
       : doing(() => ofQueue(account, 'POST /v2/queues/{name}/pause', { path }), `${name} is paused.`);
   const remove = async () => {
     const isSure = await askedFirst({

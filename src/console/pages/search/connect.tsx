@@ -1,9 +1,9 @@
-/** How to reach a search database: its address and tokens, and ready lines for each client. */
+/** How to connect to a search database: address, tokens, and examples for each client. */
 import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../api/query.js';
 import { mayChange } from '../../api/session.js';
 import { Code } from '../../parts/code.js';
-import { SecretLine } from '../../parts/secret-line.js';
+import { MASKED_SECRET, SecretLine } from '../../parts/secret-line.js';
 import { resetTokens, type SearchDatabase } from './search-databases.js';
 import { snippetsFor } from './snippets.js';
 
@@ -18,10 +18,11 @@ export function ConnectIndex({ database, index = 'default', onChanged }: Connect
   if (database.token === '') {
     return (
       <p class="note warn">
-        The tokens of this database are not kept on the server, or not for you. Whoever may gives it new ones.
+        The tokens of this database are not stored, or you may not see them. An administrator can replace them.
       </p>
     );
   }
+  const isReadOnly = database.token === MASKED_SECRET;
   const url = `${location.protocol}//${database.endpoint}`;
   const reset = async () => {
     if (await resetTokens(database)) onChanged();
@@ -51,12 +52,18 @@ export function ConnectIndex({ database, index = 'default', onChanged }: Connect
         </div>
         <dl class="facts">
           <SecretLine name="Endpoint" text={url} isOpen />
-          <SecretLine name="Token" text={database.token} isOpen={isOpen.value} />
+          {!isReadOnly && <SecretLine name="Token" text={database.token} isOpen={isOpen.value} />}
           <SecretLine name="Read-only token" text={database.read_only_token} isOpen={isOpen.value} />
         </dl>
+        {isReadOnly && <p class="small muted">A read-only key sees the read-only token. The other one is masked.</p>}
         <p class="small muted">The read-only token may search, fetch, range and list, from pages of any origin too.</p>
       </section>
-      <Snippets url={url} token={database.token} index={index} isOpen={isOpen} />
+      <Snippets
+        url={url}
+        token={isReadOnly ? database.read_only_token : database.token}
+        index={index}
+        isOpen={isOpen}
+      />
     </div>
   );
 }
@@ -68,7 +75,7 @@ interface SnippetsProps {
   readonly isOpen: Signal<boolean>;
 }
 
-/** What is copied has the token in it, whether it is seen or not. */
+/** Copied text contains the token even when it is hidden. */
 function Snippets({ url, token, index, isOpen }: SnippetsProps) {
   const [query, set] = usePageQuery();
   const shown = snippetsFor(url, isOpen.value ? token : '••••••••', index);

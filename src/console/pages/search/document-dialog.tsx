@@ -1,4 +1,4 @@
-/** A document as JSON, to be looked at and written; or new ones, one or a list. */
+/** Shows and edits a document as JSON, or adds new ones, single or in a list. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofIndex } from '../../api/call.js';
@@ -13,7 +13,7 @@ import type { SearchDatabase } from './search-databases.js';
 export interface DocumentDialogProps {
   readonly database: SearchDatabase;
   readonly index: string;
-  /** Undefined: new ones are written. */
+  /** Undefined: new documents. */
   readonly id: string | undefined;
   onClose(): void;
   onChanged(): void;
@@ -22,7 +22,7 @@ export interface DocumentDialogProps {
 const SAMPLE = JSON.stringify({ id: '', content: { title: '' }, metadata: {} }, null, 2);
 
 export function DocumentDialog({ database, index, id, onClose, onChanged }: DocumentDialogProps) {
-  // The vector too: what is written replaces the whole document.
+  // With the vector, because saving replaces the whole document.
   const body = { ids: [id], includeData: true, includeMetadata: true, includeVectors: true };
   const asked = useAsk(id && `document ${database.id} ${index} ${id}`, (signal) =>
     ofIndex(database.id, 'POST /search/{id}/fetch/{index}', { path: { index }, body, signal }),

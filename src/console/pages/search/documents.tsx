@@ -1,4 +1,4 @@
-/** Documents of an index, in the order of their ids: looked at, written as JSON, deleted with a way back. */
+/** Documents of an index in the order of their ids: viewing, editing as JSON, deleting with undo. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { Asked } from '../../api/ask.js';
 import { useAsk } from '../../api/ask.js';
@@ -18,7 +18,7 @@ import type { SearchDatabase, SearchDocument } from './search-databases.js';
 
 const A_PAGE = 25;
 const PREVIEW_CHARACTERS = 160;
-/** The word of the address for a document that is not there yet; ids are never empty, and this one is no id's. */
+/** The address's word for a new document; no id has this form. */
 const NEW = '+';
 
 export interface DocumentsProps {
@@ -74,7 +74,7 @@ export function Documents({ database, held }: DocumentsProps) {
           id={query.doc === NEW ? undefined : query.doc}
           onClose={() => set({ doc: undefined })}
           onChanged={() => {
-            // What was deleted may be there again.
+            // A deleted document may exist again.
             hidden.value = new Set();
             changed();
           }}
@@ -103,7 +103,7 @@ interface Deletion {
   changed(): void;
 }
 
-/** They are hidden at once, and deleted when nobody has taken that back. */
+/** Hides the documents immediately, and deletes them after the time for undo. */
 function deleteWithUndo({ database, index, ids, hidden, changed }: Deletion): void {
   hidden.value = new Set([...hidden.value, ...ids]);
   const shown = () => {

@@ -1,4 +1,4 @@
-/** The language of filters in a table, for those who write one. */
+/** A table of the filter language. */
 const OPERATORS: readonly (readonly [written: string, meets: string])[] = [
   ["genre = 'novel'   genre != 'novel'", 'the same value, another value'],
   ['year >= 1960 AND year < 1970', 'before and after: numbers by size, texts by their characters'],
@@ -35,7 +35,7 @@ export function FilterHelp() {
           </tbody>
         </table>
       </div>
-      <p class="small muted">A field that is missing meets nothing but HAS NOT FIELD and NOT IN ().</p>
+      <p class="small muted">A missing field matches only HAS NOT FIELD and NOT IN ().</p>
     </details>
   );
 }

@@ -1,4 +1,4 @@
-/** One document that was found: its score, how that came about, and what in it is like the query. */
+/** One result: its score with an explanation, and highlighted words. */
 import { Code } from '../../parts/code.js';
 import { Highlighted } from './highlight.js';
 import type { Asking, Parts } from './query-call.js';
@@ -51,7 +51,7 @@ interface WhyProps {
   readonly parts: Parts;
 }
 
-/** The same query was asked by words alone and by likeness alone: a score is their sum by weight. */
+/** The same query was also run with words only and with similarity only: the score is the weighted sum of both. */
 function Why({ score, asking: { semanticWeight, reranking }, parts: { words, likeness } }: WhyProps) {
   const sum = semanticWeight * (likeness ?? 0) + (1 - semanticWeight) * (words ?? 0);
   const rows = [
@@ -72,8 +72,8 @@ function Why({ score, asking: { semanticWeight, reranking }, parts: { words, lik
       {Math.abs(sum - score) > 0.02 && (
         <span class="muted search-rest">
           {score >= 0.995
-            ? 'It says exactly what the query says: that comes first.'
-            : `${reranking ? 'Reranking' : 'The order of words and what is outside the best'} makes ${shownScore(score)} of ${shownScore(sum)}.`}
+            ? 'It contains the exact text of the query: that ranks first.'
+            : `${reranking ? 'Reranking' : 'Word order and lower-ranked matches'} makes ${shownScore(score)} of ${shownScore(sum)}.`}
         </span>
       )}
     </div>

@@ -1,21 +1,21 @@
-/** What a search database holds: its indexes by name, and how many documents each has. */
+/** The content of a search database: its indexes by name, with their numbers of documents. */
 import { type Asked, useAsk } from '../../api/ask.js';
 import { ofIndex } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 
 export interface Held {
   readonly documents: number;
-  /** Stored, and not found by queries yet. */
+  /** Stored, but not found by queries yet. */
   readonly pending: number;
   readonly bytes: number;
   readonly indexes: readonly { readonly name: string; readonly documents: number }[];
 }
 
 const EVERY_MS = 15_000;
-/** Shown where there is none yet: its first document makes it. */
+/** Shown for an empty database; its first document creates the index. */
 const FIRST_INDEX = 'default';
 
-/** @param id undefined: nothing is asked */
+/** @param id undefined: no request */
 export function useHeld(id: string | undefined): Asked<Held> {
   return useAsk(id === undefined ? undefined : `held ${id}`, (signal) => ask(id as string, signal), EVERY_MS);
 }
@@ -29,7 +29,7 @@ async function ask(id: string, signal: AbortSignal): Promise<Held> {
   return { documents: info.vectorCount, pending: info.pendingVectorCount, bytes: info.indexSize, indexes };
 }
 
-/** The index that the address names, else the first there is. */
+/** The index in the address, or the first one. */
 export function useIndexName({ indexes = [] }: Partial<Held>): string {
   const [query] = usePageQuery();
   return query.index ?? indexes[0]?.name ?? FIRST_INDEX;

@@ -1,13 +1,13 @@
-/** A found document with what is like the words of the query marked in it: the same forms that words are found by. */
+/** A found document with highlighted matches, by the same word forms that the search uses. */
 import type { ComponentChildren } from 'preact';
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 const MIN_PREFIX_CHARACTERS = 2;
 const MIN_LIKE_CHARACTERS = 4;
 const TWO_CHANGES_CHARACTERS = 8;
-/** Fields of a document that are drawn. */
+/** Fields of a document that are shown. */
 const MAX_FIELDS = 60;
-/** Characters of a field that are looked through and drawn. */
+/** Characters of a field that are searched and shown. */
 const MAX_FIELD_CHARACTERS = 5_000;
 
 export interface HighlightProps {
@@ -34,7 +34,7 @@ export function Highlighted({ content, query }: HighlightProps) {
   );
 }
 
-/** Paths as filters write them. */
+/** Paths as in filters. */
 function* fieldsOf(value: unknown, path: string): Generator<readonly [path: string, text: string]> {
   if (typeof value !== 'object' || value === null) {
     yield [path, String(value)];
@@ -73,7 +73,7 @@ function isLike(word: string, wanted: readonly string[]): boolean {
   });
 }
 
-/** Letters that are added, left out, changed, or stand in each other's place: that many at most. */
+/** At most `most` letters are added, removed, changed or swapped. */
 function areNear(a: string, b: string, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
   let before: number[] = [];

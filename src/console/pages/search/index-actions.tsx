@@ -1,4 +1,4 @@
-/** What can be done with one index of a search database: another name, no documents, no index. */
+/** Actions on one index of a search database: rename, empty, delete. */
 import { useSignal } from '@preact/signals';
 import { ofIndex } from '../../api/call.js';
 import { asked, Dialog } from '../../parts/dialog.js';
@@ -79,7 +79,7 @@ function Renaming({ id, index, onClose, onDone }: RenamingProps) {
   return (
     <Dialog title="Rename the index" onClose={onClose}>
       <form class="stack" onSubmit={send}>
-        <TextField label="New name" value={name} isRequired hint="Clients that use the old one find nothing then." />
+        <TextField label="New name" value={name} isRequired hint="Clients that use the old name get no results then." />
         <div>
           <button type="submit" class="button primary" disabled={name.value === index}>
             Rename

@@ -1,4 +1,4 @@
-/** Which index of a search database is looked at; it is in the address. */
+/** Selects an index of a search database; the selection is in the address. */
 import { usePageQuery } from '../../api/query.js';
 import { short } from '../../parts/format.js';
 import { type Held, useIndexName } from './held.js';

@@ -1,4 +1,4 @@
-/** All search databases of the account, what they hold together, and making another. */
+/** All search databases of the account, with totals, and creating one. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
@@ -63,7 +63,7 @@ export default function Indexes() {
   );
 }
 
-/** Of all of them, this month. */
+/** Totals of all databases in this month. */
 function Totals() {
   const asked = useAsk('search totals', (signal) => manage('GET /v2/search/stats', { signal }), EVERY_MS);
   const totals = asked.data;

@@ -1,4 +1,4 @@
-/** Asks what a new search database is to be, and opens it. */
+/** The form for a new search database; opens it afterwards. */
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { manage } from '../../api/call.js';

@@ -1,4 +1,4 @@
-/** A query as the address has it, and what it finds; on demand also how its scores came about. */
+/** A query from the address and its results, optionally with the parts of their scores. */
 import { ofIndex } from '../../api/call.js';
 import type { PageQuery } from '../../api/query.js';
 import type { FoundRecord } from './search-databases.js';
@@ -7,12 +7,12 @@ export interface Asking {
   readonly query: string;
   readonly filter: string | undefined;
   readonly topK: number;
-  /** 0: words alone, 1: likeness alone. */
+  /** 0: words only, 1: similarity only. */
   readonly semanticWeight: number;
   readonly reranking: boolean;
 }
 
-/** A score's two parts, each from 0 to 1. Undefined: it is not among the best by that alone. */
+/** The two parts of a score, each from 0 to 1. Undefined: not among the best by that part alone. */
 export interface Parts {
   readonly words: number | undefined;
   readonly likeness: number | undefined;
@@ -21,13 +21,13 @@ export interface Parts {
 export interface QueryAnswer {
   readonly found: readonly FoundRecord[];
   readonly tookMs: number;
-  /** By id; undefined: it was not asked for. */
+  /** By id; undefined: not requested. */
   readonly parts: ReadonlyMap<string, Parts> | undefined;
 }
 
 const DEFAULT_TOP_K = 10;
 const DEFAULT_WEIGHT = 0.75;
-/** So many of the best by words alone, and by likeness alone, are looked through for the parts of a score. */
+/** Results by each part alone in which the parts of scores are looked up. */
 const EXPLAINED_TOP_K = 100;
 
 export function askingOf({ q = '', filter, k, w, rerank }: PageQuery): Asking {

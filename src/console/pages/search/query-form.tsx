@@ -1,4 +1,4 @@
-/** What an index is asked. What is typed counts when it is sent: each query is one of the database's budget. */
+/** The form of a query. It is sent only on submit, because each query counts against the database's limits. */
 import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../api/query.js';
 import { Check, TextField } from '../../parts/field.js';
@@ -58,7 +58,7 @@ function Weight({ weight }: { readonly weight: Signal<number> }) {
           weight.value = Number(currentTarget.value);
         }}
       />
-      <span class="hint">The rest is for the words themselves.</span>
+      <span class="hint">The rest is the weight of keywords.</span>
     </label>
   );
 }

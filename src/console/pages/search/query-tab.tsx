@@ -1,4 +1,4 @@
-/** Asks an index, and shows what it found: the best first, with its score and what is like the words of the query. */
+/** Queries an index and shows the results, the best first, with scores and highlighted words. */
 import { useAsk } from '../../api/ask.js';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
@@ -35,9 +35,7 @@ export function QueryTab({ database, held }: QueryTabProps) {
               <p class="muted small">
                 {found.length} found in {duration(tookMs)}, there and back
               </p>
-              {found.length === 0 && (
-                <Empty title="Nothing is like that">Fewer words, or no filter, may find some.</Empty>
-              )}
+              {found.length === 0 && <Empty title="No matches">Fewer words, or no filter, may find some.</Empty>}
               {found.map((one, at) => (
                 <FoundDocument
                   key={one.id}
@@ -52,7 +50,7 @@ export function QueryTab({ database, held }: QueryTabProps) {
           )}
         </Shown>
       ) : (
-        <Empty title="Ask for something">Words may have typos or be beginnings; the same text comes first.</Empty>
+        <Empty title="Enter a query">Words may be incomplete or have typos; exact matches rank first.</Empty>
       )}
     </div>
   );

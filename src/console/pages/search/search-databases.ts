@@ -1,4 +1,4 @@
-/** What the API says about search databases and the documents in their indexes. */
+/** The API's types for search databases and documents. */
 import type { Operations, Schemas } from '#api';
 import { manage } from '../../api/call.js';
 import { asked } from '../../parts/dialog.js';
@@ -13,7 +13,7 @@ export function searchHref(id: string): string {
   return `/console/search/${id}`;
 }
 
-/** The API has -1 for what has no bound. */
+/** The API uses -1 for no limit. */
 export function bound(value: number, shown: (value: number) => string): string {
   return value < 0 || value >= 1e12 ? 'no limit' : shown(value);
 }
@@ -21,7 +21,7 @@ export function bound(value: number, shown: (value: number) => string): string {
 export async function resetTokens({ id, name }: SearchDatabase): Promise<boolean> {
   const isSure = await asked({
     title: 'Give it new tokens?',
-    text: 'Those that it has open nothing any more: whoever uses them has to be given the new ones.',
+    text: 'The present ones are refused from then on: give the new ones to all clients.',
     action: 'Give new tokens',
     isDangerous: true,
     typed: name,
@@ -33,7 +33,7 @@ export async function resetTokens({ id, name }: SearchDatabase): Promise<boolean
 export async function deleteDatabase({ id, name }: SearchDatabase): Promise<boolean> {
   const isSure = await asked({
     title: 'Delete this search database?',
-    text: 'All its indexes and documents go with it, and its tokens open nothing any more. It cannot be taken back.',
+    text: 'All its indexes and documents are deleted, and its tokens are refused. This cannot be undone.',
     action: 'Delete it',
     isDangerous: true,
     typed: name,

@@ -1,4 +1,4 @@
-/** One search database: its documents, asking it, how to reach it, what it is used for, and its settings. */
+/** One search database: documents, queries, connection, usage and settings. */
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayChange, mayUseData } from '../../api/session.js';

@@ -1,4 +1,4 @@
-/** Name, limits and end of a search database. */
+/** Name, limits and deletion of a search database. */
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import type { Asked } from '../../api/ask.js';

@@ -1,16 +1,16 @@
-/** What to write to use a search database, for each client. Names of packages are as they are published. */
+/** Example code for each client of a search database, with the published package names. */
 
 export interface IndexSnippet {
   readonly id: string;
   readonly label: string;
-  /** What to do before, and what to know. */
+  /** Steps before using it, and remarks. */
   readonly note: string;
   readonly text: string;
 }
 
 const NPM = '@upstash/search';
 const PYTHON = 'upstash-search';
-/** What both of them read from the environment begins with their name. */
+/** The prefix of the environment variables that both packages read. */
 const ENV = `${PYTHON.replaceAll('-', '_').toUpperCase()}_REST`;
 
 export function snippetsFor(url: string, token: string, index: string): readonly IndexSnippet[] {
@@ -55,7 +55,7 @@ print(index.search(query="star wras", limit=3))`,
     {
       id: 'env',
       label: 'Environment',
-      note: 'What the published clients read by themselves.',
+      note: 'Variables that the published clients read.',
       text: `${ENV}_URL="${url}"
 ${ENV}_TOKEN="${token}"`,
     },

@@ -1,4 +1,4 @@
-/** What a search database is used for: figures of today and of the month, and charts over a period. */
+/** Usage of a search database: figures of today and of the month, and charts over a period. */
 import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';

@@ -1,4 +1,4 @@
-/** API keys of the person who is signed in: made, shown once, deleted. */
+/** API keys of the signed-in user: creating, showing once, deleting. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
@@ -20,8 +20,8 @@ export function Keys() {
   const remove = async (name: string) => {
     const isOwn = name === session.value?.key;
     const text = isOwn
-      ? 'You are signed in with it: this session ends at once, too.'
-      : 'It opens nothing any more, and sessions that began with it end at once.';
+      ? 'You are signed in with it: this session ends, too.'
+      : 'It is refused from then on, and its sessions end immediately.';
     if (!(await askedFirst({ title: 'Delete this key?', text, action: 'Delete it', isDangerous: true, typed: name })))
       return;
     if (await doing(() => manage('DELETE /v2/apikey/{name}', { path: { name } }), `${name} is deleted`)) asked.reload();

@@ -1,4 +1,4 @@
-/** Who is in a team, and as what; adding and removing people; the end of the team. */
+/** Members of a team and their roles: adding, removing, and deleting the team. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
@@ -23,7 +23,7 @@ export function Members({ team, onDeleted }: MembersProps) {
   const mayManage = mayChange.value && (own === 'owner' || own === 'admin');
   const deleteTeam = async () => {
     const text =
-      'It has to be empty: no databases, search databases or queues of others. Its keys open nothing any more.';
+      'It must be empty: no databases, search databases or queues of others. Its keys are refused from then on.';
     const question = { title: 'Delete this team?', text, action: 'Delete it', isDangerous: true, typed: name };
     if (!(await askedFirst(question))) return;
     if (await doing(() => manage('DELETE /v2/team/{id}', { path: { id } }), `${name} is deleted`)) onDeleted();
@@ -103,9 +103,15 @@ function AddMember({ team, onAdded }: { readonly team: Team; onAdded(): void }) 
   };
   return (
     <form class="card stack" onSubmit={send}>
-      <h2>Add somebody</h2>
+      <h2>Add a member</h2>
       <div class="form-grid">
-        <TextField label="E-mail" type="email" value={email} isRequired hint="At once: no invitation is sent." />
+        <TextField
+          label="E-mail"
+          type="email"
+          value={email}
+          isRequired
+          hint="Takes effect immediately; no invitation is sent."
+        />
         <Choice label="Role" value={role} options={ROLES} hint="Changed by removing and adding." />
       </div>
       <div>

@@ -1,4 +1,4 @@
-/** Makes an API key, and shows it this once. */
+/** Creates an API key and shows it once. */
 import { useSignal } from '@preact/signals';
 import { manage } from '../../api/call.js';
 import { Code } from '../../parts/code.js';
@@ -51,7 +51,7 @@ export function NewApiKey({ teams, onClose, onMade }: NewApiKeyProps) {
           value={team}
           options={[['', 'The one I am signed in to'], ...teams.map((one) => [one.team_id, one.team_name] as const)]}
         />
-        <Check label="It may only look: it sees everything and changes nothing" value={isReadOnly} />
+        <Check label="Read-only: it sees everything and cannot make changes" value={isReadOnly} />
         <div>
           <button type="submit" class="button primary">
             Make the key

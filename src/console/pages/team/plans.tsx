@@ -1,4 +1,4 @@
-/** Plans: of the queue with its limits and budget, and how many databases and search databases there are by plan. */
+/** Plans: the queue's with limits and budget, and the numbers of databases and search databases by plan. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
@@ -18,7 +18,7 @@ const QUEUE_PLANS = [
   ['msgq_fixed_100m', 'Fixed, 100 million messages a day'],
 ] as const;
 
-/** Who holds the purse: not a dev. */
+/** A dev may not change plans and budgets. */
 function mayPay(): boolean {
   return mayChange.value && session.value?.role !== 'dev';
 }
@@ -56,7 +56,7 @@ function QueuePlan({ account, onChanged }: QueuePlanProps) {
     ['A message', bytes(account.max_message_size)],
     ['Delay', duration(account.max_delay * 1_000)],
     ['Retries', whole(account.max_retries)],
-    ['Calls at once', limit(account.max_global_parallelism)],
+    ['Parallel calls', limit(account.max_global_parallelism)],
     ['Of one flow-control key', limit(account.max_parallelism)],
     ['Schedules', limit(account.max_schedules)],
     ['Queues', limit(account.max_queues)],

@@ -1,4 +1,4 @@
-/** What the API says about teams and keys. */
+/** The API's types for teams and keys. */
 import type { Operations, Schemas } from '#api';
 
 export type Team = Operations['GET /v2/teams'][number];
@@ -12,5 +12,5 @@ export const ROLES = [
   ['finance', 'finance: plans and budgets, no tokens and no data'],
 ] as const;
 
-/** The key that the account was made with: it cannot be deleted. */
+/** The key created with the account: it cannot be deleted. */
 export const DEFAULT_KEY = 'default';

@@ -1,4 +1,4 @@
-/** Accounts: teams and their members, API keys, plans, and what is used. */
+/** The account: teams and members, API keys, plans, usage. */
 import { session } from '../../api/session.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
@@ -23,7 +23,7 @@ export default function TeamPage() {
       {who != null && (
         <p class="muted wrap-anywhere" style={{ marginBottom: 'var(--s3)' }}>
           Signed in as {who.email}, {who.role} of {who.customer_id === who.email ? 'your own account' : 'a team'}, with
-          the key <code>{who.key}</code>. Whoever acts for a team signs in with a key that was made for it.
+          the key <code>{who.key}</code>. To act for a team, sign in with a key of the team.
         </p>
       )}
       <Tabs label="Team and keys" tabs={TABS} />

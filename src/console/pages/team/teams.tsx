@@ -1,4 +1,4 @@
-/** Teams that one is a member of, and the members of the one that is looked at. */
+/** Teams of the user, and the members of the selected one. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage, queryText } from '../../api/call.js';
@@ -67,7 +67,7 @@ function TeamTable({ teams, shown }: TeamTableProps) {
       idOf={({ team_id }) => team_id}
       empty={
         <Empty title="You are in no team" command={SAMPLE}>
-          A team is an account of several people: it has databases, search, a queue and an audit log of its own.
+          A team is an account of several people, with its own databases, search, queue and audit log.
         </Empty>
       }
       columns={[

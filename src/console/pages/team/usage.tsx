@@ -1,4 +1,4 @@
-/** What was used this month, and what it comes to: the queue day by day, databases and search in sums. */
+/** Usage and costs of this month: the queue by day, databases and search in total. */
 import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
@@ -10,7 +10,7 @@ import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 
 const EVERY_MS = 30_000;
-/** Of the databases, the busiest: an account may have thousands. */
+/** The busiest databases are shown: an account may have thousands. */
 const MAX_DRAWN = 100;
 
 export function Usage() {
@@ -50,7 +50,7 @@ function OfQueue({ id }: { readonly id: string }) {
   );
   const days = asked.data?.daily_requests;
   const chart = useMemo(() => {
-    // Those to come are zeros.
+    // Future days are zeros.
     const past = (days ?? []).filter(({ x }) => timesOf([{ x, y: 0 }]).every((ms) => ms <= Date.now()));
     return {
       times: timesOf(past),

@@ -1,4 +1,4 @@
-/** What a run is: where, when, by whom; and what it came to. */
+/** The facts about a run: URL, times, caller and result. */
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../parts/badge.js';
 import { Code, pretty } from '../../parts/code.js';

@@ -1,4 +1,4 @@
-/** What an endpoint answered when it failed: clients put an error's message and its stack into JSON. */
+/** The answer of a failed endpoint: clients send an error's message and stack as JSON. */
 import { Code } from '../../parts/code.js';
 import { Body } from '../../parts/exchange.js';
 
@@ -7,7 +7,7 @@ export function ErrorBody({ text }: { readonly text: string | undefined }) {
   return stack === undefined ? <Body text={text} /> : <Code text={stack} />;
 }
 
-/** It begins with the message; other members say nothing more. */
+/** The stack contains the message; other members add no information. */
 function stackIn(text: string): string | undefined {
   try {
     const { stack } = JSON.parse(text) as { readonly stack?: unknown };

@@ -1,4 +1,4 @@
-/** Resumes, restarts or deletes many failed runs: those that were chosen, or all that the filters meet. */
+/** Resumes, restarts or deletes failed runs: the selected ones, or all that match the filters. */
 import { ofQueue, type Query } from '../../api/call.js';
 import { beginBulk } from '../../parts/bulk.js';
 import { asked } from '../../parts/dialog.js';
@@ -6,7 +6,7 @@ import { whole } from '../../parts/format.js';
 
 export interface FailedBulkProps {
   readonly account: string;
-  /** Ids of entries of the DLQ. */
+  /** Ids of DLQ entries. */
   readonly chosen: readonly string[];
   readonly filter: Query;
   onDone(): void;
@@ -17,12 +17,12 @@ interface Met {
   readonly isMore: boolean;
 }
 
-type What = 'resume' | 'restart' | 'delete';
+type Action = 'resume' | 'restart' | 'delete';
 
-/** One call does so many. */
+/** Runs per call. */
 const A_CALL = 50;
 
-const WORDS: Readonly<Record<What, readonly [verb: string, done: string]>> = {
+const WORDS: Readonly<Record<Action, readonly [verb: string, done: string]>> = {
   resume: ['Resume', 'resumed'],
   restart: ['Restart', 'restarted'],
   delete: ['Delete', 'deleted'],
@@ -30,14 +30,16 @@ const WORDS: Readonly<Record<What, readonly [verb: string, done: string]>> = {
 
 export function FailedBulk({ account, chosen, filter, onDone }: FailedBulkProps) {
   const some = chosen.length > 0;
-  const begin = async (what: What) => {
+  const begin = async (action: Action) => {
     const met = some ? { count: chosen.length, isMore: false } : await countOf(account, filter);
     const count = `${whole(met.count)}${met.isMore ? ' or more' : ''}`;
-    const [verb, done] = WORDS[what];
-    const text = `${count} failed ${met.count === 1 ? 'run is' : 'runs are'} ${done}. ${after(what)}`;
-    if (!(await asked({ title: `${verb} ${count} failed runs?`, text, action: verb, isDangerous: what === 'delete' })))
+    const [verb, done] = WORDS[action];
+    const text = `${count} failed ${met.count === 1 ? 'run is' : 'runs are'} ${done}. ${after(action)}`;
+    if (
+      !(await asked({ title: `${verb} ${count} failed runs?`, text, action: verb, isDangerous: action === 'delete' }))
+    )
       return;
-    // What fails again meanwhile is not met once more.
+    // The end date excludes runs that fail again during the work.
     const words: Query = some ? { dlqIds: chosen } : { ...filter, toDate: filter.toDate ?? Date.now(), count: A_CALL };
     let cursor: string | undefined;
     beginBulk({
@@ -46,7 +48,7 @@ export function FailedBulk({ account, chosen, filter, onDone }: FailedBulkProps)
       done,
       onEnd: onDone,
       step: async (signal) => {
-        const page = await step(account, what, { ...words, cursor }, signal);
+        const page = await step(account, action, { ...words, cursor }, signal);
         cursor = page.cursor;
         return { count: page.count, isLast: some || cursor === undefined || cursor === '' };
       },
@@ -55,33 +57,33 @@ export function FailedBulk({ account, chosen, filter, onDone }: FailedBulkProps)
   return (
     <div class="row" style={{ marginBottom: 'var(--s3)' }}>
       <span class="muted">{some ? `${chosen.length} chosen:` : 'All that the filters meet:'}</span>
-      {(Object.keys(WORDS) as What[]).map((what) => (
+      {(Object.keys(WORDS) as Action[]).map((action) => (
         <button
-          key={what}
+          key={action}
           type="button"
-          class={`button small ${what === 'delete' ? 'danger' : ''}`}
-          onClick={() => begin(what)}
+          class={`button small ${action === 'delete' ? 'danger' : ''}`}
+          onClick={() => begin(action)}
         >
-          {WORDS[what][0]} {some ? 'chosen' : 'all'}
+          {WORDS[action][0]} {some ? 'chosen' : 'all'}
         </button>
       ))}
     </div>
   );
 }
 
-function after(what: What): string {
-  if (what === 'delete') return 'They cannot be resumed or restarted then.';
-  return what === 'resume'
-    ? 'A new run goes on for each where it failed.'
+function after(action: Action): string {
+  if (action === 'delete') return 'They cannot be resumed or restarted then.';
+  return action === 'resume'
+    ? 'A new run for each resumes at the failed step.'
     : 'A new run begins for each with its payload.';
 }
 
-async function step(account: string, what: What, query: Query, signal: AbortSignal) {
-  if (what === 'delete') {
+async function step(account: string, action: Action, query: Query, signal: AbortSignal) {
+  if (action === 'delete') {
     const { deleted, cursor } = await ofQueue(account, 'DELETE /v2/workflows/dlq', { query, signal });
     return { count: deleted, cursor };
   }
-  const { workflowRuns, cursor } = await ofQueue(account, `POST /v2/workflows/dlq/${what}`, { query, signal });
+  const { workflowRuns, cursor } = await ofQueue(account, `POST /v2/workflows/dlq/${action}`, { query, signal });
   return { count: workflowRuns.length, cursor };
 }
 

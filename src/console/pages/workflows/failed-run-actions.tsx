@@ -1,4 +1,4 @@
-/** What can be done with one failed run. Resuming and restarting make a new run, which is shown. */
+/** Actions on one failed run. Resuming or restarting creates a new run and opens it. */
 import { useLocation } from 'preact-iso/router';
 import { ofQueue } from '../../api/call.js';
 import { asked } from '../../parts/dialog.js';
@@ -23,7 +23,7 @@ export function FailedRunActions({ account, dlqId, functionState, isSmall = fals
   const begin = async (how: 'resume' | 'restart') => {
     try {
       const started = await ofQueue(account, `POST /v2/workflows/dlq/${how}/{id}`, options);
-      said(how === 'resume' ? 'A new run goes on where this one failed' : 'A new run begins with the same payload');
+      said(how === 'resume' ? 'A new run resumes at the failed step' : 'A new run begins with the same payload');
       onDone();
       route(links.run(started.workflowRunId, started.workflowCreatedAt));
     } catch (error) {

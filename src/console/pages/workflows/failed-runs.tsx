@@ -1,4 +1,4 @@
-/** Runs that failed and rest in the DLQ of workflows: looked at, taken up again, deleted, one or many. */
+/** Failed runs in the DLQ of workflows: viewing, resuming, restarting, deleting, one or many. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue, type Query, queryText } from '../../api/call.js';
@@ -17,7 +17,7 @@ import { type FailedRun, functionOf, momentOf, useNews } from './records.js';
 
 const EVERY_MS = 10_000;
 const A_PAGE = 50;
-/** Of each body; the whole of it is on the run's own page. */
+/** Bytes of each body; the run's page shows the whole body. */
 const TRIMMED_BYTES = 300;
 
 const FILTERS: readonly Filter[] = [
@@ -87,7 +87,7 @@ export function FailedRuns({ account }: { readonly account: string }) {
   );
 }
 
-/** As the calls that delete, resume and restart take it too. */
+/** In the form that delete, resume and restart also accept. */
 function filterOf({ id, url, label, status, fn, from, to }: PageQuery): Query {
   return {
     workflowRunId: id,
@@ -158,14 +158,14 @@ function columnsWith(account: string, links: RunLinks, onDone: () => void): read
   ];
 }
 
-/** What people write into errors, where it can be read. */
+/** The message of an error, if it can be found. */
 function whyOf({ responseBody, error = '' }: FailedRun): string {
   if (responseBody === undefined || responseBody === '') return error;
   const said = /"message":"((?:[^"\\]|\\.)*)/.exec(responseBody)?.[1];
   return said === undefined ? responseBody : said.replaceAll('\\"', '"').replaceAll('\\n', ' ');
 }
 
-/** An entry's id begins with the moment of its failure. */
+/** An entry's id begins with the time of its failure. */
 function failedAtOf(dlqId: string): number | undefined {
   return Number(/^(\d+)-/.exec(dlqId)?.[1] ?? Number.NaN) || undefined;
 }
@@ -173,8 +173,9 @@ function failedAtOf(dlqId: string): number | undefined {
 function NoneFailed({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed) return <Empty title="No failed run is like that">Other words, or none, may find some.</Empty>;
   return (
-    <Empty title="No failed run rests here">
-      A run whose retries are used up comes here, with what its endpoint answered. It can be resumed where it stopped.
+    <Empty title="No failed runs">
+      A run without retries left is listed here with the last response of its endpoint. It can be resumed at the failed
+      step.
     </Empty>
   );
 }

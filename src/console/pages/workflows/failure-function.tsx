@@ -1,4 +1,4 @@
-/** What became of the call of a run's failure function. */
+/** The state of a run's failure function. */
 import { Badge, type Tone } from '../../parts/badge.js';
 import type { FunctionState } from './records.js';
 

@@ -1,10 +1,10 @@
-/** Addresses of the pages of runs; the account that is looked at goes along. */
+/** Addresses of the pages of runs, with the selected account. */
 import { useLocation } from 'preact-iso/router';
 import { type Query, queryText } from '../../api/call.js';
 
 export interface RunLinks {
   list(words?: Query): string;
-  /** @param createdAt  an id may name several runs, one after the other: the moment says which */
+  /** @param createdAt  distinguishes runs that had the same id one after the other */
   run(id: string, createdAt?: number): string;
 }
 

@@ -1,4 +1,4 @@
-/** Tells an event: to the one run that was looked at, or to all that wait for it. */
+/** Notifies of an event: one run, or all runs that wait for it. */
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, TextField } from '../../parts/field.js';
@@ -39,9 +39,9 @@ export function NotifyDialog({ account, eventId, runId, onClose, onDone }: Notif
         <p class="wrap-anywhere">
           Event <code dir="auto">{eventId}</code>, for which <code dir="auto">{runId}</code> waits.
         </p>
-        <TextField label="What the event brings" value={body} isLong hint="The step's result, byte for byte." />
+        <TextField label="Data of the event" value={body} isLong hint="The step's result, byte for byte." />
         <Choice
-          label="Who hears of it"
+          label="Waiting runs"
           value={whom}
           options={[
             ['run', 'This run alone; kept for it when it does not wait any more'],
@@ -63,6 +63,6 @@ export function NotifyDialog({ account, eventId, runId, onClose, onDone }: Notif
 
 function spoken(count: number, isOneRun: boolean): string {
   if (count === 0)
-    return isOneRun ? 'It does not wait any more: the event is kept for it' : 'Nobody waits for it any more';
-  return count === 1 ? 'One run goes on' : `${count} runs go on`;
+    return isOneRun ? 'It does not wait any more: the event is kept for it' : 'No run waits for it any more';
+  return count === 1 ? 'One run resumes' : `${count} runs resume`;
 }

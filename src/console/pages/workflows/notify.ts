@@ -1,17 +1,17 @@
-/** Telling an event. */
+/** Sends an event to waiting runs. */
 import { ofQueue } from '../../api/call.js';
 
-interface Told {
+interface EventNotice {
   readonly eventId: string;
   readonly body: string;
-  /** Undefined: all that wait. */
+  /** Undefined: all waiting runs. */
   readonly runId: string | undefined;
 }
 
-/** @returns how many go on */
-export async function notify(account: string, { eventId, body, runId }: Told): Promise<number> {
+/** @returns the number of runs that continue */
+export async function notify(account: string, { eventId, body, runId }: EventNotice): Promise<number> {
   const headers = { 'Content-Type': 'application/json' };
-  // A run stands before the event, with a slash of its own between.
+  // The run's id precedes the event's, separated by a slash.
   const event = [runId, eventId].filter((part) => part !== undefined).map(encodeURIComponent);
   const operation = `POST /v2/notify/${event.join('/')}` as 'POST /v2/notify/{event}';
   const woken = await ofQueue(account, operation, { body, headers });

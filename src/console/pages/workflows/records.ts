@@ -1,4 +1,4 @@
-/** What the API says about runs, and the words that pages have for it. */
+/** The API's types for runs, and their labels. */
 import type { Schemas } from '#api';
 import { useLive, useWhenHappened } from '../../api/live.js';
 
@@ -10,9 +10,9 @@ export type FailedRun = Schemas['FailedRun'];
 export type FunctionState = NonNullable<FailedRun['failureFunctionState']>;
 export type WaitingStep = Schemas['WaitingStep'];
 
-/** The API gives no more of them at once. */
+/** The API's maximum per page. */
 export const RUNS_A_PAGE = 10;
-/** Lists hold no bodies: they are seen on the run's own page. */
+/** Lists omit bodies; the run's page shows them. */
 export const NO_BODIES = -1;
 
 export const RUN_STATES = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'] as const;
@@ -23,7 +23,7 @@ export const STATE_WORDS: Readonly<Record<(typeof RUN_STATES)[number], string>> 
   RUN_CANCELED: 'Cancelled',
 };
 
-/** The last part of the endpoint's address: what people call the workflow by. */
+/** The path of the endpoint's address, the usual name of a workflow. */
 export function functionOf(url: string): string {
   try {
     const { pathname, host } = new URL(url);
@@ -33,7 +33,7 @@ export function functionOf(url: string): string {
   }
 }
 
-/** Reloads when anything happened in the queue: the server says so within a second or two. */
+/** Reloads after events of the queue, which arrive within one or two seconds. */
 export function useNews(account: string | undefined, reload: () => void): void {
   const statistics = useWhenHappened(reload);
   useLive(account === undefined ? undefined : `/v2/admin/queues/${account}/statistics`, { statistics });
@@ -43,7 +43,7 @@ export function durationOf({ workflowRunCreatedAt, workflowRunCompletedAt }: Run
   return Math.max((workflowRunCompletedAt ?? nowMs) - workflowRunCreatedAt, 0);
 }
 
-/** Milliseconds of a moment in the address, as a field of a form writes it. */
+/** Milliseconds of a moment in the address, in the format of a form field. */
 export function momentOf(text: string | undefined): number | undefined {
   const ms = text === undefined ? Number.NaN : new Date(text).getTime();
   return Number.isNaN(ms) ? undefined : ms;

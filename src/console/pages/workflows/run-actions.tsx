@@ -1,4 +1,4 @@
-/** What can be done with a run as a whole: ended while it goes on, taken up again when it failed, begun once more. */
+/** Actions on a whole run: cancel, resume, restart. */
 import { ofQueue } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
 import { asked } from '../../parts/dialog.js';
@@ -18,7 +18,7 @@ export function RunActions({ account, run, onDone }: RunActionsProps) {
   if (!mayChange.value) return null;
   const { workflowRunId, workflowUrl, workflowState, dlqId, failureFunction } = run;
   const cancel = async () => {
-    const text = 'What it waits for is dropped, its failure function is not called, and it cannot be resumed.';
+    const text = 'Its open steps are dropped, its failure function is not called, and it cannot be resumed.';
     if (!(await asked({ title: 'Cancel this run?', text, action: 'Cancel the run', isDangerous: true }))) return;
     const work = () => ofQueue(account, 'DELETE /v2/workflows/runs/{id}', { path: { id: workflowRunId } });
     if (await doing(work, 'Cancelled')) onDone();

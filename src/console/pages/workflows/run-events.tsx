@@ -1,4 +1,4 @@
-/** All that happened to a run, one after the other. */
+/** All events of a run in order. */
 import { Badge, StateBadge, type Tone } from '../../parts/badge.js';
 import { Code, pretty } from '../../parts/code.js';
 import { Time } from '../../parts/time.js';
@@ -21,7 +21,7 @@ export function RunEvents({ events, areMore }: { readonly events: readonly RunEv
   return (
     <div class="card">
       <Timeline moments={events.map(momentOf)} />
-      {areMore && <p class="small muted">These are the first {events.length}; what came later is not drawn here.</p>}
+      {areMore && <p class="small muted">These are the first {events.length}; later steps are not drawn here.</p>}
     </div>
   );
 }
@@ -63,7 +63,7 @@ function momentOf(event: RunEvent, at: number): Moment {
 }
 
 const CALL_WORDS: Readonly<Record<string, string>> = {
-  toCallback: 'call to somebody else',
+  toCallback: 'call to another service',
   fromCallback: 'its answer',
   failureCall: 'failure function',
 };

@@ -1,4 +1,4 @@
-/** Why a run failed, and what its failure function came to. */
+/** Why a run failed, and the result of its failure function. */
 import { Badge } from '../../parts/badge.js';
 import { Body, Headers } from '../../parts/exchange.js';
 import { ErrorBody } from './error-body.js';

@@ -1,4 +1,4 @@
-/** The steps of a run from top to bottom; those that were begun together stand side by side. */
+/** The steps of a run from top to bottom, with parallel steps side by side. */
 import { useSignal } from '@preact/signals';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
@@ -10,7 +10,7 @@ import type { Run } from './records.js';
 import type { Layer, Node } from './run-model.js';
 import { untilOf } from './run-now.js';
 
-/** A run may have thousands: more are drawn when they are asked for. */
+/** Layers rendered first: a run may have thousands of steps. */
 const DRAWN_LAYERS = 200;
 
 export interface RunGraphProps {

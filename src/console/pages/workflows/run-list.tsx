@@ -1,4 +1,4 @@
-/** Runs by state and by what else one looks for; everything that narrows the list is in the address. */
+/** Runs by state and filters, all in the address. */
 import { useAsk } from '../../api/ask.js';
 import { ofQueue, type Query, queryText } from '../../api/call.js';
 import { type PageQuery, usePageQuery } from '../../api/query.js';
@@ -45,7 +45,7 @@ export function RunList({ account }: { readonly account: string }) {
     (signal) => ofQueue(account, 'GET /v2/workflows/logs', { query: page, signal }),
     EVERY_MS,
   );
-  // Rows come before what is only counted.
+  // Rows are loaded before counts.
   const counts = useAsk(
     runs.data && `counts ${key}`,
     (signal) => ofQueue(account, 'GET /v2/workflows/counts', { query: filter, signal }),
@@ -100,7 +100,7 @@ interface StatesProps {
   onChoose(words: PageQuery): void;
 }
 
-/** How many there are of each state, of those that the filters meet; choosing one narrows the list. */
+/** Counts of the matching runs by state; selecting a state filters the list. */
 function States({ counts, total, state, onChoose }: StatesProps) {
   const choices = [
     ['', 'All', total] as const,
@@ -162,10 +162,10 @@ function NoRuns({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed) return <Empty title="No run is like that">Other words, or none, may find some.</Empty>;
   return (
     <Empty
-      title="Nothing has run yet"
+      title="No runs yet"
       command={`curl -X POST ${url}/v2/trigger/<your endpoint's URL> -H 'Authorization: Bearer <token>'`}
     >
-      A workflow is a function behind a URL that runs in steps. The first run is shown here as soon as it is started.
+      A workflow is a function at a URL that runs in steps. The first run is shown here when it has started.
     </Empty>
   );
 }

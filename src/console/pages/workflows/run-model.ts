@@ -1,8 +1,8 @@
 /**
- * A run as it is drawn: layers of steps, the first on top, each with when it began and ended and what failed on the way.
+ * A run in layers of steps for display, the first on top, with the start, end and failed attempts of each step.
  *
- * The log says when a step's result came; when it was begun follows from the step before it, or from its events where
- * it was one of several.
+ * The log has the time of a step's result. Its start is derived from the previous step, or for a parallel step from
+ * its events.
  */
 import type { NextStep, Run, RunEvent, Step } from './records.js';
 import { untilOf } from './run-now.js';
@@ -10,7 +10,7 @@ import { untilOf } from './run-now.js';
 export interface FailedAttempt {
   readonly atMs: number;
   readonly error: string;
-  /** 0: there was no answer. */
+  /** 0: no answer. */
   readonly status: number;
   readonly body: string;
 }
@@ -19,11 +19,11 @@ export interface Node {
   /** Its word in the address. */
   readonly key: string;
   readonly name: string;
-  /** As clients name it; `Next` is a delivery whose step is not known yet. */
+  /** The client's name; `Next` is a delivery whose step is not known yet. */
   readonly kind: string;
   readonly state: Step['state'];
   readonly fromMs: number;
-  /** Undefined: it is not over. */
+  /** Undefined: not finished. */
   readonly toMs: number | undefined;
   readonly attempts: readonly FailedAttempt[];
   readonly step: Step | undefined;
@@ -59,9 +59,9 @@ export function layersOf(run: Run, events: readonly RunEvent[]): readonly Layer[
 interface Known {
   readonly byMessage: ReadonlyMap<unknown, readonly RunEvent[]>;
   readonly byStep: ReadonlyMap<unknown, readonly RunEvent[]>;
-  /** When the steps before it were done. */
+  /** When the previous steps finished. */
   readonly beganMs: number;
-  /** Their messages: delivering them runs what follows. */
+  /** The previous steps' messages, whose deliveries run the next steps. */
   readonly before: readonly string[];
   readonly endedMs: number | undefined;
   readonly isParallel: boolean;
@@ -96,7 +96,7 @@ function nextNode(next: NextStep, key: string, { beganMs, endedMs }: Known): Nod
   };
 }
 
-/** One of several has a message of its own that says when it was begun. */
+/** A parallel step has a separate message with its start. */
 function beganOf({ stepId }: Step, { byStep, beganMs, isParallel }: Known): number {
   const first = isParallel && stepId !== undefined ? byStep.get(stepId)?.[0] : undefined;
   return first?.time ?? beganMs;

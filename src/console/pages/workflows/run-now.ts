@@ -1,8 +1,8 @@
-/** What a run is at, in a few words. */
+/** The current activity of a run in a few words. */
 import { duration } from '../../parts/format.js';
 import type { Run, Step } from './records.js';
 
-/** Steps that have a result, and what is under way. */
+/** The number of finished steps, and the current one. */
 export function nowOf(run: Run): string {
   const done = run.steps.reduce((sum, group) => sum + group.steps.filter(isDone).length, 0);
   const steps = `${done} ${done === 1 ? 'step' : 'steps'} done`;
@@ -34,7 +34,7 @@ function doingOf(step: Step): string {
     case 'SleepUntil':
       return 'sleeps';
     case 'Call':
-      return `calls ${step.callUrl ?? 'somebody'}`;
+      return `calls ${step.callUrl ?? 'a service'}`;
     case 'Invoke':
       return `runs ${step.invokedWorkflowRunId ?? 'another workflow'}`;
     default:
@@ -42,10 +42,10 @@ function doingOf(step: Step): string {
   }
 }
 
-/** When a sleep ends, or a wait at the latest; milliseconds. */
+/** The end of a sleep, or the deadline of a wait, in milliseconds. */
 export function untilOf(step: Step): number | undefined {
   if (step.stepType === 'SleepFor' && step.sleepFor !== undefined) return step.createdAt + step.sleepFor;
-  // Clients write seconds as they please; what is shown is a moment.
+  // Clients use several time formats; the page shows a moment.
   if (step.sleepUntil !== undefined) return step.sleepUntil;
   return step.waitTimeoutDeadline;
 }

@@ -1,4 +1,4 @@
-/** How long each step took, side by side. */
+/** The duration of each step, side by side. */
 import { useSignal } from '@preact/signals';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';

@@ -1,4 +1,4 @@
-/** One run: what it is, the graph of its steps, their times, all that happened, and the step that one looks at. */
+/** One run: facts, graph of steps, times, events, and the selected step. */
 import { useSignal } from '@preact/signals';
 import { LEAST_REFRESH_MS, useAsk } from '../../api/ask.js';
 import { CallError, ofQueue } from '../../api/call.js';
@@ -19,7 +19,7 @@ import { layersOf } from './run-model.js';
 import { RunTimes } from './run-times.js';
 import { StepDetails } from './step-details.js';
 
-/** Of each body, until the whole of them is asked for. */
+/** Bytes of each body until the whole bodies are requested. */
 const TRIMMED_BYTES = 20_000;
 const MAX_EVENTS = 1_000;
 
@@ -124,7 +124,7 @@ function Looked({ account, looked, isWhole, onWhole, onDone }: LookedProps) {
 
 interface Asking {
   readonly id: string;
-  /** Undefined: the newest of that id. */
+  /** Undefined: the newest run with that id. */
   readonly createdAt: string | undefined;
   readonly isWhole: boolean;
 }

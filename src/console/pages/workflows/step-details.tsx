@@ -1,4 +1,4 @@
-/** One step: what it was given, what it came to, what failed on the way, and what it waits for. */
+/** One step: input, result, failed attempts, and the event that it waits for. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -16,14 +16,14 @@ import { kindWord } from './run-graph.js';
 import type { FailedAttempt, Node } from './run-model.js';
 import { untilOf } from './run-now.js';
 
-/** As workflows.css has it. */
+/** The same as in workflows.css. */
 const NARROW = '(max-width: 1000px)';
 
 export interface StepDetailsProps {
   readonly account: string;
   readonly run: Run;
   readonly node: Node;
-  /** Bodies were cut behind so many bytes. Undefined: they are whole. */
+  /** Bodies are cut at this many bytes. Undefined: they are whole. */
   readonly cutAt: number | undefined;
   onWhole(): void;
   onDone(): void;
@@ -35,7 +35,7 @@ export function StepDetails({ account, run, node, cutAt, onWhole, onDone }: Step
   const isTelling = useSignal(false);
   const { step, name, state } = node;
   useEffect(() => {
-    // Where the page is narrow it stands below the graph: whoever chose a step wants to see it.
+    // On narrow pages the details are below the graph, so the page scrolls to them.
     if (query.step !== undefined && matchMedia(NARROW).matches) box.current?.scrollIntoView({ block: 'nearest' });
   }, []);
   const event = state === 'STEP_PROGRESS' ? step?.waitEventId : undefined;

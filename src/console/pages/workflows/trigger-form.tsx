@@ -1,4 +1,4 @@
-/** Starts a run, and shows the line for a shell that does the same. */
+/** Starts a run, and shows the curl command for it. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
@@ -91,14 +91,14 @@ function Fields({ draft, runId, headers }: FieldsProps) {
           label="Failure URL"
           value={draft.failureCallback}
           type="url"
-          hint="Told when the run fails, instead of its own URL."
+          hint="Called when the run fails, instead of its own URL."
         />
       </div>
       <fieldset class="flow-control">
         <legend>Flow control</legend>
         <div class="form-grid">
           <TextField label="Key" value={draft.flowKey} placeholder="bank" />
-          <TextField label="Parallelism" value={draft.parallelism} type="number" placeholder="at once" />
+          <TextField label="Parallelism" value={draft.parallelism} type="number" placeholder="calls in parallel" />
           <TextField label="Rate" value={draft.rate} type="number" placeholder="a period" />
           <TextField label="Period" value={draft.period} placeholder="1s" />
         </div>

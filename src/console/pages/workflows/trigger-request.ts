@@ -1,9 +1,9 @@
-/** What the form for a new run says, as a call of the API. */
+/** The API call for the form of a new run. */
 import { signal } from '@preact/signals';
 import { ofQueue } from '../../api/call.js';
 import { callOf, type Draft, type DraftCall, type HeaderRow } from '../queue/publish/draft.js';
 
-/** @throws Error for a line that is no header */
+/** @throws Error for an invalid header line */
 export function triggerCall(draft: Draft, runId: string, headerLines: string): DraftCall {
   const call = callOf({ ...draft, headers: signal(rowsOf(headerLines)) });
   const id = runId.trim();
@@ -11,7 +11,7 @@ export function triggerCall(draft: Draft, runId: string, headerLines: string): D
   return { ...call, place: '/v2/trigger/', headers };
 }
 
-/** `Name: value`, one a line. */
+/** `Name: value`, one per line. */
 function rowsOf(lines: string): readonly HeaderRow[] {
   return lines
     .split('\n')

@@ -1,4 +1,4 @@
-/** Steps of all runs that wait for events, the earliest deadline first; each can be told its event here. */
+/** Waiting steps of all runs, the earliest deadline first; each can be notified here. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
@@ -42,8 +42,8 @@ export function Waiters({ account }: { readonly account: string }) {
               idOf={({ workflowRunId, stepId }) => `${workflowRunId} ${stepId}`}
               empty={
                 <Empty title="No step waits for an event" command={sample}>
-                  Steps that wait are listed here with their deadlines. Whoever notifies an event wakes all that wait
-                  for it.
+                  Steps that wait are listed here with their deadlines. A notification of an event resumes all runs that
+                  wait for it.
                 </Empty>
               }
             />

@@ -1,4 +1,4 @@
-/** Runs of workflows: all of them, what waits for events, what failed, and starting one. */
+/** Runs of workflows: the list, waiting steps, failed runs, and starting a run. */
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { useQueue } from '../../api/queues.js';

@@ -1,9 +1,9 @@
 /**
- * A user as ACL SETUSER makes it, rule by rule: may it sign in, with what, and what may it do. Passwords
- * are here as SHA-256 digests only.
+ * An ACL user as built by the rules of ACL SETUSER: whether it may sign in, its passwords (only as SHA-256 digests) and
+ * its permissions.
  *
- * The text of its rules, without passwords and one rule a line (a rule may hold blanks, never line breaks),
- * is what is stored, sent and compared; `AclUser.of` reads it back.
+ * `rules` is the text that is stored, sent and compared: without passwords, one rule per line (a rule may contain
+ * blanks but no line breaks). `AclUser.of` parses it.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { RULE_ERRORS, RuleError } from './rule-error.js';
@@ -17,15 +17,15 @@ const RULE_BREAK = '\n';
 
 export class AclUser {
   isOn = false;
-  /** Any password will do. */
+  /** Any password is accepted (`nopass`). */
   isOpen = false;
-  /** Shown, and of no other consequence: every payload is checked. */
+  /** Only displayed: every payload is checked in any case. */
   #sanitizes = true;
   readonly passwords = new Set<string>();
   #root = new AclSelector();
   #more: AclSelector[] = [];
 
-  /** @param rules as `rules` shows them @throws RuleError when they are of a release that knows more */
+  /** @param rules as `rules` returns them @throws RuleError for rules that only a later release knows */
   static of(rules: string, passwords: readonly string[] = []): AclUser {
     const user = new AclUser();
     for (const rule of rules.split(RULE_BREAK)) user.apply(rule, noPasswords);
@@ -33,7 +33,7 @@ export class AclUser {
     return user;
   }
 
-  /** The root first. */
+  /** The root selector first. */
   get selectors(): readonly AclSelector[] {
     return [this.#root, ...this.#more];
   }
@@ -48,7 +48,7 @@ export class AclUser {
     else if (!this.#applyWord(rule.toLowerCase())) this.#root.apply(rule);
   }
 
-  /** What GETUSER shows as flags. */
+  /** The flags shown by ACL GETUSER. */
   get flags(): string[] {
     const flags = [this.isOn ? 'on' : 'off'];
     if (this.isOpen) flags.push('nopass');
@@ -60,7 +60,7 @@ export class AclUser {
     return [...this.flags, ...this.#root.rules, ...this.#selectorRules()].join(RULE_BREAK);
   }
 
-  /** The line ACL LIST shows. */
+  /** The line shown by ACL LIST. */
   describe(name: ByteString): ByteString {
     const passwords = [...this.passwords].map((password) => `#${password}`);
     const parts = [...this.flags, ...passwords, ...this.#root.rules, ...this.#selectorRules()];
@@ -134,8 +134,8 @@ function noPasswords(): never {
 }
 
 /**
- * Words of ACL SETUSER behind the name, with a selector that was given in several words put together.
- * @returns `openAt`: the word whose parenthesis is not closed; then nothing of it is to be applied
+ * The rules of ACL SETUSER, with a selector that spans several words joined into one. @returns `openAt`: the word with
+ * an unclosed parenthesis; then no rule must be applied
  */
 export function joinSelectors(words: readonly ByteString[]): { rules: ByteString[]; openAt?: ByteString } {
   const rules: ByteString[] = [];

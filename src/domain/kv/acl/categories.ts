@@ -1,11 +1,10 @@
 /**
- * The categories of ACL rules (`+@read`): what belongs to them follows from a row's family and flags, as in
- * Redis, so that a new row is in the right ones by itself. Where Redis files a command elsewhere than its family or
- * its flags here say, the row says so.
+ * The categories of ACL rules (`+@read`). As in Redis, a command's categories follow from its family and flags, so a
+ * new row is categorised automatically. Where Redis differs, the row states its categories.
  */
-import type { CommandFamily, CommandFlag, CommandSpec } from '../command-spec.js';
+import type { CommandDescription, CommandFamily, CommandFlag } from '../command-description.js';
 
-/** In Redis's order; `json` is the one of its JSON module. */
+/** In Redis's order; `json` is the category of Redis's JSON module. */
 export const CATEGORIES: readonly string[] = [
   'keyspace',
   'read',
@@ -53,7 +52,7 @@ const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
   cluster: undefined,
 };
 
-/** Flags that are a category by themselves. */
+/** Flags that imply a category. */
 const OF_FLAG: readonly (readonly [CommandFlag, string])[] = [
   ['readonly', 'read'],
   ['write', 'write'],
@@ -65,14 +64,14 @@ const OF_FLAG: readonly (readonly [CommandFlag, string])[] = [
 ];
 
 /** `CLIENT LIST` → `client|list`. */
-export function ruleNameOf({ name }: CommandSpec): string {
+export function ruleNameOf({ name }: CommandDescription): string {
   return name.toLowerCase().replace(' ', '|');
 }
 
-const known = new WeakMap<CommandSpec, ReadonlySet<string>>();
+const known = new WeakMap<CommandDescription, ReadonlySet<string>>();
 
-/** Names without the `@`. */
-export function categoriesOf(spec: CommandSpec): ReadonlySet<string> {
+/** Category names without the `@`. */
+export function categoriesOf(spec: CommandDescription): ReadonlySet<string> {
   let categories = known.get(spec);
   if (categories === undefined) {
     categories = derive(spec);
@@ -81,12 +80,12 @@ export function categoriesOf(spec: CommandSpec): ReadonlySet<string> {
   return categories;
 }
 
-function derive({ flags, family, categories: own, allCategories }: CommandSpec): ReadonlySet<string> {
+function derive({ flags, family, categories: own, allCategories }: CommandDescription): ReadonlySet<string> {
   if (allCategories !== undefined) return new Set(allCategories);
   const ofFamily = OF_FAMILY[family];
   const categories = new Set(own ?? (ofFamily === undefined ? [] : [ofFamily]));
   for (const [flag, category] of OF_FLAG) if (flags.includes(flag)) categories.add(category);
-  // What a script does is judged command by command: running one neither reads nor writes.
+  // The commands of a script are checked one by one, so running a script counts neither as a read nor as a write.
   if (flags.includes('script')) {
     categories.delete('read');
     categories.delete('write');

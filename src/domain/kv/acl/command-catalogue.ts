@@ -1,18 +1,18 @@
 /**
- * The rows of the command table as ACL rules name them: `get`, `client|list`, and `client` for all of its
- * subcommands together. Rows have a number, for sets of them.
+ * Maps the names in ACL rules to rows of the command table: `get`, `client|list`, or `client` for all its subcommands.
+ * Rows are numbered, so that a set of rows can be a bit array.
  */
-import type { CommandSpec } from '../command-spec.js';
+import type { CommandDescription } from '../command-description.js';
 import { COMMANDS } from '../commands.js';
 import { categoriesOf, ruleNameOf } from './categories.js';
 
-/** Commands of Redis that have no row here. Rules that name them are as good as any, since many a rule set does. */
+/** Redis commands without a row here. Rules may name them, because existing rule sets do. */
 const WITHOUT_ROWS: ReadonlySet<string> = new Set(['hotkeys', 'pfdebug', 'pfselftest', 'restore-asking', 'trimslots']);
 
 interface CommandName {
-  /** Redis writes it so in rules: lower case, `container|subcommand`. */
+  /** Redis's form in rules: lower case, `container|subcommand`. */
   readonly rule: string;
-  /** The rows it stands for, its subcommands' among them. */
+  /** The rows it stands for, including subcommands. */
   readonly rows: readonly number[];
   readonly hasSubcommands: boolean;
   readonly isSubcommand: boolean;
@@ -20,7 +20,7 @@ interface CommandName {
 
 class CommandCatalogue {
   readonly specs = COMMANDS.rows;
-  readonly #numbers = new Map(this.specs.map((spec, number) => [spec, number]));
+  readonly #numbers = new Map<CommandDescription, number>(this.specs.map((spec, number) => [spec, number]));
   readonly #names = new Map<string, CommandName>();
 
   constructor() {
@@ -42,7 +42,7 @@ class CommandCatalogue {
     }
   }
 
-  numberOf(spec: CommandSpec): number {
+  numberOf(spec: CommandDescription): number {
     return this.#numbers.get(spec) ?? -1;
   }
 
@@ -57,7 +57,7 @@ class CommandCatalogue {
     return { rule, rows: [], hasSubcommands: false, isSubcommand: rule.includes('|') };
   }
 
-  /** Numbers of the rows in a category. */
+  /** The numbers of the rows in a category. */
   inCategory(category: string): number[] {
     const numbers: number[] = [];
     this.specs.forEach((spec, number) => {

@@ -1,14 +1,13 @@
 /**
- * What a command needs of the keys and channels it names. The table's rows tell where keys are and what is done with
- * them: LPUSH inserts without showing anything, so it needs writing alone; EXISTS shows nothing of a value, so it is
- * content with any permission.
- * Source: the key specifications that COMMAND INFO of Redis 8 gives (test/differential/acl.test.ts compares).
+ * The permissions a command needs for its keys and channels. The table's rows state how keys are used: LPUSH inserts
+ * without showing the value, so it needs only write permission; EXISTS shows no part of the value, so any permission is
+ * enough. Source: the key specifications in COMMAND INFO of Redis 8 (test/differential/acl.test.ts compares).
  */
 import type { ByteString } from '../../../kernel/index.js';
-import { accessedKeysOf, type CommandSpec } from '../command-spec.js';
+import { accessedKeysOf, type CommandDescription } from '../command-description.js';
 import { keyUseOf } from '../key-use.js';
 
-/** Bits of what is permitted, or needed. */
+/** Permission bits. */
 export const READ = 1;
 export const WRITE = 2;
 
@@ -16,13 +15,13 @@ const BITS = { read: READ, write: WRITE, both: READ | WRITE } as const;
 
 export interface WantedKey {
   readonly key: ByteString;
-  /** Among the words. */
+  /** The index among the words. */
   readonly position: number;
-  /** Bits; 0: any permission will do. */
+  /** Bits; 0: any permission is enough. */
   readonly access: number;
 }
 
-export function wantedKeysOf(spec: CommandSpec, words: readonly ByteString[]): WantedKey[] {
+export function wantedKeysOf(spec: CommandDescription, words: readonly ByteString[]): WantedKey[] {
   if (spec.keys.kind === 'none') return [];
   const { keyNeeds } = spec;
   const needs = typeof keyNeeds === 'function' ? keyNeeds(words) : keyNeeds;
@@ -35,7 +34,7 @@ export function wantedKeysOf(spec: CommandSpec, words: readonly ByteString[]): W
 
 const bitsByUse = new Map<string, number>();
 
-/** `access` shows something of the value; `update`, `insert` and `delete` change it. */
+/** `access` shows part of the value; `update`, `insert` and `delete` change it. */
 function bitsOfUse(use: string): number {
   let bits = bitsByUse.get(use);
   if (bits === undefined) {
@@ -51,8 +50,8 @@ export interface WantedChannel {
   readonly position: number;
 }
 
-/** Ending a subscription needs no permission. */
-export function channelsOf({ channels: which }: CommandSpec, words: readonly ByteString[]): WantedChannel[] {
+/** The channels that need permission. Unsubscribing needs none. */
+export function channelsOf({ channels: which }: CommandDescription, words: readonly ByteString[]): WantedChannel[] {
   if (which === undefined) return [];
   const channels = which === 'first' ? words.slice(1, 2) : words.slice(1);
   return channels.map((channel, index) => ({ channel, isPattern: which === 'patterns', position: index + 1 }));

@@ -1,21 +1,22 @@
 /**
- * What a user may do, compiled from the text of the user's rules and kept by it: an edge asks before a
- * command leaves for its partition, the owner asks before each command of a script. Both compile the same text.
+ * A user's permissions, compiled from the text of its rules and cached by that text. The edge checks a command before
+ * sending it to its partition; the owner checks each command of a script. Both compile the same text.
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { CommandSpec, Permissions } from '../command-spec.js';
+import type { Permissions } from '../command-description.js';
+import type { CommandSpec } from '../command-spec.js';
 import { AclUser } from './acl-user.js';
 import { ruleNameOf } from './categories.js';
-import { PermissionDenied } from './permission-denied.js';
-import type { AclSelector, Objection } from './selector.js';
+import { type Objection, PermissionDenied } from './permission-denied.js';
+import type { AclSelector } from './selector.js';
 
 export const DEFAULT_USER = 'default';
-/** What the read-only token acts as. */
+/** The user of the read-only token. */
 export const READ_ONLY_USER = 'default_ro';
 
 const EVERYTHING = ['on', 'sanitize-payload', '~*', '&*', '+@all'].join('\n');
 
-/** Readers may look at what they can name, and not list what there is; a connection may be tried out. */
+/** Readers may read keys that they can name but not list keys; connection checks are allowed. */
 const READ_ONLY = [
   ...['on', 'sanitize-payload', '~*', '&*', '-@all'],
   ...['+@read', '-@dangerous', '-scan', '-keys', '+ping', '+echo', '+time'],
@@ -24,7 +25,10 @@ const READ_ONLY = [
 export const RULES_OF_DEFAULT: string = EVERYTHING;
 export const RULES_OF_READ_ONLY: string = READ_ONLY;
 
-/** Compiled users kept: those of many databases; beyond it all are compiled again, at some 50 µs each. */
+/**
+ * Cached users, enough for many databases; when full, the cache is emptied and users are compiled again, at about 50 µs
+ * each.
+ */
 const MAX_COMPILED = 10_000;
 
 class UserPermissions implements Permissions {
@@ -56,7 +60,7 @@ class UserPermissions implements Permissions {
 
 const NEARNESS = { command: 0, key: 1, channel: 2 } as const;
 
-/** Clients are told the objection that came nearest to letting the command run, as in Redis. */
+/** As in Redis, the client gets the objection of the selector that came closest to allowing the command. */
 function isNearer(one: Objection, other: Objection): boolean {
   const by = NEARNESS[one.reason] - NEARNESS[other.reason];
   return by > 0 || (by === 0 && one.position > other.position);
@@ -65,9 +69,8 @@ function isNearer(one: Objection, other: Objection): boolean {
 const compiled = new Map<string, Permissions | undefined>();
 
 /**
- * @param rules as AclUser shows them
- * @returns undefined: everything is permitted
- * @throws RuleError for rules that this release does not know
+ * @param rules as `AclUser.rules` returns them @returns undefined: all permissions @throws RuleError for rules that
+ * this release does not know
  */
 export function permissionsOf(rules: string, user: ByteString): Permissions | undefined {
   const key = `${user}\n${rules}`;
@@ -80,7 +83,7 @@ export function permissionsOf(rules: string, user: ByteString): Permissions | un
   return permissions;
 }
 
-/** What the read-only token permits. */
+/** The permissions of the read-only token. */
 export function readOnlyPermissions(): Permissions {
   return permissionsOf(READ_ONLY, READ_ONLY_USER) as Permissions;
 }

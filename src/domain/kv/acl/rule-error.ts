@@ -1,4 +1,4 @@
-/** Why a rule of ACL SETUSER is refused, in Redis's words. */
+/** The errors for invalid rules of ACL SETUSER, in Redis's words. */
 export class RuleError extends Error {}
 
 const ALL_KEYS_HINT =

@@ -1,16 +1,17 @@
 /**
- * One set of permissions: which commands, on which keys, on which channels. A user has one and may have
- * more beside it; a command may run when any one of them allows all of it.
+ * A selector: one set of permissions for commands, keys and channels. A user has a root selector and may have more; a
+ * command may run if one selector allows all of it.
  *
- *  ASE1 what a selector shows of itself makes an equal one when it is applied to an empty one
- *  ASE2 rules about commands are shown in the order they were given in, less those that a later one made void
+ *  ASE1 the rules that a selector prints recreate an equal selector when applied to an empty one
+ *  ASE2 command rules are printed in the order in which they were given, without those that a later rule overrides
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { CommandSpec } from '../command-spec.js';
+import type { CommandDescription } from '../command-description.js';
 import { compileGlob, type Glob, isGlobTooLong } from '../glob.js';
 import { CATEGORIES } from './categories.js';
 import { commandCatalogue } from './command-catalogue.js';
 import { channelsOf, READ, WRITE, wantedKeysOf } from './needs.js';
+import type { Objection } from './permission-denied.js';
 import { RULE_ERRORS } from './rule-error.js';
 
 interface KeyPattern {
@@ -19,28 +20,20 @@ interface KeyPattern {
   access: number;
 }
 
-/** What a selector has against a command; the later in the command, the nearer it came. */
-export interface Objection {
-  readonly reason: 'command' | 'key' | 'channel';
-  /** The command's name, the key, the channel. */
-  readonly object: ByteString;
-  readonly position: number;
-}
-
-/** C's `isspace` takes these for blanks, and the end of a C string. */
+/** The blanks of C's `isspace`, and the end of a C string. */
 const BLANK = /[ \t\n\v\f\r\0]/;
 
 export class AclSelector {
   #allKeys = false;
   #allChannels = false;
-  /** It allows every row of the table, those of later releases too. */
+  /** Allows every command, including those of later releases. */
   #allCommands = false;
-  /** What the rules about commands begin with: all, or none. */
+  /** Whether the command rules start from all commands or from none. */
   #beginsWithAll = false;
   #rows = new Uint8Array(commandCatalogue().specs.length);
-  /** `+get`, `-@admin` …, behind `+@all` or `-@all`. */
+  /** `+get`, `-@admin` …, applied after `+@all` or `-@all`. */
   #rules: string[] = [];
-  /** First words that a row may be run with, by the number of the row: `SELECT` with `0` alone. */
+  /** Allowed first arguments by row number: for example `SELECT` only with `0`. */
   readonly #firstArgs = new Map<number, Set<string>>();
   readonly #keys = new Map<ByteString, KeyPattern>();
   readonly #channels = new Map<ByteString, Glob>();
@@ -82,8 +75,8 @@ export class AclSelector {
     else throw RULE_ERRORS.syntax();
   }
 
-  /** What the selector has against the command; undefined when it may run. */
-  objectionTo(spec: CommandSpec, words: readonly ByteString[]): Objection | undefined {
+  /** The reason for refusing the command; undefined when it may run. */
+  objectionTo(spec: CommandDescription, words: readonly ByteString[]): Objection | undefined {
     if (!this.#mayRun(spec, words)) return { reason: 'command', object: '', position: 0 };
     if (!this.#allKeys) {
       for (const { key, position, access } of wantedKeysOf(spec, words)) {
@@ -97,7 +90,7 @@ export class AclSelector {
     return undefined;
   }
 
-  /** A pattern that somebody listens to has to be one that was given, letter by letter. */
+  /** A subscription to a pattern is allowed only if exactly that pattern was granted. */
   mayReach(channel: ByteString, isPattern: boolean): boolean {
     if (this.#allChannels || this.#channels.has(channel)) return true;
     if (isPattern) return false;
@@ -122,13 +115,13 @@ export class AclSelector {
     return [this.#beginsWithAll ? '+@all' : '-@all', ...this.#rules].join(' ');
   }
 
-  /** ASE1. */
+  /** ASE1: these rules recreate an equal selector when applied to an empty one. */
   get rules(): ByteString[] {
     const channels = this.#allChannels ? '&*' : `resetchannels ${this.channelText}`;
     return `${this.keyText} ${channels} ${this.commandText}`.split(' ').filter((rule) => rule !== '');
   }
 
-  #mayRun(spec: CommandSpec, words: readonly ByteString[]): boolean {
+  #mayRun(spec: CommandDescription, words: readonly ByteString[]): boolean {
     if (this.#allCommands || spec.flags.includes('noauth')) return true;
     const number = commandCatalogue().numberOf(spec);
     if (this.#rows[number] === 1) return true;
@@ -195,7 +188,7 @@ export class AclSelector {
     this.#noteRule(isAllowed, found.rule);
   }
 
-  /** `+client|list`, or `+select|0`: one of the words that may follow a command without subcommands. */
+  /** `+client|list`, or `+select|0`: allows one first argument of a command without subcommands. */
   #allowPart(containerName: string, part: string): void {
     const container = commandCatalogue().find(containerName);
     if (container === undefined) throw RULE_ERRORS.unknownCommand();
@@ -222,7 +215,7 @@ export class AclSelector {
     }
   }
 
-  /** ASE2: a rule makes those about the same name, and about parts of it, void. */
+  /** ASE2: a rule overrides earlier rules about the same name or its parts. */
   #noteRule(isAllowed: boolean, name: string): void {
     this.#rules = this.#rules.filter((rule) => rule.slice(1) !== name && !rule.slice(1).startsWith(`${name}|`));
     this.#rules.push(`${isAllowed ? '+' : '-'}${name}`);

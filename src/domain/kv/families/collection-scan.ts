@@ -1,4 +1,4 @@
-/** What HSCAN and SSCAN have in common: their options, read in Redis's order, and the pattern. */
+/** Shared parts of HSCAN and SSCAN: their options, parsed in Redis's order, and the pattern. */
 import type { Args } from '../args.js';
 import type { CommandContext } from '../command-spec.js';
 import { compileGlob, type Glob } from '../glob.js';
@@ -11,19 +11,21 @@ export const DEFAULT_SCAN_COUNT = 10;
 
 export interface CollectionScan {
   readonly glob: Glob | undefined;
-  /** At most MAX_SCAN_COUNT, whatever was asked for. */
+  /** At most MAX_SCAN_COUNT. */
   readonly count: number;
   readonly withoutValues: boolean;
 }
 
-/** The cursor at a word, the second of a scan of a collection. @throws ErrorReply */
+/** Reads the cursor, by default from word 2. @throws ErrorReply */
 export function readCursor(args: Args, index = 2): number {
   const cursor = args.bytes(index);
   if (!/^[0-9]{1,20}$/.test(cursor) || BigInt(cursor) >= 1n << 64n) throw badCursor;
   return Number(cursor);
 }
 
-/** [MATCH pattern] [COUNT n] [NOVALUES] from word 3 on; Redis looks at them only where there is a collection. */
+/**
+ * [MATCH pattern] [COUNT n] [NOVALUES] from word 3 on. As in Redis, callers parse them only if the collection exists.
+ */
 export function readCollectionScan({ args }: CommandContext, takesNoValues: boolean): CollectionScan {
   let glob: Glob | undefined;
   let count = DEFAULT_SCAN_COUNT;

@@ -1,12 +1,12 @@
 /**
- * Rows for commands that concern the connection itself. The face that holds the connection answers them; over
- * REST there is none, and they are refused or have a route of their own. The engine never runs them.
+ * Rows of commands that concern the connection itself. The endpoint that holds the connection answers them; over REST
+ * they are refused or have a separate route. The engine never runs them.
  */
-import { NO_KEYS } from '../command-spec.js';
+import { NO_KEYS } from '../command-description.js';
 import { notOverRest } from '../reply.js';
 import { type Row, row } from './rows.js';
 
-/** This is `row`; `connection` is among its flags without being said. */
+/** As `row`, with the flag `connection` added. */
 export function connectionRow(
   name: string,
   arity: number,

@@ -1,5 +1,7 @@
-/** The Connection family. Over REST there is no connection to speak of: only PING and ECHO do anything. */
-import { type CommandFlag, type CommandSpec, type Handler, NO_KEYS } from '../command-spec.js';
+/** The Connection family. Over REST there is no lasting connection: only PING and ECHO work. */
+
+import { type CommandFlag, NO_KEYS } from '../command-description.js';
+import type { CommandSpec, Handler } from '../command-spec.js';
 import { SimpleString, wrongArity } from '../reply.js';
 import { connectionRow } from './connection-row.js';
 import { EVERY_NODE, EVERY_SHARD, family, type Row, row } from './rows.js';
@@ -15,7 +17,7 @@ const ping: Handler = ({ args }) => {
 /** ECHO message → the message. */
 const echo: Handler = ({ args }) => args.bytes(1);
 
-/** Open to everybody, before AUTH too. */
+/** Allowed before AUTH. */
 const OPEN: readonly CommandFlag[] = ['noscript', 'loading', 'stale', 'fast', 'noauth'];
 const OWN: readonly CommandFlag[] = ['noscript', 'loading', 'stale'];
 const OTHERS: readonly CommandFlag[] = ['admin', 'dangerous', 'noscript', 'loading', 'stale'];
@@ -34,7 +36,7 @@ function client(
 }
 
 export const CONNECTION: readonly CommandSpec[] = family('connection', [
-  row('PING', -1, '1.0.0', 'Answers PONG, or what it is given.', {
+  row('PING', -1, '1.0.0', 'Returns PONG, or its argument.', {
     tips: EVERY_SHARD,
     flags: ['fast', 'edge'],
     readOnlyToken: true,
@@ -42,7 +44,7 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
     handler: ping,
     mayFollowSubscribe: true,
   }),
-  row('ECHO', 2, '1.0.0', 'Answers what it is given.', {
+  row('ECHO', 2, '1.0.0', 'Returns its argument.', {
     flags: ['fast', 'edge', 'loading', 'stale'],
     readOnlyToken: true,
     keys: NO_KEYS,
@@ -56,7 +58,7 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
     flags: [...OPEN, 'skip-monitor'],
   }),
   connectionRow('QUIT', -1, '1.0.0', 'Ends the connection.', { flags: OPEN, mayFollowSubscribe: true }),
-  connectionRow('RESET', 1, '6.2.0', 'Makes the connection as it was when it began.', {
+  connectionRow('RESET', 1, '6.2.0', 'Resets the connection to its initial state.', {
     flags: OPEN,
     mayFollowSubscribe: true,
   }),
@@ -92,7 +94,7 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
   client('SETINFO', 4, OWN, '7.2.0', 'Notes the name or version of the client library.', { tips: EVERY_NODE }),
   client('SETNAME', 3, OWN, '2.6.9', 'Names the connection.', { tips: EVERY_NODE }),
   client('TRACKING', -3, OWN, '6.0.0', 'Turns notices about changed keys that were read on or off.'),
-  client('TRACKINGINFO', 2, OWN, '6.2.0', 'Describes what is tracked for the connection.'),
+  client('TRACKINGINFO', 2, OWN, '6.2.0', 'Describes the key tracking of the connection.'),
   client('UNBLOCK', -3, OTHERS, '5.0.0', 'Ends the wait of another connection.', { deviations: [OF_THIS_PROCESS] }),
   client('UNPAUSE', 2, OTHERS, '6.2.0', 'Lets held up commands run.', { deviations: [OF_THIS_PROCESS] }),
 ]);

@@ -1,7 +1,6 @@
 /**
- * Expiry as commands give it, in seconds or milliseconds, from now or from the epoch, turned into an
- * instant. Redis allows instants up to 2^63 ms; here later ones than 2^53, where a number stops being exact,
- * are that last one: nobody lives to see the difference.
+ * Converts an expiry in seconds or milliseconds, relative or absolute, to an instant. Redis allows instants up to 2^63
+ * ms; here later ones become 2^53 ms, the last that a number holds exactly (the year 287396).
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext } from '../command-spec.js';
@@ -14,7 +13,6 @@ export interface ExpiryUnit {
   readonly isAbsolute: boolean;
 }
 
-/** The option words that say when a string expires. */
 const UNITS: ReadonlyMap<string, ExpiryUnit> = new Map([
   ['EX', { unitMs: 1000, isAbsolute: false }],
   ['PX', { unitMs: 1, isAbsolute: false }],
@@ -27,8 +25,8 @@ export function expiryUnit(option: string): ExpiryUnit | undefined {
 }
 
 /**
- * The instant that the word at `index` names; it may lie in the past.
- * @throws ErrorReply for what is no integer or overflows
+ * The instant given by the word at `index`; it may be in the past. @throws ErrorReply for a word that is not an integer
+ * or overflows
  */
 export function readInstant(context: CommandContext, index: number, unit: ExpiryUnit, commandName: string): number {
   const { args, nowMs } = context;
@@ -40,7 +38,7 @@ export function readInstant(context: CommandContext, index: number, unit: Expiry
   return Number(atMs < -latest ? -latest : atMs);
 }
 
-/** This is `readInstant`, where zero and below are errors. */
+/** As `readInstant`, but zero and negative values are errors. */
 export function readPositiveInstant(
   context: CommandContext,
   index: number,
@@ -53,7 +51,7 @@ export function readPositiveInstant(
   return instant;
 }
 
-/** Stores a string and records it; an instant that has passed leaves nothing behind, as in Redis. */
+/** Stores a string and records the effect. As in Redis, an instant in the past deletes the key. */
 export function storeString(
   context: CommandContext,
   key: ByteString,
@@ -76,12 +74,12 @@ export function storeString(
   }
 }
 
-/** Changes a string and leaves its expiry alone. */
+/** Changes a string and keeps its expiry. */
 export function replaceString(context: CommandContext, key: ByteString, value: ByteString, event: string): void {
   storeString(context, key, value, context.keyspace.expiryOf(key), event);
 }
 
-/** Deletes a key, expired or not, and records it. */
+/** Deletes a key, expired or not, and records the effect. */
 export function removeKey({ keyspace, effects, notify }: CommandContext, key: ByteString): void {
   if (!keyspace.delete(key)) return;
   effects.push('DEL', key);
@@ -89,8 +87,8 @@ export function removeKey({ keyspace, effects, notify }: CommandContext, key: By
 }
 
 /**
- * Repeats a changed key's expiry behind an effect that would create the key anew where it has expired:
- * importing the journal later into another server must not leave it there for ever.
+ * Records a changed key's expiry again after the effect. If the journal is later imported into another server where the
+ * key has already expired, the effect would otherwise recreate it without an expiry.
  */
 export function recordExpiry({ keyspace, effects }: CommandContext, key: ByteString): void {
   const expireAtMs = keyspace.expiryOf(key);

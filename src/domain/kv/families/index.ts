@@ -1,4 +1,4 @@
-/** Every family of Redis commands there is. */
+/** All families of Redis commands. */
 import type { CommandSpec } from '../command-spec.js';
 import { ACL } from './acl/index.js';
 import { BITMAP } from './bitmap/index.js';

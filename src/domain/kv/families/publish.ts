@@ -1,15 +1,17 @@
-/** Publishing, and questions about who is subscribed. Nothing of it is journaled. */
-import { type CommandSpec, type Handler, NO_KEYS } from '../command-spec.js';
+/** Publishing, and queries about subscriptions. None of it is journaled. */
+
+import { NO_KEYS } from '../command-description.js';
+import type { CommandSpec, Handler } from '../command-spec.js';
 import { compileGlob } from '../glob.js';
 import type { Reply } from '../reply.js';
 import { family, helpRow, row } from './rows.js';
 
-/** PUBLISH channel message → how many received it. */
+/** PUBLISH channel message → the number of receivers. */
 function publish(isSharded: boolean): Handler {
   return ({ args, audience }) => audience.publish(args.bytes(1), args.bytes(2), isSharded);
 }
 
-/** PUBSUB CHANNELS [pattern] → channels that somebody is subscribed to by name. */
+/** PUBSUB CHANNELS [pattern] → channels with at least one subscriber by name. */
 function channels(isSharded: boolean): Handler {
   return ({ args, audience }) => {
     const found = [...audience.channels(isSharded)];
@@ -28,7 +30,7 @@ function subscribers(isSharded: boolean): Handler {
   };
 }
 
-/** PUBSUB NUMPAT → how many different patterns somebody is subscribed to. */
+/** PUBSUB NUMPAT → the number of different patterns with a subscriber. */
 const patterns: Handler = ({ audience }) => audience.patternCount;
 
 const HELP = [

@@ -1,8 +1,10 @@
 /**
- * The Pub/Sub family: over REST subscriptions are event streams of their own routes, never plain commands; over
- * the native protocol they belong to the connection.
+ * The Pub/Sub family. Over REST, subscriptions are event streams with separate routes, never plain commands; over RESP
+ * they belong to the connection.
  */
-import type { CommandFlag, CommandSpec } from '../command-spec.js';
+
+import type { CommandFlag } from '../command-description.js';
+import type { CommandSpec } from '../command-spec.js';
 import { connectionRow } from './connection-row.js';
 import { family, type Row } from './rows.js';
 
@@ -15,7 +17,7 @@ function subscription(name: string, since: string, summary: string, more: Partia
 
 export const PUBSUB: readonly CommandSpec[] = family('pubsub', [
   subscription('SUBSCRIBE', '2.0.0', 'Listens to channels.', { channels: 'all', rest: 'other-route' }),
-  subscription('PSUBSCRIBE', '2.0.0', 'Listens to channels whose names match patterns.', {
+  subscription('PSUBSCRIBE', '2.0.0', 'Subscribes to the channels with names that match patterns.', {
     channels: 'patterns',
     rest: 'other-route',
   }),

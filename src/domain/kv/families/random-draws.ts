@@ -1,12 +1,12 @@
 /**
- * Elements of a collection at random, in slices: for HRANDFIELD, SRANDMEMBER and SPOP. Distinct ones are
- * drawn until there are enough, unless so many are wanted that listing all and mixing costs less.
+ * Random elements of a collection, in slices: for HRANDFIELD, SRANDMEMBER and SPOP. Distinct elements are drawn until
+ * there are enough, unless listing and shuffling all of them is cheaper.
  */
 import { ErrorReply } from '../reply.js';
 
-/** Steps between two slices: about a millisecond. */
+/** Steps per slice: about a millisecond. */
 export const SLICE_STEPS = 1000;
-/** Elements one command draws with repetition: about a second of work in slices, and a reply of some megabytes. */
+/** The most elements drawn with repetition: about a second of work in slices, and a reply of some megabytes. */
 export const MAX_DRAWS = 1_000_000;
 
 const outOfRange = new ErrorReply('ERR value is out of range');
@@ -18,7 +18,7 @@ const INT64_MIN_TEXT = '-9223372036854775808';
 export interface Draws<E> {
   readonly size: number;
   all(): Iterable<E>;
-  /** One of them, or undefined where listing all is cheaper. */
+  /** A random element, or undefined where listing all is cheaper. */
   one(float: () => number): E | undefined;
 }
 
@@ -30,7 +30,7 @@ export function readDrawCount(
 ): number {
   const count = args.offset(index);
   if (args.bytes(index) === INT64_MIN_TEXT) throw notALong;
-  // Redis doubles it, and asks before that overflows.
+  // With values Redis doubles the count, and refuses one that would overflow.
   if (isHalved && Math.abs(count) === Number.MAX_SAFE_INTEGER && exceedsHalf(args.bytes(index))) throw outOfRange;
   if (count < -MAX_DRAWS) throw outOfRange;
   return count;
@@ -41,7 +41,7 @@ function exceedsHalf(text: string): boolean {
   return (value < 0n ? -value : value) > (1n << 62n) - 1n;
 }
 
-/** `count` distinct elements, or all of them where there are not more. */
+/** `count` distinct elements, or all if there are fewer. */
 export function* drawDistinct<E>(from: Draws<E>, count: number, float: () => number): Generator<void, E[]> {
   if (count * 3 <= from.size) {
     const drawn = new Set<unknown>();
@@ -71,7 +71,7 @@ export function* drawDistinct<E>(from: Draws<E>, count: number, float: () => num
   return all;
 }
 
-/** `count` elements, each one of all: the same may come again. */
+/** `count` elements, drawn independently, so an element may repeat. */
 export function* drawRepeatedly<E>(from: Draws<E>, count: number, float: () => number): Generator<void, E[]> {
   const elements: E[] = [];
   let all: E[] | undefined;

@@ -1,18 +1,23 @@
 /**
- * What many rows of the command table say in the same way: how a row is written, what is done with a single key that
- * is the first word, the tips of Redis, and the subcommand HELP. Rows come in the order in which COMMAND tells them.
+ * Building blocks for rows of the command table: common flags, uses of a single key, Redis's tips, and the subcommand
+ * HELP. Rows are in the order in which COMMAND lists them.
  */
-import { at, type CommandFamily, type CommandSpec, NO_KEYS } from '../command-spec.js';
+
+import { at, type CommandFamily, NO_KEYS } from '../command-description.js';
+import type { CommandSpec } from '../command-spec.js';
 import { type Reply, SimpleString } from '../reply.js';
 
 export function family(name: CommandFamily, rows: readonly Row[]): readonly CommandSpec[] {
   return rows.map((row) => ({ ...row, family: name }));
 }
 
-/** A row before its family is known. */
+/** A row without its family. */
 export type Row = Omit<CommandSpec, 'family'>;
 
-/** A row: its name, its words with the name (negative: at least), the version of Redis that brought it, a sentence. */
+/**
+ * A row: name, number of words including the name (negative: the minimum), the Redis version that introduced it, a
+ * one-sentence summary.
+ */
 export function row(
   name: string,
   arity: number,
@@ -23,7 +28,7 @@ export function row(
   return { name, arity, since, summary, ...columns };
 }
 
-/** Commands about the key that is their first word. Those that grow may make the database larger. */
+/** Commands about the key that is their first argument. GROWS: may make the database larger. */
 export const READS = { flags: ['readonly'], keys: at(1) } as const;
 export const READS_FAST = { flags: ['readonly', 'fast'], keys: at(1) } as const;
 export const WRITES = { flags: ['write'], keys: at(1) } as const;
@@ -31,7 +36,7 @@ export const WRITES_FAST = { flags: ['write', 'fast'], keys: at(1) } as const;
 export const GROWS = { flags: ['write', 'denyoom'], keys: at(1) } as const;
 export const GROWS_FAST = { flags: ['write', 'denyoom', 'fast'], keys: at(1) } as const;
 
-/** What some of them do with the value under the key, beside their flags: look without showing it, take from it … */
+/** As above, with a narrower use of the value: LOOKS reads without showing it, TAKES shows and deletes. */
 export const LOOKS_FAST = { ...READS_FAST, keyUse: ['RO'] } as const;
 export const DELETES = { ...WRITES, keyUse: ['RW delete'] } as const;
 export const DELETES_FAST = { ...WRITES_FAST, keyUse: ['RW delete'] } as const;
@@ -41,13 +46,13 @@ export const INSERTS = { ...GROWS, keyUse: ['RW insert'] } as const;
 export const INSERTS_FAST = { ...GROWS_FAST, keyUse: ['RW insert'] } as const;
 export const UPDATES_FAST = { ...GROWS_FAST, keyUse: ['RW access update'] } as const;
 
-/** Tips: the answer, or only its order, may differ from one call to the next; whom a client of a cluster asks. */
+/** Redis's tips: whether the answer or its order may vary between calls, and which nodes a cluster client asks. */
 export const VARIES = ['nondeterministic_output'];
 export const UNORDERED = ['nondeterministic_output_order'];
 export const EVERY_NODE = ['request_policy:all_nodes', 'response_policy:all_succeeded'];
 export const EVERY_SHARD = ['request_policy:all_shards', 'response_policy:all_succeeded'];
 
-/** The subcommand HELP of `container`, and what it answers: `lines` tell of the other subcommands. */
+/** The HELP subcommand of `container`; `lines` describe the other subcommands. */
 export function helpRow(container: string, since: string, lines: readonly string[], columns: Partial<Row> = {}): Row {
   const answer = helpLines(container, lines);
   return {

@@ -1,4 +1,4 @@
-/** What BLPOP and BZPOPMIN and their relatives share: they wait for elements on a connection, and nowhere else. */
+/** Shared parts of the blocking pops (BLPOP, BZPOPMIN …), which wait for elements only on a connection. */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext } from '../command-spec.js';
 import { Blocked, ErrorReply, NIL_ARRAY, type NilArray } from '../reply.js';
@@ -6,7 +6,7 @@ import { Blocked, ErrorReply, NIL_ARRAY, type NilArray } from '../reply.js';
 export const badTimeout = new ErrorReply('ERR timeout is not a float or out of range');
 export const longTimeout = new ErrorReply('ERR timeout is out of range');
 
-/** Where the command may not wait, it answers at once as it would when its time is over. */
+/** Where the command may not wait, it answers immediately as on timeout. */
 export function waitOrNil(
   { mayBlock }: CommandContext,
   keys: readonly ByteString[],

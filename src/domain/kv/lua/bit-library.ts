@@ -18,12 +18,12 @@ export const BIT_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, 
   ['tohex', toHex],
 ]);
 
-/** Rounded to even and cut to 32 bits, as the addition of 2^52 + 2^51 in the C library does it. */
+/** Adding 2^52 + 2^51, as in the C library, rounds to even and leaves the integer in the low 32 bits. */
 const ROUNDER = 2 ** 52 + 2 ** 51;
 const view = new DataView(new ArrayBuffer(8));
 
 function bits(machine: LuaMachine, state: State, argument: number): number {
-  // The library takes numbers and texts of numbers, and says so in its own words.
+  // Accepts numbers and numeric strings; other types raise the library's error.
   const number = machine.api.luaL_checknumber(state, argument);
   view.setFloat64(0, number + ROUNDER);
   return view.getInt32(4);

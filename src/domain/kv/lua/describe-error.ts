@@ -1,16 +1,16 @@
-/** What an error of a script becomes before its reply is made: a table with its text and its place. */
+/** Converts a script's error to a table with its text and position, from which the reply is made. */
 import type { ByteString } from '../../../kernel/index.js';
 import { LUA, type State } from './lua-api.js';
 import type { LuaMachine } from './machine.js';
 
-/** This is an error handler. It leaves the error as a table, with the place it came from. */
+/** An error handler: replaces the error by a table with its text and position. */
 export function describeError(machine: LuaMachine, state: State): number {
   return describe(machine, state, state, 1);
 }
 
 /**
- * The only value of `state`, an error, as a table with the place it came from.
- * @param raised where it was raised: a stack that is as it was then  @param level of the function that raised it
+ * Replaces the error, the only value on `state`, by such a table. @param raised the stack on which it was raised,
+ * unchanged since then @param level of the function that raised it
  */
 export function describe(machine: LuaMachine, state: State, raised: State, level: number): number {
   const { api } = machine;

@@ -1,12 +1,12 @@
-/** The functions of a partition's libraries: loaded into the machine when they are first asked for. */
+/** The functions of a partition's libraries, loaded into the Lua machine when first needed. */
 import { asciiLowerCase, type ByteString } from '../../../kernel/index.js';
 import type { CommandContext } from '../command-spec.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply } from '../reply.js';
-import { libraryHeader, type RegisteredFunction, Registration } from './library-loading.js';
+import { libraryHeader } from './library-loading.js';
 import { REGISTRY_INDEX } from './lua-api.js';
 import { errorOf, type ScriptHost, scriptHost } from './script-host.js';
-import { newScriptRun } from './script-run.js';
+import { newScriptRun, type RegisteredFunction, Registration } from './script-run.js';
 
 type Functions = ReadonlyMap<ByteString, RegisteredFunction>;
 
@@ -29,9 +29,9 @@ export function functionHost(libraries: Libraries): FunctionHost {
 
 class FunctionHost {
   readonly #loaded = new Map<ByteString, LoadedLibrary>();
-  /** They are keyed by their names in lower case: whoever calls one may write it in any. */
+  /** Keyed by lower-case name, because callers may use any case. */
   readonly #functions = new Map<ByteString, RegisteredFunction>();
-  /** Libraries that did not load, by the text that did not. */
+  /** Libraries that failed to load, with their source. */
   readonly #broken = new Map<ByteString, ByteString>();
   #version = -1;
   #generation = -1;
@@ -57,8 +57,7 @@ class FunctionHost {
   }
 
   /**
-   * Tries a library: its body is run and its functions must not be another's. Nothing is kept but them.
-   * @throws ErrorReply
+   * Runs a library's body and checks that its function names are free. Only the functions are kept. @throws ErrorReply
    */
   tryOut(context: CommandContext, name: ByteString, body: ByteString): Functions {
     this.#refresh(context);
@@ -77,18 +76,18 @@ class FunctionHost {
     return functions;
   }
 
-  /** Takes over the functions of a library that has just been put among the libraries. */
+  /** Takes over the functions of a library that was just added to `libraries`. */
   adopt(name: ByteString, source: ByteString, functions: Functions): void {
     this.#forget(name);
     this.#remember(name, { source, functions });
     this.#version = this.libraries.version;
   }
 
-  /** Brings the machine in line with the libraries: those of an older machine or an older text are loaded again. */
+  /** Synchronises the machine with the libraries: reloads libraries after a new machine or a changed source. */
   #refresh(context: CommandContext): void {
     if (this.libraries.size === 0 && this.#loaded.size === 0) return;
     this.scripts.furniture(context);
-    // A library that is stopped takes the machine with it: then all begins anew, without that one.
+    // A library that is stopped while loading discards the machine; then all others are loaded again.
     while (this.#generation !== this.scripts.generation || this.#version !== this.libraries.version) {
       if (this.#generation !== this.scripts.generation) {
         this.#loaded.clear();
@@ -110,7 +109,7 @@ class FunctionHost {
     this.#version = this.libraries.version;
   }
 
-  /** A library that loaded once and does not any more has no functions; the others are not to suffer. */
+  /** A library that loaded before and now fails has no functions; the others are not affected. */
   #loadAgain(context: CommandContext, name: ByteString, source: ByteString): Functions {
     if (this.#broken.get(name) === source) return NO_FUNCTIONS;
     try {

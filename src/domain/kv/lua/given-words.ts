@@ -1,6 +1,6 @@
 /**
- * What a run is given, on its stack: the function, a table of its keys, one of its arguments. Very many words take long to
- * be copied; then it is done in slices.
+ * Pushes the inputs of a run on its stack: the function, a table of keys and a table of arguments; in slices if there
+ * are many.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { MANY_WORDS, SlicePace } from '../slices.js';
@@ -9,20 +9,20 @@ import { REGISTRY_INDEX } from './lua-api.js';
 import { LONG_STRING_BYTES } from './lua-limits.js';
 import type { LuaMachine } from './machine.js';
 
-/** Where keys and arguments begin: `EVAL script numkeys …`, `FCALL name numkeys …`. */
+/** The index of the first key: `EVAL script numkeys …`, `FCALL name numkeys …`. */
 const WORDS_AT = 3;
 
 export interface Given {
   /** Registry reference of the function. */
   readonly callback: number;
-  /** The words of the command: behind `numkeys` stand `keyCount` keys, then the arguments. */
+  /** The words of the command: after `numkeys`, `keyCount` keys and then the arguments. */
   readonly words: readonly ByteString[];
   readonly keyCount: number;
 }
 
-/** Do they take longer to be copied than others should wait? */
+/** Whether pushing the words needs slices. */
 export function areMany({ words }: Given): boolean {
-  // Even the lengths of a million words are not looked at in one go.
+  // With very many words even adding up their lengths would take too long.
   return words.length > MANY_WORDS || workOf(words) > MANY_WORDS;
 }
 
@@ -63,7 +63,7 @@ function* wordsInSlices(
   }
 }
 
-/** Sets the item of the table that is on top of the stack. */
+/** Sets an item of the table on top of the stack. */
 function setWord(machine: LuaMachine, word: ByteString, at: number): void {
   machine.push(machine.slices.thread, word);
   machine.api.lua_rawseti(machine.slices.thread, -2, at);

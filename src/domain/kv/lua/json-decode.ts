@@ -1,4 +1,7 @@
-/** `cjson.decode`: JSON text as a Lua value, with that library's leniency and error texts; token by token, in steps. */
+/**
+ * `cjson.decode`: parses JSON text to a Lua value with that library's leniency and error texts; token by token, in
+ * slices.
+ */
 import type { ByteString } from '../../../kernel/index.js';
 import { SLICE_ITEMS } from '../steps.js';
 import type { JsonOptions } from './json-options.js';
@@ -8,20 +11,20 @@ import { LONG_STRING_BYTES } from './lua-limits.js';
 import type { LuaMachine } from './machine.js';
 import { ValueWork } from './value-work.js';
 
-/** Of a table that is being filled: an object, or else the place of the next item. */
+/** Marks an open object; an open array is the index of its next item. */
 const OBJECT = 0;
 
 /** Leaves the value on the stack. */
 export class JsonDecoder extends ValueWork {
   readonly #tokens: JsonTokens;
-  /** Is there a token that was not taken yet? */
+  /** Whether there is a token that was not processed yet. */
   #hasToken = false;
-  /** Is the string, which is the token, on the stack already? */
+  /** Whether the string of the current token is already on the stack. */
   #isPushed = false;
   #expected: 'value' | 'key' | 'colon' | 'comma' | 'end' = 'value';
-  /** May the innermost table end here? */
+  /** Whether the innermost table may end here. */
   #mayEnd = false;
-  /** The tables that are being filled, each within the one before. */
+  /** The open tables, from the outermost to the innermost. */
   readonly #open: number[] = [];
 
   constructor(
@@ -50,7 +53,7 @@ export class JsonDecoder extends ValueWork {
     return undefined;
   }
 
-  /** Is the string read, and if it is long on the stack? */
+  /** Whether the string is complete and, if long, on the stack. */
   #isReady(): boolean {
     const tokens = this.#tokens;
     if (tokens.isRaw && !this.isDone(tokens.unescape())) return false;
@@ -59,7 +62,7 @@ export class JsonDecoder extends ValueWork {
     return this.isDone(this.machine.pushInSlices(this.state, tokens.string));
   }
 
-  /** Takes the token. @returns how many results there are once that is known, or `RAISED` */
+  /** Processes the token. @returns the number of results once it is known, or `RAISED` */
   #take(): number | undefined {
     const { kind } = this.#tokens;
     const isObject = this.#open.at(-1) === OBJECT;

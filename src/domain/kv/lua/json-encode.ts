@@ -1,4 +1,4 @@
-/** `cjson.encode`: a Lua value as JSON text, with that library's choices and error texts. */
+/** `cjson.encode`: writes a Lua value as JSON text, with that library's choices and error texts. */
 import type { JsonOptions } from './json-options.js';
 import { LUA, type State } from './lua-api.js';
 import { MAX_CALL_VALUES } from './lua-limits.js';
@@ -27,25 +27,27 @@ const SHORT: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 const DELETE = 0x7f;
-/** What a byte of a string becomes; undefined: it stays. */
+/** The escape of each byte of a string; undefined: no escape. */
 const ESCAPES: readonly (string | undefined)[] = Array.from({ length: 256 }, (_, byte) => {
   const letter = String.fromCharCode(byte);
   const isControl = byte < 0x20 || byte === DELETE;
   return SHORT[letter] ?? (isControl ? `\\u${byte.toString(16).padStart(4, '0')}` : undefined);
 });
-/** For each byte: does it become something else? */
 const IS_ESCAPED = Uint8Array.from(ESCAPES, (text) => (text === undefined ? 0 : 1));
 const LONGEST_ESCAPE = 6;
 
-/** Values on Lua's stack that C's implementation has for each table, and asks for before it goes into one. */
+/**
+ * Values on Lua's stack that the C implementation uses per table, and reserves before entering one. Tracked so that the
+ * nesting limit is the same.
+ */
 const VALUES_OF_ARRAY = 1;
 const VALUES_OF_OBJECT = 2;
 const VALUES_ASKED = 3;
 
-/** Leaves its text on the stack: of the one value that is there. */
+/** Encodes the value on the stack; leaves the text there. */
 export class JsonEncoder extends ValueWriter {
   #hasBegun = false;
-  /** What C's implementation would have on Lua's stack now. */
+  /** The number of values that the C implementation would have on Lua's stack now. */
   #stackValues = 1;
 
   constructor(
@@ -112,7 +114,7 @@ export class JsonEncoder extends ValueWriter {
     this.open = this.open?.above;
   }
 
-  /** @param at where it lies; undefined: it is nil */
+  /** @param at address of the value; undefined: nil */
   #value(at: number | undefined): typeof RAISED | undefined {
     const { memory } = this.machine;
     this.countValue();
@@ -136,7 +138,7 @@ export class JsonEncoder extends ValueWriter {
       else this.ascii(number > 0 ? 'Infinity' : '-Infinity');
       return undefined;
     }
-    // An integer of few digits is printed alike by both, and far faster so.
+    // A short integer has the same text in both notations, and String is much faster.
     const isShort = Number.isInteger(number) && Math.abs(number) < 10 ** Math.min(precision, 14) && number !== 0;
     this.ascii(isShort ? String(number) : formatG(number, precision));
     return undefined;

@@ -1,4 +1,4 @@
-/** The `cjson` library of scripts. What its options change lasts for the run. */
+/** The `cjson` library of scripts. Changed options last until the end of the run. */
 import { JsonDecoder } from './json-decode.js';
 import { JsonEncoder } from './json-encode.js';
 import { JsonOptions } from './json-options.js';
@@ -21,7 +21,7 @@ export const JSON_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string,
   ['new', another],
 ]);
 
-/** Those that may work in steps. */
+/** Functions that may run in slices. */
 export const JSON_IN_STEPS: readonly HostFunction[] = [encode, decode];
 
 function optionsOf(machine: LuaMachine): JsonOptions {
@@ -39,7 +39,7 @@ function decode(machine: LuaMachine, state: State): number {
   return new JsonDecoder(machine, state, text, optionsOf(machine)).run();
 }
 
-/** A module of its own, as far as scripts can tell. */
+/** Looks like a separate module to scripts; the options are shared. */
 function another(machine: LuaMachine, state: State): number {
   machine.api.lua_createtable(state, 0, JSON_FUNCTIONS.size + 3);
   fill(machine, [...JSON_FUNCTIONS, ...JSON_CONSTANTS, ['null', null]], state);
@@ -77,7 +77,7 @@ function integerOption(option: 'encodeMaxDepth' | 'decodeMaxDepth' | 'precision'
   };
 }
 
-/** `off`, `on`, a boolean, or `more` words: the index of the choice. */
+/** Parses `off`, `on`, a boolean, or one of `more`; returns its index. */
 function choice(machine: LuaMachine, state: State, argument: number, more: readonly string[]): number {
   const { api } = machine;
   if (api.lua_type(state, argument) === LUA.BOOLEAN) return api.lua_toboolean(state, argument);

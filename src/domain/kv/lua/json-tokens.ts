@@ -1,4 +1,4 @@
-/** The tokens of a JSON text, as `cjson` reads them: its leniency, its names for them, and what it says of those that are none. */
+/** Splits JSON text into tokens as `cjson` does: its leniency, token names and error texts. */
 import type { ByteString } from '../../../kernel/index.js';
 import { bytesOfText } from '../../../kernel/index.js';
 import { SlicePace } from '../slices.js';
@@ -41,24 +41,24 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const BLANKS = /[ \t\r\n]*/y;
 const HEX4 = /[0-9a-fA-F]{4}/y;
 
-/** The token that was read last; of its values that one counts which is of its kind. */
+/** The current token. Only the value of its kind is valid. */
 export class JsonTokens {
   kind: TokenKind = 'T_ERROR';
-  /** Where it begins, from 0; where it goes wrong. */
+  /** The start of the token, from 0; the position of the problem in case of an error. */
   index = 0;
   string: ByteString = '';
   number = 0;
   isTrue = false;
   problem = '';
-  /** Where the next one is looked for. */
+  /** The position from which the next token is read. */
   at = 0;
-  /** A string with escapes, of which no more is known than where it begins. */
+  /** A string with escapes, of which only the start is known; see `unescape`. */
   isRaw = false;
   readonly #quote: Letter;
   readonly #escape: Letter;
   readonly #zero: Letter;
 
-  /** @param takesInvalid numbers that JSON does not allow, too */
+  /** @param takesInvalid whether to accept numbers that JSON does not allow */
   constructor(
     private readonly text: ByteString,
     private readonly takesInvalid: boolean,
@@ -122,7 +122,7 @@ export class JsonTokens {
     this.at = number.end;
   }
 
-  /** Leading zeros, hexadecimals, infinities, NaN: what C reads and JSON does not allow. */
+  /** Leading zeros, hexadecimals, infinities, NaN: C parses them, JSON does not allow them. */
   #isInvalidNumber(letter: string): boolean {
     if (letter >= '1' && letter <= '9') return false;
     return /^[+-]?(?:0[0-9x]|inf|nan)/i.test(this.text.slice(this.at, this.at + 4));
@@ -138,7 +138,7 @@ export class JsonTokens {
     this.at = end + 1;
   }
 
-  /** Reads what is raw, escape by escape. */
+  /** Reads a string with escapes, in slices. */
   *unescape(): Steps<void> {
     const pace = new SlicePace();
     const chunks: ByteString[] = [];
@@ -159,7 +159,7 @@ export class JsonTokens {
       if (character === undefined) break;
       pieces.push(character);
       if (!pace.isDue()) continue;
-      // Of all of them at once it would take too long to make a string.
+      // Joining all pieces at the end would take too long.
       chunks.push(pieces.join(''));
       pieces = [];
       yield;
@@ -168,7 +168,7 @@ export class JsonTokens {
     this.string = chunks.join('');
   }
 
-  /** What the escape here stands for, passed over; undefined where it is none, which is an error then. */
+  /** Reads one escape; undefined, with the error set, if it is invalid. */
   #escaped(): ByteString | undefined {
     const letter = this.text[this.at + 1] ?? '';
     if (letter === 'u') {
@@ -182,7 +182,7 @@ export class JsonTokens {
     return plain;
   }
 
-  /** The character of the escape here, in UTF-8; undefined when it is not one. */
+  /** Reads a `\u` escape as UTF-8; undefined if it is invalid. */
   #unicode(): ByteString | undefined {
     const first = this.#hex(this.at + 2);
     if (first === undefined) return undefined;
@@ -209,7 +209,7 @@ export class JsonTokens {
   }
 }
 
-/** Where a letter comes next; the text is passed over once, however often that is asked. */
+/** Finds the next occurrence of a letter; the text is scanned only once over all calls. */
 class Letter {
   #at = -1;
 
@@ -218,7 +218,7 @@ class Letter {
     private readonly letter: string,
   ) {}
 
-  /** Infinity where there is none. */
+  /** Infinity if there is none. */
   from(at: number): number {
     if (this.#at < at) {
       const found = this.text.indexOf(this.letter, at);

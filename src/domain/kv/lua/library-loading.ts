@@ -1,35 +1,23 @@
-/** What a library of functions does while it is loaded: it registers them. And how its first line is read. */
+/** Loading a function library: the registration of its functions, and its first line. */
 import type { ByteString } from '../../../kernel/index.js';
 import { ErrorReply } from '../reply.js';
 import { LUA, REGISTRY_INDEX, type State } from './lua-api.js';
 import type { LuaMachine } from './machine.js';
 import { raiseText } from './redis-library.js';
+import type { RegisteredFunction } from './script-run.js';
 import { FUNCTION_FLAGS, type FunctionFlag, type Shebang, shebangOf } from './shebang.js';
-
-export interface RegisteredFunction {
-  readonly name: ByteString;
-  readonly description: ByteString | null;
-  readonly flags: ReadonlySet<FunctionFlag>;
-  /** Registry reference of what is to be called. */
-  readonly callback: number;
-}
-
-/** Functions a library has registered so far. */
-export class Registration {
-  readonly functions = new Map<ByteString, RegisteredFunction>();
-}
 
 const NO_FLAGS: ReadonlySet<FunctionFlag> = new Set();
 const NAME = /^[A-Za-z0-9_]+$/;
-/** The rule for names of libraries; Redis answers the same text for functions. */
+/** The rule for library names; Redis gives the same text for function names. */
 const NAME_RULE =
   'Library names can only contain letters, numbers, or underscores(_) and must be at least one character long';
-/** Functions of one library: a bound on what FUNCTION LIST answers. */
+/** The most functions of one library, which bounds the answer of FUNCTION LIST. */
 const MAX_FUNCTIONS = 10_000;
 
 export interface LibraryHeader {
   readonly name: ByteString;
-  /** The source without its first line's text; the line itself stays, for the numbers in errors. */
+  /** The source with an empty first line, which keeps the line numbers in errors. */
   readonly body: ByteString;
 }
 
@@ -54,7 +42,7 @@ export function libraryHeader(source: ByteString): LibraryHeader {
 
 type Draft = { -readonly [K in keyof RegisteredFunction]?: RegisteredFunction[K] };
 
-/** `redis.register_function(name, callback)` or one table of named arguments. */
+/** `redis.register_function(name, callback)`, or a single table of named arguments. */
 export function registerFunction(machine: LuaMachine, state: State): number {
   const registration = machine.run?.registration;
   if (registration === undefined) {

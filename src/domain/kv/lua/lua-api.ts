@@ -1,11 +1,11 @@
-/** The C API of Lua 5.1 as its binary exports it, and the numbers that it is spoken with. */
+/** The C API of Lua 5.1 as the binary exports it, and its constants. */
 
 export const LUA = { NIL: 0, BOOLEAN: 1, LIGHTUSERDATA: 2, NUMBER: 3, STRING: 4, TABLE: 5, FUNCTION: 6 } as const;
 export const REGISTRY_INDEX = -10000;
 export const GLOBALS_INDEX = -10002;
 export const MULTIPLE_RESULTS = -1;
 
-/** A Lua state: the main one or a coroutine. A pointer. */
+/** A pointer to a Lua state: the main one or a coroutine. */
 export type State = number;
 
 export interface LuaApi {

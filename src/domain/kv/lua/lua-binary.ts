@@ -1,7 +1,7 @@
 /**
- * Lua 5.1 as a WebAssembly module, from the published package, compiled once a process. Only its binary is
- * used: it exports the C API by name, so that strings are bytes, and all it can reach of the world are the
- * imports that `machine.ts` gives it.
+ * Lua 5.1 as a WebAssembly module from the published package, compiled once per process. Only the package's binary is
+ * used: it exports the C API by name, so that strings stay bytes, and it can reach only the imports that `machine.ts`
+ * provides.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -22,8 +22,8 @@ export function luaBinary(): WebAssembly.Module {
 const I32 = 0x7f;
 
 /**
- * A module that hands its imports back as functions a WebAssembly table takes: `f0` … of one i32 and an i32
- * result (what Lua calls a C function), and `hook`, of two and none.
+ * A module that re-exports its imports as functions for a WebAssembly table: `f0` … with one i32 parameter and an i32
+ * result (the type of a Lua C function), and `hook` with two parameters and no result.
  */
 export function functionShim(count: number): WebAssembly.Module {
   const known = shims.get(count);

@@ -1,39 +1,43 @@
 /**
- * What lies in a machine's memory, read where it is: for arguments of commands and lists that scripts return a call into
- * the machine for each of them costs more than all else that is done with them. Laid out as Lua 5.1 does on 32 bits;
- * `knows` looks whether it is so.
+ * Reads values directly from a machine's memory. For arguments of commands and for lists that scripts return, one API
+ * call per value would cost more than everything else. The layout is that of Lua 5.1 on 32 bits; `knows` verifies it.
  *
- *  LME1 nothing is written here, and nothing is kept but strings, which are compared with what lies there before they are
- *       used again
+ *  LME1 values are read where the machine holds them and never written; only strings are cached, and a cached string is
+ *       compared with memory before it is used again
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { LUA, type State } from './lua-api.js';
 
-/** One value on a stack or in a list: eight bytes, then its type. */
+/** A value on a stack or in a list: eight bytes, then its type. */
 export const VALUE_BYTES = 16;
 const VALUE_TYPE = 8;
-/** Within lua_State: where the values of the running function begin and end. */
+/** In lua_State: the start and end of the running function's values. */
 const STATE_TOP = 8;
 const STATE_BASE = 12;
-/** Within a string: its length, and its bytes. */
+/** In a string: its length, and its bytes. */
 const STRING_LENGTH = 12;
 const STRING_BYTES = 16;
-/** Within a table: the power of two that is how many fields there are places for, items by number, fields by name, places for items. */
+/**
+ * In a table: the binary logarithm of the number of field slots, the array part, the hash part, the number of array
+ * slots.
+ */
 const TABLE_FIELDS_POWER = 7;
 const TABLE_ITEMS = 12;
 const TABLE_FIELDS = 16;
 const TABLE_SIZE = 28;
-/** A field: its value, its key, and where the next one lies of those that came to the same place. */
+/** A field: its value, its key, and the next field with the same hash slot. */
 export const FIELD_BYTES = 32;
 export const FIELD_KEY = 16;
 const FIELD_NEXT = 28;
 
-/** Names of commands, keys and fields come again and again; a longer string is made anew as fast as it is compared. */
+/**
+ * Short strings such as names of commands, keys and fields recur; a longer string is created as fast as it is compared.
+ */
 const KEPT_LENGTH = 40;
-/** Strings that are kept, each at a place that its address says; a power of two. */
+/** Cached strings, each in a slot given by its address; a power of two. */
 const KEPT_STRINGS = 512;
 
-/** What `toString` calls in the end; up to a third of its time goes into finding that out. */
+/** The native method that `toString` calls; choosing the encoding takes up to a third of its time. */
 interface Latin1Heap extends Buffer {
   latin1Slice(from: number, end: number): ByteString;
 }
@@ -43,7 +47,7 @@ export class LuaMemory {
   words: Int32Array;
   #doubles: Float64Array;
   readonly #kept: ByteString[] = new Array(KEPT_STRINGS).fill('');
-  /** What tables without fields have for them. */
+  /** The hash part that all tables without fields share. */
   #noFields = 0;
   readonly #number = new Float64Array(1);
   readonly #halves = new Uint32Array(this.#number.buffer);
@@ -54,14 +58,17 @@ export class LuaMemory {
     this.#doubles = new Float64Array(memory.buffer);
   }
 
-  /** This is called when the memory has grown. */
+  /** To be called after the memory has grown. */
   lookAgain({ buffer }: WebAssembly.Memory): void {
     this.heap = Buffer.from(buffer);
     this.words = new Int32Array(buffer);
     this.#doubles = new Float64Array(buffer);
   }
 
-  /** Is it laid out as here? On the stack lie 1.5, 'known', an empty table, one of 'known', and one of it at 7 among four fields. */
+  /**
+   * Verifies the layout. The stack holds 1.5, 'known', an empty table, a list with 'known', and a table with four field
+   * slots and 'known' under key 7.
+   */
   knows(state: State): boolean {
     const at = this.base(state);
     const emptyAt = at + 2 * VALUE_BYTES;
@@ -77,12 +84,12 @@ export class LuaMemory {
     return found !== undefined && this.numberAt(found + FIELD_KEY) === 7 && this.stringAt(found) === 'known';
   }
 
-  /** Where the arguments of the running function begin. */
+  /** The address of the running function's first argument. */
   base(state: State): number {
     return this.#word(state + STATE_BASE);
   }
 
-  /** Where its values end. */
+  /** The address after its last value. */
   top(state: State): number {
     return this.#word(state + STATE_TOP);
   }
@@ -91,7 +98,9 @@ export class LuaMemory {
     return this.#word(at + VALUE_TYPE);
   }
 
-  /** The first place from there on where a value lies that is not nil, of places so many bytes apart; `end` if there is none. */
+  /**
+   * The first address from `from` on with a value that is not nil, in steps of `apart` bytes; `end` if there is none.
+   */
   nextFilled(from: number, end: number, apart: number): number {
     const { words } = this;
     let at = from;
@@ -103,7 +112,7 @@ export class LuaMemory {
     return this.#doubles[at >> 3] as number;
   }
 
-  /** Of a boolean: is it false? Of a pointer: is there none? */
+  /** For a boolean: whether it is false; for a pointer: whether it is null. */
   isZeroAt(at: number): boolean {
     return this.#word(at) === 0;
   }
@@ -113,7 +122,7 @@ export class LuaMemory {
     return this.read(pointer + STRING_BYTES, this.#word(pointer + STRING_LENGTH));
   }
 
-  /** Where the bytes of the string begin. */
+  /** The address of the string's bytes. */
   bytesAt(at: number): number {
     return this.#word(at) + STRING_BYTES;
   }
@@ -122,12 +131,12 @@ export class LuaMemory {
     return this.#word(this.#word(at) + STRING_LENGTH);
   }
 
-  /** Has the table nothing but items by number? */
+  /** Whether the table has no fields, only an array part. */
   isListAt(at: number): boolean {
     return this.#word(this.#word(at) + TABLE_FIELDS) === this.#noFields;
   }
 
-  /** Where the items of the table begin, and how many there are places for. */
+  /** The address of the table's array part; `sizeOf` is the number of its slots. */
   items(at: number): number {
     return this.#word(this.#word(at) + TABLE_ITEMS);
   }
@@ -136,17 +145,17 @@ export class LuaMemory {
     return this.#word(this.#word(at) + TABLE_SIZE);
   }
 
-  /** Where the fields of the table begin. */
+  /** The address of the table's hash part. */
   fields(at: number): number {
     return this.#word(this.#word(at) + TABLE_FIELDS);
   }
 
-  /** How many fields there are places for; one at least. */
+  /** The number of field slots; at least one. */
   fieldsOf(at: number): number {
     return 1 << (this.heap[this.#word(at) + TABLE_FIELDS_POWER] as number);
   }
 
-  /** Where the field of that key lies, among so many places from there on: Lua's own search. @param key not 0 */
+  /** The address of the field with that numeric key: Lua's own hash lookup. @param key not 0 */
   numberedField(fields: number, places: number, key: number): number | undefined {
     if (places === 0) return undefined;
     this.#number[0] = key;

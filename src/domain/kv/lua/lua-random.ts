@@ -1,22 +1,22 @@
-/** The numbers of `math.random`: Redis's own generator (drand48's), so that scripts see the same sequence. */
+/** The numbers of `math.random`: Redis's generator (drand48), so that scripts get the same sequence. */
 
 const MULTIPLIER = 0x5deece66dn;
 const INCREMENT = 0xbn;
 const MASK = (1n << 48n) - 1n;
 const LOW_WORD = 0x330en;
 const MAX = 2 ** 31 - 1;
-/** Where the generator begins that nobody has seeded. */
+/** The initial state without a seed. */
 const UNSEEDED = 0x1234abcd330en;
 
 export class LuaRandom {
   #state = UNSEEDED;
 
-  /** @param seed its low 32 bits count */
+  /** @param seed of which the low 32 bits are used */
   seed(seed: number): void {
     this.#state = (BigInt.asUintN(32, BigInt(Math.trunc(seed) || 0)) << 16n) | LOW_WORD;
   }
 
-  /** From 0 to below 1. */
+  /** A number from 0 up to but excluding 1. */
   next(): number {
     this.#state = (this.#state * MULTIPLIER + INCREMENT) & MASK;
     return (Number(this.#state >> 17n) % MAX) / MAX;

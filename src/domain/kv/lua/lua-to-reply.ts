@@ -1,6 +1,6 @@
 /**
- * What a script returns, as a reply: Redis's rules. A table is what its first known field says (`err`, `ok`,
- * `double`, `map`, `set`, `big_number`, `verbatim_string`); without one, a list up to its first nil.
+ * Converts a script's result to a reply by Redis's rules. A table's first special field decides its type (`err`, `ok`,
+ * `double`, `map`, `set`, `big_number`, `verbatim_string`); without one it is a list up to the first nil.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import {
@@ -20,11 +20,11 @@ import { VALUE_BYTES } from './lua-memory.js';
 import type { LuaMachine } from './machine.js';
 
 const STACK_LIMIT = new ErrorReply('ERR reached lua stack limit');
-/** What C makes of a number that is no 64-bit integer. */
+/** The result of C's cast for a number outside 64 bits. */
 const NOT_AN_INTEGER = -(2n ** 63n);
 const BEYOND_INT64 = 2 ** 63;
 
-/** Fields that say what a table is, the one that counts most first, and the type each must have. */
+/** Special fields in order of priority, each with its required type. */
 const SPECIAL_FIELDS = [
   ['err', LUA.STRING],
   ['ok', LUA.STRING],
@@ -36,7 +36,7 @@ const SPECIAL_FIELDS = [
 ] as const;
 type SpecialField = (typeof SPECIAL_FIELDS)[number][0];
 
-/** Reads the value on top and takes it off. `protocol`: what the script chose. */
+/** Pops and converts the value on top. `protocol`: the one that the script chose. */
 export function takeReply(machine: LuaMachine, state: State, protocol: 2 | 3): Reply {
   return new ReplyReader(machine, state, protocol).take(0);
 }
@@ -94,7 +94,7 @@ class ReplyReader {
     return text;
   }
 
-  /** Undefined for a plain list. The field looked at is off the stack again afterwards. */
+  /** Undefined for a plain list. Leaves the stack unchanged. */
   #special(depth: number): Reply | undefined {
     const { machine, state } = this;
     for (const [field, type] of SPECIAL_FIELDS) {
@@ -105,7 +105,7 @@ class ReplyReader {
     return undefined;
   }
 
-  /** What the field on top of the stack makes of the table it is in. */
+  /** Converts the table by its special field, which is on top of the stack. */
   #field(field: SpecialField, depth: number): Reply | undefined {
     switch (field) {
       case 'err':
@@ -125,7 +125,7 @@ class ReplyReader {
     }
   }
 
-  /** Keys, with their values or without, of the table on top. */
+  /** The keys, with or without values, of the table on top. */
   #entries(depth: number, withValues: boolean): Reply[] {
     const { machine, state } = this;
     const { api } = machine;
@@ -152,7 +152,7 @@ class ReplyReader {
     return hasText ? new VerbatimReply(text, format === 'mkd' ? 'mkd' : 'txt') : undefined;
   }
 
-  /** Most tables have no field at all that could say what they are. */
+  /** Shortcut: most tables have no fields, so none can be special. */
   #isList(): boolean {
     const { memory } = this.machine;
     return memory.isListAt(memory.top(this.state) - VALUE_BYTES);
@@ -194,7 +194,7 @@ class ReplyReader {
   }
 }
 
-/** The number as an integer, cut toward zero. */
+/** The number as an integer, truncated. */
 function integerOf(number: number): number | bigint {
   if (Number.isSafeInteger(number)) return number + 0;
   if (!(number >= -BEYOND_INT64 && number < BEYOND_INT64)) return NOT_AN_INTEGER;
@@ -202,7 +202,7 @@ function integerOf(number: number): number | bigint {
   return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole);
 }
 
-/** A status or an error is one line on the wire, and to Redis a text that ends at its first zero byte. */
+/** A status or error must be one line; as in Redis the text ends at the first zero byte. */
 export function oneLine(text: ByteString): ByteString {
   const end = text.indexOf('\0');
   return (end === -1 ? text : text.slice(0, end)).replace(/[\r\n]/g, ' ');

@@ -1,15 +1,16 @@
 /**
- * One Lua machine: an instance of the binary, its state, and the way in and out. It knows nothing of Redis.
+ * A Lua machine: an instance of the binary, its state, and the exchange of values. It is independent of Redis.
  *
  * Invariants
- *  LUM1 a run that goes beyond a limit is ended by a JavaScript exception, which no `pcall`, coroutine or error
- *       handler of Lua's can catch; the machine is unusable afterwards
+ *
+ *  LUM1 a run that exceeds a limit is ended by a JavaScript exception, which `pcall`, coroutines and error handlers in
+ *       Lua cannot catch; the machine is unusable afterwards
  *  LUM2 the heap never exceeds MAX_HEAP_BYTES
- *  LUM3 pointers into the heap are used before anything that may allocate is called
+ *  LUM3 pointers into the heap are used before any call that may allocate
  */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
-import { Stopped } from '../run.js';
 import type { Steps } from '../steps.js';
+import { Stopped } from '../undoable-execution.js';
 import { type LuaApi, REGISTRY_INDEX, type State } from './lua-api.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import { GROWN_AHEAD, LONG_STRING_BYTES, MAX_HEAP_BYTES } from './lua-limits.js';
@@ -17,27 +18,27 @@ import { LuaMemory } from './lua-memory.js';
 import { RAISED, RunSlices } from './run-slices.js';
 import type { ScriptRun } from './script-run.js';
 
-/** What Lua calls: takes its arguments from the stack, leaves results there and says how many. */
+/** A function that Lua calls: takes arguments from the stack, leaves results there and returns their number. */
 export type HostFunction = (machine: LuaMachine, state: State) => number;
 
-/** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
+/** The value that stands for Emscripten's longjmp, distinct from all errors. */
 const LONG_JUMP = Number.POSITIVE_INFINITY;
 const PAGE_BYTES = 65_536;
-/** Of the room where bytes are put together that are short, or in short pieces. */
+/** Bytes of a buffer in the machine for assembling short texts or pieces. */
 export const SCRATCH_BYTES = 64 * 1024;
 const DEBUG_BYTES = 128;
-/** Within lua_Debug of a 32-bit machine. */
+/** Offsets in lua_Debug on 32 bits. */
 const DEBUG_WHAT = 12;
 const DEBUG_SOURCE = 16;
 const DEBUG_LINE = 20;
 const TOO_LARGE = `more than ${MAX_HEAP_BYTES / 1024 / 1024} MiB of memory`;
 
-/** Up to this length bytes are written one by one, which is faster than a call into the heap. */
+/** Up to this length, writing byte by byte is faster than a native call. */
 const LOOPED_WRITE = 32;
-/** Of a long string, written at a time: about a millisecond where the heap is new. */
+/** Bytes of a long string written per slice: about a millisecond in newly grown memory. */
 const SLICE_BYTES = 512 * 1024;
 
-/** What `write` calls in the end; up to a third of its time goes into finding that out. */
+/** The native method that `write` calls; choosing the encoding takes up to a third of its time. */
 interface Latin1Heap extends Buffer {
   latin1Write(bytes: ByteString, at: number, length: number): number;
 }
@@ -50,27 +51,27 @@ export interface CallSite {
 }
 
 export class LuaMachine {
-  /** What is running; set by whoever runs it. */
+  /** The current run; set by the code that starts it. */
   run: ScriptRun | undefined;
-  /** Lua's own functions that the sandbox has wrapped: name → index in the function table. */
+  /** Native Lua functions that the sandbox wraps: name → index in the function table. */
   readonly natives = new Map<string, number>();
-  /** Read-only tables: pointer to the empty table that scripts see → registry reference of the one behind it. */
+  /** Read-only tables: pointer to the empty table that scripts see → registry reference of the real table. */
   readonly shielded = new Map<number, number>();
   readonly api: LuaApi;
   readonly state: State;
-  /** Seen anew whenever it has grown. */
+  /** Refreshed whenever the memory has grown. */
   readonly memory: LuaMemory;
   readonly slices: RunSlices;
-  /** Where the room of `SCRATCH_BYTES` begins. What is there lasts until something is pushed, or the run is left. */
+  /** The address of the buffer of `SCRATCH_BYTES`. Its contents are valid until a value is pushed or the run pauses. */
   readonly scratch: number;
   readonly #lengthAt: number;
   readonly #debugAt: number;
   readonly #names = new Map<string, number>();
   readonly #functionIndexes = new Map<HostFunction, number>();
-  /** Indexes of those that may work in steps. */
+  /** Function indexes of the host functions that may run in slices. */
   readonly #stepped = new Set<number>();
 
-  /** @param stepped those of them that may work in steps */
+  /** @param stepped the host functions that may run in slices */
   constructor(hostFunctions: readonly HostFunction[], stepped: readonly HostFunction[]) {
     this.api = this.#instantiate();
     const { api } = this;
@@ -101,7 +102,7 @@ export class LuaMachine {
     return isKnown;
   }
 
-  /** All of its memory. */
+  /** The complete memory. */
   get heap(): Buffer {
     return this.memory.heap;
   }
@@ -114,7 +115,7 @@ export class LuaMachine {
     return this.shielded.has(this.api.lua_topointer(state, index));
   }
 
-  /** Is it a function of the host that may work in steps? */
+  /** Whether it is a host function that may run in slices. */
   mayTakeSteps(state: State, index: number): boolean {
     return this.#stepped.has(this.api.lua_tocfunction(state, index));
   }
@@ -124,7 +125,7 @@ export class LuaMachine {
     throw new Stopped(`it needs ${TOO_LARGE}`);
   }
 
-  /** A C string that stays, for names of fields. */
+  /** A permanent C string, for names of fields. */
   name(text: string): number {
     let pointer = this.#names.get(text);
     if (pointer === undefined) {
@@ -148,7 +149,7 @@ export class LuaMachine {
     this.api.free(pointer);
   }
 
-  /** The same, of a long one in slices. It may be given up between two. */
+  /** As `push`; a long string is copied in slices. May be abandoned between two. */
   *pushInSlices(state: State, bytes: ByteString): Steps<void> {
     const { length } = bytes;
     if (length <= LONG_STRING_BYTES) {
@@ -160,7 +161,7 @@ export class LuaMachine {
     yield* this.pushPieces(state, pieces, length);
   }
 
-  /** Pieces, none of them long, as one string of that length. It may be given up between two. */
+  /** Pushes short pieces as one string of that length. May be abandoned between two pieces. */
   *pushPieces(state: State, pieces: readonly ByteString[], length: number): Steps<void> {
     const pointer = this.#room(length);
     let at = pointer;
@@ -180,14 +181,14 @@ export class LuaMachine {
     this.api.lua_pushcclosure(state, this.#functionIndexes.get(hostFunction) as number, upvalues);
   }
 
-  /** The string at the index; a number there becomes one. Undefined for other types. */
+  /** The string at the index; converts a number in place. Undefined for other types. */
   string(state: State, index: number): ByteString | undefined {
     const pointer = this.api.lua_tolstring(state, index, this.#lengthAt);
     if (pointer === 0) return undefined;
     return this.memory.read(pointer, this.memory.words[this.#lengthAt >> 2] as number);
   }
 
-  /** Where the string argument lies. Pinned while it is on the stack. @throws as Lua does for other types */
+  /** The address of a string argument, valid while it is on the stack. @throws as Lua does for other types */
   checkedSpan(state: State, argument: number): { at: number; length: number } {
     const at = this.api.luaL_checklstring(state, argument, this.#lengthAt);
     return { at, length: this.memory.words[this.#lengthAt >> 2] as number };
@@ -198,7 +199,7 @@ export class LuaMachine {
     return this.memory.read(at, length);
   }
 
-  /** A field, without metamethods, left on the stack; its type. */
+  /** Pushes a field without metamethods; returns its type. */
   rawField(state: State, tableAt: number, field: string): number {
     const at = tableAt < 0 && tableAt > REGISTRY_INDEX ? tableAt - 1 : tableAt;
     this.push(state, field);
@@ -218,7 +219,7 @@ export class LuaMachine {
     return this.#cString(this.api.lua_typename(this.state, type));
   }
 
-  /** Compiles a chunk and leaves it on the stack; or leaves the error and says so. Never takes bytecode. */
+  /** Compiles source text and pushes the function, or the error with the result false. Never accepts bytecode. */
   load(state: State, source: ByteString, chunkName: ByteString): boolean {
     const pointer = this.#copyIn(source.charCodeAt(0) === 27 ? ` ${source}` : source);
     const name = this.#copyIn(`${chunkName}\0`);
@@ -229,7 +230,7 @@ export class LuaMachine {
     return failed === 0;
   }
 
-  /** Leaves a function on the stack that was compiled elsewhere, by us. */
+  /** Pushes a function from bytecode that is part of this program. */
   loadCompiled(state: State, bytecode: ByteString): void {
     const pointer = this.#copyIn(bytecode);
     const failed = this.api.luaL_loadbuffer(state, pointer, bytecode.length, this.name('?'));
@@ -237,7 +238,7 @@ export class LuaMachine {
     if (failed !== 0) throw new Error('this is not the Lua whose bytecode is known here');
   }
 
-  /** What runs at that level of the stack: 0 is the function itself. */
+  /** The function at that level of the stack; 0 is the function itself. */
   callSite(state: State, level: number): CallSite | undefined {
     if (this.api.lua_getstack(state, level, this.#debugAt) === 0) return undefined;
     this.api.lua_getinfo(state, this.name('nSl'), this.#debugAt);
@@ -249,13 +250,13 @@ export class LuaMachine {
     };
   }
 
-  /** Raises an error with the place of the caller in front. */
+  /** Raises an error with the caller's position. */
   fail(state: State, message: ByteString): never {
     this.#pushWithPlace(state, message);
     return this.raise(state);
   }
 
-  /** Leaves the error on the stack; what steps end with that cannot go on. */
+  /** Leaves the error on the stack; a function in slices returns the result to raise it. */
   leaveError(state: State, message: ByteString): typeof RAISED {
     this.#pushWithPlace(state, message);
     return RAISED;
@@ -277,13 +278,13 @@ export class LuaMachine {
     throw new Error('lua_error has returned');
   }
 
-  /** Raises what is on top of the stack. */
+  /** Raises the value on top of the stack. */
   raise(state: State): never {
     this.api.lua_error(state);
     throw new Error('lua_error has returned');
   }
 
-  /** Calls the C function of that table index in the present frame. */
+  /** Calls the C function at that table index in the current frame. */
   callNative(state: State, functionIndex: number): number {
     return (this.api.__indirect_function_table.get(functionIndex) as (state: State) => number)(state);
   }
@@ -314,7 +315,7 @@ export class LuaMachine {
     return bytesOfBuffer(this.heap.subarray(pointer, this.heap.indexOf(0, pointer)));
   }
 
-  /** Puts the host's functions into the machine's table; the hook's index. */
+  /** Adds the host functions to the machine's function table; returns the index of the hook. */
   #install(hostFunctions: readonly HostFunction[]): number {
     const host: Record<string, unknown> = { hook: (state: State) => this.slices.look(state) };
     for (const [i, hostFunction] of hostFunctions.entries()) {
@@ -336,7 +337,7 @@ export class LuaMachine {
     const imports: Record<string, Record<string, unknown>> = {};
     for (const { module, name } of WebAssembly.Module.imports(binary)) {
       imports[module] ??= {};
-      // The machine gets nothing of the world: no files, no time zones, no processes.
+      // The machine has no access to files, time zones or processes.
       imports[module][name] = () => {
         throw new Stopped(`it asked for ${name}`);
       };
@@ -372,7 +373,7 @@ export class LuaMachine {
       environ_get: () => 0,
     });
     const { exports } = new WebAssembly.Instance(binary, imports as WebAssembly.Imports);
-    api = exports as unknown as LuaApi;
+    api = exports as typeof exports & LuaApi;
     (exports.__wasm_call_ctors as () => void)();
     return api;
   }

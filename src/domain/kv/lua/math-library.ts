@@ -1,4 +1,4 @@
-/** The few functions of `math` and `os` that must not be the machine's own. */
+/** The functions of `math` and `os` that replace Lua's own. */
 import type { State } from './lua-api.js';
 import type { HostFunction, LuaMachine } from './machine.js';
 
@@ -17,7 +17,7 @@ export const OS_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, H
   [
     'clock',
     (machine, state) => {
-      machine.api.lua_pushnumber(state, machine.slices.elapsedMicros / 1e6);
+      machine.api.lua_pushnumber(state, machine.slices.clockMicros / 1e6);
       return 1;
     },
   ],

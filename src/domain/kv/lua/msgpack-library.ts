@@ -1,4 +1,4 @@
-/** The `cmsgpack` library of scripts: values to and from MessagePack. */
+/** The `cmsgpack` library of scripts: conversion to and from MessagePack. */
 import type { State } from './lua-api.js';
 import type { HostFunction, LuaMachine } from './machine.js';
 import { MsgpackPacker } from './msgpack-pack.js';
@@ -17,7 +17,7 @@ export const MSGPACK_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<stri
   ],
 ]);
 
-/** Those that may work in steps. */
+/** Functions that may run in slices. */
 export const MSGPACK_IN_STEPS: readonly HostFunction[] = [...MSGPACK_FUNCTIONS.values()];
 
 export const MSGPACK_CONSTANTS = [
@@ -36,7 +36,9 @@ function pack(machine: LuaMachine, state: State): number {
   return new MsgpackPacker(machine, state, count).run();
 }
 
-/** `limit` values at most, 0: all. With a limit the offset to go on from comes first, -1 at the end. */
+/**
+ * Unpacks at most `limit` values, 0: all. With a limit the first result is the offset to continue from, -1 at the end.
+ */
 function unpack(machine: LuaMachine, state: State, limit: number, offset: number): number {
   const data = machine.checkedSpan(state, 1);
   if (offset < 0 || limit < 0) {

@@ -1,25 +1,25 @@
-/** `cmsgpack.pack`: Lua values as MessagePack. */
+/** `cmsgpack.pack`: writes Lua values as MessagePack. */
 import { LUA, type State } from './lua-api.js';
 import { VALUE_BYTES } from './lua-memory.js';
 import type { LuaMachine } from './machine.js';
 import { OpenTable } from './open-table.js';
 import { ValueWriter, WRITTEN } from './value-writer.js';
 
-/** Tables within tables; what is deeper is written as nil, which ends tables that hold themselves. */
+/** Nested tables; a deeper table is written as nil, which also ends tables that contain themselves. */
 const MAX_DEPTH = 16;
 const NIL = 0xc0;
 const FALSE = 0xc2;
 const TRUE = 0xc3;
 
-/** Codes of a length: with it (below so many), before one byte of it, two, four. */
+/** Codes of a length: combined with it (if below the bound), or before one, two or four bytes of it. */
 type LengthCodes = readonly [fixed: number, below: number, one: number | undefined, two: number, four: number];
 const TEXT: LengthCodes = [0xa0, 32, 0xd9, 0xda, 0xdb];
 const ARRAY: LengthCodes = [0x90, 16, undefined, 0xdc, 0xdd];
 const MAP: LengthCodes = [0x80, 16, undefined, 0xde, 0xdf];
 
-/** Leaves the bytes on the stack: of all values that are there. */
+/** Packs all values on the stack; leaves the bytes there. */
 export class MsgpackPacker extends ValueWriter {
-  /** Values of the stack that are still to be written. */
+  /** Values of the stack that remain to be written. */
   #given: number;
 
   constructor(machine: LuaMachine, state: State, given: number) {
@@ -49,7 +49,6 @@ export class MsgpackPacker extends ValueWriter {
     this.#value(open.itemAt(open.place));
   }
 
-  /** Its key, or its value. */
   #field(open: OpenTable): void {
     const { place } = open;
     if (open.hasKey) {
@@ -70,7 +69,7 @@ export class MsgpackPacker extends ValueWriter {
     }
   }
 
-  /** @param at where it lies; undefined: it is nil */
+  /** @param at address of the value; undefined: nil */
   #value(at: number | undefined): void {
     const { memory } = this.machine;
     this.countValue();
@@ -85,7 +84,7 @@ export class MsgpackPacker extends ValueWriter {
     else this.byte(NIL);
   }
 
-  /** An array where the keys are 1 … n without a gap, also without any key. */
+  /** An array if the keys are 1 … n without a gap, including the empty table. */
   #table(at: number): void {
     const depth = (this.open?.depth ?? 0) + 1;
     if (depth > MAX_DEPTH) {
@@ -115,7 +114,7 @@ export class MsgpackPacker extends ValueWriter {
     this.at = this.heap.writeUIntBE(number, this.at, bytes);
   }
 
-  /** Whole numbers are integers, and others a float where that keeps them, else a double. */
+  /** Whole numbers become integers; others a float if that is exact, otherwise a double. */
   #number(number: number): void {
     if (Number.isInteger(number) && Math.abs(number) <= 2 ** 63 && number !== 2 ** 63) {
       if (number > 0) this.#positive(number);
@@ -140,7 +139,7 @@ export class MsgpackPacker extends ValueWriter {
     }
   }
 
-  /** And zero. */
+  /** For negative numbers and zero. */
   #negative(integer: number): void {
     if (integer >= -32) this.byte(integer & 0xff);
     else if (integer >= -0x80) this.#coded(0xd0, integer + 0x100, 1);

@@ -1,4 +1,4 @@
-/** `cmsgpack.unpack` and its like: MessagePack as Lua values, read where the machine holds it. */
+/** `cmsgpack.unpack` and its variants: converts MessagePack to Lua values, reading it in the machine's memory. */
 import { SLICE_ITEMS } from '../steps.js';
 import { LUA, type State } from './lua-api.js';
 import { VALUE_BYTES } from './lua-memory.js';
@@ -6,16 +6,15 @@ import type { LuaMachine } from './machine.js';
 import { RAISED } from './run-slices.js';
 import { ValueWork } from './value-work.js';
 
-/** Values within values read, as C's implementation can nest them. */
+/** Nesting limit of the C implementation. */
 const MAX_READ_DEPTH = 1000;
-/** For the table, a key and a value. */
+/** Stack slots per open table: the table, a key, a value and one spare. */
 const VALUES_OF_TABLE = 4;
 /** Bytes of a string that take as long as one value. */
 const BYTES_A_VALUE = 1024;
-/** Of the numbers that are read. */
 const WIDE = Buffer.alloc(8);
 
-/** Of the length behind each code that has one. */
+/** The bytes of the length after each code that has one. */
 const LENGTH_BYTES = new Map([
   [0xc4, 1],
   [0xc5, 2],
@@ -29,25 +28,25 @@ const LENGTH_BYTES = new Map([
   [0xdf, 4],
 ]);
 
-/** A table that is being filled, within the one above. */
+/** An open table and its enclosing tables. */
 interface Filling {
   readonly above: Filling | undefined;
   readonly depth: number;
   readonly isMap: boolean;
-  /** Values that are still to come, keys too. */
+  /** Remaining values, including keys. */
   left: number;
-  /** Of an array: those that are there. */
+  /** For an array: items so far. */
   count: number;
 }
 
 export interface UnpackLimits {
   /** The most values; 0: all. */
   readonly limit: number;
-  /** The byte to begin at. */
+  /** The byte to start at. */
   readonly offset: number;
 }
 
-/** Leaves the values on the stack; where they are limited behind the offset to go on from, which is -1 at the end. */
+/** Leaves the values on the stack; with a limit, first the offset to continue from, -1 at the end. */
 export class MsgpackUnpacker extends ValueWork {
   #at: number;
   readonly #begin: number;
@@ -55,10 +54,10 @@ export class MsgpackUnpacker extends ValueWork {
   readonly #limit: number;
   #count = 0;
   #open: Filling | undefined;
-  /** Of the present step. */
+  /** Work left in the current slice. */
   #left = 0;
 
-  /** @param data the bytes, which are of a string that stays on the stack */
+  /** @param data the address and length of a string that stays on the stack */
   constructor(
     machine: LuaMachine,
     state: State,
@@ -110,7 +109,7 @@ export class MsgpackUnpacker extends ValueWork {
     return this.#whole();
   }
 
-  /** What says by its first byte what follows. */
+  /** Reads a value by its first byte. */
   #marked(code: number): typeof RAISED | undefined {
     const { api } = this.machine;
     const { state } = this;
@@ -121,7 +120,7 @@ export class MsgpackUnpacker extends ValueWork {
     return this.#whole();
   }
 
-  /** What says its length behind its first byte. */
+  /** Reads a value with an explicit length. */
   #sized(code: number): typeof RAISED | undefined {
     const bytes = LENGTH_BYTES.get(code);
     if (bytes === undefined) return this.#fail('Bad data format in input.');
@@ -140,7 +139,7 @@ export class MsgpackUnpacker extends ValueWork {
     return this.#whole();
   }
 
-  /** A number that takes more than adding up its bytes; undefined where they are missing. */
+  /** Reads a float, double, signed or 64-bit number; undefined if bytes are missing. */
   #wide(code: number, bytes: number): number | undefined {
     const at = this.#take(bytes);
     if (at === undefined) return undefined;
@@ -168,7 +167,7 @@ export class MsgpackUnpacker extends ValueWork {
     return number;
   }
 
-  /** Passes over so many bytes, and says where they begin; undefined where there are not so many. */
+  /** Skips bytes; returns their address, or undefined if there are not enough. */
   #take(bytes: number): number | undefined {
     const from = this.#at;
     if (from + bytes > this.#end) return undefined;
@@ -196,7 +195,7 @@ export class MsgpackUnpacker extends ValueWork {
     return undefined;
   }
 
-  /** The value on top of the stack is complete, and so may be tables that it is the last value of. */
+  /** The value on top of the stack is complete, and possibly the tables that it completes. */
   #whole(): typeof RAISED | undefined {
     for (let open = this.#open; open !== undefined; open = open.above) {
       open.left -= 1;
@@ -211,7 +210,7 @@ export class MsgpackUnpacker extends ValueWork {
     return undefined;
   }
 
-  /** Lua would raise what it says of such a key, which it must not where the run has been left. */
+  /** Lua would raise an error for such a key, which is not possible after the run has paused. */
   #setField(): typeof RAISED | undefined {
     const { api, memory } = this.machine;
     const keyAt = memory.top(this.state) - 2 * VALUE_BYTES;
@@ -230,7 +229,7 @@ export class MsgpackUnpacker extends ValueWork {
     return this.machine.leaveError(this.state, text);
   }
 
-  /** Such an error has no place in front. */
+  /** Such an error has no position. */
   #failInLua(text: string): typeof RAISED {
     this.machine.push(this.state, text);
     return RAISED;

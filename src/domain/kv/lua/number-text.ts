@@ -1,4 +1,4 @@
-/** Numbers as C's printf and strtod see them, where Lua's libraries lean on those. */
+/** Formats and parses numbers like C's printf and strtod, on which Lua's libraries depend. */
 import type { ByteString } from '../../../kernel/index.js';
 
 /** `%.<digits>g`. */
@@ -22,7 +22,7 @@ function trimZeros(text: string): string {
 const STRTOD =
   /[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?|inf(?:inity)?|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)/iy;
 
-/** The number that begins at `at`, and where it ends; undefined when none does. */
+/** The number at position `at` and its end; undefined if there is none. */
 export function readNumber(text: ByteString, at: number): { value: number; end: number } | undefined {
   STRTOD.lastIndex = at;
   const found = STRTOD.exec(text)?.[0];

@@ -1,30 +1,30 @@
 /**
- * A table in a machine's memory that is being gone through, in the order of Lua's `next`: places of items, then of fields.
- * Nothing of its machine may run meanwhile, as nothing does while a run is left.
+ * Iterates over a table in a machine's memory in the order of Lua's `next`: array slots, then field slots. The machine
+ * must not run during the iteration; it does not while a run is paused.
  */
 import { LUA } from './lua-api.js';
 import { FIELD_BYTES, FIELD_KEY, type LuaMemory, VALUE_BYTES } from './lua-memory.js';
 
-/** The length of what is no array. */
+/** The length of a table that is not an array. */
 export const NO_ARRAY = -1;
 
 export class OpenTable {
-  /** The place that is next. */
+  /** The next slot. */
   place = 0;
-  /** Was the key of that place written already? */
+  /** Whether the key of the slot was written. */
   hasKey = false;
-  /** What came of `measure`. */
+  /** The result of `measure`. */
   length = NO_ARRAY;
-  /** How many values are in it, where that was asked for. */
+  /** The number of values, if counted. */
   count = 0;
-  /** Was nothing of it written yet? */
+  /** Whether no entry was written yet. */
   isFresh = true;
   readonly #items: number;
   readonly #size: number;
   readonly #fields: number;
   readonly #places: number;
 
-  /** @param at where the value lies that is the table  @param above the table that it is in  @param depth 1 for the outermost */
+  /** @param at address of the table's value @param above the enclosing table @param depth 1 for the outermost */
   constructor(
     private readonly memory: LuaMemory,
     at: number,
@@ -37,12 +37,12 @@ export class OpenTable {
     this.#places = this.#size + (memory.isListAt(at) ? 0 : memory.fieldsOf(at));
   }
 
-  /** How many places there are, empty ones too. */
+  /** The number of slots, including empty ones. */
   get places(): number {
     return this.#places;
   }
 
-  /** Passes over empty places. Is there one that is not? */
+  /** Skips empty slots; returns whether a value is left. */
   isAtValue(): boolean {
     this.place = this.#nextFilled(this.place);
     return this.place < this.#places;
@@ -52,18 +52,18 @@ export class OpenTable {
     return place < this.#size ? this.#items + place * VALUE_BYTES : this.#fields + (place - this.#size) * FIELD_BYTES;
   }
 
-  /** Undefined for an item, whose key is its place and one. */
+  /** Undefined for an array slot: its key is the slot's index plus one. */
   keyAt(place: number): number | undefined {
     return place < this.#size ? undefined : this.#fields + (place - this.#size) * FIELD_BYTES + FIELD_KEY;
   }
 
-  /** Where the value of that index lies, from 1; undefined where there is none. */
+  /** The address of the value at that index, from 1; undefined if there is none. */
   itemAt(index: number): number | undefined {
     if (index <= this.#size) return this.#items + (index - 1) * VALUE_BYTES;
     return this.memory.numberedField(this.#fields, this.#places - this.#size, index);
   }
 
-  /** Finds `length`, the largest index of an array (0 of an empty table), and the `count` of what is in it. */
+  /** Sets `length`, the largest index of an array (0 if empty), and `count`, the number of values. */
   measure(): void {
     const { memory } = this;
     let count = 0;
@@ -79,7 +79,7 @@ export class OpenTable {
     this.count = count;
   }
 
-  /** It is no array: all that is in it is a `count` of fields. */
+  /** Treats the table as fields and counts them. */
   openAsFields(): void {
     this.length = NO_ARRAY;
     this.count = 0;

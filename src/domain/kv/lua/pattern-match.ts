@@ -1,12 +1,12 @@
 /**
- * Lua 5.1's pattern matching, over bytes in the machine's heap. Ours instead of the binary's because a
- * pattern can take exponential time, and only here can it be counted and stopped.
+ * Lua 5.1's pattern matching, on bytes in the machine's heap. Reimplemented because a pattern can take exponential
+ * time, and the binary's implementation could be neither counted nor stopped.
  */
 import { MATCH_STEPS_A_LOOK, MAX_MATCH_DEPTH } from './lua-limits.js';
 
 const CAPTURE_OPEN = -1;
 const CAPTURE_POSITION = -2;
-/** It is Lua's LUA_MAXCAPTURES. */
+/** Lua's LUA_MAXCAPTURES. */
 const MAX_CAPTURES = 32;
 
 const ESCAPE = 0x25; // %
@@ -24,7 +24,7 @@ const OPTIONAL = 0x3f;
 const BALANCE = 0x62; // b
 const FRONTIER = 0x66; // f
 
-/** A malformed pattern; the message is Lua's. */
+/** A malformed pattern, with Lua's message. */
 export class PatternError extends Error {}
 
 export interface Capture {
@@ -46,7 +46,7 @@ export class PatternMatch {
     private readonly look: () => void,
   ) {}
 
-  /** Where a match that begins at `s` ends, or -1. @throws PatternError */
+  /** The end of a match that starts at `s`, or -1. @throws PatternError */
   from(s: number, p: number): number {
     this.captures.length = 0;
     return this.#match(s, p);
@@ -198,7 +198,7 @@ export class PatternMatch {
     return -1;
   }
 
-  /** Behind the set at `p`, where it begins at `s` to hold what is there; -1 where it does not. */
+  /** For `%f`: the position after the set at `p` if `s` is a boundary into the set; otherwise -1. */
   #frontierEnd(s: number, p: number): number {
     if (this.#at(p) !== BRACKET) throw new PatternError("missing '[' after '%f' in pattern");
     const setEnd = this.#itemEnd(p);
@@ -207,7 +207,7 @@ export class PatternMatch {
     return !this.#isInSet(before, p, setEnd - 1) && this.#isInSet(here, p, setEnd - 1) ? setEnd : -1;
   }
 
-  /** Just behind the item (a byte, a class, a set) at `p`. */
+  /** The position after the item (a byte, class or set) at `p`. */
   #itemEnd(p: number): number {
     const byte = this.heap[p];
     if (byte === ESCAPE) {
@@ -233,7 +233,7 @@ export class PatternMatch {
     return item === byte;
   }
 
-  /** `closing`: where the set's bracket closes. */
+  /** @param closing position of the set's closing bracket */
   #isInSet(byte: number, p: number, closing: number): boolean {
     const { heap } = this;
     let at = p + 1;
@@ -257,7 +257,7 @@ export class PatternMatch {
   }
 }
 
-/** `%a`, `%d` … in the C locale; upper case is the complement; of other letters, the byte itself. */
+/** `%a`, `%d` … in the C locale; upper case is the complement; any other letter is the byte itself. */
 function isInClass(byte: number, letter: number): boolean {
   const lower = letter | 0x20;
   const test = letter >= 0x41 && letter <= 0x7a ? CLASSES[String.fromCharCode(lower)] : undefined;

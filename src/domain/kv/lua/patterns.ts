@@ -1,4 +1,4 @@
-/** `string.find`, `match`, `gmatch` and `gsub` for scripts, over `PatternMatch`. */
+/** `string.find`, `match`, `gmatch` and `gsub` for scripts, based on `PatternMatch`. */
 import type { ByteString } from '../../../kernel/index.js';
 import { GLOBALS_INDEX, LUA, type State } from './lua-api.js';
 import { MAX_HEAP_BYTES } from './lua-limits.js';
@@ -13,7 +13,7 @@ interface Span {
   readonly length: number;
 }
 
-/** Beside Lua's own `string` functions. */
+/** Replacements for Lua's `string` functions. */
 export const PATTERN_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
   ['find', (machine, state) => search(machine, state, true)],
   ['match', (machine, state) => search(machine, state, false)],
@@ -63,7 +63,7 @@ function plainFind(machine: LuaMachine, state: State, source: Span, pattern: Spa
   return 2;
 }
 
-/** Its state is in upvalues: source, pattern, offset of the next try. */
+/** The iterator's upvalues: source, pattern, offset of the next attempt. */
 function gmatch(machine: LuaMachine, state: State): number {
   machine.checkedSpan(state, 1);
   machine.checkedSpan(state, 2);
@@ -128,7 +128,7 @@ function gsub(machine: LuaMachine, state: State): number {
           : expanded(machine, state, match, s, end, template),
       );
       kept = end;
-      // A function may have let the heap grow.
+      // The called function may have grown the heap.
       if (type === LUA.TABLE || type === LUA.FUNCTION) match = matcher(machine, source, pattern);
     }
     if (end !== -1 && end > s) s = end;
@@ -142,7 +142,7 @@ function gsub(machine: LuaMachine, state: State): number {
   return 2;
 }
 
-/** What a table or function gives for a match; false and nil keep it as it was. */
+/** The replacement given by a table or function; false and nil keep the original text. */
 function called(
   machine: LuaMachine,
   state: State,
@@ -173,7 +173,7 @@ function called(
   return text;
 }
 
-/** `%0` … `%9` in the replacement are captures, `%` before anything else is that. */
+/** `%0` … `%9` in the replacement are captures; `%` before another character gives that character. */
 function expanded(
   machine: LuaMachine,
   state: State,
@@ -213,7 +213,7 @@ function pushCaptures(
 ): number {
   const count = match.captures.length === 0 && orWhole ? 1 : match.captures.length;
   machine.api.lua_checkstack(state, count);
-  // What is pushed may let the heap grow, but positions in it stay.
+  // Pushing may grow the heap, but addresses in it stay valid.
   for (let i = 0; i < count; i += 1) pushCapture(machine, state, match, i, s, end);
   return count;
 }

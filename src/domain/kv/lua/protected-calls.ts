@@ -1,10 +1,11 @@
 /**
- * `pcall`, so that a run can be left within it: where it can be, what is called is a coroutine of its own. That pauses as
- * the run does, and so does the call, which goes on with it afterwards. A C function that has paused does not go on but
- * returns, so a few lines of Lua are around it; and Lua goes on only where Lua has called, so one is around what may work
- * in steps.
+ * `pcall`, implemented so that a run can pause within it: the called function runs in a separate coroutine. When that
+ * pauses, the run and the call pause too, and continue together. A C function that has paused cannot continue but only
+ * return, so a few lines of Lua surround it. Lua only continues in a function that Lua called, so another Lua function
+ * surrounds host functions that may run in slices.
  *
- * Elsewhere (in a metamethod, in a coroutine of the script's own, deep within other calls) it is Lua's, and is not left.
+ * Where a run cannot pause (in a metamethod, in a script's own coroutine, deep within other calls) Lua's `pcall` is
+ * used.
  */
 import { bytesOfBuffer } from '../../../kernel/index.js';
 import { LUA, MULTIPLE_RESULTS, type State } from './lua-api.js';
@@ -19,16 +20,16 @@ end
 return function(...) return finish(begin(through, ...)) end`;
 
 /**
- * `function(f, ...) return f(...) end`, compiled without names and lines. What fails in `f` tells its place and the name
- * that it was called by, and is not to find those of a function that no script has: to `pcall` alone it has neither.
+ * `function(f, ...) return f(...) end`, compiled without names and lines. An error in `f` reports its position and the
+ * name by which it was called, and must not report this function, which the script does not contain.
  */
 const THROUGH_BYTECODE = bytesOfBuffer(
   Buffer.from(
     [
       '1b4c7561 5100 01 04 04 04 08 00', // Lua 5.1, little endian, the sizes of its types
-      '00000000 00000000 00000000 00 01 02 03', // no source, no lines, no upvalues; f and more, three places
+      '00000000 00000000 00000000 00 01 02 03', // no source, no lines, no upvalues; f and varargs, three registers
       '05000000 40000000 a5000000 5d000000 5e000000 1e008000', // MOVE 1 0, VARARG 2, TAILCALL 1, RETURN 1, RETURN
-      '00000000 00000000 00000000 00000000 00000000', // neither constants nor functions, lines, names, names of upvalues
+      '00000000 00000000 00000000 00000000 00000000', // no constants, functions, lines, names, or upvalue names
     ]
       .join('')
       .replaceAll(' ', ''),
@@ -36,15 +37,17 @@ const THROUGH_BYTECODE = bytesOfBuffer(
   ),
 );
 
-/** Within each other; each is a call within a call of the machine. Those beyond are Lua's, which has a bound of its own. */
+/**
+ * Nested protected calls, each a nested call of the machine. Deeper ones use Lua's `pcall`, which has its own bound.
+ */
 const MAX_DEPTH = 100;
 
-/** It stands in front of what `pcall` is given. */
+/** The number of values before the arguments of `pcall`. */
 const THROUGH = 1;
 
 export const PROTECTED_CALL_PARTS = [begin, goOn];
 
-/** Leaves `pcall` on the stack. */
+/** Pushes `pcall`. */
 export function pushProtectedCall(machine: LuaMachine, state: State): void {
   machine.load(state, SOURCE, '=pcall');
   for (const part of PROTECTED_CALL_PARTS) machine.pushFunction(state, part);
@@ -52,7 +55,7 @@ export function pushProtectedCall(machine: LuaMachine, state: State): void {
   machine.api.lua_call(state, PROTECTED_CALL_PARTS.length + 1, 1);
 }
 
-/** Is it over, and then what `pcall` answers. */
+/** Returns whether the call is over, followed by the results of `pcall`. */
 function begin(machine: LuaMachine, state: State): number {
   const { api } = machine;
   const given = api.lua_gettop(state) - THROUGH;
@@ -106,7 +109,7 @@ function callInPlace(machine: LuaMachine, state: State): number {
   return api.lua_gettop(state);
 }
 
-/** It is Redis's rule: an error that is a table with a text is that text. */
+/** As in Redis, an error table with a text becomes that text. */
 function takeText(machine: LuaMachine, state: State): void {
   const { api } = machine;
   if (api.lua_type(state, -1) !== LUA.TABLE) return;

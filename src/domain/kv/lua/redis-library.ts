@@ -1,8 +1,9 @@
-/** The `redis` table of scripts: commands, replies, and what else Redis gives them. */
+/** The `redis` table of scripts: commands, replies and the other functions of Redis. */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../kernel/index.js';
 import { PermissionDenied } from '../acl/permission-denied.js';
-import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
+import { accessedKeysOf, isWrite } from '../command-description.js';
+import type { CommandSpec } from '../command-spec.js';
 import { isOwnKey } from '../hash-slot.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply, replyBytes } from '../reply.js';
@@ -28,7 +29,7 @@ export const REDIS_CONSTANTS: readonly (readonly [string, number])[] = [
 const call: HostFunction = (machine, state) => command(machine, state, true);
 const pcall: HostFunction = (machine, state) => command(machine, state, false);
 
-/** Those that may work in steps. */
+/** Functions that may run in slices. */
 export const REDIS_IN_STEPS: readonly HostFunction[] = [call, pcall];
 
 export const REDIS_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
@@ -46,7 +47,7 @@ export const REDIS_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string
   ['debug', () => 0],
 ]);
 
-/** While a library is loaded there is only this. */
+/** The functions available while a library is loaded. */
 export const LOADING_FUNCTIONS = ['log'] as const;
 
 export function sha1(text: ByteString): ByteString {
@@ -85,13 +86,13 @@ function give(machine: LuaMachine, state: State, reply: Reply, raises: boolean):
   return raises ? machine.raise(state) : 1;
 }
 
-/** The arguments as words; or what is wrong with them. */
+/** The arguments as words, or the error text. */
 function commandWords(machine: LuaMachine, state: State): ByteString[] | string {
   const { memory } = machine;
   const top = memory.top(state);
   let at = memory.base(state);
   if (at === top) return NO_ARGUMENT;
-  // Of its length from the start: an array that grows has room for sixteen, and there is one for each command.
+  // Allocated with its final length: an array that grows reserves 16 slots, for each command.
   const words = new Array<ByteString>((top - at) / VALUE_BYTES);
   let bytes = 0;
   for (let i = 0; at < top; at += VALUE_BYTES, i += 1) {
@@ -113,7 +114,7 @@ function numberWord(number: number): ByteString {
   return Number.isFinite(number) ? formatDouble(number) : formatG(number, 17);
 }
 
-/** A command that takes long, and whose reply may be long. */
+/** Runs a long command, and pushes a possibly long reply, in slices. */
 function* answerInSteps(
   machine: LuaMachine,
   state: State,
@@ -138,7 +139,7 @@ function* answerInSteps(
   return isRefused && raises ? RAISED : 1;
 }
 
-/** The command, or why it may not be called. */
+/** The command's row, or the error if it may not be called. */
 function admitted(run: ScriptRun, words: readonly ByteString[]): CommandSpec | ErrorReply {
   const spec = run.context.commands.admit(words);
   if (!(spec instanceof ErrorReply)) return refusalOf(run, spec, words) ?? spec;
@@ -150,13 +151,16 @@ function admitted(run: ScriptRun, words: readonly ByteString[]): CommandSpec | E
   );
 }
 
-/** The form that the script has chosen for replies is seen by its commands; by others that of who has sent it, each time. */
+/**
+ * The script's commands use the reply protocol that the script chose; it is set before each command, because commands
+ * of other clients use their own.
+ */
 function seeProtocol({ context, protocol }: ScriptRun): void {
   (context as { protocol: 2 | 3 }).protocol = protocol;
 }
 
 const NOT_FROM_SCRIPTS = new ErrorReply('ERR This Redis command is not allowed from script');
-/** What is written here could not be found there, and what is there would seem to be missing. */
+/** A script runs in one partition and cannot reach keys of others. */
 const NOT_HERE = new ErrorReply('ERR Script attempted to access a non local key in a cluster node');
 const READ_ONLY = new ErrorReply('ERR Write commands are not allowed from read-only scripts.');
 
@@ -202,7 +206,7 @@ function aclCheck(machine: LuaMachine, state: State): number {
   return pushBoolean(machine, state, isAllowed);
 }
 
-/** An error of the library itself: a table, as those of commands. */
+/** Raises an error of the library itself, as a table like those of commands. */
 export function raiseText(machine: LuaMachine, state: State, text: string): never {
   pushError(machine, state, `ERR ${text}`);
   return machine.raise(state);
@@ -213,7 +217,7 @@ function pushBoolean(machine: LuaMachine, state: State, value: boolean): number 
   return 1;
 }
 
-/** Is there one argument, a string? If not, an error value is the answer. */
+/** The single string argument; if invalid, pushes an error value. */
 function onlyString(machine: LuaMachine, state: State): ByteString | undefined {
   const isOne = machine.api.lua_gettop(state) === 1 && machine.api.lua_type(state, 1) === LUA.STRING;
   if (isOne) return machine.string(state, 1);
@@ -229,7 +233,7 @@ function errorReply(machine: LuaMachine, state: State): number {
   return 1;
 }
 
-/** The text without line ends around it. A pattern would take quadratic time for a long run of them. */
+/** The text without surrounding line ends. A regular expression would take quadratic time for many of them. */
 function trimLines(text: ByteString): ByteString {
   const isLineEnd = (at: number): boolean => text[at] === '\r' || text[at] === '\n';
   let from = 0;
@@ -264,7 +268,7 @@ function setResp(machine: LuaMachine, state: State): number {
   return 0;
 }
 
-/** Checked as Redis does and then dropped: a server's log is no place for what clients make up. */
+/** Validates the arguments as Redis does and discards the text: clients must not write to the server's log. */
 function log(machine: LuaMachine, state: State): number {
   const { api } = machine;
   if (api.lua_gettop(state) < 2) return raiseText(machine, state, 'redis.log() requires two arguments or more.');
@@ -278,7 +282,7 @@ function log(machine: LuaMachine, state: State): number {
   return 0;
 }
 
-/** Effects are journaled whatever a script says. */
+/** Effects are journaled in any case. */
 function setRepl(machine: LuaMachine, state: State): number {
   if (machine.api.lua_gettop(state) !== 1) return raiseText(machine, state, 'redis.set_repl() requires one argument.');
   const flags = machine.api.lua_tonumber(state, 1);

@@ -1,4 +1,4 @@
-/** Replies of commands as Lua values, in the form `redis.setresp` chose. */
+/** Converts replies of commands to Lua values, for the protocol chosen by `redis.setresp`. */
 import {
   BooleanReply,
   DoubleReply,
@@ -20,7 +20,7 @@ import type { State } from './lua-api.js';
 import { LONG_STRING_BYTES } from './lua-limits.js';
 import type { LuaMachine } from './machine.js';
 
-/** Leaves one value on the stack. */
+/** Pushes one value. */
 export function pushReply(machine: LuaMachine, state: State, reply: Reply, protocol: 2 | 3): void {
   if (typeof reply === 'string') machine.push(state, reply);
   else if (typeof reply === 'number') machine.api.lua_pushnumber(state, reply);
@@ -66,7 +66,7 @@ function pushRich(machine: LuaMachine, state: State, reply: Reply): void {
   }
 }
 
-/** The same, in steps where it holds much. */
+/** As `pushReply`, in slices for large replies. */
 export function* pushReplyInSteps(machine: LuaMachine, state: State, reply: Reply, protocol: 2 | 3): Steps<void> {
   const isRich = protocol === 3;
   if (isRich && (reply instanceof MapReply || reply instanceof KeyedReply)) {
@@ -105,7 +105,7 @@ function* pushListInSteps(machine: LuaMachine, state: State, items: readonly Rep
   }
 }
 
-/** What is in a map is in RESP3's forms. */
+/** Values in a map are converted as RESP3. */
 function* pushMap(machine: LuaMachine, state: State, items: readonly Reply[], field: string): Steps<void> {
   const { api } = machine;
   const pace = new SlicePace();
@@ -133,7 +133,7 @@ function isLong(reply: Reply): boolean {
   return Array.isArray(list) && list.length > SLICE_ITEMS;
 }
 
-/** In lookups; of a list that was pushed in steps, what is left to be counted. */
+/** The work in lookups; the items of a list that was pushed in slices are already counted. */
 function workOfItem(reply: Reply): number {
   if (typeof reply === 'string') return 1 + reply.length / BYTES_A_LOOKUP;
   const list = flatten(reply);
@@ -149,7 +149,7 @@ function pushField(machine: LuaMachine, state: State, field: string, text: strin
   machine.api.lua_setfield(state, -2, machine.name(field));
 }
 
-/** This is how `redis.pcall` hands an error to a script. */
+/** Pushes an error table, as `redis.pcall` returns it. */
 export function pushError(machine: LuaMachine, state: State, text: string): void {
   pushField(machine, state, 'err', text);
   machine.api.lua_pushboolean(state, 1);

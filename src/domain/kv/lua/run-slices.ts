@@ -1,16 +1,16 @@
 /**
- * What a machine runs, slice by slice: how long it works at a time, where it is left, and what a function of the host does
- * in steps meanwhile.
+ * Runs scripts in slices: how long a run works at a time, where it pauses, and the work that a host function does in
+ * slices within it.
  *
- * A run is a coroutine of Lua's, so that the hook that counts instructions can leave it between two of them, and it goes
- * on there; `pcall` calls in a coroutine within that. Within a function of C that called back (a metamethod, `table.sort`,
- * a coroutine of the script's own) it cannot: there it goes on, for `holdMs` at most.
+ * A run is a Lua coroutine, so the hook that counts instructions can yield between two instructions, and the run
+ * continues there; `pcall` uses nested coroutines. Within a C function that called back into Lua (a metamethod,
+ * `table.sort`, a script's own coroutine) the run cannot pause: it continues for at most `holdMs`.
  *
- *  LUM4 a run is left where it has worked for as long as one may at a time, itself or what it has called, and only where
- *       Lua can go on
+ *  LUM4 a run pauses when it, or a function it has called, has worked for one slice, and only where Lua can continue
  */
-import { Stopped } from '../run.js';
+
 import type { Steps } from '../steps.js';
+import { Stopped } from '../undoable-execution.js';
 import { type WorkClock, WorkMeter } from '../work-meter.js';
 import { LUA, type LuaApi, REGISTRY_INDEX, type State } from './lua-api.js';
 import {
@@ -27,80 +27,80 @@ import { type LuaMemory, VALUE_BYTES } from './lua-memory.js';
 
 const MASK_RETURN = 2;
 const MASK_COUNT = 8;
-/** What lua_resume and lua_status answer for a coroutine that has yielded. */
+/** The status of lua_resume and lua_status for a coroutine that has yielded. */
 const YIELDED = 1;
 /**
- * Within lua_State of a 32-bit machine: the call that runs and the one that is none, of what all run in; depth of C calls,
- * now and where it was resumed; and what it is checked by.
+ * Offsets in lua_State on 32 bits: the current call, the base call; the depth of C calls, now and at the resume; the
+ * hook's settings.
  */
 const STATE_CALL = 20;
 const STATE_FIRST_CALL = 40;
 const STATE_C_CALLS = 52;
 const STATE_HOOK_COUNT = 60;
 const STATE_HOOK = 68;
-/** Of what is known of a call; within it, where its values begin. */
+/** The size of a call record; in it, the offset of the base of its values. */
 const CALL_BYTES = 24;
 const CALL_BASE = 0;
 
 interface Coroutine {
   readonly state: State;
-  /** The reference in the registry. */
+  /** Registry reference. */
   readonly ref: number;
 }
 
-/** What a run may use up, in milliseconds of work. */
+/** The limits of a run, in milliseconds of work. */
 export interface MeterLimits {
   readonly totalMs: number;
-  /** What it may take at a time, without a pause. */
+  /** The limit without a pause. */
   readonly holdMs: number;
 }
 
-/** What a function of the host returns that raises what it has left on top of the stack. */
+/** The result of a host function that raises the value on top of the stack. */
 export const RAISED = -1;
 
-/** Thrown when a run has held up others for too long. */
+/** Thrown when a run has blocked other work for too long. */
 export class HeldTooLong extends Stopped {}
 
-/** What became of a run so far. */
+/** The state of a run. */
 export type ScriptState = 'done' | 'failed' | 'paused';
 
 export class RunSlices {
-  /** Measures the present slice. */
+  /** Measures the current slice. */
   readonly #meter = new WorkMeter({ nowMicros: () => 0 });
-  /** When it may have used up what it may: then processor time is asked for. */
+  /** When the limit may be reached; from then on processor time is checked. */
   #deadlineMicros = Number.POSITIVE_INFINITY;
-  /** When it is to be left; never where the run may not pause. */
+  /** When to pause; infinite if the run may not pause. */
   #leaveMicros = Number.POSITIVE_INFINITY;
   /** Work of earlier slices. */
   #spentMicros = 0;
   #limits: MeterLimits = { totalMs: 0, holdMs: 0 };
   #instructions = 0;
-  /** It is done, and its long result is still to be taken. */
+  /** The run has ended, and its long result must still be read. */
   #hasEnded = false;
-  /** What a function of the host still does before the run goes on, and the state that has called it. */
+  /** Work of a host function that must finish before the run continues, and the state that called it. */
   #work: Steps<number> | undefined;
   #workFor: State = 0;
-  /** The state that is to be resumed with that many results of it, or `RAISED`. */
+  /** The state to resume with the host function's results, and their number or `RAISED`. */
   #answered: State = 0;
   #results = 0;
   #raising: State = 0;
-  /** The coroutine that runs are: one serves until one fails in it. */
+  /** The coroutine of runs; reused until a run fails in it. */
   #thread: State = 0;
   #threadRef = 0;
-  /** The coroutines that the run has entered, each within the one before. */
+  /** The nested coroutines that the run has entered. */
   readonly #entered: Coroutine[] = [];
-  /** Coroutines that have ended well, and can serve again. */
+  /** Coroutines that have ended without an error and can be reused. */
   readonly #rested: Coroutine[] = [];
   #state: State = 0;
 
-  /** @param hookIndex of the function that calls `look` */
+  /** @param hookIndex function index of the hook, which calls `look` */
   constructor(
     private readonly api: LuaApi,
     private readonly memory: LuaMemory,
     private readonly hookIndex: number,
   ) {}
 
-  /** Instructions of all that runs in the state are counted from now on. @throws Error where it is not laid out as here */
+  /** Counts instructions in the state from now on. @throws Error if the memory layout is not the expected one */
   watch(state: State): void {
     this.#state = state;
     this.api.lua_sethook(state, this.hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK);
@@ -112,27 +112,28 @@ export class RunSlices {
     if (!isKnown) throw new Error('this is not the Lua whose states are known here');
   }
 
-  /** Since the run began. */
-  get elapsedMicros(): number {
-    return this.#meter.clock.nowMicros() - this.#meter.startedMicros;
+  /** Processor time of the process, as in Redis's `os.clock`; if unknown, the time since the start of the run. */
+  get clockMicros(): number {
+    const { clock, startedMicros } = this.#meter;
+    return clock.workedMicros?.() ?? this.#spentMicros + clock.nowMicros() - startedMicros;
   }
 
-  /** The coroutine that is the run, where there is one. */
+  /** The coroutine of the run, 0 if there is none. */
   get thread(): State {
     return this.#thread;
   }
 
-  /** Is it the run, or a coroutine that it has entered, and none of the script's own? */
+  /** Whether the state is the run or a coroutine entered for it, not one of the script's own. */
   isOfRun(state: State): boolean {
     return state === this.#thread || this.#entered.some((entered) => entered.state === state);
   }
 
-  /** How many coroutines are entered, each within the one before. */
+  /** The number of nested coroutines. */
   get depth(): number {
     return this.#entered.length;
   }
 
-  /** An empty coroutine within `state`, where the run can be left. To be resumed until it is done, and then left. */
+  /** An empty coroutine within `state` in which the run can pause. It must be resumed until it ends, and then left. */
   enter(state: State): State {
     let coroutine = this.#rested.pop();
     if (coroutine === undefined) {
@@ -143,13 +144,13 @@ export class RunSlices {
     return coroutine.state;
   }
 
-  /** The coroutine that was entered in `state`. */
+  /** The coroutine that was entered from `state`. */
   within(state: State): State {
     const at = this.#entered.findIndex((entered) => entered.state === state);
     return (this.#entered[at + 1] as Coroutine).state;
   }
 
-  /** This is called once the results, or the error, of the one that was entered last were taken. */
+  /** To be called after the results or the error of the innermost coroutine were read. */
   leave(hasFailed: boolean): void {
     const coroutine = this.#entered.pop() as Coroutine;
     // A coroutine that has failed cannot run again.
@@ -163,7 +164,7 @@ export class RunSlices {
     return status === 0 ? 'done' : 'failed';
   }
 
-  /** Begins to count what is run from now on. @param mayPause may it be left on the way? */
+  /** Starts measuring a run. @param mayPause whether it may pause */
   startMeter(clock: WorkClock, limits: MeterLimits, mayPause = false): void {
     this.#meter.clock = clock;
     this.#limits = limits;
@@ -172,12 +173,12 @@ export class RunSlices {
     this.#startSlice(mayPause ? FIRST_SLICE_MS : Number.POSITIVE_INFINITY);
   }
 
-  /** This is called by whatever takes long within one instruction. @throws Stopped */
+  /** Called by functions that take long within one instruction. @throws Stopped */
   checkMeter(): void {
     this.#judge(this.#meter.clock.nowMicros());
   }
 
-  /** An empty coroutine: function and arguments of a run are to be pushed on it. */
+  /** An empty coroutine on which the function and arguments of a run are pushed. */
   freshThread(): State {
     if (this.#thread === 0) {
       this.#thread = this.api.lua_newthread(this.#state);
@@ -186,12 +187,12 @@ export class RunSlices {
     return this.#thread;
   }
 
-  /** Runs what was pushed. After `failed` the coroutine is as it was then, the error on top, until `endRun`. */
+  /** Runs the pushed function. After `failed` the coroutine keeps its stack, with the error on top, until `endRun`. */
   start(args: number): ScriptState {
     return this.#runOn(args);
   }
 
-  /** Goes on where it was left. @throws Stopped */
+  /** Continues a paused run. @throws Stopped */
   goOn(): ScriptState {
     if (this.#hasEnded) {
       this.#hasEnded = false;
@@ -205,7 +206,7 @@ export class RunSlices {
     return 'paused';
   }
 
-  /** May the run be left by the function of the host that is called now? Lua can go on only where Lua has called it. */
+  /** Whether the run can pause in the host function that is being called: Lua can continue only if Lua called it. */
   canPause(state: State): boolean {
     if (this.#leaveMicros === Number.POSITIVE_INFINITY || !this.canLeave(state)) return false;
     const { words } = this.memory;
@@ -213,14 +214,17 @@ export class RunSlices {
     return calls > CALL_BYTES;
   }
 
-  /** LUM4. Is no function of C between the run's beginning and here? */
+  /**
+   * LUM4 (a run pauses only where Lua can continue): whether there is no C function between the start of the run and
+   * the current call.
+   */
   canLeave(state: State): boolean {
     const innermost = this.#entered.at(-1)?.state ?? this.#thread;
     const calls = this.memory.words[(state + STATE_C_CALLS) >> 2] as number;
     return state === innermost && (calls & 0xffff) === calls >>> 16;
   }
 
-  /** Makes room for so many values more; false where that is more than a call may have, however often the run was left in it. */
+  /** Reserves stack slots; false if the call would exceed its limit, regardless of pauses. */
   makeRoom(state: State, values: number): boolean {
     const { words } = this.memory;
     const base = words[((words[(state + STATE_CALL) >> 2] as number) + CALL_BASE) >> 2] as number;
@@ -229,9 +233,9 @@ export class RunSlices {
   }
 
   /**
-   * What a function of the host returns that works in steps: of these the last leaves results on top of the stack, and
-   * says how many, or `RAISED`. They may find other values there, and the same above those, whenever they go on.
-   * @throws Stopped where the run cannot be left
+   * Runs a host function's work in slices; the function must return the result. The last step leaves results on top of
+   * the stack and returns their number, or `RAISED`. After each pause the steps find their values on top of the same or
+   * other values. @throws Stopped if the run cannot pause
    */
   inSteps(state: State, work: Steps<number>): number {
     for (;;) {
@@ -245,7 +249,7 @@ export class RunSlices {
     return this.api.lua_yield(state, 0);
   }
 
-  /** @returns is it done? */
+  /** @returns whether it is done */
   #workOn(work: Steps<number>): boolean {
     do {
       const step = work.next();
@@ -262,17 +266,17 @@ export class RunSlices {
     return this.#meter.clock.nowMicros() > this.#leaveMicros;
   }
 
-  /** How many values, on top of its stack, the call that has left the state returns. */
+  /** The number of results, on top of the stack, of the host function that paused. */
   #takeAnswer(state: State): number {
     this.#answered = 0;
     if (this.#results !== RAISED) return this.#results;
-    // The call is over already, but for the hook that sees it return: what is raised there is raised by it.
+    // The call is already over except for the hook that observes its return, so that hook raises the error.
     this.#raising = state;
     this.api.lua_sethook(state, this.hookIndex, MASK_RETURN, 0);
     return 1;
   }
 
-  /** This is called once a run's results, or its error, were taken. */
+  /** To be called after a run's results or error were read. */
   endRun(hasFailed: boolean): void {
     if (!hasFailed) {
       this.api.lua_settop(this.#thread, 0);
@@ -287,7 +291,7 @@ export class RunSlices {
     const came = this.resume(this.#thread, args);
     if (came === 'paused') this.#spentMicros += this.#meter.workedMicros();
     if (came !== 'done' || this.#leaveMicros === Number.POSITIVE_INFINITY || !this.#hasLongResult()) return came;
-    // To take it takes milliseconds, and so may what it did last.
+    // Reading the result takes milliseconds, and the last step may have too.
     this.#hasEnded = true;
     return 'paused';
   }
@@ -317,7 +321,7 @@ export class RunSlices {
     this.#deadlineMicros = nowMicros + Math.min(left, leftHere);
   }
 
-  /** This is called by the hook. @throws Stopped */
+  /** Called by the hook. @throws Stopped */
   look(state: State): void {
     if (this.#raising !== 0) {
       this.#raising = 0;
@@ -329,14 +333,15 @@ export class RunSlices {
     this.#instructions += ran;
     if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
     const nowMicros = this.#meter.clock.nowMicros();
-    // A run that can be left here held nobody up, however long it took; what it has spent is judged when it goes on.
+    // A run that can pause here has blocked no other work, however long the slice was; its total is checked when it
+    // continues.
     if (nowMicros > this.#leaveMicros && this.canLeave(state)) this.api.lua_yield(state, 0);
     else this.#judge(nowMicros);
     const next = isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
     if (next !== ran) this.api.lua_sethook(state, this.hookIndex, MASK_COUNT, next);
   }
 
-  /** A heap that has grown holds more to be copied at a time: the run may be left after this instruction. */
+  /** After the heap has grown, an instruction may copy more, so the run may pause after this instruction. */
   lookSoon(): void {
     const running = this.#entered.at(-1)?.state ?? this.#thread;
     if (running !== 0) this.api.lua_sethook(running, this.hookIndex, MASK_COUNT, 1);

@@ -1,12 +1,13 @@
 /**
- * What a script can see. Lua 5.1 has no read-only tables, so each table that all scripts share is hidden
- * behind an empty one that reads from it and refuses to be written; the functions that reach past
- * metatables (`rawset`, `next` …) know those.
+ * The globals and libraries that a script can see. Lua 5.1 has no read-only tables, so each shared table is hidden by
+ * an empty table (a shield) that reads from it and refuses writes. Functions that bypass metatables (`rawset`, `next`
+ * …) are wrapped to respect shields.
  *
  * Invariants
- *  LSA1 no table behind a shield is ever handed to a script
- *  LSA2 what a script may call is on a list; the rest of Lua's libraries cannot be reached
- *  LSA3 nothing a script does to a shared table outlives it: it cannot be done
+ *
+ *  LSA1 a script never gets a reference to a table that is hidden by a shield
+ *  LSA2 a script can call only listed functions; the rest of Lua's libraries is unreachable
+ *  LSA3 a script cannot change a shared table, so no change outlives it
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { GLOBALS_INDEX, LUA, REGISTRY_INDEX } from './lua-api.js';
@@ -25,7 +26,7 @@ import {
   WRAPPED,
 } from './wrapped-functions.js';
 
-/** Functions of Lua's base library that scripts get as they are. */
+/** Functions of Lua's base library that scripts get unchanged. */
 const PLAIN = [
   '_VERSION',
   'assert',
@@ -41,19 +42,19 @@ const PLAIN = [
   'xpcall',
 ] as const;
 
-/** A field of a library; null is the null of `cjson`, a light userdata. */
+/** A field of a library; null is `cjson.null`, a light userdata. */
 export type Field = HostFunction | ByteString | number | null;
-/** Fields of ours by name; put beside Lua's own. */
+/** Fields by name, added to Lua's own. */
 export type LibraryTable = ReadonlyMap<string, Field>;
 
 export interface SandboxTables {
   readonly globals: ReadonlyMap<string, HostFunction>;
   readonly libraries: ReadonlyMap<string, LibraryTable>;
-  /** Further names for libraries: `server` for `redis`. */
+  /** Further names of libraries: `server` for `redis`. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-/** Every host function the sandbox itself needs, for the machine's table. */
+/** The host functions that the sandbox needs. */
 export const SANDBOX_FUNCTIONS: readonly HostFunction[] = [
   ...WRAPPED.values(),
   ...STRING_WRAPS.values(),
@@ -65,15 +66,15 @@ export const SANDBOX_FUNCTIONS: readonly HostFunction[] = [
   refuseUnknownGlobal,
 ];
 
-/** Registry references of what the runner needs again. */
+/** Registry references that are needed later. */
 export interface Sandbox {
-  /** The table of globals behind its shield: KEYS and ARGV are put there. */
+  /** The real table of globals, which holds KEYS and ARGV. */
   readonly globals: number;
-  /** The metatable through which the globals are read; a load of a library swaps its `__index`. */
+  /** The metatable of the globals' shield; loading a library replaces its `__index`. */
   readonly globalsMetatable: number;
 }
 
-/** Makes the machine safe: afterwards its globals are the sandbox. Once, before anything else runs. */
+/** Replaces the machine's globals by the sandbox. Called once, before any script runs. */
 export function openSandbox(machine: LuaMachine, { globals, libraries, aliases }: SandboxTables): Sandbox {
   const { api, state } = machine;
   for (const open of [api.luaopen_base, api.luaopen_table, api.luaopen_string, api.luaopen_math]) open(state);
@@ -155,7 +156,7 @@ function putLibraries(
   }
 }
 
-/** Fields of the table on top. */
+/** Sets fields of the table on top. */
 export function fill(machine: LuaMachine, fields: Iterable<readonly [string, Field]>, state = machine.state): void {
   const { api } = machine;
   for (const [field, value] of fields) {
@@ -167,7 +168,7 @@ export function fill(machine: LuaMachine, fields: Iterable<readonly [string, Fie
   }
 }
 
-/** Puts a shield in the place of the table on top. `isStrict`: a name that is not there is an error. */
+/** Replaces the table on top by a shield. `isStrict`: reading a missing name is an error. */
 export function shield(machine: LuaMachine, isStrict = false): void {
   const { api, state } = machine;
   if (isStrict) {
@@ -185,7 +186,7 @@ export function shield(machine: LuaMachine, isStrict = false): void {
   api.lua_setmetatable(state, -2);
   api.lua_insert(state, -2);
   const behind = api.luaL_ref(state, REGISTRY_INDEX);
-  // The shield itself is referred to as well: its pointer must not be given to another table.
+  // The shield is referenced too, so that its pointer is never reused for another table.
   api.lua_pushvalue(state, -1);
   api.luaL_ref(state, REGISTRY_INDEX);
   machine.shielded.set(api.lua_topointer(state, -1), behind);

@@ -1,4 +1,4 @@
-/** Scripts by digest, so that EVALSHA can name them. Bounded: the one that was not called for longest goes. */
+/** Scripts by digest, for EVALSHA. Bounded: the least recently used script is dropped. */
 import type { ByteString } from '../../../kernel/index.js';
 import { MAX_CACHED_SCRIPT_BYTES, MAX_CACHED_SCRIPTS } from './lua-limits.js';
 import { sha1 } from './redis-library.js';
@@ -11,7 +11,7 @@ export interface CachedScript extends ScriptHeader {
 
 export class ScriptCache {
   readonly #byDigest = new Map<ByteString, CachedScript>();
-  /** A digest takes longer than a lookup, and EVAL is mostly called with the same few texts. */
+  /** Computing a digest takes longer than a lookup, and EVAL is mostly called with the same few texts. */
   readonly #bySource = new Map<ByteString, CachedScript>();
   #bytes = 0;
   #last: CachedScript | undefined;
@@ -20,7 +20,7 @@ export class ScriptCache {
     return this.#byDigest.has(digest);
   }
 
-  /** Bytes of all sources together. */
+  /** Bytes of all sources. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -40,7 +40,7 @@ export class ScriptCache {
     return script;
   }
 
-  /** The script of that text, known or not; it is remembered only by `keep`. @throws ErrorReply */
+  /** The script with that source, cached or not; only `keep` caches it. @throws ErrorReply */
   ofSource(source: ByteString): CachedScript {
     const known = this.#bySource.get(source);
     if (known !== undefined) return this.get(known.digest) ?? known;

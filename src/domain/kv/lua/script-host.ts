@@ -1,18 +1,20 @@
 /**
- * Runs the scripts and functions of one partition: its machine, made when it is first needed, what is
- * compiled in it, and the limits of each run.
+ * Runs the scripts and functions of one partition: its Lua machine, created when first needed, the compiled scripts,
+ * and the limits of each run.
  *
  * Invariants
- *  LSH1 a machine is used by one partition alone, so nothing leaks from one database to another
- *  LSH2 a run that is stopped leaves no machine behind, and nothing of what it wrote: that is taken back, or, where it
- *       was too much to be kept, the partition is left in doubt
- *  LSH3 what is remembered here can be lost at any time: scripts come again, libraries are in `libraries`
+ *
+ *  LSH1 a machine serves one partition only, so no data leaks from one database to another
+ *  LSH2 a stopped run discards its machine, and its changes are undone; if there were too many to keep, the partition's
+ *       state is in doubt
+ *  LSH3 all state here can be lost at any time: clients send scripts again, and libraries are in `libraries`
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { CommandContext, ScriptLimits } from '../command-spec.js';
+import type { CommandContext } from '../command-spec.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply, Paused, type Reply } from '../reply.js';
-import { Stopped, workLimit } from '../run.js';
+import type { ScriptLimits } from '../server-info.js';
+import { Stopped, workLimit } from '../undoable-execution.js';
 import { describe } from './describe-error.js';
 import { areMany, type Given, givenInSlices, pushGiven } from './given-words.js';
 import { LUA, REGISTRY_INDEX, type State } from './lua-api.js';
@@ -34,21 +36,21 @@ import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
 
 const DEFAULT_LIMITS: ScriptLimits = { totalMs: MAX_SCRIPT_MS, holdMs: MAX_HOLD_MS };
-/** The server whose scripts come here, where nobody says. */
+/** The Redis version reported to scripts if the server gives none. */
 const FALLBACK_VERSION = '8.2.0';
 export interface RunRequest extends Given {
-  /** In errors: a digest, or a function's name. */
+  /** Shown in errors: a digest, or a function's name. */
   readonly label: ByteString;
   readonly run: ScriptRun;
-  /** Takes the tables of keys and arguments from the top of the stack, and leaves there what is passed: says how many. */
+  /** Pops the tables of keys and arguments; returns how many values it leaves as arguments. */
   passTables(state: State): number;
 }
 
 const hosts = new WeakMap<Libraries, ScriptHost>();
-/** The hosts that have a machine; the one that has rested longest comes first. */
+/** Hosts with a machine, the least recently used first. */
 const furnished = new Set<ScriptHost>();
 
-/** The host of the partition whose libraries these are. */
+/** The host of the partition with these libraries. */
 export function scriptHost(libraries: Libraries): ScriptHost {
   let host = hosts.get(libraries);
   if (host === undefined) {
@@ -61,16 +63,16 @@ export function scriptHost(libraries: Libraries): ScriptHost {
 export class ScriptHost {
   readonly scripts = new ScriptCache();
   readonly random = new LuaRandom();
-  /** Compiled scripts of the present machine: digest → registry reference, the longest unused first. */
+  /** Compiled scripts of the current machine: digest → registry reference, oldest first. */
   readonly #compiled = new Map<ByteString, number>();
   #furniture: ScriptMachine | undefined;
-  /** Grows with each machine: references of an older one are void. */
+  /** Grows with each machine, because references of an older one are invalid. */
   generation = 0;
   #hasKeys = false;
-  /** When one of its runs was last ended because it could not be interrupted. */
+  /** When one of its runs was last stopped because it could not be interrupted. */
   #heldUpAtMicros = Number.NEGATIVE_INFINITY;
 
-  /** What a run may use up. @param mayPause can it be left on the way, if it is so kind? */
+  /** The limits of a run. @param mayPause whether the run may pause */
   limits({ settings, server }: CommandContext, mayPause = false): ScriptLimits {
     const { totalMs, holdMs } = server.scriptLimits ?? DEFAULT_LIMITS;
     const ownMs = workLimit(settings, totalMs);
@@ -82,7 +84,6 @@ export class ScriptHost {
     return { totalMs: ownMs, holdMs: Math.min(holdMs, leftMs) };
   }
 
-  /** The machine, made now if there is none. */
   furniture(context: CommandContext): ScriptMachine {
     let furniture = this.#furniture;
     if (furniture === undefined) {
@@ -101,12 +102,11 @@ export class ScriptHost {
     return furniture;
   }
 
-  /** The machine, if there is one. */
   get current(): ScriptMachine | undefined {
     return this.#furniture;
   }
 
-  /** Forgets the machine and all that lived in it (LSH3). */
+  /** Discards the machine and its contents (LSH3: all state here can be lost at any time). */
   drop(): void {
     this.#furniture = undefined;
     this.#compiled.clear();
@@ -114,7 +114,6 @@ export class ScriptHost {
     furnished.delete(this);
   }
 
-  /** Forgets all scripts. */
   flushScripts(): void {
     const { machine } = this.#furniture ?? {};
     for (const callback of this.#compiled.values()) {
@@ -124,7 +123,7 @@ export class ScriptHost {
     this.scripts.clear();
   }
 
-  /** The compiled form of a chunk, of that digest if it has one. @throws ErrorReply `… compiling …` */
+  /** The compiled form of a script, cached by digest. @throws ErrorReply `… compiling …` */
   compile(context: CommandContext, body: ByteString, digest: ByteString): number {
     const known = this.#compiled.get(digest);
     if (known !== undefined) return known;
@@ -151,11 +150,11 @@ export class ScriptHost {
     });
   }
 
-  /** What the function returns, as a reply. @throws as `guarded` */
+  /** Runs a function and returns its result as a reply. @throws as `guarded` */
   run(context: CommandContext, request: RunRequest): Reply | Paused {
     const { machine } = this.furniture(context);
     const isWhole = context.run.begin();
-    // It pauses before the first word.
+    // Pauses before the first word is pushed.
     const isLong = context.mayPause && areMany(request);
     if (!isLong) {
       const work = (): Reply | undefined => {
@@ -169,12 +168,12 @@ export class ScriptHost {
       }
     }
     const rest = this.#rest(context, request, machine, isWhole, isLong ? givenInSlices(machine, request) : undefined);
-    // It runs as far as its first pause: what is thrown into it there is its own affair.
+    // Runs the generator to its first pause, so that errors can be thrown into it there.
     rest.next();
     return new Paused(rest);
   }
 
-  /** Runs what was pushed: function, keys, arguments. */
+  /** Runs the pushed function, keys and arguments. */
   #start(context: CommandContext, request: RunRequest, machine: LuaMachine): Reply | undefined {
     const count = request.passTables(machine.slices.thread);
     machine.run = request.run;
@@ -182,7 +181,7 @@ export class ScriptHost {
     return this.#outcome(machine, request, machine.slices.start(count));
   }
 
-  /** Goes on with a run that was left, slice by slice. @param pushing what is to be pushed before it starts */
+  /** Continues a paused run, slice by slice. @param pushing values to push before it starts */
   *#rest(
     context: CommandContext,
     request: RunRequest,
@@ -215,14 +214,14 @@ export class ScriptHost {
     }
   }
 
-  /** The reply, once there is one. */
+  /** The reply, once the run has ended. */
   #outcome(machine: LuaMachine, request: RunRequest, runState: ScriptState): Reply | undefined {
     if (runState === 'paused') return undefined;
     const { api, state } = machine;
     const { thread } = machine.slices;
     let reply: Reply;
     if (runState === 'done') {
-      // A call has one result, however many the script returns.
+      // A call has one result; further ones are dropped.
       api.lua_settop(thread, 1);
       reply = takeReply(machine, thread, request.run.protocol);
     } else {
@@ -248,7 +247,7 @@ export class ScriptHost {
     machine.pop(state);
   }
 
-  /** Functions have their keys as arguments; those of a script that ran before are not for them. */
+  /** Functions get their keys as arguments and must not see those of an earlier script. */
   clearKeys({ machine, globals }: ScriptMachine): void {
     if (!this.#hasKeys) return;
     this.#hasKeys = false;
@@ -262,9 +261,9 @@ export class ScriptHost {
   }
 
   /**
-   * Does something with the machine.
-   * @param isWhole is that a run of its own, to be ended when it fails? Undefined: it writes nothing
-   * @throws ErrorReply, and PartStopped or StateInDoubt when it is stopped (LSH2)
+   * Executes work with the machine and handles stops. @param isWhole whether the work is a complete atomic run;
+   * undefined: it writes no data @throws ErrorReply, and PartStopped or StateInDoubt when stopped (LSH2: its changes
+   * are undone or the state is in doubt)
    */
   guarded<T>(
     { run, server }: CommandContext,
@@ -294,16 +293,16 @@ function labelled({ label }: RunRequest): string {
   return ` script: ${label}`;
 }
 
-/** Why the run was stopped; undefined where the script did not cause what was thrown. */
+/** The reason for a stop; undefined if the script did not cause the error. */
 function stopReason(thrown: unknown): string | undefined {
   if (thrown instanceof Stopped) return thrown.message;
   if (thrown instanceof RangeError) return 'its calls went too deep or a value grew too large';
-  // A trap within the binary: nothing of the machine can be trusted, and nothing outside of it was touched.
+  // A trap in the binary: the machine must be discarded, but nothing outside it was affected.
   if (thrown instanceof WebAssembly.RuntimeError) return 'the machine failed';
   return undefined;
 }
 
-/** The error on top of the stack, as `describeError` left it. */
+/** Converts the error on top of the stack, as left by `describeError`. */
 export function errorOf(machine: LuaMachine, label: ByteString): ErrorReply {
   const { state } = machine;
   if (machine.api.lua_type(state, -1) !== LUA.TABLE) {

@@ -1,4 +1,4 @@
-/** A machine furnished for scripts: sandbox, libraries, error handler, and what a library sees while it is loaded. */
+/** A Lua machine set up for scripts: sandbox, libraries, error handler, and the globals for loading libraries. */
 import type { ByteString } from '../../../kernel/index.js';
 import { BIT_FUNCTIONS } from './bit-library.js';
 import { describeError } from './describe-error.js';
@@ -18,7 +18,7 @@ export interface ScriptMachine {
   /** Registry references. */
   readonly globals: number;
   readonly errorHandler: number;
-  /** Makes the globals those of a library being loaded, or of what runs. */
+  /** Switches between the globals for loading a library and those for running. */
   setLoading(isLoading: boolean): void;
 }
 
@@ -45,7 +45,7 @@ const HOST_FUNCTIONS: readonly HostFunction[] = [
 
 const HOST_FUNCTIONS_IN_STEPS: readonly HostFunction[] = [...REDIS_IN_STEPS, ...JSON_IN_STEPS, ...MSGPACK_IN_STEPS];
 
-/** @param redisVersion as INFO shows it */
+/** @param redisVersion as shown by INFO */
 export function scriptMachine(redisVersion: string): ScriptMachine {
   const machine = new LuaMachine(HOST_FUNCTIONS, HOST_FUNCTIONS_IN_STEPS);
   const { api, state } = machine;
@@ -85,7 +85,7 @@ export function scriptMachine(redisVersion: string): ScriptMachine {
   return { machine, globals, errorHandler, setLoading };
 }
 
-/** Nothing but a few functions of `redis`: what a library may use outside of its functions. */
+/** Only a few functions of `redis`: a library may use no others outside its functions. */
 function loadingGlobals(machine: LuaMachine, versions: readonly (readonly [string, ByteString | number])[]): number {
   const { api, state } = machine;
   api.lua_createtable(state, 0, 2);

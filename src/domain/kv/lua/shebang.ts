@@ -1,8 +1,8 @@
-/** The first line of a library, and of a script that has one: `#!lua name=… flags=…`. */
+/** The first line of a library, optional in a script: `#!lua name=… flags=…`. */
 import type { ByteString } from '../../../kernel/index.js';
 import { ErrorReply } from '../reply.js';
 
-/** In the order Redis lists them. */
+/** In Redis's order. */
 export const FUNCTION_FLAGS = [
   'no-writes',
   'allow-oom',
@@ -17,11 +17,11 @@ export interface Shebang {
   /** Without `#!`. */
   readonly engine: ByteString;
   readonly options: readonly ByteString[];
-  /** The source from the end of the line on. */
+  /** The source from the end of the first line on. */
   readonly body: ByteString;
 }
 
-/** Undefined when the line does not end. */
+/** Undefined when the line has no end. */
 export function shebangOf(source: ByteString): Shebang | undefined {
   const end = source.indexOf('\n');
   if (end === -1) return undefined;
@@ -33,14 +33,14 @@ export function shebangOf(source: ByteString): Shebang | undefined {
   return { engine: first, options, body: source.slice(end) };
 }
 
-/** `name="text"` is `name=text`; names and flags hold no blanks. */
+/** Converts `name="text"` to `name=text`; names and flags contain no blanks. */
 function withoutQuotes(part: ByteString): ByteString {
   return part.replace(/^([^"']*)(["'])([^"']*)\2$/, '$1$3');
 }
 
 export interface ScriptHeader {
   readonly flags: ReadonlySet<string>;
-  /** A script without a first line of that kind may do as scripts always could. */
+  /** False for a script without such a line; flags then do not restrict it, as in older Redis versions. */
   readonly hasShebang: boolean;
   readonly body: ByteString;
 }

@@ -1,16 +1,16 @@
-/** The `struct` library of scripts: values to and from binary forms, by a format string. */
+/** The `struct` library of scripts: conversion to and from binary data by a format string. */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
 import { LUA, type State } from './lua-api.js';
 import { MAX_HEAP_BYTES } from './lua-limits.js';
 import type { HostFunction, LuaMachine } from './machine.js';
 
-/** Sizes of C's types on the servers whose scripts come here. */
+/** Sizes of C types on the 64-bit servers that scripts were written for. */
 const INTEGER_BYTES: Readonly<Record<string, number>> = { b: 1, h: 2, l: 8, T: 8, i: 4 };
 const MAX_INTEGER_BYTES = 32;
-/** What an integer is when its size is not given. */
+/** The size of an integer if not given. */
 const DEFAULT_INTEGER_BYTES = 4;
 const MAX_ALIGNMENT = 8;
-/** Options read between two looks at the clock. */
+/** Options parsed between two checks of the clock. */
 const OPTIONS_A_LOOK = 1000;
 
 export const STRUCT_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
@@ -19,7 +19,7 @@ export const STRUCT_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<strin
   ['size', size],
 ]);
 
-/** Reads a format: options with their sizes, byte order and alignment. */
+/** Parses a format: options with their sizes, byte order and alignment. */
 class Format {
   isLittle = true;
   #alignment = 1;
@@ -32,7 +32,7 @@ class Format {
     private readonly state: State,
   ) {}
 
-  /** The next option that stands for data, or a space; undefined at the end. */
+  /** The next option for data or padding; undefined at the end. */
   next(): { option: string; bytes: number } | undefined {
     while (this.#at < this.text.length) {
       const option = this.text[this.#at] as string;
@@ -103,7 +103,7 @@ function pack(machine: LuaMachine, state: State): number {
   const pieces: ByteString[] = [];
   let total = 0;
   let argument = 2;
-  // A missing argument is a nil, in the library's own words.
+  // A nil, so that a missing argument gives the library's error.
   api.lua_pushnil(state);
   const add = (piece: ByteString): void => {
     total += piece.length;

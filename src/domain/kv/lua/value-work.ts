@@ -1,6 +1,7 @@
 /**
- * What reads or writes a value for a script. It begins in its call, where most of it ends; what is longer goes on in steps.
- * What it has come to is its state, and no call within a call, so that it can stop after each value.
+ * Base of functions that read or write a value for a script. The work starts within the call, where most of it ends;
+ * longer work continues in slices. Its progress is kept in fields instead of recursive calls, so that it can stop after
+ * each value.
  */
 import type { Steps } from '../steps.js';
 import type { State } from './lua-api.js';
@@ -15,17 +16,17 @@ export abstract class ValueWork {
     protected readonly state: State,
   ) {}
 
-  /** What the function returns that does it. @throws Stopped, as `inSteps` */
+  /** Does the work; the host function must return the result. @throws Stopped, as `inSteps` */
   run(): number {
     const results = this.goOn();
     if (results === undefined) return this.machine.slices.inSteps(this.state, this.#steps());
     return results === RAISED ? this.machine.raise(this.state) : results;
   }
 
-  /** Does some more of it, about a tenth of a millisecond. @returns how many results lie on the stack, or `RAISED`, when it is over */
+  /** Continues for about 0.1 ms. @returns the number of results on the stack, or `RAISED`, when done */
   protected abstract goOn(): number | undefined;
 
-  /** Begins with what may be long by itself. If that is not done at once it will be before `goOn` is called again. */
+  /** Starts a long subtask; if it is not done immediately it is finished before `goOn` is called again. */
   protected isDone(aside: Steps<void>): boolean {
     if (aside.next().done === true) return true;
     this.#aside = aside;

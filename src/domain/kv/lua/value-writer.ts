@@ -1,6 +1,6 @@
 /**
- * What turns Lua values into bytes. Values are read where the machine holds them, and the bytes put together in its memory
- * as well, up to a bound; beyond it, or at a pause, they are taken out in pieces.
+ * Base of functions that convert Lua values to bytes. Values are read in the machine's memory, and the bytes are
+ * assembled there in a buffer; when it is full, or at a pause, they are taken out in pieces.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { BYTES_A_LOOKUP, SLICE_ITEMS } from '../steps.js';
@@ -11,36 +11,35 @@ import type { OpenTable } from './open-table.js';
 import { RAISED } from './run-slices.js';
 import { ValueWork } from './value-work.js';
 
-/** All but strings has fewer bytes than this. */
+/** Everything except strings is shorter than this. */
 const SHORT_BYTES = 128;
-/** What follows a string that has just found room. */
+/** Space for the bytes after a string. */
 const BEHIND_BYTES = 8;
-/** Up to this length bytes are copied one by one, which is faster than a call. */
+/** Up to this length, copying byte by byte is faster than a call. */
 const LOOPED_COPY = 32;
-/** Places of a table that are looked at as fast as one value is written. */
+/** Table slots that are checked in the time of writing one value. */
 const PLACES_A_VALUE = 8;
 
-/** What `next` answers when all is written. */
+/** The result of `next` when everything is written. */
 export const WRITTEN = 1;
 
 export abstract class ValueWriter extends ValueWork {
-  /** The machine's memory, and where in it the next byte goes. */
+  /** The machine's memory, and the address of the next byte. */
   protected heap: Buffer;
   protected at: number;
-  /** The innermost table that is being written. */
   protected open: OpenTable | undefined;
   readonly #begin: number;
   readonly #pieces: ByteString[] = [];
   #bytes = 0;
   #values = 0;
-  /** Of the present step: values to be written before it is over. */
+  /** Values to write in the current slice. */
   #left = 0;
-  /** What is still to be written of a string. */
+  /** The rest of the string being written. */
   #stringAt = 0;
   #stringBytes = 0;
   #isOver = false;
 
-  /** @param widest bytes that one byte of a string may become */
+  /** @param widest bytes to which one byte of a string may expand */
   constructor(
     machine: LuaMachine,
     state: State,
@@ -52,11 +51,10 @@ export abstract class ValueWriter extends ValueWork {
     this.at = this.#begin;
   }
 
-  /** Writes what comes next. @returns nothing before it is `WRITTEN`, or `RAISED` */
+  /** Writes the next part. @returns `WRITTEN` or `RAISED` at the end, otherwise undefined */
   protected abstract next(): typeof WRITTEN | typeof RAISED | undefined;
-  /** Writes so many bytes of a string, for which there is room. */
+  /** Writes a part of a string that fits the buffer. */
   protected abstract writeString(from: number, length: number): void;
-  /** A string has ended. */
   protected abstract endString(): void;
 
   protected override goOn(): number | undefined {
@@ -82,7 +80,7 @@ export abstract class ValueWriter extends ValueWork {
     if (this.#values > MAX_ITEMS) this.machine.refuseMemory();
   }
 
-  /** To look through a table is work too. */
+  /** Charges the work of scanning a table. */
   protected countPlaces(places: number): void {
     this.#left -= Math.floor(places / PLACES_A_VALUE);
   }
@@ -104,7 +102,7 @@ export abstract class ValueWriter extends ValueWork {
     else for (let i = 0; i < length; i += 1) heap[at + i] = heap[from + i] as number;
   }
 
-  /** Writes the string that lies there: what has room now, and the rest before `next` is called again. */
+  /** Writes the string at that address: as much as fits now, the rest before `next` is called again. */
   protected string(at: number): void {
     const { memory } = this.machine;
     this.#stringAt = memory.bytesAt(at);
@@ -122,7 +120,7 @@ export abstract class ValueWriter extends ValueWork {
     if (this.#stringBytes === 0) this.endString();
   }
 
-  /** @throws Stopped when it has become too much */
+  /** @throws Stopped when the output is too large */
   #takeOut(): void {
     const bytes = this.at - this.#begin;
     this.#bytes += bytes;

@@ -1,4 +1,4 @@
-/** The part of WebAssembly that is used here; the compiler's own description comes with a browser's. */
+/** The part of WebAssembly that is used here; TypeScript's own types require the DOM library. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

@@ -1,6 +1,6 @@
 /**
- * Integers of 64 bits for scripts. Lua's numbers are doubles, but where its C code needs an integer, the
- * binary has 32 bits and the servers that scripts were written for have 64.
+ * 64-bit integers for scripts. Lua's numbers are doubles, but where its C code needs an integer, the binary uses 32
+ * bits and the servers that scripts were written for use 64.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { State } from './lua-api.js';
@@ -11,7 +11,7 @@ const CONVERSION = /%([-+ #0]*)([0-9]{0,2})(?:\.([0-9]{0,2}))?([A-Za-z%])/g;
 const MAX_INT32 = 2 ** 31 - 1;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Replaces, in the arguments of `string.format`, integers that do not fit by their text and their `%d` by `%s`. */
+/** Replaces integers that do not fit, in the arguments of `string.format`, by their text and their `%d` by `%s`. */
 export function widenFormat(machine: LuaMachine, state: State): void {
   const { api } = machine;
   let argument = 1;
@@ -58,7 +58,7 @@ function integerText(
   return flags.includes('-') ? text.padEnd(width) : text.padStart(width);
 }
 
-/** This is C's strtoul of 64 bits; undefined for what is not a number to that base. */
+/** C's 64-bit strtoul; undefined for an invalid number in that base. */
 export function unsignedOf(text: ByteString, base: number): bigint | undefined {
   if (!Number.isInteger(base) || base < 2 || base > 36) return undefined;
   const found = /^[ \t\n\v\f\r]*([+-]?)(0x)?([0-9a-z]+)[ \t\n\v\f\r]*$/i.exec(text);

@@ -1,6 +1,6 @@
 /**
- * Lua's own functions where a script must not have them as they are: those that reach past metatables know
- * the shields, those that take long look at the clock, those that count in 32 bits are widened.
+ * Wrappers of Lua's own functions: those that bypass metatables respect shields, long-running ones check the clock, and
+ * those that count in 32 bits are widened.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { GLOBALS_INDEX, LUA, REGISTRY_INDEX, type State } from './lua-api.js';
@@ -9,16 +9,16 @@ import type { HostFunction, LuaMachine } from './machine.js';
 import { unsignedOf, widenFormat } from './wide-integers.js';
 
 const MAX_INT32 = 2 ** 31 - 1;
-/** More results than these do not fit Lua's stack. */
+/** More results do not fit Lua's stack. */
 const MAX_UNPACKED = 8_000;
 const READ_ONLY = 'Attempt to modify a readonly table';
 
-/** Metatables that scripts may look at, and nothing more. */
+/** Metatables that scripts may read but not change. */
 export const STRING_METATABLE = 'string metatable';
 export const GLOBALS_METATABLE = 'globals metatable';
 export const GLOBALS = 'globals shield';
 
-/** Wraps of base functions; `natives` has what they wrap. */
+/** Wrappers of base functions; `natives` holds the originals. */
 export const WRAPPED: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
   ['collectgarbage', collectGarbage],
   ['getmetatable', getMetatable],
@@ -37,7 +37,7 @@ export const STRING_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
   ['sub', sub],
   ['format', format],
 ]);
-/** A run is a coroutine, and a script is not to know. */
+/** Hide from scripts that a run is a coroutine. */
 export const COROUTINE_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
   ['yield', yieldWithin],
   ['running', running],
@@ -95,7 +95,7 @@ function unshieldFirst(name: string): HostFunction {
   };
 }
 
-/** Its upvalue is the `next` that knows shields; other tables are walked by Lua's own. */
+/** The upvalue is the `next` that respects shields; other tables use Lua's own `next`. */
 export function pairs(machine: LuaMachine, state: State): number {
   machine.api.luaL_checktype(state, 1, LUA.TABLE);
   if (machine.isShielded(state, 1)) machine.api.lua_pushvalue(state, GLOBALS_INDEX - 1);
@@ -121,7 +121,7 @@ function getMetatable(machine: LuaMachine, state: State): number {
   return 1;
 }
 
-/** The collector stays on: what would stop or tune it does nothing. */
+/** The collector stays on: commands to stop or tune it have no effect. */
 function collectGarbage(machine: LuaMachine, state: State): number {
   machine.slices.checkMeter();
   const what = machine.api.lua_type(state, 1) === LUA.STRING ? machine.string(state, 1) : undefined;
@@ -138,7 +138,7 @@ function loadString(machine: LuaMachine, state: State): number {
   return loaded(machine, state, source, name);
 }
 
-/** Collects the pieces first, so that what is compiled is seen whole. */
+/** Collects all pieces first, so that the source is compiled as a whole. */
 function load(machine: LuaMachine, state: State): number {
   const { api } = machine;
   api.luaL_checktype(state, 1, LUA.FUNCTION);
@@ -166,7 +166,7 @@ function loaded(machine: LuaMachine, state: State, source: ByteString, name: Byt
   return 2;
 }
 
-/** Lua's own loops as often as it is told, even over nothing. */
+/** Lua's own function loops as often as requested, even for an empty string. */
 function repeat(machine: LuaMachine, state: State): number {
   machine.slices.checkMeter();
   const { length } = machine.checkedSpan(state, 1);
@@ -179,7 +179,7 @@ function repeat(machine: LuaMachine, state: State): number {
   return 1;
 }
 
-/** Lua's integers are 32 bits wide here and 64 where scripts come from: offsets are brought into reach. */
+/** Lua's integers have 32 bits here and 64 on the servers that scripts were written for: offsets are clamped. */
 function sub(machine: LuaMachine, state: State): number {
   const { api } = machine;
   for (const argument of [2, 3]) {
@@ -198,7 +198,7 @@ function format(machine: LuaMachine, state: State): number {
   return native(machine, state, 'format');
 }
 
-/** Lua's own counts the results in 32 bits, and the machine stops where that does not do. */
+/** Lua's own function counts the results in 32 bits, and an overflow traps in the binary. */
 function unpackTable(machine: LuaMachine, state: State): number {
   const { api } = machine;
   const first = api.lua_type(state, 2) > LUA.NIL ? api.luaL_checknumber(state, 2) : 1;
@@ -213,7 +213,7 @@ function toNumber(machine: LuaMachine, state: State): number {
   const base = api.lua_type(state, 2) > LUA.NIL ? api.luaL_checknumber(state, 2) : 10;
   if (base === 10 || api.lua_type(state, 1) !== LUA.STRING) return native(machine, state, 'tonumber');
   const value = unsignedOf(machine.string(state, 1) as ByteString, base);
-  // What fits is Lua's own affair, and so are its refusals.
+  // Numbers that fit, and errors, are left to Lua's own function.
   if (value === undefined || value <= 0xffffffffn) return native(machine, state, 'tonumber');
   api.lua_pushnumber(state, Number(value));
   return 1;
@@ -224,7 +224,7 @@ function insert(machine: LuaMachine, state: State): number {
     machine.push(state, READ_ONLY);
     return machine.raise(state);
   }
-  // In the middle it moves what comes after.
+  // Inserting in the middle moves the following items.
   if (machine.api.lua_gettop(state) > 2) machine.slices.checkMeter();
   return native(machine, state, 'insert');
 }

@@ -1,4 +1,4 @@
-/** Counting and finding bits in bytes; bit 0 is the highest of the first byte. */
+/** Counts and finds bits in bytes; bit 0 is the highest bit of the first byte. */
 
 const ONES = Uint8Array.from({ length: 256 }, (_, byte) => onesOfWord(byte));
 
@@ -9,7 +9,6 @@ function onesOfWord(word: number): number {
   return Math.imul(v, 0x01010101) >>> 24;
 }
 
-/** Bits set in the bytes. */
 export function countOnes(bytes: Uint8Array): number {
   let count = 0;
   const aligned = (4 - (bytes.byteOffset & 3)) & 3;
@@ -22,7 +21,7 @@ export function countOnes(bytes: Uint8Array): number {
   return count;
 }
 
-/** Position of the first bit that is `bit`, or -1. */
+/** The position of the first bit equal to `bit`, or -1. */
 export function findBit(bytes: Uint8Array, bit: 0 | 1): number {
   const skipped = bit === 1 ? 0 : 0xff;
   for (let i = 0; i < bytes.length; i += 1) {

@@ -1,13 +1,13 @@
 /**
- * A long string while its bits are edited one by one. Strings do not change; making a new one for each bit
- * would copy ten megabytes a command. So the keyspace keeps a buffer instead from the first edit until
- * somebody reads the whole string: then it is copied once.
+ * A long string in a mutable buffer while its bits are edited. Strings are immutable, so each SETBIT would copy the
+ * whole string, for example ten megabytes. The keyspace keeps this buffer from the first edit until the string is read
+ * as a whole, and copies it once then.
  */
 import type { ByteString } from '../../../kernel/index.js';
 
-/** Shorter strings are made anew: that costs a few microseconds. */
+/** Shorter strings are copied on each edit, which takes a few microseconds. */
 export const MIN_BIT_STRING_BYTES = 16 * 1024;
-/** Room for growth: a bitmap that is filled in ascending order is copied a few times, not each time. */
+/** Spare capacity: a bitmap that is filled in ascending order is copied a few times, not at each step. */
 const GROWTH = 1.25;
 
 export class BitString {
@@ -23,12 +23,12 @@ export class BitString {
     return this.#length;
   }
 
-  /** All of it, as a string: copies. */
+  /** The whole content as a string; copies. */
   get text(): ByteString {
     return this.#buffer.toString('latin1', 0, this.#length);
   }
 
-  /** The bytes themselves, for as long as nothing is changed. */
+  /** The bytes themselves; valid until the next change. */
   get buffer(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -41,7 +41,7 @@ export class BitString {
     this.#buffer[index] = byte;
   }
 
-  /** Grows with zeros. */
+  /** Extends the string with zeros. */
   extend(length: number): void {
     if (length <= this.#length) return;
     if (length > this.#buffer.length) {
@@ -53,7 +53,7 @@ export class BitString {
   }
 }
 
-/** The byte of a string in either form; 0 beyond its end. */
+/** The byte of a string in either representation; 0 beyond its end. */
 export function byteOf(bits: ByteString | BitString, index: number): number {
   if (index >= bits.length) return 0;
   return typeof bits === 'string' ? bits.charCodeAt(index) : bits.byteAt(index);

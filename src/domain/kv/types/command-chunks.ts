@@ -1,14 +1,14 @@
-/** Long lists of words as several commands of bounded size: what snapshots and effects are made of. */
+/** Splits long lists of words into commands of bounded size, for snapshots and effects. */
 import type { ByteString } from '../../../kernel/index.js';
 
-/** A command is cut before it grows beyond this, unless one entry alone is larger. */
+/** A command ends before it exceeds this size, unless a single entry is larger. */
 const CHUNK_BYTES = 64 * 1024;
-/** Words are counted by their header too: `$5\r\n…\r\n`. */
+/** The RESP header of a word: `$5\r\n…\r\n`. */
 const WORD_OVERHEAD_BYTES = 8;
-/** Short words are many; a command of this many is applied in about 2 ms. */
+/** A bound for many short words; a command with this many is applied in about 2 ms. */
 const CHUNK_WORDS = 4096;
 
-/** Commands that begin with `head`, and together hold every entry; entries are not torn apart. */
+/** Commands that begin with `head` and together contain every entry; an entry is never split. */
 export function* commandsOf(
   head: readonly ByteString[],
   entries: Iterable<readonly ByteString[]>,

@@ -1,11 +1,11 @@
-/** CRC-64 with Jones' polynomial, bits reflected, starting at zero: the checksum of Redis's dump payloads. */
+/** CRC-64 with Jones' polynomial, reflected, initial value zero: the checksum of Redis's dump payloads. */
 
 const POLYNOMIAL = 0x95ac9329ac4bc9b5n;
 
-/** Bytes taken at a time; each has tables of its own, so that their lookups do not wait for one another. */
+/** Bytes processed per step; each has its own table, so that the CPU can do the lookups in parallel. */
 const STRIDE = 4;
 
-// Two halves of 32 bits: bigint arithmetic would be a hundred times slower.
+// Two halves of 32 bits, because bigint arithmetic is about a hundred times slower.
 const low = Array.from({ length: STRIDE }, () => new Int32Array(256));
 const high = Array.from({ length: STRIDE }, () => new Int32Array(256));
 for (let byte = 0; byte < 256; byte += 1) {
@@ -19,17 +19,17 @@ for (let byte = 0; byte < 256; byte += 1) {
 const [low0, low1, low2, low3] = low as [Int32Array, Int32Array, Int32Array, Int32Array];
 const [high0, high1, high2, high3] = high as [Int32Array, Int32Array, Int32Array, Int32Array];
 
-/** Bytes in one step: a quarter of a millisecond, and some when the code is cold. */
+/** Bytes per slice: a quarter of a millisecond, more while the code is not yet optimised. */
 const STEP_BYTES = 128 * 1024;
 
-/** Checksum of the first `length` bytes, as the eight little-endian bytes a payload ends with. */
+/** The checksum of the first `length` bytes, as the eight little-endian bytes at the end of a payload. */
 export function crc64(bytes: Uint8Array, length: number): Buffer {
   const checksum = new Crc64();
   checksum.add(bytes, 0, length);
   return checksum.toBytes();
 }
 
-/** The same, in steps. */
+/** As `crc64`, in slices. */
 export function* crc64InSteps(bytes: Uint8Array, length: number): Generator<void, Buffer> {
   const checksum = new Crc64();
   for (let from = 0; from < length; from += STEP_BYTES) {
@@ -39,7 +39,7 @@ export function* crc64InSteps(bytes: Uint8Array, length: number): Generator<void
   return checksum.toBytes();
 }
 
-/** Of bytes that come in pieces. */
+/** The checksum of bytes given in parts. */
 export class Crc64 {
   #low = 0;
   #high = 0;
@@ -73,7 +73,7 @@ export class Crc64 {
   }
 }
 
-/** An element that is known to be there. */
+/** Reads an element that is known to exist. */
 function element(array: Uint8Array | Int32Array, index: number): number {
   return array[index] as number;
 }

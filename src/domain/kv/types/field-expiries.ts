@@ -1,9 +1,10 @@
 /**
- * When the fields of a hash expire. Finding those that are due passes over segments in which none can be.
+ * The expiries of a hash's fields. Segments without due fields are skipped when looking for due ones.
  *
  * Invariants
- *  FE1 `earliestMs` is at most the earliest instant there is; `takeDue` makes it exact when it has taken all
- *  FE2 `latestMs` is at least the latest
+ *
+ *  FE1 `earliestMs` is at most the earliest expiry; `takeDue` makes it exact when it has removed all due fields
+ *  FE2 `latestMs` is at least the latest expiry
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { SegmentedMap } from '../segmented-map.js';
@@ -37,12 +38,15 @@ export class FieldExpiries {
     return deleted;
   }
 
-  /** Field and instant, in no particular order. */
+  /** Fields and expiries, in no particular order. */
   [Symbol.iterator](): IterableIterator<[ByteString, number]> {
     return this.#instants[Symbol.iterator]();
   }
 
-  /** Takes out fields whose instant is at or before `nowMs`, at most `limit`. @param onTaken hears of each before */
+  /**
+   * Removes and returns fields with an expiry at or before `nowMs`, at most `limit`. @param onTaken called before each
+   * is removed
+   */
   takeDue(nowMs: number, limit: number, onTaken?: (field: ByteString, atMs: number) => void): ByteString[] {
     const taken: ByteString[] = [];
     if (this.earliestMs > nowMs) return taken;
@@ -61,7 +65,7 @@ export class FieldExpiries {
         }
         taken.push(...due);
         segment.earliest = left;
-        // What is left is due: the rest of the segments need no look, their turn comes again.
+        // Due fields remain, because the limit was reached; the other segments are visited next time.
         if (left <= nowMs) return taken;
       }
       if (segment.earliest < earliestMs) earliestMs = segment.earliest;

@@ -1,8 +1,8 @@
 /**
- * Positions on the globe as Redis keeps them: longitude and latitude, each cut into 2^26 steps, their bits in turn,
- * 52 in all, as the score of a member. Coarser cells have fewer bits a side.
+ * Positions in Redis's encoding: longitude and latitude, each divided into 2^26 steps, with their bits interleaved to
+ * the 52 bits of a member's score. Coarser cells have fewer bits per side.
  *
- * Bits of a cell are kept a side each; a score has those of latitude at the even places, of longitude at the odd.
+ * A cell holds the bits of each side separately; in a score, latitude has the even bits and longitude the odd bits.
  */
 import type { ByteString } from '../../../kernel/index.js';
 
@@ -11,7 +11,7 @@ export interface Position {
   readonly latitude: number;
 }
 
-/** A cell of the grid with 2^step cells a side. */
+/** A cell of a grid with 2^step cells per side. */
 export interface Cell {
   readonly longitudeBits: number;
   readonly latitudeBits: number;
@@ -27,9 +27,9 @@ export interface GeoArea {
 
 export const MAX_STEP = 26;
 const MAX_LONGITUDE = 180;
-/** Where the square of web maps ends. */
+/** The limit of the square web-Mercator map. */
 const MAX_LATITUDE = 85.05112878;
-/** The whole globe, as the eleven letters of GEOHASH divide it. */
+/** GEOHASH divides the whole globe, up to the poles. */
 const POLE = 90;
 
 const HALF_BITS = 13;
@@ -42,7 +42,7 @@ export function isOnMap({ longitude, latitude }: Position): boolean {
   return Math.abs(longitude) <= MAX_LONGITUDE && Math.abs(latitude) <= MAX_LATITUDE;
 }
 
-/** @param position on the map */
+/** @param position within the map */
 export function cellAt(position: Position, step: number, maxLatitude = MAX_LATITUDE): Cell {
   const cells = 2 ** step;
   const across = (position.longitude + MAX_LONGITUDE) / (2 * MAX_LONGITUDE);
@@ -60,7 +60,7 @@ export function areaOf({ longitudeBits, latitudeBits, step }: Cell): GeoArea {
   };
 }
 
-/** The least score in a cell; those of the next cell's begin `scoresPerCell` later. */
+/** The lowest score in a cell; the next cell's scores begin `scoresPerCell` later. */
 export function leastScore({ longitudeBits, latitudeBits, step }: Cell): number {
   return interleaved(latitudeBits, longitudeBits) * scoresPerCell(step);
 }
@@ -73,7 +73,7 @@ export function scoreAt(position: Position): number {
   return leastScore(cellAt(position, MAX_STEP));
 }
 
-/** The middle of the cell that a score stands for. */
+/** The centre of the cell of a score. */
 export function positionOf(score: number): Position {
   const area = areaOf(cellOfScore(score));
   return {
@@ -82,7 +82,7 @@ export function positionOf(score: number): Position {
   };
 }
 
-/** Eleven letters; the last is always `0`, for 52 bits fill ten of them. */
+/** Eleven letters; the last is always `0`, because 52 bits fill only ten. */
 export function geoHashText(score: number): ByteString {
   const cell = cellAt(positionOf(score), MAX_STEP, POLE);
   const bits = BigInt(interleaved(cell.latitudeBits, cell.longitudeBits));
@@ -96,7 +96,7 @@ function clamped(value: number, limit: number): number {
 }
 
 function cellOfScore(score: number): Cell {
-  // Scores that no position has are read as the 64 bits their whole part has, as a C cast does.
+  // A score that no position has is cast to 64 bits as in C.
   const whole = Number.isFinite(score) ? BigInt.asUintN(64, BigInt(Math.trunc(score))) : 1n << 63n;
   const low = Number(whole & 0x3ffffffn);
   const middle = Number((whole >> 26n) & 0x3ffffffn);
@@ -114,7 +114,7 @@ function interleaved(even: number, odd: number): number {
   return high * 2 ** MAX_STEP + low;
 }
 
-/** Bit i goes to place 2i; at most 16 bits. */
+/** Moves bit i to bit 2i; at most 16 bits. */
 function spread(bits: number): number {
   let spreading = bits;
   spreading = (spreading | (spreading << 8)) & 0x00ff00ff;
@@ -123,7 +123,7 @@ function spread(bits: number): number {
   return (spreading | (spreading << 1)) & 0x55555555;
 }
 
-/** The other way round; of at most 32 bits. */
+/** The inverse of `spread`; at most 32 bits. */
 function evenBits(bits: number): number {
   let gathered = bits & 0x55555555;
   gathered = (gathered | (gathered >>> 1)) & 0x33333333;

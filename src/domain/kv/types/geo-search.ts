@@ -1,6 +1,6 @@
 /**
- * Which cells of the grid a circle or a box may touch, and what lies in it. The steps are Redis's, so that results
- * that nobody asked to sort come in the same order.
+ * The grid cells that a circle or box may touch, and the distance test. The algorithm is Redis's, so that unsorted
+ * results come in the same order.
  */
 import { areaOf, type Cell, cellAt, type GeoArea, MAX_STEP, type Position } from './geo-hash.js';
 
@@ -10,10 +10,10 @@ export type GeoShape =
   | { readonly kind: 'box'; readonly centre: Position; readonly width: number; readonly height: number };
 
 const EARTH_RADIUS = 6372797.560856;
-/** Half the width of the square map, in metres. */
+/** Half the width of the Mercator map, in metres. */
 const MERCATOR_MAX = 20037726.37;
 const RADIANS = Math.PI / 180;
-/** Cells get narrow towards the poles: from here on one step coarser, from there on two. */
+/** Cells get narrow towards the poles: above the first latitude the grid is one step coarser, above the second two. */
 const HIGH_LATITUDE = 66;
 const POLAR_LATITUDE = 80;
 
@@ -30,7 +30,7 @@ function northSouth(one: number, other: number): number {
   return EARTH_RADIUS * Math.abs(other * RADIANS - one * RADIANS);
 }
 
-/** How far the position is from the centre; undefined if it is outside. */
+/** The distance from the centre; undefined if outside. */
 export function distanceWithin(shape: GeoShape, position: Position): number | undefined {
   if (shape.kind === 'circle') {
     const far = distance(shape.centre, position);
@@ -41,7 +41,7 @@ export function distanceWithin(shape: GeoShape, position: Position): number | un
   return across > shape.width / 2 ? undefined : distance(shape.centre, position);
 }
 
-/** The cells to look through, in order, none twice in a row. */
+/** The cells to search, in order, without direct repetitions. */
 export function cellsAround(shape: GeoShape): Cell[] {
   const bounds = boundsOf(shape);
   const { centre } = shape;
@@ -53,7 +53,7 @@ export function cellsAround(shape: GeoShape): Cell[] {
     cell = cellAt(centre, step);
   }
   const area = areaOf(cell);
-  // Neighbours that the shape cannot touch are left out; in the coarsest grid they are not known to be.
+  // Neighbours that the shape cannot touch are omitted, except in the coarsest grid.
   const isFine = step >= 2;
   const south = !isFine || area.south >= bounds.south;
   const north = !isFine || area.north <= bounds.north;
@@ -82,18 +82,18 @@ export function cellsAround(shape: GeoShape): Cell[] {
   return cells;
 }
 
-/** The neighbour is looked for around the globe, and over the poles too, as Redis does. */
+/** Neighbours wrap around the globe and, as in Redis, over the poles too. */
 function neighbour({ longitudeBits, latitudeBits, step }: Cell, across: number, up: number): Cell {
   return { longitudeBits: moved(longitudeBits, across, step), latitudeBits: moved(latitudeBits, up, step), step };
 }
 
-/** The upper edge of the map is one cell beyond the grid; who stays there is left there. */
+/** A position at the upper edge is one cell beyond the grid; without a move it stays there. */
 function moved(bits: number, by: number, step: number): number {
   const cells = 2 ** step;
   return by === 0 ? bits : (bits + by + cells) % cells;
 }
 
-/** Do the cell and its neighbours cover the bounds? */
+/** Whether the cell and its neighbours cover the bounds. */
 function reaches(cell: Cell, bounds: GeoArea): boolean {
   return (
     areaOf(neighbour(cell, 0, 1)).north >= bounds.north &&
@@ -118,7 +118,7 @@ function boundsOf(shape: GeoShape): GeoArea {
   const height = shape.kind === 'circle' ? shape.radius : shape.height / 2;
   const width = shape.kind === 'circle' ? shape.radius : shape.width / 2;
   const up = height / EARTH_RADIUS / RADIANS;
-  // A degree of longitude is shortest at the end that is nearer to a pole.
+  // A degree of longitude is shortest at the edge nearer to a pole.
   const nearPole = latitude < 0 ? latitude - up : latitude + up;
   const across = width / EARTH_RADIUS / Math.cos(nearPole * RADIANS) / RADIANS;
   return { west: longitude - across, east: longitude + across, south: latitude - up, north: latitude + up };

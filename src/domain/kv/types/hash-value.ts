@@ -1,17 +1,17 @@
 /**
- * A hash: fields with values, each of which may expire. Small ones are one packed string, large ones a
- * SegmentedMap; one that has grown stays large, so that scan cursors stay good.
+ * A hash: fields with values, each with an optional expiry. A small hash is one packed string, a large one a
+ * SegmentedMap; a hash that has grown stays in the large form, so that scan cursors stay valid.
  *
  * Invariants
- *  HV1 a field whose instant has passed is hidden from every reader that says what time it is
- *  HV2 `bytes` follows from the contents alone, not from how they came to be or how they are kept
- *  HV3 `encoding` is what Redis would say; it names no form of ours
+ *
+ *  HV1 readers that pass the current time never see an expired field
+ *  HV2 `bytes` depends only on the contents, not on their history or representation
+ *  HV3 `encoding` is the name Redis would report, independent of the representation here
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { Collection, Perishing } from '../keyspace.js';
 import type { Outline } from '../packed-entries.js';
 import { type ScanStep, SegmentedMap } from '../segmented-map.js';
-import type { UndoLog } from '../undo-log.js';
+import type { Collection, FieldExpiry, UndoRecorder } from '../value.js';
 import { commandsOf } from './command-chunks.js';
 import { FieldExpiries } from './field-expiries.js';
 import {
@@ -25,24 +25,23 @@ import {
   wordAt,
 } from './packed-words.js';
 
-/** Measured: an entry of a Map with two short strings, beside their characters. */
+/** Measured: a Map entry with two short strings, without their characters. */
 const LARGE_ENTRY_BYTES = 96;
-/** The two lengths. */
+/** The two length characters. */
 const SMALL_ENTRY_BYTES = 2;
-/** Measured, beside the field's name, which is shared. */
+/** Measured, without the field's name, which is shared. */
 const EXPIRY_BYTES = 48;
 
 type Entry = [field: ByteString, value: ByteString];
 type Encoding = 'listpack' | 'listpackex' | 'hashtable';
 
-export class HashValue implements Collection, Perishing {
+export class HashValue implements Collection, FieldExpiry {
   #fields: ByteString | SegmentedMap<ByteString> = '';
   #size = 0;
-  /** Bytes of names and values. */
   #contentBytes = 0;
   #encoding: Encoding = 'listpack';
   #expiries: FieldExpiries | undefined;
-  undo: UndoLog | undefined;
+  undo: UndoRecorder | undefined;
 
   get kind(): 'hash' {
     return 'hash';
@@ -52,7 +51,7 @@ export class HashValue implements Collection, Perishing {
     return false;
   }
 
-  /** Fields, hidden ones too. */
+  /** The number of fields, including expired ones. */
   get size(): number {
     return this.#size;
   }
@@ -70,7 +69,7 @@ export class HashValue implements Collection, Perishing {
     return this.#encoding;
   }
 
-  get perishing(): Perishing | undefined {
+  get fieldExpiry(): FieldExpiry | undefined {
     return this.#expiries === undefined || this.#expiries.size === 0 ? undefined : this;
   }
 
@@ -78,7 +77,7 @@ export class HashValue implements Collection, Perishing {
     return this.#expiries?.earliestMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Fields that are not hidden at that instant. */
+  /** The number of fields that have not expired. */
   visibleSize(nowMs: number): number {
     return this.#size - (this.#expiries?.countDue(nowMs) ?? 0);
   }
@@ -97,7 +96,7 @@ export class HashValue implements Collection, Perishing {
     return typeof fields === 'string' ? findWord(fields, field, 2) >= 0 : fields.has(field);
   }
 
-  /** Sets a value and leaves the field's expiry as it is. */
+  /** Sets a value and keeps the field's expiry. */
   set(field: ByteString, value: ByteString): void {
     if (this.undo !== undefined) this.#keep(this.undo, field);
     const fields = this.#fields;
@@ -115,7 +114,7 @@ export class HashValue implements Collection, Perishing {
     else this.#fields = flat(fields.slice(0, valueAt) + packWord(value) + fields.slice(valueAt + 1 + old.length));
   }
 
-  /** The field goes with its expiry, hidden or not. True if it was there. */
+  /** Deletes the field with its expiry. @returns whether it existed, expired or not */
   delete(field: ByteString): boolean {
     const old = this.get(field, Number.NEGATIVE_INFINITY);
     if (old === undefined) return false;
@@ -137,14 +136,14 @@ export class HashValue implements Collection, Perishing {
     return this.#expiries?.get(field);
   }
 
-  /** The field must be there. */
+  /** The field must exist. */
   expireAt(field: ByteString, atMs: number): void {
     if (this.undo !== undefined) this.#keep(this.undo, field);
     this.#expiries ??= new FieldExpiries();
     this.#expiries.set(field, atMs);
   }
 
-  /** True if the field had an expiry. */
+  /** @returns whether the field had an expiry */
   persist(field: ByteString): boolean {
     if (this.undo !== undefined) this.#keep(this.undo, field);
     return this.#expiries?.delete(field) ?? false;
@@ -162,7 +161,7 @@ export class HashValue implements Collection, Perishing {
     return due;
   }
 
-  /** Visible fields with their values, in no particular order. */
+  /** Fields that have not expired, with their values, in no particular order. */
   *entries(nowMs: number): IterableIterator<Entry> {
     const fields = this.#fields;
     if (typeof fields !== 'string') {
@@ -177,7 +176,7 @@ export class HashValue implements Collection, Perishing {
     }
   }
 
-  /** See SegmentedMap.scan; a small hash is met in one step. */
+  /** As SegmentedMap.scan; a small hash is returned in one step. */
   scan(cursor: number, count: number, nowMs: number): ScanStep<ByteString> {
     const fields = this.#fields;
     if (typeof fields === 'string') return { cursor: 0, entries: [...this.entries(nowMs)] };
@@ -186,17 +185,17 @@ export class HashValue implements Collection, Perishing {
     return { cursor: step.cursor, entries: step.entries.filter(([field]) => !this.#isHidden(field, nowMs)) };
   }
 
-  /** A field at random, hidden or not; undefined for small hashes, which are cheap to list. */
+  /** A random field, possibly expired; undefined for small hashes, which are cheap to list. */
   drawField(float: () => number): ByteString | undefined {
     return typeof this.#fields === 'string' ? undefined : this.#fields.randomKey(float);
   }
 
-  /** Changes the encoding as Redis does when there are many entries, or long words (HV3). */
+  /** Changes the encoding for many entries or long words (HV3: `encoding` is the name Redis would report). */
   adaptEncoding(entries: number, longestBytes: number, limits: { maxEntries: number; maxValueBytes: number }): void {
     if (entries > limits.maxEntries || longestBytes > limits.maxValueBytes) this.#encoding = 'hashtable';
   }
 
-  /** This happens as soon as an expiry is asked for, even if none is set. */
+  /** As in Redis, called by every command that sets an expiry, even if no field gets one. */
   adaptEncodingForExpiries(): void {
     if (this.#encoding === 'listpack') this.#encoding = 'listpackex';
   }
@@ -222,7 +221,7 @@ export class HashValue implements Collection, Perishing {
     }
   }
 
-  keepState(undo: UndoLog): void {
+  keepState(undo: UndoRecorder): void {
     const encoding = this.#encoding;
     undo.push(() => {
       this.#encoding = encoding;
@@ -245,8 +244,8 @@ export class HashValue implements Collection, Perishing {
     return copy;
   }
 
-  /** Keeps what the field is, before it is changed. */
-  #keep(undo: UndoLog, field: ByteString, atMs = this.#expiries?.get(field)): void {
+  /** Records the field's state before a change. */
+  #keep(undo: UndoRecorder, field: ByteString, atMs = this.#expiries?.get(field)): void {
     const value = this.get(field, Number.NEGATIVE_INFINITY);
     undo.push(() => this.#putBack(field, value, atMs), value?.length ?? 0);
   }
@@ -273,7 +272,7 @@ export class HashValue implements Collection, Perishing {
     if (old === undefined) this.#size += 1;
   }
 
-  /** Counted already. */
+  /** Whether the small form can hold it; size and bytes already include the new field. */
   #fitsSmall(field: ByteString, value: ByteString): boolean {
     return (
       this.#size <= MAX_PACKED_ENTRIES &&

@@ -1,22 +1,22 @@
 /**
- * The sparse form of a HyperLogLog: runs of registers in opcodes, as Redis writes them.
+ * The sparse form of a HyperLogLog: runs of registers as opcodes, in Redis's format.
  *
- *  00xxxxxx           1–64 registers that are 0
- *  01xxxxxx yyyyyyyy  1–16384 registers that are 0
- *  1vvvvvxx           1–4 registers that are 1–32
+ * 00xxxxxx           1–64 registers with value 0
+ * 01xxxxxx yyyyyyyy  1–16384 registers with value 0
+ * 1vvvvvxx           1–4 registers with a value from 1 to 32
  */
 export const REGISTERS = 16_384;
-/** What a run can say at most. */
+/** The highest value that a run can encode. */
 export const MAX_SPARSE_VALUE = 32;
 const MAX_VALUE_RUN = 4;
 const MAX_ZERO_RUN = 64;
-/** Opcodes looked at for joining: from the one before the change on. */
+/** Opcodes checked for merging, starting with the one before the change. */
 const JOIN_WINDOW = 5;
 
 interface Run {
   readonly value: number;
   readonly length: number;
-  /** Bytes of the opcode. */
+  /** The opcode's length in bytes. */
   readonly width: 1 | 2;
 }
 
@@ -41,7 +41,7 @@ function values(value: number, length: number): number[] {
   return length === 0 ? [] : [0x80 | ((value - 1) << 2) | (length - 1)];
 }
 
-/** Runs from the first to the last register; false when they do not cover all registers exactly. */
+/** Visits the runs of all registers; false when they do not cover all registers exactly. */
 export function eachRun(
   bytes: readonly number[],
   visit: (index: number, value: number, length: number) => void,
@@ -60,7 +60,7 @@ export function eachRun(
 export type SparseOutcome = 'changed' | 'unchanged' | 'too-large' | 'corrupt';
 
 /**
- * Raises a register to `count`, in place. `too-large`: it would need more than `maxBytes`; nothing is changed then.
+ * Raises a register to `count`, in place. `too-large`: the result would exceed `maxBytes`, and no register was changed.
  * @param count from 1 to MAX_SPARSE_VALUE
  */
 export function raiseSparse(bytes: number[], index: number, count: number, maxBytes: number): SparseOutcome {
@@ -88,7 +88,7 @@ export function raiseSparse(bytes: number[], index: number, count: number, maxBy
   return 'changed';
 }
 
-/** Joins neighbouring runs of one value where the opcode can hold both. */
+/** Merges adjacent runs of equal value where one opcode can hold both. */
 function joinValues(bytes: number[], start: number): void {
   let at = start;
   for (let looked = 0; looked < JOIN_WINDOW && at < bytes.length; looked += 1) {

@@ -1,6 +1,6 @@
 /**
- * A HyperLogLog as Redis keeps it in a string, byte for byte: `HYLL`, the form (0 dense, 1 sparse), three
- * zeros, the cardinality of 64 bits whose highest bit says that it is out of date, and the registers.
+ * A HyperLogLog in Redis's string format: `HYLL`, the form (0 dense, 1 sparse), three zeros, a 64-bit cached
+ * cardinality with the highest bit set when it is outdated, and the registers.
  */
 import { type ByteString, bufferOfBytes } from '../../../kernel/index.js';
 import { eachRun, emptyRuns, MAX_SPARSE_VALUE, REGISTERS, raiseSparse } from './hyperloglog-sparse.js';
@@ -11,17 +11,17 @@ const DENSE_BYTES = HEADER_BYTES + (REGISTERS * 6) / 8;
 const FORM_AT = 4;
 const CARDINALITY_AT = 8;
 const MAX_REGISTER = 63;
-/** Bits of a hash that count zeros; the others choose the register. */
+/** Hash bits used for counting zeros; the others choose the register. */
 const COUNTED_BITS = 50;
 /** 1 / (2 ln 2) */
 const ALPHA = 0.5 / Math.LN2;
 
 export class HyperLogLog {
   readonly #header: Buffer;
-  /** Opcodes while sparse, packed registers when dense. */
+  /** Opcodes in sparse form, packed registers in dense form. */
   #sparse: number[] | undefined;
   #dense: Buffer | undefined;
-  /** It has gone from sparse to dense because of its size: other limits would not have done so. */
+  /** Set when it became dense because of the size limit; with another limit it might have stayed sparse. */
   hasOutgrown = false;
 
   private constructor(header: Buffer) {
@@ -37,7 +37,7 @@ export class HyperLogLog {
     return made;
   }
 
-  /** Undefined when the string is none. */
+  /** Undefined when the string is not a HyperLogLog. */
   static read(text: ByteString): HyperLogLog | undefined {
     if (text.length < HEADER_BYTES || !text.startsWith('HYLL')) return undefined;
     const bytes = bufferOfBytes(text);
@@ -53,13 +53,12 @@ export class HyperLogLog {
     return this.#dense !== undefined;
   }
 
-  /** The string that Redis would keep. */
   get text(): ByteString {
     const body = this.#dense ?? Buffer.from(this.#sparse as number[]);
     return this.#header.toString('latin1') + body.toString('latin1');
   }
 
-  /** The cardinality as it was last written down, unless it is out of date. */
+  /** The cached cardinality, unless it is outdated. */
   get cached(): number | undefined {
     if (((this.#header[CARDINALITY_AT + 7] as number) & 0x80) !== 0) return undefined;
     return Number(this.#header.readBigUInt64LE(CARDINALITY_AT));
@@ -69,9 +68,12 @@ export class HyperLogLog {
     this.#header[CARDINALITY_AT + 7] = (this.#header[CARDINALITY_AT + 7] as number) | 0x80;
   }
 
-  /** True if a register was raised; undefined when the string is corrupt. @param hash of the element  @param maxSparseBytes of the whole string */
+  /**
+   * @returns whether a register was raised; undefined when the string is corrupt @param hash of the element @param
+   * maxSparseBytes limit of the whole string in sparse form
+   */
   add({ high, low }: Hash64, maxSparseBytes: number): boolean | undefined {
-    // A one behind the counted bits ends the search for one.
+    // A set bit above the counted bits bounds the search.
     const counted = {
       low: ((low >>> 14) | (high << 18)) >>> 0,
       high: ((high >>> 14) | (1 << (COUNTED_BITS - 32))) >>> 0,
@@ -80,7 +82,7 @@ export class HyperLogLog {
     return this.raise(low & (REGISTERS - 1), zeros + 1, maxSparseBytes);
   }
 
-  /** This is `add` for a register. */
+  /** As `add`, for a given register. */
   raise(index: number, count: number, maxSparseBytes: number): boolean | undefined {
     if (this.#sparse !== undefined) {
       const isTooHigh = count > MAX_SPARSE_VALUE;
@@ -99,7 +101,7 @@ export class HyperLogLog {
     return true;
   }
 
-  /** False when the string is corrupt. */
+  /** @returns false when the string is corrupt */
   makeDense(): boolean {
     if (this.#dense !== undefined) return true;
     const registers = new Uint8Array(REGISTERS);
@@ -111,7 +113,7 @@ export class HyperLogLog {
     return true;
   }
 
-  /** Raises each of `registers` to what it is here. False when the string is corrupt. */
+  /** Raises each of `registers` to its value here. @returns false when the string is corrupt */
   mergeInto(registers: Uint8Array): boolean {
     if (this.#sparse !== undefined) {
       return eachRun(this.#sparse, (first, value, length) => {
@@ -134,7 +136,7 @@ function trailingZeros(word: number): number {
   return 31 - Math.clz32(word & -word);
 }
 
-/** Six bits a register, the lowest first; one may lie in two bytes. */
+/** Six bits per register, lowest first; a register may span two bytes. */
 function registerOf(dense: Buffer, index: number): number {
   const at = (index * 6) >> 3;
   return (((dense[at] as number) | ((dense[at + 1] ?? 0) << 8)) >> ((index * 6) & 7)) & MAX_REGISTER;
@@ -150,8 +152,8 @@ function setRegister(dense: Buffer, index: number, value: number): void {
 }
 
 /**
- * How many different elements there were, about. Source: O. Ertl, "New cardinality estimation algorithms for
- * HyperLogLog sketches", arXiv:1702.01284, algorithm 6.
+ * The approximate number of distinct elements. Source: O. Ertl, "New cardinality estimation algorithms for HyperLogLog
+ * sketches", arXiv:1702.01284, algorithm 6.
  */
 export function estimate(registers: Uint8Array): number {
   const histogram = new Array<number>(64).fill(0);

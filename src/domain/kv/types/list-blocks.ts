@@ -1,6 +1,7 @@
 /**
- * A sequence of byte strings in blocks, blocks in chapters: O(1) at both ends, about the square root of the
- * length in the middle. Of each block is known what its elements weigh, so that whole blocks go unread.
+ * A sequence of byte strings in blocks, and blocks in chapters: O(1) at both ends, about the square root of the length
+ * in the middle. Each block knows its total bytes, so that whole blocks are skipped or dropped without reading their
+ * elements.
  *
  *  LB1 no block and no chapter is empty
  *  LB2 a block has at most BLOCK_ELEMENTS elements, a chapter at most CHAPTER_BLOCKS blocks
@@ -8,13 +9,13 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { packedBytes } from './list-pack.js';
 
-/** Moving this many pointers costs less than finding out whether to. */
+/** Moving this many pointers is cheaper than avoiding it. */
 export const BLOCK_ELEMENTS = 128;
-/** When there are ten million elements, both levels are some 300 long. */
+/** With ten million elements both levels have about 300 items. */
 const CHAPTER_BLOCKS = 512;
 
 export class Block {
-  /** Bytes of the elements, as text and as Redis would pack them. */
+  /** Bytes of the elements, as text and in Redis's packed form. */
   textBytes = 0;
   packedBytes = 0;
 
@@ -33,10 +34,9 @@ interface Chapter {
   count: number;
 }
 
-interface Place {
+interface ItemPosition {
   readonly chapterAt: number;
   readonly blockAt: number;
-  /** Within the block. */
   readonly itemAt: number;
 }
 
@@ -109,7 +109,7 @@ export class ListBlocks {
     this.#account(chapter, block, item, 1);
   }
 
-  /** @param index of the element it comes before; `count`: at the end */
+  /** @param index of the following element; `count` appends */
   insert(index: number, item: ByteString): void {
     if (index === this.#count) {
       this.push('tail', item);
@@ -131,7 +131,7 @@ export class ListBlocks {
     this.#chapters.splice(chapterAt + 1, 0, { blocks, count });
   }
 
-  /** Takes one element out. @param index from 0 to count - 1 */
+  /** Removes one element. @param index from 0 to count - 1 */
   take(index: number): void {
     const { chapterAt, blockAt, itemAt } = this.#find(index);
     const chapter = this.#chapters[chapterAt] as Chapter;
@@ -141,7 +141,7 @@ export class ListBlocks {
     if (chapter.blocks.length === 0) this.#chapters.splice(chapterAt, 1);
   }
 
-  /** Takes `count` elements away at one end; whole blocks without looking at them. */
+  /** Removes `count` elements at one end; whole blocks without reading them. */
   drop(end: ListEnd, count: number): void {
     let left = count;
     while (left > 0) {
@@ -161,7 +161,10 @@ export class ListBlocks {
     }
   }
 
-  /** Blocks from one end to the other, each with the index of its first element. Nothing may change meanwhile. */
+  /**
+   * Blocks from one end to the other, each with the index of its first element. The list must not change during
+   * iteration.
+   */
   *blocks(from: ListEnd = 'head', startIndex = from === 'head' ? 0 : this.#count - 1): Generator<[Block, number]> {
     if (startIndex < 0 || startIndex >= this.#count) return;
     const place = this.#find(startIndex);
@@ -181,9 +184,8 @@ export class ListBlocks {
   }
 
   /**
-   * Removes elements equal to `item`, at most `limit`, from one end on; yields after each chapter, when all is
-   * consistent. Returns how many.
-   * @param onRemoved hears the index that each had when it was removed
+   * Removes elements equal to `item`, at most `limit`, starting at one end; yields after each chapter, in a consistent
+   * state. @returns how many were removed @param onRemoved gets the index of each element at its removal
    */
   *remove(
     item: ByteString,
@@ -192,7 +194,7 @@ export class ListBlocks {
     onRemoved?: (index: number) => void,
   ): Generator<void, number> {
     let removed = 0;
-    /** How many elements were passed and are still there. */
+    /** Elements that were visited and kept. */
     let passed = 0;
     const step = from === 'head' ? 1 : -1;
     for (
@@ -253,7 +255,7 @@ export class ListBlocks {
       items.splice(at, 1);
       this.#account(chapter, block, item, -1);
       removed += 1;
-      // lastIndexOf counts a negative start from the end: an element at 0 was the last to look at.
+      // lastIndexOf treats a negative start as relative to the end, so the search stops at index 0.
       at = from === 'head' ? items.indexOf(item, at) : at === 0 ? -1 : items.lastIndexOf(item, at - 1);
     }
     return removed;
@@ -263,11 +265,11 @@ export class ListBlocks {
     return this.#chapters[chapterAt - 1]?.blocks.at(-1) ?? NOTHING;
   }
 
-  #find(index: number): Place {
+  #find(index: number): ItemPosition {
     let left = index;
     let chapterAt = 0;
     if (index * 2 > this.#count) {
-      // From the end: what is to the left of a chapter is known from what is to its right.
+      // From the end: the index of a chapter's first element follows from the counts of the chapters after it.
       chapterAt = this.#chapters.length - 1;
       let first = this.#count - (this.#chapters[chapterAt] as Chapter).count;
       while (first > index) {
@@ -319,7 +321,7 @@ export class ListBlocks {
 
 const NOTHING = new Block();
 
-/** Drops empty blocks and joins neighbours that fit into one, in place. */
+/** Removes empty blocks and merges adjacent ones that fit into one block, in place. */
 function packTogether(blocks: Block[]): void {
   let kept = 0;
   for (const block of blocks) {

@@ -1,22 +1,21 @@
 /**
- * How large Redis's packed form of a list is, which decides what OBJECT ENCODING says: the form itself is not
- * kept here.
+ * The size of a list in Redis's packed form, which decides the answer of OBJECT ENCODING. The list is not actually
+ * stored in that form.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { parseInt64 } from '../numbers.js';
 
-/** Six bytes stand before the first entry, and one after the last. */
+/** Six bytes before the first entry, one after the last. */
 export const PACK_FRAME_BYTES = 7;
 
-/** Integers are written in up to 20 characters. */
 const MAX_INTEGER_CHARACTERS = 20;
 
-/** Bytes that `list-max-listpack-size` from -1 to -5 stands for. */
+/** The bytes that `list-max-listpack-size` -1 to -5 stand for. */
 const SIZE_CLASSES = [4096, 8192, 16_384, 32_768, 65_536] as const;
-/** However many elements are allowed: a packed list is copied whole when it changes. */
+/** The size limit if the number of elements is limited: a packed list is copied as a whole when it changes. */
 const SAFE_BYTES = 8192;
 
-/** Bytes of one entry: its head, its text unless that is an integer, and its length once more. */
+/** The bytes of an entry: header, text unless it is an integer, and the length again. */
 export function packedBytes(item: ByteString): number {
   const integer = item.length <= MAX_INTEGER_CHARACTERS ? packedInteger(item) : 0;
   const bytes = integer > 0 ? integer : (item.length < 64 ? 1 : item.length < 4096 ? 2 : 5) + item.length;
@@ -25,7 +24,7 @@ export function packedBytes(item: ByteString): number {
 
 function packedInteger(item: ByteString): number {
   const first = item.charCodeAt(0);
-  // Most texts begin with neither a digit nor a minus.
+  // Quick test: most texts begin with neither a digit nor a minus.
   if (!(first >= 48 && first <= 57) && first !== 45) return 0;
   const value = parseInt64(item);
   if (value === undefined) return 0;
@@ -44,13 +43,16 @@ function backLength(bytes: number): number {
   return bytes < 2 ** 28 ? 4 : 5;
 }
 
-/** May a list so large be packed? `limit` is `list-max-listpack-size`. */
+/** Whether a list of this size may be packed. `limit` is `list-max-listpack-size`. */
 export function fitsPack(limit: number, bytes: number, count: number): boolean {
   if (limit < 0) return bytes <= (SIZE_CLASSES[Math.min(-limit, SIZE_CLASSES.length) - 1] as number);
   return bytes <= SAFE_BYTES && count <= Math.max(1, limit);
 }
 
-/** May a list that has shrunk be packed again? From half the limit on: a list at the limit must not go to and fro. */
+/**
+ * Whether a list that has shrunk may be packed again: at half the limit, so that a list near the limit does not change
+ * back and forth.
+ */
 export function fitsPackAgain(limit: number, bytes: number, count: number): boolean {
   if (limit < 0) return bytes * 2 <= (SIZE_CLASSES[Math.min(-limit, SIZE_CLASSES.length) - 1] as number);
   return bytes <= SAFE_BYTES && count <= Math.floor(Math.max(1, limit) / 2);

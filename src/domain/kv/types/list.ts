@@ -1,18 +1,17 @@
 /**
- * A list. Its encoding goes to `quicklist` when it has grown too large for Redis's packed form and comes
- * back only when it has shrunk to half of that; handlers say when, as Redis does (`willGrow`, `hasShrunk`).
+ * A list. Its encoding becomes `quicklist` when it exceeds Redis's packed form, and `listpack` again only at half of
+ * that size. As in Redis, handlers call `willGrow` and `hasShrunk` at the points where it may change.
  *
- *  LI1 `bytes` follows from the elements alone
+ *  LI1 `bytes` depends only on the elements
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { Collection } from '../keyspace.js';
-import type { UndoLog } from '../undo-log.js';
+import type { Collection, UndoRecorder } from '../value.js';
 import { type Block, ListBlocks, type ListEnd } from './list-blocks.js';
 import { fitsPack, fitsPackAgain, PACK_FRAME_BYTES } from './list-pack.js';
 
 export type { Block, ListEnd } from './list-blocks.js';
 
-/** Bytes an element costs beside its text, measured on a million short ones: a pointer and a string's head. */
+/** The overhead of an element, measured on a million short ones: a pointer and a string header. */
 const ELEMENT_OVERHEAD_BYTES = 24;
 /** Text in one rebuilding command. */
 const REBUILD_BYTES = 64 * 1024;
@@ -22,7 +21,7 @@ export class List implements Collection {
   readonly hasOrder = true;
   #blocks = new ListBlocks();
   #isPacked = true;
-  undo: UndoLog | undefined;
+  undo: UndoRecorder | undefined;
 
   get size(): number {
     return this.#blocks.count;
@@ -47,7 +46,7 @@ export class List implements Collection {
     return item;
   }
 
-  /** @param index from 0 to size - 1, as in all that follows */
+  /** @param index from 0 to size - 1, as in the methods below */
   at(index: number): ByteString {
     return this.#blocks.at(index);
   }
@@ -76,18 +75,21 @@ export class List implements Collection {
     return this.#blocks.remove(item, limit, from, undo && ((at) => undo.push(() => this.insert(at, item))));
   }
 
-  /** Blocks of elements from one end on, each with the index of its first; nothing may change meanwhile. */
+  /**
+   * Blocks of elements from one end on, each with the index of its first element; the list must not change during
+   * iteration.
+   */
   blocks(from: ListEnd = 'head', startIndex?: number): Generator<[Block, number]> {
     return this.#blocks.blocks(from, startIndex);
   }
 
-  /** This is called before elements are added. @param limit `list-max-listpack-size` */
+  /** To be called before elements are added. @param limit `list-max-listpack-size` */
   willGrow(limit: number, textBytes: number, count: number): void {
     if (!this.#isPacked) return;
     this.#isPacked = fitsPack(limit, this.#packedBytes + textBytes, this.size + count);
   }
 
-  /** This is called after elements have been taken away. */
+  /** To be called after elements were removed. */
   hasShrunk(limit: number): void {
     if (!this.#isPacked) this.#isPacked = fitsPackAgain(limit, this.#packedBytes, this.size);
   }
@@ -114,15 +116,15 @@ export class List implements Collection {
     for (const [block] of this.#blocks.blocks()) yield* block.items;
   }
 
-  keepState(undo: UndoLog): void {
+  keepState(undo: UndoRecorder): void {
     const isPacked = this.#isPacked;
     undo.push(() => {
       this.#isPacked = isPacked;
     });
   }
 
-  /** What a drop takes was in memory before: it counts as steps alone. */
-  #keepDropped(undo: UndoLog, end: ListEnd, count: number): void {
+  /** The dropped elements were in memory before, so only the steps are charged to the log. */
+  #keepDropped(undo: UndoRecorder, end: ListEnd, count: number): void {
     const dropped: ByteString[] = [];
     const { size } = this;
     for (const [{ items }, first] of this.#blocks.blocks(end)) {

@@ -1,7 +1,7 @@
 /**
- * Addition as an x86 long double does it: 64 bits of mantissa, round half to even, printed with 17
- * decimals at most. INCRBYFLOAT's replies and stored values depend on these digits, and a JavaScript
- * number has 11 bits too few for them. Values are exact: mantissa · 2^exponent.
+ * Adds numbers like an x86 long double: a 64-bit mantissa, rounding half to even, printed with at most 17 decimals.
+ * INCRBYFLOAT's replies and stored values depend on these digits, and a JavaScript number has 11 bits too few. Values
+ * are exact: mantissa · 2^exponent.
  */
 import type { ByteString } from '../../../kernel/index.js';
 
@@ -13,11 +13,11 @@ interface LongDouble {
 export type Sum = { readonly kind: 'finite'; readonly text: ByteString } | { readonly kind: 'infinite' };
 
 const MANTISSA_BITS = 64;
-/** Values of 2^16384 and more are infinite. */
+/** Values of 2^16384 and above are infinite. */
 const MAX_EXPONENT = 16384;
-/** Below 2^-16445 even the smallest denormal is gone; Redis refuses a text that becomes zero so. */
+/** Values below 2^-16445 underflow to zero; Redis refuses such a text. */
 const MIN_EXPONENT = -16445;
-/** Longer texts are not numbers to Redis, and would take long to read. */
+/** Redis does not accept longer texts as numbers, and parsing them would be slow. */
 const MAX_TEXT = 5 * 1024;
 const DECIMALS = 17;
 
@@ -28,7 +28,7 @@ export function isFloatText(text: ByteString): boolean {
   return parse(text) !== undefined;
 }
 
-/** The sum of two numbers as texts; undefined if one of them is not a number. */
+/** The sum of two numbers given as text; undefined if either is not a number. */
 export function addLongDoubles(left: ByteString, right: ByteString): Sum | undefined {
   const a = parse(left);
   const b = parse(right);
@@ -50,7 +50,7 @@ function parse(text: ByteString): LongDouble | 'infinite' | undefined {
   const digits = BigInt(whole + fraction);
   if (digits === 0n) return { mantissa: 0n, exponent: 0 };
   const scale = Number(power) - fraction.length;
-  // Far outside the range of the type whatever the digits; also keeps the powers of ten below small.
+  // Out of range regardless of the digits; also bounds the powers of ten below.
   if (Math.abs(scale) > 2 * MAX_TEXT) return undefined;
   const value = scaled(digits, scale);
   if (isInfinite(value) || bitLength(value.mantissa) + value.exponent < MIN_EXPONENT) return undefined;
@@ -64,7 +64,7 @@ function scaled(digits: bigint, scale: number): LongDouble {
   const shift = Math.max(0, MANTISSA_BITS + 2 - bitLength(digits) + bitLength(divisor));
   const dividend = digits << BigInt(shift);
   const quotient = dividend / divisor;
-  // The lowest bit remembers whether anything was cut off; it is at least two bits below the mantissa.
+  // The lowest bit records whether digits were cut off; it is at least two bits below the mantissa.
   return round(quotient * divisor === dividend ? quotient : quotient | 1n, -shift);
 }
 

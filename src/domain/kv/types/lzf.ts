@@ -1,7 +1,7 @@
 /**
- * Reads LZF, the compression Redis uses for long strings in dump payloads. A control byte below 32
- * begins a run of literals; any other is a reference back: length in its top three bits, with a
- * further byte when they are all set, distance in its low five and the next byte.
+ * Decompresses LZF, which Redis uses for long strings in dump payloads. A control byte below 32 starts a run of
+ * literals. Any other is a back reference: the length in its top three bits, plus a further byte if they are all set;
+ * the distance in its low five bits and the next byte.
  */
 
 /** The plain bytes, or undefined if the data does not decode to exactly `length` bytes. */
@@ -31,7 +31,7 @@ export function decompressLzf(data: Uint8Array, length: number): Buffer | undefi
     if (low === undefined) return undefined;
     let source = to - ((control & 0x1f) << 8) - low - 1;
     if (source < 0 || to + run > length) return undefined;
-    // Byte by byte: source and target may overlap, which is how LZF repeats a short pattern.
+    // Byte by byte, because source and target may overlap: that is how LZF repeats a short pattern.
     for (const end = to + run; to < end; to += 1) {
       plain[to] = plain[source] as number;
       source += 1;

@@ -1,4 +1,4 @@
-/** MurmurHash64A, as Redis hashes elements of a HyperLogLog; 64-bit numbers are two unsigned halves. */
+/** MurmurHash64A, with which Redis hashes elements of a HyperLogLog; 64-bit numbers are two unsigned halves. */
 import { type ByteString, bufferOfBytes } from '../../../kernel/index.js';
 
 /** The multiplier of the hash, 0xc6a4a7935bd1e995. */
@@ -11,7 +11,7 @@ export interface Hash64 {
   low: number;
 }
 
-/** Times M, modulo 2^64. */
+/** Multiplies by M, modulo 2^64. */
 function timesM(n: Hash64): void {
   const { high, low } = n;
   const lowLow = low & 0xffff;
@@ -24,17 +24,17 @@ function timesM(n: Hash64): void {
   n.high = (carry + Math.imul(high, M_LOW) + Math.imul(low, M_HIGH)) >>> 0;
 }
 
-/** Times M, folded upon itself by 47 bits, times M. */
+/** Multiplies by M, XORs with itself shifted by 47 bits, multiplies by M. */
 function mix(k: Hash64): void {
   timesM(k);
   k.low = (k.low ^ (k.high >>> 15)) >>> 0;
   timesM(k);
 }
 
-/** Bytes that are hashed in one step: some tenths of a millisecond. */
+/** Bytes hashed per slice: some tenths of a millisecond. */
 const SLICE_BYTES = 64 * 1024;
 
-/** Does it take longer to be hashed than others should wait? */
+/** Whether hashing the text needs slices. */
 export function isLongToHash({ length }: ByteString): boolean {
   return length > SLICE_BYTES;
 }

@@ -1,6 +1,6 @@
 /**
- * Scores as clients write them: what C's strtod reads, with the limits Redis puts on it. Decimal,
- * hexadecimal (`0x1.8p3`), `inf` and `infinity` in any case; never NaN.
+ * Parses scores as C's strtod does, with Redis's limits: decimal, hexadecimal (`0x1.8p3`), `inf` and `infinity` in any
+ * case; never NaN.
  */
 import type { ByteString } from '../../../kernel/index.js';
 
@@ -9,10 +9,10 @@ const INFINITE = /^([+-]?)inf(?:inity)?$/i;
 const HEXADECIMAL = /^([+-]?)0x(?=\.?[0-9a-f])([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?$/i;
 const NONZERO_DIGIT = /[1-9]/;
 const NONZERO_HEX_DIGIT = /[1-9a-f]/i;
-/** Beyond this many binary places every double is zero or infinite, whatever stands before. */
+/** Beyond this many binary places every double is zero or infinite, regardless of its digits. */
 const MAX_EXPONENT = 100_000;
 
-/** A score, or undefined; numbers too large or too small for a double are none. */
+/** A score; undefined for an invalid number or one out of a double's range. */
 export function parseScore(text: ByteString): number | undefined {
   if (DECIMAL.test(text)) {
     const value = Number(text);
@@ -29,8 +29,8 @@ export function parseScore(text: ByteString): number | undefined {
 }
 
 /**
- * The number in a bound of a range, or undefined. More is read here than as a score: blanks in front, nothing at
- * all as 0, numbers too large as infinite; what follows a zero byte is not seen.
+ * The number in a bound of a range, or undefined. More is accepted than for scores: leading blanks, an empty text as 0,
+ * too large numbers as infinite; the text ends at a zero byte.
  */
 export function parseBoundNumber(given: ByteString): number | undefined {
   const end = given.indexOf('\x00');
@@ -57,7 +57,7 @@ function scaled(mantissa: bigint, shift: number): number {
   const bits = mantissa.toString(2).length;
   if (bits + shift > 1100) return Number.POSITIVE_INFINITY;
   if (bits + shift < -1100) return 0;
-  // In two steps, since 2^shift alone may be out of range; the first is exact unless the whole is subnormal.
+  // In two steps, because 2^shift alone may be out of range; the first is exact unless the result is subnormal.
   const half = Math.trunc(shift / 2);
   return Number(mantissa) * 2 ** half * 2 ** (shift - half);
 }

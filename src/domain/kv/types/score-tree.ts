@@ -1,21 +1,22 @@
 /**
- * Members in the order of their scores: a counted B+-tree. Insert, delete, rank and the entry at a rank
- * take O(log n), and nothing larger than a node is ever moved.
+ * Members in the order of their scores: a counted B+-tree. Insert, delete, rank and the entry at a rank take O(log n),
+ * and no operation moves more than a node.
  *
  * Invariants
- *  SCT1 entries are in the order of (score, bytes of the member), and no two are equal in both
- *  SCT2 a branch knows the size of each child, and a key that is not above any of the child's entries and above all of
- *       its left sibling's
- *  SCT3 all leaves are at the same depth, linked in order; none but a lone root is empty
+ *
+ *  SCT1 entries are ordered by (score, bytes of the member), and no two are equal in both
+ *  SCT2 a branch knows for each child its size, and a key that is at most the child's first entry and greater than all
+ *       entries of its left sibling
+ *  SCT3 all leaves have the same depth and are linked in order; only a root leaf may be empty
  *  SCT4 scores are never NaN
  */
 import type { ByteString } from '../../../kernel/index.js';
 
-/** Entries of a leaf: moving half of them costs about as much as finding the place. */
+/** The most entries of a leaf: moving half of them costs about as much as finding the position. */
 export const MAX_LEAF_ENTRIES = 64;
-/** Children of a branch; four levels hold ten million entries. */
+/** The most children of a branch; four levels hold ten million entries. */
 const MAX_CHILDREN = 64;
-/** A node that has lost this many joins a neighbour, if both together leave room to grow. */
+/** A node with fewer entries is merged with a neighbour if the result has room to grow. */
 const FEW = 16;
 const ROOMY = 48;
 
@@ -29,14 +30,14 @@ class Leaf {
 class Branch {
   readonly children: Node[] = [];
   readonly sizes: number[] = [];
-  /** Below the first child nothing is bounded; its key is there to keep the places aligned. */
+  /** The first child has no lower bound; its key only keeps the indexes aligned. */
   readonly leastScores: number[] = [];
   readonly leastMembers: ByteString[] = [];
 }
 
 type Node = Leaf | Branch;
 
-/** Does the entry stand before what is looked for? True for a first part of the order, false for the rest. */
+/** Whether the entry precedes the searched position: true for the first part of the order, false for the rest. */
 export type IsBefore = (score: number, member: ByteString) => boolean;
 
 export class ScoreTree {
@@ -47,7 +48,7 @@ export class ScoreTree {
     return this.#size;
   }
 
-  /** The score of a member, found by looking at every entry of a tree that is a single leaf; undefined in a larger one. */
+  /** The score of a member in a tree that is a single leaf, by linear search; undefined in a larger tree. */
   scoreInLoneLeaf(member: ByteString): number | undefined {
     const root = this.#root;
     if (!(root instanceof Leaf)) return undefined;
@@ -55,7 +56,7 @@ export class ScoreTree {
     return at < 0 ? undefined : root.scores[at];
   }
 
-  /** Adds an entry that is not there yet (SCT1). */
+  /** Adds an entry that does not exist yet (SCT1: no two entries are equal). */
   insert(score: number, member: ByteString): void {
     const root = this.#root;
     const right = insertInto(root, score, member);
@@ -67,7 +68,7 @@ export class ScoreTree {
     this.#root = grown;
   }
 
-  /** False if there is no such entry. */
+  /** @returns false if the entry does not exist */
   delete(score: number, member: ByteString): boolean {
     if (!deleteFrom(this.#root, score, member)) return false;
     this.#size -= 1;
@@ -77,7 +78,7 @@ export class ScoreTree {
     return true;
   }
 
-  /** How many entries stand before this one, whether it is there or not. */
+  /** The number of entries before this one, whether or not it exists. */
   rankOf(score: number, member: ByteString): number {
     let node = this.#root;
     let rank = 0;
@@ -115,7 +116,7 @@ export class ScoreTree {
     return rank + low;
   }
 
-  /** Visits the entries from rank `from` to before rank `to`. The tree must not be changed meanwhile. */
+  /** Visits the entries from rank `from` up to but excluding `to`. The tree must not change during the visit. */
   walk(from: number, to: number, visit: (member: ByteString, score: number) => void): void {
     let left = Math.min(to, this.#size) - from;
     if (left <= 0) return;
@@ -127,7 +128,7 @@ export class ScoreTree {
     }
   }
 
-  /** The same entries, the last of them first. */
+  /** As `walk`, in descending order. */
   walkBack(from: number, to: number, visit: (member: ByteString, score: number) => void): void {
     const end = Math.min(to, this.#size);
     let left = end - from;
@@ -163,7 +164,7 @@ function sizeOf(node: Node): number {
   return size;
 }
 
-/** How many entries of the leaf stand before this one. */
+/** The number of entries of the leaf before this one. */
 function placeIn({ scores, members }: Leaf, score: number, member: ByteString): number {
   let low = 0;
   let high = scores.length;
@@ -176,7 +177,7 @@ function placeIn({ scores, members }: Leaf, score: number, member: ByteString): 
   return low;
 }
 
-/** The child the entry belongs to: the last whose least key is not above it, or the first. */
+/** The child that the entry belongs to: the last with a key not above it, or the first. */
 function childFor({ leastScores, leastMembers }: Branch, score: number, member: ByteString): number {
   let low = 0;
   let high = leastScores.length - 1;
@@ -204,7 +205,7 @@ function dropChild(branch: Branch, at: number): void {
   branch.leastMembers.splice(at, 1);
 }
 
-/** The new right sibling, if the node had to be split. */
+/** @returns the new right sibling, if the node was split */
 function insertInto(node: Node, score: number, member: ByteString): Node | undefined {
   if (node instanceof Leaf) {
     const at = placeIn(node, score, member);
@@ -221,8 +222,8 @@ function insertInto(node: Node, score: number, member: ByteString): Node | undef
 }
 
 /**
- * This does what two `splice`s would, which allocate. Scores and members are moved by loops of their own: in a shared
- * one every score would be boxed.
+ * Like two `splice` calls, which would allocate. Scores and members are moved in separate loops: in a shared one V8
+ * would box every score.
  */
 function insertEntry({ scores, members }: Leaf, at: number, score: number, member: ByteString): void {
   scores.push(score);
@@ -241,7 +242,7 @@ function deleteEntry({ scores, members }: Leaf, at: number): void {
   members.pop();
 }
 
-/** Where to split: in the middle; at the end where entries come in ascending order, so that full nodes stay full. */
+/** The split position: the middle; or the end if entries arrive in ascending order, so that full nodes stay full. */
 function splitPlace(length: number, at: number, isLast: boolean): number {
   return isLast && at === length - 1 ? length - 1 : length >>> 1;
 }
@@ -304,7 +305,7 @@ function unlink(leaf: Leaf): void {
   if (leaf.next !== undefined) leaf.next.previous = leaf.previous;
 }
 
-/** Moves all of the child after `at` into the one at `at`. */
+/** Moves the contents of the child after `at` into the child at `at`. */
 function joinNext(branch: Branch, at: number): void {
   const left = branch.children[at] as Node;
   const right = branch.children[at + 1] as Node;
@@ -315,7 +316,8 @@ function joinNext(branch: Branch, at: number): void {
   } else if (left instanceof Branch && right instanceof Branch) {
     left.children.push(...right.children);
     left.sizes.push(...right.sizes);
-    // The first key of the right one is a bound here now: its parent knows the true one (SCT2).
+    // The first key of the right node becomes a lower bound here, so it is taken from the parent, which has the true
+    // one (SCT2: a branch knows a lower bound of each child).
     left.leastScores.push(branch.leastScores[at + 1] as number, ...right.leastScores.slice(1));
     left.leastMembers.push(branch.leastMembers[at + 1] as ByteString, ...right.leastMembers.slice(1));
   }

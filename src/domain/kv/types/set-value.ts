@@ -1,16 +1,16 @@
 /**
- * A set of members. Small ones are one packed string, large ones a SegmentedMap; one that has grown stays
- * large, so that scan cursors stay good.
+ * A set of members. A small set is one packed string, a large one a SegmentedMap; a set that has grown stays in the
+ * large form, so that scan cursors stay valid.
  *
  * Invariants
- *  SV1 `bytes` follows from the members alone, not from how they came to be or how they are kept
- *  SV2 `encoding` is what Redis would say; it names no form of ours
+ *
+ *  SV1 `bytes` depends only on the members, not on their history or representation
+ *  SV2 `encoding` is the name Redis would report, independent of the representation here
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { Collection } from '../keyspace.js';
 import { parseInt64 } from '../numbers.js';
 import { SegmentedMap } from '../segmented-map.js';
-import type { UndoLog } from '../undo-log.js';
+import type { Collection, UndoRecorder } from '../value.js';
 import { commandsOf } from './command-chunks.js';
 import {
   findWord,
@@ -22,9 +22,9 @@ import {
   unpackWords,
 } from './packed-words.js';
 
-/** Measured: an entry of a Map with a short string, beside its characters. */
+/** Measured: a Map entry with a short string, without its characters. */
 const LARGE_ENTRY_BYTES = 64;
-/** The length. */
+/** The length character. */
 const SMALL_ENTRY_BYTES = 1;
 
 type Encoding = 'intset' | 'listpack' | 'hashtable';
@@ -40,7 +40,7 @@ export class SetValue implements Collection {
   #size = 0;
   #contentBytes = 0;
   #encoding: Encoding = 'intset';
-  undo: UndoLog | undefined;
+  undo: UndoRecorder | undefined;
 
   get kind(): 'set' {
     return 'set';
@@ -67,7 +67,7 @@ export class SetValue implements Collection {
     return this.#encoding;
   }
 
-  /** Cheaper to list than to draw from. */
+  /** Whether listing all members is cheaper than drawing one. */
   get isSmall(): boolean {
     return typeof this.#members === 'string';
   }
@@ -77,7 +77,7 @@ export class SetValue implements Collection {
     return typeof members === 'string' ? findWord(members, member, 1) >= 0 : members.has(member);
   }
 
-  /** True if it was not there. */
+  /** @returns whether it was new */
   add(member: ByteString): boolean {
     const members = this.#members;
     if (typeof members !== 'string') {
@@ -96,7 +96,7 @@ export class SetValue implements Collection {
     return true;
   }
 
-  /** True if it was there. */
+  /** @returns whether it existed */
   delete(member: ByteString): boolean {
     const members = this.#members;
     if (typeof members !== 'string') {
@@ -117,7 +117,7 @@ export class SetValue implements Collection {
     return typeof members === 'string' ? unpackWords(members) : members.keys();
   }
 
-  /** See SegmentedMap.scan; a small set is met in one step. */
+  /** As SegmentedMap.scan; a small set is returned in one step. */
   scan(cursor: number, count: number): { cursor: number; members: ByteString[] } {
     const members = this.#members;
     if (typeof members === 'string') return { cursor: 0, members: unpackWords(members) };
@@ -125,14 +125,14 @@ export class SetValue implements Collection {
     return { cursor: step.cursor, members: step.entries.map(([member]) => member) };
   }
 
-  /** A member, each with about the same chance. @param float uniform in [0, 1) */
+  /** A random member; all have about the same chance. @param float uniform in [0, 1) */
   draw(float: () => number): ByteString | undefined {
     const members = this.#members;
     if (typeof members !== 'string') return members.randomKey(float);
     return unpackWords(members)[Math.floor(float() * this.#size)];
   }
 
-  /** Chooses the encoding before the first of so many members is added, as Redis does (SV2). */
+  /** Chooses the encoding before `count` members are added (SV2: `encoding` is the name Redis would report). */
   expectMembers(first: ByteString, count: number, limits: SetEncodingLimits): void {
     if (this.#size === 0) {
       if (isInteger(first) && count <= limits.maxIntegers) this.#encoding = 'intset';
@@ -144,7 +144,7 @@ export class SetValue implements Collection {
     }
   }
 
-  /** Adapts the encoding after a member was added, as Redis does (SV2). */
+  /** Adapts the encoding after a member was added (SV2: `encoding` is the name Redis would report). */
   adaptEncoding(member: ByteString, limits: SetEncodingLimits): void {
     if (this.#encoding === 'hashtable') return;
     if (this.#encoding === 'intset' && isInteger(member)) {
@@ -164,7 +164,7 @@ export class SetValue implements Collection {
     yield* this.members();
   }
 
-  keepState(undo: UndoLog): void {
+  keepState(undo: UndoRecorder): void {
     const encoding = this.#encoding;
     undo.push(() => {
       this.#encoding = encoding;
@@ -191,7 +191,7 @@ export class SetValue implements Collection {
     this.#contentBytes += member.length;
   }
 
-  /** Counted already. */
+  /** Whether the small form can hold it; size and bytes already include the new member. */
   #fitsSmall(member: ByteString): boolean {
     return (
       this.#size <= MAX_PACKED_ENTRIES &&

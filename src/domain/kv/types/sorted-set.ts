@@ -2,24 +2,24 @@
  * A sorted set: members with scores, found by member and in the order of (score, bytes of the member).
  *
  * Invariants
- *  ZS1 the tree and, once there is one, the index hold the same entries
- *  ZS2 a set that was never larger than a leaf has no index: looking at every entry is cheap, and many sets are small
- *  ZS3 `bytes` and `payloadBytes` follow from the contents alone
- *  ZS4 a set that has been called large once stays so, as in Redis
+ *
+ *  ZS1 the tree and the index, once it exists, hold the same entries
+ *  ZS2 a set that was never larger than a leaf has no index: linear search is cheap, and many sets are small
+ *  ZS3 `bytes` and `payloadBytes` depend only on the contents
+ *  ZS4 a set that was once reported as large stays so, as in Redis
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { Collection } from '../keyspace.js';
 import { formatDouble } from '../numbers.js';
 import { SegmentedMap } from '../segmented-map.js';
 import type { Settings } from '../settings.js';
-import type { UndoLog } from '../undo-log.js';
+import type { Collection, UndoRecorder } from '../value.js';
 import { commandsOf } from './command-chunks.js';
 import { type IsBefore, MAX_LEAF_ENTRIES, ScoreTree } from './score-tree.js';
 
-/** What a member costs beside its bytes: measured on a million short members. */
+/** The overhead of a member, measured on a million short members. */
 const MEMBER_OVERHEAD_BYTES = 96;
 const SCORE_BYTES = 8;
-/** Entries copied at once from the order, so that nothing is walked while others change it. */
+/** Entries copied per step of an iteration, so that the set may change between steps. */
 const WALK_ENTRIES = 512;
 
 export type Visit = (member: ByteString, score: number) => void;
@@ -32,7 +32,7 @@ export class SortedSet implements Collection {
   #memberBytes = 0;
   #longestBytes = 0;
   #isLarge = false;
-  undo: UndoLog | undefined;
+  undo: UndoRecorder | undefined;
 
   get size(): number {
     return this.#tree.size;
@@ -42,7 +42,7 @@ export class SortedSet implements Collection {
     return this.#memberBytes + this.size * MEMBER_OVERHEAD_BYTES;
   }
 
-  /** Bytes of its members and scores alone: what counts against the largest record. */
+  /** The bytes of members and scores, which are compared with the largest record. */
   get payloadBytes(): number {
     return this.#memberBytes + this.size * SCORE_BYTES;
   }
@@ -51,12 +51,16 @@ export class SortedSet implements Collection {
     return this.#isLarge ? 'skiplist' : 'listpack';
   }
 
-  /** This is called before so many members are added: their number alone can make the set large (ZS4). */
+  /**
+   * To be called before `count` members are added: the number alone can make the set large (ZS4: a large set stays so).
+   */
   expectMembers(count: number, settings: Settings): void {
     if (count > settings.number('zset-max-listpack-entries')) this.#isLarge = true;
   }
 
-  /** This is called after members were added: the encoding changes with their number and length (ZS4). */
+  /**
+   * To be called after members were added: adapts the encoding to their number and length (ZS4: a large set stays so).
+   */
   settle(settings: Settings): void {
     if (this.#isLarge) return;
     this.#isLarge =
@@ -72,7 +76,7 @@ export class SortedSet implements Collection {
     return this.scoreOf(member) !== undefined;
   }
 
-  /** Adds the member or gives it another score. 0 and -0 are one score. */
+  /** Adds the member or changes its score. 0 and -0 are the same score. */
   put(member: ByteString, score: number): void {
     const before = this.scoreOf(member);
     if (before === score) return;
@@ -80,7 +84,7 @@ export class SortedSet implements Collection {
     else this.move(member, before, score);
   }
 
-  /** Adds a member that is not there. */
+  /** Adds a member that does not exist. */
   add(member: ByteString, score: number): void {
     this.undo?.push(() => this.remove(member), member.length);
     this.#tree.insert(score, member);
@@ -90,7 +94,7 @@ export class SortedSet implements Collection {
     else if (this.#tree.size > MAX_LEAF_ENTRIES) this.#makeIndex();
   }
 
-  /** Gives a member that is there with score `before` another one. */
+  /** Changes the score of an existing member with score `before`. */
   move(member: ByteString, before: number, score: number): void {
     this.undo?.push(() => this.move(member, score, before), member.length);
     this.#tree.delete(before, member);
@@ -108,35 +112,34 @@ export class SortedSet implements Collection {
     return true;
   }
 
-  /** How many members stand before it; undefined if it is not there. */
+  /** The number of members before it; undefined if it is missing. */
   rankOf(member: ByteString): number | undefined {
     const score = this.scoreOf(member);
     return score === undefined ? undefined : this.#tree.rankOf(score, member);
   }
 
-  /** How many members stand in the first part of the order that `isBefore` describes. */
+  /** The number of members in the first part of the order that `isBefore` describes. */
   countWhile(isBefore: IsBefore): number {
     return this.#tree.countWhile(isBefore);
   }
 
-  /** Visits ranks `from` to before `to`; `visit` must not change the set. */
+  /** Visits ranks `from` up to but excluding `to`; `visit` must not change the set. */
   walk(from: number, to: number, visit: Visit): void {
     this.#tree.walk(from, to, visit);
   }
 
-  /** The same, the last first. */
+  /** As `walk`, in descending order. */
   walkBack(from: number, to: number, visit: Visit): void {
     this.#tree.walkBack(from, to, visit);
   }
 
-  /** Members of the ranks `from` to before `to`. */
+  /** The members of ranks `from` up to but excluding `to`. */
   membersBetween(from: number, to: number): ByteString[] {
     const members: ByteString[] = [];
     this.#tree.walk(from, to, (member) => members.push(member));
     return members;
   }
 
-  /** All entries in order. */
   *[Symbol.iterator](): IterableIterator<[ByteString, number]> {
     for (let from = 0; from < this.size; from += WALK_ENTRIES) {
       const entries: [ByteString, number][] = [];
@@ -145,7 +148,7 @@ export class SortedSet implements Collection {
     }
   }
 
-  /** One step of a scan; a small set is met in one. @see SegmentedMap.scan */
+  /** One step of a scan; a small set is returned in one. @see SegmentedMap.scan */
   scan(cursor: number, count: number): { readonly cursor: number; readonly entries: readonly [ByteString, number][] } {
     if (this.#index !== undefined) return this.#index.scan(cursor, count);
     return { cursor: 0, entries: [...this] };
@@ -162,7 +165,7 @@ export class SortedSet implements Collection {
     }
   }
 
-  keepState(undo: UndoLog): void {
+  keepState(undo: UndoRecorder): void {
     const isLarge = this.#isLarge;
     const longestBytes = this.#longestBytes;
     undo.push(() => {

@@ -1,19 +1,21 @@
 /**
- * A consumer group of a stream: how far it has read, who reads, and what was handed out and not acknowledged.
+ * A consumer group of a stream: its position, its consumers, and the entries that were delivered and not acknowledged.
  *
  * Invariants
+ *
  *  SG1 `pending` holds the same objects as the `pending` of its consumers together
- *  SG2 what it costs is added to and taken from the ledger as it changes, and follows from its contents alone
+ *  SG2 its bytes are added to the ledger with every change and depend only on its contents
  */
+
 import type { ByteString } from '../../../kernel/index.js';
-import type { UndoLog } from '../undo-log.js';
+import type { UndoRecorder } from '../value.js';
 import type { StreamId } from './stream-id.js';
 import { ENTRIES_A_SLICE } from './stream-limits.js';
 import { StreamOrder } from './stream-order.js';
 
-/** How many entries a group has read, where that cannot be told. */
+/** The number of entries read, if it cannot be determined. */
 export const UNKNOWN_COUNT = -1;
-/** Stands for an instant that nobody knows: nothing has happened yet, or the process that saw it is gone. */
+/** An unknown time: the event has not happened yet, or the process that observed it is gone. */
 export const NEVER = -1;
 
 /** Measured roughly on a million of each. */
@@ -25,14 +27,13 @@ const PENDING_OVERHEAD_BYTES = 96;
 export interface PendingEntry {
   consumer: Consumer;
   deliveredAtMs: number;
-  /** How often it was delivered. */
   deliveries: number;
 }
 
 export class Consumer {
-  /** Last tried to do something. Not journaled: a replay knows only when it was last given something. */
+  /** The time of its last command. Not journaled; after a replay it is the time of the last delivery. */
   seenAtMs = NEVER;
-  /** Last got something. As above. */
+  /** The time of its last delivery; not journaled either. */
   activeAtMs = NEVER;
   pending = new StreamOrder<PendingEntry>();
 
@@ -48,10 +49,10 @@ export class Consumer {
   }
 }
 
-/** Counts the bytes of all groups of a stream, and keeps their changes but for bytes and positions. */
+/** Counts the bytes of all groups of a stream, and records their changes for an undo, except bytes and positions. */
 export interface Ledger {
   bytes: number;
-  undo: UndoLog | undefined;
+  undo: UndoRecorder | undefined;
 }
 
 export class ConsumerGroup {
@@ -61,9 +62,9 @@ export class ConsumerGroup {
   constructor(
     readonly name: ByteString,
     readonly ledger: Ledger,
-    /** The last entry that was handed out to anybody. */
+    /** The last entry that was delivered to any consumer. */
     public lastId: StreamId,
-    /** How many entries of the stream's whole life it has read, or UNKNOWN_COUNT. */
+    /** The number of entries read since the stream was created, or UNKNOWN_COUNT. */
     public entriesRead: number,
   ) {
     ledger.bytes += GROUP_OVERHEAD_BYTES + name.length;
@@ -77,7 +78,7 @@ export class ConsumerGroup {
     return this.#consumers.get(name);
   }
 
-  /** In the order of their names, as Redis shows them. */
+  /** Sorted by name, as Redis shows them. */
   consumers(): Consumer[] {
     return [...this.#consumers.values()].sort(byName);
   }
@@ -90,7 +91,7 @@ export class ConsumerGroup {
     return consumer;
   }
 
-  /** Removes the consumer with all that is pending for it, and says how many entries those were. */
+  /** Removes the consumer with its pending entries; returns their number. */
   *removeConsumer(consumer: Consumer): Generator<void, number> {
     const count = consumer.pending.size;
     const putBack = (): void => {
@@ -109,7 +110,7 @@ export class ConsumerGroup {
     return count;
   }
 
-  /** Makes the entry pending for that consumer, whoever had it. */
+  /** Makes the entry pending for the consumer, replacing a previous one. */
   assign(id: StreamId, consumer: Consumer, deliveredAtMs: number, deliveries: number): void {
     const known = this.pending.get(id);
     if (known === undefined) {
@@ -130,7 +131,7 @@ export class ConsumerGroup {
     known.deliveries = deliveries;
   }
 
-  /** The entry is no longer pending; false if it was not. */
+  /** Removes a pending entry; false if it was not pending. */
   acknowledge(id: StreamId): boolean {
     const pending = this.pending.delete(id);
     if (pending === undefined) return false;
@@ -140,7 +141,7 @@ export class ConsumerGroup {
     return true;
   }
 
-  /** This is called before what is pending is changed from outside. */
+  /** To be called before a pending entry is changed from outside. */
   keep(id: StreamId, pending: PendingEntry): void {
     const { undo } = this.ledger;
     if (undo === undefined) return;
@@ -162,7 +163,7 @@ export class ConsumerGroup {
     pending.consumer.pending.delete(id);
   }
 
-  /** This is called when it leaves its stream. */
+  /** To be called when the group is removed from its stream. */
   leave(): void {
     for (const consumer of this.#consumers.values()) {
       this.ledger.bytes -= CONSUMER_OVERHEAD_BYTES + consumer.name.length;

@@ -1,13 +1,13 @@
 /**
- * The id of a stream entry: milliseconds and a sequence number, 64 bits each. Kept as 16 bytes, big end
- * first, so that ids compare with `<` as strings do, and serve as keys.
+ * The id of a stream entry: milliseconds and a sequence number, 64 bits each. Stored as 16 big-endian bytes, so that
+ * ids can be compared as strings and used as keys.
  */
 import type { ByteString } from '../../../kernel/index.js';
 
 /** 16 bytes: milliseconds, then sequence. */
 export type StreamId = ByteString;
 
-/** A 64-bit unsigned number: a number where that is exact, a bigint beyond. */
+/** An unsigned 64-bit integer: a number if exact, otherwise a bigint. */
 export type Unsigned64 = number | bigint;
 
 export const MAX_UNSIGNED_64 = (1n << 64n) - 1n;
@@ -16,13 +16,13 @@ export const MAX_ID: StreamId = '\xff'.repeat(16);
 const MIN_HALF = '\0'.repeat(8);
 const MAX_HALF = '\xff'.repeat(8);
 const TWO_32 = 2 ** 32;
-/** High words below this make a number that is exact. */
+/** High words below this give a number that is exact. */
 const EXACT_HIGH = 2 ** 21;
 
-/** C reads them so, with a plus or blanks in front, which Redis lets pass. */
+/** As C's parser and Redis accept them: leading blanks and a plus are allowed. */
 const DIGITS = /^[ \t\n\v\f\r]*\+?([0-9]+)$/;
 
-/** Undefined for what is no unsigned 64-bit number. */
+/** Undefined unless the text is an unsigned 64-bit integer. */
 export function parseUnsigned64(text: ByteString): Unsigned64 | undefined {
   const digits = DIGITS.exec(text)?.[1];
   if (digits === undefined) return undefined;
@@ -37,26 +37,26 @@ export function packId(ms: Unsigned64, sequence: Unsigned64): StreamId {
   return packHalf(ms) + packHalf(sequence);
 }
 
-/** `ms-seq`, as clients see it. */
+/** `ms-seq`, as shown to clients. */
 export function formatId(id: StreamId): ByteString {
   return `${half(id, 0)}-${half(id, 8)}`;
 }
 
-/** The id one above, or undefined at the end of all ids. */
+/** The next higher id; undefined for the highest. */
 export function idAfter(id: StreamId): StreamId | undefined {
   if (id === MAX_ID) return undefined;
   if (id.endsWith(MAX_HALF)) return packHalf(step(half(id, 0), 1)) + MIN_HALF;
   return id.slice(0, 8) + packHalf(step(half(id, 8), 1));
 }
 
-/** The id one below, or undefined at the beginning. */
+/** The next lower id; undefined for the lowest. */
 export function idBefore(id: StreamId): StreamId | undefined {
   if (id === MIN_ID) return undefined;
   if (id.endsWith(MIN_HALF)) return packHalf(step(half(id, 0), -1)) + MAX_HALF;
   return id.slice(0, 8) + packHalf(step(half(id, 8), -1));
 }
 
-/** The next id of the same millisecond, or undefined when its sequence is used up. */
+/** The next id in the same millisecond; undefined when its sequence is exhausted. */
 export function nextInMillisecond(id: StreamId): StreamId | undefined {
   return id.endsWith(MAX_HALF) ? undefined : idAfter(id);
 }

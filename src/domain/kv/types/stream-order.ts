@@ -1,24 +1,25 @@
 /**
- * Values in the order of their stream ids: appended in O(1), found, inserted and removed in O(log n) plus the
- * length of a block, dropped from the front in O(1). Entries of a stream and what is pending are kept so.
+ * Values ordered by stream id: append in O(1); find, insert and remove in O(log n) plus the length of a block; drop
+ * from the front in O(1). Used for the entries of a stream and for pending entries.
  *
  * Invariants
+ *
  *  SO1 ids ascend within a block and from block to block; no block is empty
- *  SO2 a block once met as full is never appended to: `met` counts what was ever appended to it, removed or not
+ *  SO2 a block that was full is never appended to: `met` counts all entries ever appended, including removed ones
  */
 import { MIN_ID, type StreamId } from './stream-id.js';
 
-/** When a new block begins: what a block may meet before. */
+/** The bounds at which a new block begins. */
 export interface BlockLimits {
   readonly maxEntries: number;
-  /** Counts the sizes that were handed to `append`. */
+  /** The sum of the sizes passed to `append`. */
   readonly maxBytes: number;
 }
 
-/** What is pending comes in any order and has no size: its blocks are only for speed. */
+/** Pending entries arrive in any order and have no size: their blocks only serve speed. */
 export const SMALL_BLOCKS: BlockLimits = { maxEntries: 128, maxBytes: Number.MAX_SAFE_INTEGER };
 
-/** Dropped blocks are forgotten together when they are so many, and more than are left. */
+/** Dropped blocks are removed from the array together, once there are this many and more than remain. */
 const MIN_DROPPED_BLOCKS = 64;
 
 interface Block<V> {
@@ -32,7 +33,7 @@ interface Block<V> {
 
 export class StreamOrder<V> {
   #blocks: Block<V>[] = [];
-  /** Blocks before this one have been dropped. */
+  /** The index of the first block that was not dropped. */
   #head = 0;
   #size = 0;
 
@@ -40,7 +41,7 @@ export class StreamOrder<V> {
     return this.#size;
   }
 
-  /** It is counted as Redis counts nodes of its tree. */
+  /** Comparable to the number of nodes in Redis's radix tree. */
   get blockCount(): number {
     return this.#blocks.length - this.#head;
   }
@@ -53,17 +54,17 @@ export class StreamOrder<V> {
     return this.#blocks.length > this.#head ? this.#blocks[this.#blocks.length - 1]?.ids.at(-1) : undefined;
   }
 
-  /** How many values the first block has; 0 when there is none. */
+  /** The number of values in the first block; 0 if there is none. */
   get firstBlockSize(): number {
     return this.#blocks[this.#head]?.ids.length ?? 0;
   }
 
-  /** The highest id the first block ever had, removed or not. */
+  /** The highest id the first block ever had, including removed ones. */
   get firstBlockLastMetId(): StreamId | undefined {
     return this.#blocks[this.#head]?.lastMetId;
   }
 
-  /** @param id above all that are there */
+  /** @param id above all existing ids */
   append(id: StreamId, value: V, bytes = 0, limits: BlockLimits = SMALL_BLOCKS): void {
     const last = this.#blocks.length > this.#head ? this.#blocks[this.#blocks.length - 1] : undefined;
     if (last === undefined || last.met >= limits.maxEntries || last.bytes + bytes >= limits.maxBytes) {
@@ -90,7 +91,7 @@ export class StreamOrder<V> {
     return block !== undefined && block.ids[lowerBound(block.ids, id)] === id;
   }
 
-  /** Adds or replaces, wherever its place is. */
+  /** Adds or replaces a value at any position. */
   set(id: StreamId, value: V): void {
     const { lastId } = this;
     if (lastId === undefined || id > lastId) {
@@ -125,7 +126,7 @@ export class StreamOrder<V> {
     return value;
   }
 
-  /** Removes the first block whole; its values, for whoever counts them. */
+  /** Removes the first block; returns its values. */
   shiftBlock(): readonly V[] {
     const block = this.#blocks[this.#head];
     if (block === undefined) return [];
@@ -134,7 +135,7 @@ export class StreamOrder<V> {
     return block.values;
   }
 
-  /** Visits ids from `from` to `to`, both included, until `visit` says false; it must not change what is visited. */
+  /** Visits ids from `from` to `to`, both included, until `visit` returns false; `visit` must not change the order. */
   walk(from: StreamId, to: StreamId, visit: (id: StreamId, value: V) => boolean): void {
     let index = this.#blockOf(from);
     let block = this.#blocks[index];
@@ -147,7 +148,7 @@ export class StreamOrder<V> {
     }
   }
 
-  /** The same, the last first. */
+  /** As `walk`, in descending order. */
   walkBack(from: StreamId, to: StreamId, visit: (id: StreamId, value: V) => boolean): void {
     let index = Math.min(this.#blockOf(to), this.#blocks.length - 1);
     for (; index >= this.#head; index -= 1) {
@@ -172,7 +173,7 @@ export class StreamOrder<V> {
     }
   }
 
-  /** A copy with the same blocks; each value as `copy` makes it. */
+  /** A copy with the same blocks; `copy` copies each value. */
   clone(copy: (value: V, id: StreamId) => V): StreamOrder<V> {
     const clone = new StreamOrder<V>();
     for (const { ids, values, met, lastMetId, bytes } of this.#blocks.slice(this.#head)) {
@@ -188,7 +189,7 @@ export class StreamOrder<V> {
     return clone;
   }
 
-  /** The first block whose last id is not below `id`; beyond the last one when there is none. */
+  /** The first block with a last id not below `id`; the number of blocks if there is none. */
   #blockOf(id: StreamId): number {
     const blocks = this.#blocks;
     let low = this.#head;
@@ -206,9 +207,10 @@ export class StreamOrder<V> {
     const middle = block.ids.length >>> 1;
     const ids = block.ids.splice(middle);
     const values = block.values.splice(middle);
+    const { lastMetId } = block;
     block.met = block.ids.length;
     block.lastMetId = block.ids[middle - 1] as StreamId;
-    this.#blocks.splice(index + 1, 0, { ids, values, met: ids.length, lastMetId: block.lastMetId, bytes: 0 });
+    this.#blocks.splice(index + 1, 0, { ids, values, met: ids.length, lastMetId, bytes: 0 });
   }
 
   #dropBlock(index: number): void {
@@ -216,7 +218,7 @@ export class StreamOrder<V> {
       this.#blocks.splice(index, 1);
       return;
     }
-    // What it held is let go at once; its place in the array later.
+    // Releases the contents immediately and the array slot later.
     this.#blocks[index] = { ids: [], values: [], met: 0, lastMetId: MIN_ID, bytes: 0 };
     this.#head += 1;
     if (this.#head === this.#blocks.length) {
@@ -229,7 +231,7 @@ export class StreamOrder<V> {
   }
 }
 
-/** The first place whose id is not below `id`. */
+/** The first index with an id not below `id`. */
 function lowerBound(ids: readonly StreamId[], id: StreamId): number {
   let low = 0;
   let high = ids.length;

@@ -1,32 +1,54 @@
 /**
- * A stream as commands that make it again, and as words to compare it by.
+ * The commands that rebuild a stream, and the words that represent its contents in a digest.
  *
- * Entries that were deleted may still be pending, and XCLAIM makes only what exists pending. So those are
- * added first, made pending, and trimmed away; the stream, empty then, starts from the lowest id again.
+ * Deleted entries may still be pending, but XCLAIM only accepts existing entries. So these are first added, claimed and
+ * trimmed; the stream, now empty, then starts from the lowest id again.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { mergeSorted, SlicePace } from '../slices.js';
 import { inOneStep } from '../steps.js';
-import type { Stream, StreamEntry } from './stream.js';
 import type { ConsumerGroup, PendingEntry } from './stream-group.js';
 import { formatId, type StreamId } from './stream-id.js';
 import { IDS_A_COMMAND } from './stream-limits.js';
 
-/** Any entry, for where only its id matters. */
+export interface StreamEntry {
+  readonly names: readonly ByteString[];
+  readonly values: readonly ByteString[];
+}
+
+/** The contents of a stream that its rebuilding commands need. */
+export interface StreamContents {
+  readonly size: number;
+  readonly lastId: StreamId;
+  readonly maxDeletedId: StreamId;
+  readonly entriesAdded: number;
+  has(id: StreamId): boolean;
+  entries(): IterableIterator<[StreamId, StreamEntry]>;
+  groups(): ConsumerGroup[];
+}
+
+/** The fields of an entry of which only the id matters. */
 const FILLER = ['x', ''] as const;
-/** Makes an empty stream in one command, and is gone at once. */
+/** Creates a stream in one command; the entry is trimmed afterwards. */
 const LOWEST_ADDED = '0-1';
 
-/** The ids that are pending without an entry are found in slices, and the commands follow from them. */
-export function* rebuildStreamInSlices(key: ByteString, stream: Stream): Generator<void, Iterable<ByteString[]>> {
+/** Finds the pending ids without an entry in slices, then gives the commands. */
+export function* rebuildStreamInSlices(
+  key: ByteString,
+  stream: StreamContents,
+): Generator<void, Iterable<ByteString[]>> {
   return commandsOf(key, stream, yield* lostIds(stream));
 }
 
-export function rebuildStream(key: ByteString, stream: Stream): Iterable<ByteString[]> {
+export function rebuildStream(key: ByteString, stream: StreamContents): Iterable<ByteString[]> {
   return inOneStep(rebuildStreamInSlices(key, stream));
 }
 
-function* commandsOf(key: ByteString, stream: Stream, lost: readonly StreamId[]): IterableIterator<ByteString[]> {
+function* commandsOf(
+  key: ByteString,
+  stream: StreamContents,
+  lost: readonly StreamId[],
+): IterableIterator<ByteString[]> {
   const groups = stream.groups();
   if (stream.size === 0 && lost.length === 0) yield ['XADD', key, LOWEST_ADDED, ...FILLER];
   for (const id of lost) yield ['XADD', key, formatId(id), ...FILLER];
@@ -47,7 +69,7 @@ function* commandsOf(key: ByteString, stream: Stream, lost: readonly StreamId[])
   }
 }
 
-export function* factsOfStream(stream: Stream): IterableIterator<ByteString> {
+export function* factsOfStream(stream: StreamContents): IterableIterator<ByteString> {
   yield formatId(stream.lastId);
   yield formatId(stream.maxDeletedId);
   yield String(stream.entriesAdded);
@@ -75,7 +97,7 @@ function addCommand(key: ByteString, id: StreamId, { names, values }: StreamEntr
   return words;
 }
 
-export function setIdCommand(key: ByteString, { lastId, entriesAdded, maxDeletedId }: Stream): ByteString[] {
+export function setIdCommand(key: ByteString, { lastId, entriesAdded, maxDeletedId }: StreamContents): ByteString[] {
   const added = String(entriesAdded);
   return ['XSETID', key, formatId(lastId), 'ENTRIESADDED', added, 'MAXDELETEDID', formatId(maxDeletedId)];
 }
@@ -84,7 +106,7 @@ export function groupPositionCommand(key: ByteString, { name, lastId, entriesRea
   return ['XGROUP', 'SETID', key, name, formatId(lastId), 'ENTRIESREAD', String(entriesRead)];
 }
 
-/** Makes the ids, all with that time and count, pending for the consumer; at most IDS_A_COMMAND of them. */
+/** Makes the ids, all with the same time and count, pending for the consumer; at most IDS_A_COMMAND. */
 function claimCommand(
   key: ByteString,
   group: ConsumerGroup,
@@ -96,7 +118,7 @@ function claimCommand(
   return words;
 }
 
-/** Runs of pending ids that one command can claim: of one consumer, with one time and one count. */
+/** Groups pending ids that one command can claim: same consumer, time and count. */
 export class ClaimRuns {
   #pending: PendingEntry | undefined;
   #ids: ByteString[] = [];
@@ -106,7 +128,7 @@ export class ClaimRuns {
     private readonly group: ConsumerGroup,
   ) {}
 
-  /** The command of the run that ends before this one, if it ends. */
+  /** @returns the command of the previous run, if this entry ends it */
   add(id: StreamId, { consumer, deliveredAtMs, deliveries }: PendingEntry): ByteString[] | undefined {
     const last = this.#pending;
     const fits =
@@ -121,7 +143,7 @@ export class ClaimRuns {
     return ended;
   }
 
-  /** The command of the last run, if there is one. */
+  /** @returns the command of the last run, if there is one */
   end(): ByteString[] | undefined {
     if (this.#pending === undefined) return undefined;
     const words = claimCommand(this.key, this.group, this.#pending, this.#ids);
@@ -154,8 +176,8 @@ function* pendingCommands(
   if (last !== undefined) yield last;
 }
 
-/** Ids that are pending and have no entry, ascending. */
-function* lostIds(stream: Stream): Generator<void, StreamId[]> {
+/** Ids that are pending without an entry, ascending. */
+function* lostIds(stream: StreamContents): Generator<void, StreamId[]> {
   const lost = new Set<StreamId>();
   const pace = new SlicePace();
   for (const group of stream.groups()) {

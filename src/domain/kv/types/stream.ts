@@ -1,44 +1,41 @@
 /**
- * A stream: entries in the order of their ids, and the groups that read them.
+ * A stream: entries in the order of their ids, and its consumer groups.
  *
  * Invariants
- *  STM1 `lastId` is never below the id of an entry, nor does it go back when entries are removed
- *  STM2 `entriesAdded` counts all that were ever added; `maxDeletedId` is the highest id that was deleted, not trimmed
- *  STM3 an entry of the same field names as the one before shares them
- *  STM4 `bytes` follows from the contents alone: names are counted with each entry, shared or not
+ *
+ *  STM1 `lastId` is never below the id of an entry, and does not decrease when entries are removed
+ *  STM2 `entriesAdded` counts all entries ever added; `maxDeletedId` is the highest id that was deleted, not trimmed
+ *  STM3 an entry with the same field names as the one before shares their array
+ *  STM4 `bytes` depends only on the contents: names are counted with each entry, shared or not
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { Collection } from '../keyspace.js';
 import { SLICE_WORDS } from '../limits.js';
 import type { Settings } from '../settings.js';
-import type { UndoLog } from '../undo-log.js';
+import type { Collection, UndoRecorder } from '../value.js';
 import { byName, ConsumerGroup, type Ledger, UNKNOWN_COUNT } from './stream-group.js';
 import { MAX_ID, MIN_ID, type StreamId } from './stream-id.js';
 import { type BlockLimits, SMALL_BLOCKS, StreamOrder } from './stream-order.js';
-import { factsOfStream, rebuildStream, rebuildStreamInSlices } from './stream-rebuild.js';
+import { factsOfStream, rebuildStream, rebuildStreamInSlices, type StreamEntry } from './stream-rebuild.js';
 
-/** What an empty stream costs, and an entry beside its names and values, and a field. */
+/** The overhead of an empty stream, of an entry in addition to its names and values, and of a field. */
 const STREAM_OVERHEAD_BYTES = 200;
 const ENTRY_OVERHEAD_BYTES = 112;
 const FIELD_OVERHEAD_BYTES = 8;
-/** Redis packs an entry with its flags, the differences of its id and its length; each word has its length on both sides. */
+/** Redis packs an entry with flags, id differences and its length; each word has its length on both sides. */
 const PACKED_ENTRY_BYTES = 10;
 const PACKED_WORD_BYTES = 2;
-/** Where a parameter is 0, Redis has another bound: blocks that stay quick to insert into. */
+/** The bound if the parameter is 0, so that insertion into a block stays fast. */
 const MAX_BLOCK_ENTRIES = 10_000;
 
-export interface StreamEntry {
-  readonly names: readonly ByteString[];
-  /** There are as many as names. */
-  readonly values: readonly ByteString[];
-}
-
-/** An entry that is being put together (STM3, STM4); its arrays have as many places as it has fields. */
+/**
+ * An entry under construction (STM3: an entry with the same field names as the one before shares their array; STM4:
+ * names are counted with each entry).
+ */
 class EntryDraft {
   readonly values: ByteString[];
   bytes: number;
   packedBytes = PACKED_ENTRY_BYTES;
-  /** The last entry's, until one of them is another. */
+  /** The names of the last entry, until one differs. */
   names: readonly ByteString[];
   #ownNames: ByteString[] | undefined;
   #taken = 0;
@@ -54,7 +51,7 @@ class EntryDraft {
     if (lastNames.length !== count) this.#useOwnNames(0);
   }
 
-  /** Takes the words before `end`, which is even. */
+  /** Processes the words before `end`, which is even. */
   take(end: number): void {
     const { words, values } = this;
     for (let i = this.#taken; i < end; i += 2) {
@@ -73,7 +70,7 @@ class EntryDraft {
     this.#taken = end;
   }
 
-  /** So many are the same as the last entry's. */
+  /** Copies the first `count` names, which equal those of the last entry. */
   #useOwnNames(count: number): void {
     const own: ByteString[] = new Array(this.values.length);
     for (let i = 0; i < count; i += 1) {
@@ -98,12 +95,12 @@ export class Stream implements Collection {
   readonly #ledger: Ledger = { bytes: 0, undo: undefined };
   readonly #groups = new Map<ByteString, ConsumerGroup>();
 
-  /** The groups of the stream keep what they overwrite in the same log. */
-  get undo(): UndoLog | undefined {
+  /** The groups of the stream use the same undo log. */
+  get undo(): UndoRecorder | undefined {
     return this.#ledger.undo;
   }
 
-  set undo(undo: UndoLog | undefined) {
+  set undo(undo: UndoRecorder | undefined) {
     this.#ledger.undo = undo;
   }
 
@@ -115,17 +112,17 @@ export class Stream implements Collection {
     return STREAM_OVERHEAD_BYTES + this.#entryBytes + this.#ledger.bytes;
   }
 
-  /** Names and values of entries, roughly: what counts against the largest record. */
+  /** The approximate bytes of names and values, which are compared with the largest record. */
   get payloadBytes(): number {
     return this.#entryBytes - this.size * ENTRY_OVERHEAD_BYTES;
   }
 
-  /** The id of the first entry; the lowest id when there is none. */
+  /** The id of the first entry; the lowest id if empty. */
   get firstId(): StreamId {
     return this.#entries.firstId ?? MIN_ID;
   }
 
-  /** The id of the last entry that is there; the lowest id when there is none. */
+  /** The id of the last existing entry; the lowest id if empty. */
   get lastEntryId(): StreamId {
     return this.#entries.lastId ?? MIN_ID;
   }
@@ -134,19 +131,19 @@ export class Stream implements Collection {
     return this.#entries.blockCount;
   }
 
-  /** Its last id counts as in Redis: what was removed since too. */
+  /** As in Redis, `lastId` includes removed entries. */
   get firstBlock(): { readonly size: number; readonly lastId: StreamId } {
     return { size: this.#entries.firstBlockSize, lastId: this.#entries.firstBlockLastMetId ?? MIN_ID };
   }
 
-  /** @param id above `lastId`  @param words name, value, name, value … */
+  /** @param id above `lastId` @param words name, value, name, value … */
   append(id: StreamId, words: readonly ByteString[], settings: Settings): void {
     const draft = new EntryDraft(this.#lastNames, words);
     draft.take(words.length);
     this.#put(id, draft, settings);
   }
 
-  /** The same in slices: the entry is there at their end, and nothing of it before. */
+  /** As `append`, in slices: the entry is added at the end, in one step. */
   *appendInSlices(id: StreamId, words: readonly ByteString[], settings: Settings): Generator<void, void> {
     const draft = new EntryDraft(this.#lastNames, words);
     for (let end = SLICE_WORDS; end < words.length; end += SLICE_WORDS) {
@@ -174,14 +171,14 @@ export class Stream implements Collection {
     return this.#entries.get(id);
   }
 
-  /** Takes an entry out of the middle and remembers how far deletions go. False if it is not there. */
+  /** Deletes an entry and updates `maxDeletedId`. @returns false if it is missing */
   delete(id: StreamId): boolean {
     if (!this.remove(id)) return false;
     if (id > this.maxDeletedId) this.maxDeletedId = id;
     return true;
   }
 
-  /** Takes an entry out as trimming does: nothing is remembered. */
+  /** Removes an entry as trimming does, without updating `maxDeletedId`. */
   remove(id: StreamId): boolean {
     const entry = this.#entries.delete(id);
     if (entry === undefined) return false;
@@ -190,7 +187,6 @@ export class Stream implements Collection {
     return true;
   }
 
-  /** Trims the first block whole. */
   shiftBlock(): number {
     if (this.undo !== undefined) this.#keepFirstBlock(this.undo);
     const entries = this.#entries.shiftBlock();
@@ -198,7 +194,7 @@ export class Stream implements Collection {
     return entries.length;
   }
 
-  /** Visits entries of the ids from `from` to `to`, both included, until `visit` says false. */
+  /** Visits entries with ids from `from` to `to`, both included, until `visit` returns false. */
   walk(from: StreamId, to: StreamId, visit: (id: StreamId, entry: StreamEntry) => boolean): void {
     this.#entries.walk(from, to, visit);
   }
@@ -207,7 +203,7 @@ export class Stream implements Collection {
     this.#entries.walkBack(from, to, visit);
   }
 
-  /** The ids of each block, in order; not to be used once the stream has changed. */
+  /** The ids of each block, in order; invalid after a change of the stream. */
   blocks(): IterableIterator<readonly StreamId[]> {
     return this.#entries.blocks();
   }
@@ -224,7 +220,7 @@ export class Stream implements Collection {
     return this.#groups.get(name);
   }
 
-  /** In the order of their names, as Redis shows them. */
+  /** Sorted by name, as Redis shows them. */
   groups(): ConsumerGroup[] {
     return this.#groups.size === 0 ? [] : [...this.#groups.values()].sort(byName);
   }
@@ -242,19 +238,19 @@ export class Stream implements Collection {
     this.#groups.delete(group.name);
   }
 
-  /** Is there a group that has yet to read it, or that has handed it out and waits? */
+  /** Whether a group has not read the entry yet, or has not acknowledged it. */
   isReferenced(id: StreamId): boolean {
     for (const group of this.#groups.values()) if (group.lastId < id || group.pending.has(id)) return true;
     return false;
   }
 
-  /** Was something deleted at or after that id that a count from there would miss? */
+  /** Whether an entry at or after that id was deleted, which makes counting from there wrong. */
   hasTombstoneFrom(id: StreamId): boolean {
     if (this.size === 0 || this.maxDeletedId === MIN_ID || this.firstId > this.maxDeletedId) return false;
     return id <= this.maxDeletedId;
   }
 
-  /** How many entries were added up to that id, in all the stream's life, or UNKNOWN_COUNT. */
+  /** The number of entries ever added up to that id, or UNKNOWN_COUNT. */
   countAddedUpTo(id: StreamId): number {
     if (this.entriesAdded === 0) return 0;
     if (this.size === 0 && id <= this.lastId) return this.entriesAdded;
@@ -268,7 +264,7 @@ export class Stream implements Collection {
     return UNKNOWN_COUNT;
   }
 
-  /** How many entries the group has still to read; undefined where that cannot be told. */
+  /** The number of entries that the group has not read; undefined if it cannot be determined. */
   lagOf(group: ConsumerGroup): number | undefined {
     if (this.entriesAdded === 0 || this.size === 0) return 0;
     if (group.lastId < this.firstId && this.maxDeletedId < this.firstId) return this.size;
@@ -279,7 +275,7 @@ export class Stream implements Collection {
     return read === UNKNOWN_COUNT ? undefined : this.entriesAdded - read;
   }
 
-  /** Notes that the group has been handed the entry, the next after those it was handed before. */
+  /** Records that the group was delivered the next entry. */
   advance(group: ConsumerGroup, id: StreamId): void {
     if (id <= group.lastId) return;
     if (group.entriesRead !== UNKNOWN_COUNT && group.lastId >= this.firstId && !this.hasTombstoneFrom(group.lastId)) {
@@ -302,7 +298,7 @@ export class Stream implements Collection {
     return factsOfStream(this);
   }
 
-  keepState(undo: UndoLog): void {
+  keepState(undo: UndoRecorder): void {
     const { lastId, maxDeletedId, entriesAdded } = this;
     const entryBytes = this.#entryBytes;
     const ledgerBytes = this.#ledger.bytes;
@@ -319,7 +315,7 @@ export class Stream implements Collection {
     });
   }
 
-  #keepFirstBlock(undo: UndoLog): void {
+  #keepFirstBlock(undo: UndoRecorder): void {
     const [ids = []] = this.#entries.blocks();
     const entries = ids.map((id) => [id, this.#entries.get(id) as StreamEntry] as const);
     const putBack = (): void => {
@@ -347,7 +343,7 @@ function entryBytes({ names, values }: StreamEntry): number {
   return bytes;
 }
 
-/** Blocks end about where Redis's nodes end, so that trimming by whole ones leaves as much. */
+/** Blocks end about where Redis's nodes end, so that trimming by whole blocks leaves as many entries as in Redis. */
 function blockLimits(settings: Settings): BlockLimits {
   const maxEntries = settings.number('stream-node-max-entries');
   const maxBytes = settings.number('stream-node-max-bytes');
@@ -357,5 +353,5 @@ function blockLimits(settings: Settings): BlockLimits {
   };
 }
 
-/** Both ends of all ids, for walks over everything. */
+/** The lowest and highest id, to visit everything. */
 export const ALL_IDS: readonly [StreamId, StreamId] = [MIN_ID, MAX_ID];

@@ -1,14 +1,17 @@
 /**
- * Pieces of bytes of any length, outside of the heap: each is a chain of cells, and the first of them names it. A cell
- * takes four bytes for itself, and of the last one half is empty on average.
+ * Byte strings of any length outside the JavaScript heap. Each is a chain of cells of 64 bytes; the number of the
+ * first cell is its handle. A cell spends four bytes on its link, and the last cell is half empty on average.
  */
 import { RecordPages } from './record-pages.js';
 
 const CELL_BYTES = 64;
-/** The first word of a cell: the next one, by one more, or 0; and whether it is the first of its piece. */
+/**
+ * The first word of a cell: the number of the next cell plus one (0: none), and a bit that marks the first cell of a
+ * chain.
+ */
 const IS_FIRST = 0x8000_0000;
 const NEXT_BYTES = 4;
-/** Of the first cell: how long the piece is. */
+/** In the first cell: the length of the byte string. */
 const LENGTH = 1;
 const LENGTH_BYTES = 4;
 const SCRATCH_BYTES = 1024;
@@ -18,12 +21,12 @@ export class ByteChains {
   #scratch = new Uint8Array(0);
   #size = 0;
 
-  /** Pieces. */
+  /** Number of byte strings. */
   get size(): number {
     return this.#size;
   }
 
-  /** @returns the piece's name, until it is removed */
+  /** @returns the handle, valid until `remove` */
   add(bytes: Uint8Array): number {
     const first = this.#cells.take();
     let cell = first;
@@ -32,7 +35,7 @@ export class ByteChains {
     for (;;) {
       const upTo = Math.min(bytes.length, at + CELL_BYTES - skipped);
       const next = upTo < bytes.length ? this.#cells.take() : -1;
-      // Not before the next one is there: a page may have become another one to have room for it.
+      // Read only after the next cell exists: taking a cell may replace the buffers of a page.
       const page = this.#cells.pageOf(cell);
       const word = this.#cells.wordOf(cell);
       page.bytes.set(bytes.subarray(at, upTo), word * 4 + skipped);
@@ -47,7 +50,7 @@ export class ByteChains {
     return first;
   }
 
-  /** @returns its bytes, until the next piece is read */
+  /** @returns the bytes, valid until the next `read` */
   read(piece: number): Uint8Array {
     const { words } = this.#cells.pageOf(piece);
     const length = words[this.#cells.wordOf(piece) + LENGTH] as number;
@@ -73,7 +76,7 @@ export class ByteChains {
     }
   }
 
-  /** Names. Sees what is there all the time; may or may not see what comes or goes meanwhile. */
+  /** Handles of all byte strings. Those added or removed during the iteration may or may not be seen. */
   *pieces(): IterableIterator<number> {
     for (const cell of this.#cells.slots()) if (this.#firstWord(cell) >= IS_FIRST) yield cell;
   }

@@ -1,13 +1,13 @@
-/** A binary heap whose items know their place in it, so that any of them leaves in logarithmic time. */
+/** A binary heap with items that know their index, so that any item can be removed in logarithmic time. */
 export interface HeapItem {
-  /** Its place in the one heap that has it; -1: in none. */
+  /** Index in the one heap that contains the item; -1: in none. */
   heapIndex: number;
 }
 
 export class IndexedHeap<T extends HeapItem> {
   readonly #items: T[] = [];
 
-  /** @param isBefore a total order: equal histories take equal turns */
+  /** @param isBefore must be a total order, so that equal histories give equal orders */
   constructor(private readonly isBefore: (a: T, b: T) => boolean) {}
 
   get size(): number {

@@ -1,12 +1,12 @@
 /**
- * A list of numbers of 32 bits that grows and shrinks at its end: four bytes for each, in chunks outside of the heap,
- * so that growing copies nothing but the first of them.
+ * A list of 32-bit numbers that grows and shrinks at its end, four bytes each, in chunks outside the JavaScript heap.
+ * Growing copies only the first chunk.
  */
 
-/** A quarter of a mebibyte in each chunk: the allocator takes it from the system and gives it back. */
+/** A chunk has 256 KiB, so that the allocator takes it from the operating system and returns it. */
 const CHUNK_BITS = 16;
 const CHUNK_NUMBERS = 1 << CHUNK_BITS;
-/** The first chunk begins as small as this, and doubles: most accounts have little to keep. */
+/** The first chunk starts this small and doubles: most accounts store few numbers. */
 const FIRST_NUMBERS = 16;
 
 export class NumberList {
@@ -17,12 +17,12 @@ export class NumberList {
     return this.#length;
   }
 
-  /** At a place that there is. */
+  /** The index must exist. */
   at(index: number): number {
     return (this.#chunks[index >>> CHUNK_BITS] as Uint32Array)[index & (CHUNK_NUMBERS - 1)] as number;
   }
 
-  /** At a place that there is. */
+  /** The index must exist. */
   set(index: number, value: number): void {
     (this.#chunks[index >>> CHUNK_BITS] as Uint32Array)[index & (CHUNK_NUMBERS - 1)] = value;
   }
@@ -38,11 +38,11 @@ export class NumberList {
     this.set(index, value);
   }
 
-  /** Of a list that is not empty. */
+  /** The list must not be empty. */
   pop(): number {
     const last = this.at(this.#length - 1);
     this.#length -= 1;
-    // One chunk more than is needed stays, so that going back and forth over a border makes none.
+    // One spare chunk stays, so that pushing and popping at a chunk's border allocates none.
     if (this.#chunks.length > (this.#length >>> CHUNK_BITS) + 2 || this.#length === 0) this.#chunks.pop();
     return last;
   }

@@ -1,15 +1,15 @@
 /**
- * Which slot has a key, as numbers alone: slots with the hashes of their keys in open addressing, in many small tables,
- * so that none takes long to grow. Keys are where the slots are: who asks says whether a slot has the one it means.
+ * A hash index from keys to slots, with open addressing over numbers. It is split into 256 tables, so that growing
+ * one takes little time. Keys are stored with the slots: the caller compares them.
  */
 
 const TABLES = 256;
 const SMALLEST_TABLE = 8;
-/** Filled further, probing gets long; grown by more, memory stands empty. */
+/** A higher load makes probing long; a larger growth factor leaves memory empty. */
 const MAX_LOAD = 0.75;
 const GROWTH = 1.3;
 
-/** Places of two words each: the hash, and the slot by one more; 0: nothing is there. */
+/** Entries of two words: the hash, and the slot plus one (0: empty). */
 interface Table {
   words: Uint32Array;
   size: number;
@@ -18,10 +18,13 @@ interface Table {
 export class RecordIndex {
   readonly #tables: (Table | undefined)[] = new Array<Table | undefined>(TABLES).fill(undefined);
 
-  /** @param isSought whether a slot, whose hash is the one that is looked for, has the key that is */
+  /** @param isSought whether a slot with the sought hash has the sought key */
   constructor(private readonly isSought: (slot: number) => boolean) {}
 
-  /** @param hash 32 bits, well mixed. @returns -1 where nothing has it */
+  /**
+   * @param hash 32 bits, well mixed
+   * @returns -1 if no slot matches
+   */
   find(hash: number): number {
     const words = this.#tables[hash & (TABLES - 1)]?.words;
     if (words === undefined) return -1;
@@ -32,7 +35,7 @@ export class RecordIndex {
     return -1;
   }
 
-  /** Does any slot have this hash? */
+  /** Whether any slot has this hash. */
   has(hash: number): boolean {
     const words = this.#tables[hash & (TABLES - 1)]?.words;
     if (words === undefined) return false;
@@ -40,7 +43,7 @@ export class RecordIndex {
     return false;
   }
 
-  /** A slot that is not in it. */
+  /** The slot must not be in the index. */
   add(hash: number, slot: number): void {
     let table = this.#tables[hash & (TABLES - 1)];
     if (table === undefined) {
@@ -52,13 +55,14 @@ export class RecordIndex {
     put(table.words, hash, slot + 1);
   }
 
-  /** A slot that is in it. */
+  /** The slot must be in the index. */
   delete(hash: number, slot: number): void {
     const table = this.#tables[hash & (TABLES - 1)] as Table;
     const { words } = table;
     let hole = homeOf(hash, words);
     while (words[hole + 1] !== slot + 1) hole = after(hole, words);
-    // What was put further on because places were taken moves up, or it would not be found behind the hole.
+    // Entries that were pushed on by collisions move into the hole; otherwise a search would stop there and miss
+    // them.
     for (let at = after(hole, words); words[at + 1] !== 0; at = after(at, words)) {
       const home = homeOf(words[at] as number, words);
       if (distance(home, at, words) < distance(hole, at, words)) continue;
@@ -95,7 +99,18 @@ function after(at: number, { length }: Uint32Array): number {
   return at + 2 === length ? 0 : at + 2;
 }
 
-/** Going forward. */
+/** The number of words from one entry to another in probing direction. */
 function distance(from: number, to: number, { length }: Uint32Array): number {
   return to >= from ? to - from : to - from + length;
+}
+
+/** A well-mixed 32-bit hash of a text for the index; it is never stored or sent. */
+export function hashOfText(text: string): number {
+  let hash = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  hash = Math.imul(hash, 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
 }

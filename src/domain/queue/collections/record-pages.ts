@@ -1,18 +1,18 @@
 /**
- * Records of one length as bytes outside of the heap, in pages: a collection of garbage does not look at them, and
- * nothing is ever moved. A slot is a page's number and a place in it. Who frees a slot may get it again next.
+ * Records of one length outside the JavaScript heap, in pages: the garbage collector does not scan them, and none
+ * moves. A slot is the number of a page and a place in it. A released slot may be reused by the next `take`.
  */
 
 /**
- * Few enough that a page is made at once; so many that the allocator takes it from the system and gives it back; a small
- * power of two, so that slots are split fast.
+ * Small enough to allocate a page quickly, large enough that the allocator takes it from the operating system and
+ * returns it, and a power of two, so that a slot splits with shifts.
  */
 const PLACE_BITS = 11;
 const PAGE_PLACES = 1 << PLACE_BITS;
-/** The first page begins as small as this: most accounts have little to keep. */
+/** The first page starts this small: most accounts store few records. */
 const FIRST_PLACES = 16;
 
-/** One of the pages. Its records lie behind each other in all views. */
+/** One page. All three views show the same bytes. */
 export class RecordPage {
   words: Uint32Array;
   doubles: Float64Array;
@@ -20,9 +20,9 @@ export class RecordPage {
   used = 0;
   /** Places from here on were never used. */
   end = 0;
-  /** The first place that was freed, by one more; its first word says the next one. */
+  /** The first released place plus one; its first word names the next one. */
   free = 0;
-  /** It is among those that have room. */
+  /** Whether the page is in the list of pages with room. */
   isListed = false;
 
   constructor(
@@ -39,7 +39,7 @@ export class RecordPage {
     return this.words.byteLength / this.recordBytes;
   }
 
-  /** From now on it has so many places, those that it had as they were. */
+  /** Changes the number of places; existing records are kept. */
   resize(places: number): void {
     const { words } = this;
     const bytes = new ArrayBuffer(places * this.recordBytes);
@@ -52,7 +52,7 @@ export class RecordPage {
 
 export class RecordPages {
   readonly #pages: RecordPage[] = [];
-  /** Pages with a free place: the one that is used next comes last. */
+  /** Pages with a free place; the last one is used next. */
   readonly #withRoom: number[] = [];
   #size = 0;
 
@@ -67,12 +67,12 @@ export class RecordPages {
     return this.#pages[slot >>> PLACE_BITS] as RecordPage;
   }
 
-  /** Its first word, in `words`. */
+  /** Index of the slot's first word in `words`. */
   wordOf(slot: number): number {
     return (slot & (PAGE_PLACES - 1)) * (this.recordBytes / 4);
   }
 
-  /** Its first number, in `doubles`. */
+  /** Index of the slot's first number in `doubles`. */
   doubleOf(slot: number): number {
     return (slot & (PAGE_PLACES - 1)) * (this.recordBytes / 8);
   }
@@ -114,7 +114,7 @@ export class RecordPages {
     page.free = (slot & (PAGE_PLACES - 1)) + 1;
   }
 
-  /** Slots that were taken at some time, in order; those that are free among them. */
+  /** All slots that were ever taken, in order, released ones included. */
   *slots(): Iterable<number> {
     for (let number = 0; number < this.#pages.length; number += 1) {
       const page = this.#pages[number] as RecordPage;

@@ -1,7 +1,7 @@
 /**
- * A map that grows without a pause: many small Maps, chosen by the last characters of the key, which differ most
- * in ids and digests. One Map of a million entries stops the loop for tens of milliseconds whenever it grows.
- * Order of iteration: by part, then by insertion; a map rebuilt in that order iterates alike.
+ * A map split into 1,024 small Maps by the last characters of the key, which differ most in ids and digests. A single
+ * Map of a million entries blocks the event loop for tens of milliseconds when it grows. Iteration order is by part,
+ * then by insertion; a map rebuilt in that order iterates in the same order.
  */
 
 /** At ten million entries a part has ten thousand, which grow in less than a millisecond. */
@@ -10,7 +10,7 @@ const HASHED_CHARACTERS = 6;
 
 export class SplitMap<K extends string, V> {
   readonly #parts: (Map<K, V> | undefined)[] = [];
-  /** A part that is empty: with few entries nearly each that comes begins a part, and each that goes leaves one. */
+  /** One empty Map for reuse: with few entries nearly every insertion creates a part and every deletion empties one. */
   #spare: Map<K, V> | undefined;
   #size = 0;
 
@@ -54,7 +54,7 @@ export class SplitMap<K extends string, V> {
     return true;
   }
 
-  /** Sees what is there all the time; may or may not see what comes or goes meanwhile. */
+  /** Entries added or removed during the iteration may or may not be seen. */
   *values(): IterableIterator<V> {
     for (let index = 0; index < this.#parts.length; index += 1) {
       const part = this.#parts[index];
@@ -62,7 +62,7 @@ export class SplitMap<K extends string, V> {
     }
   }
 
-  /** The parts that have something, in order. */
+  /** The parts that have entries, in order. */
   *parts(): IterableIterator<ReadonlyMap<K, V>> {
     for (let index = 0; index < this.#parts.length; index += 1) {
       const part = this.#parts[index];

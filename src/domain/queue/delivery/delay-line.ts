@@ -1,6 +1,6 @@
-/** Messages that are not due, by the instant at which they are; and those that were due long ago, let go at a pace. */
+/** Messages that are not due, ordered by due time, and messages that fell due during a downtime, released gradually. */
 import { IndexedHeap } from '../collections/indexed-heap.js';
-import type { Message, WaitingLine } from '../messages/message.js';
+import type { Message, WaitingLine } from '../model/messages/message.js';
 import { isDueBefore } from './lanes.js';
 
 export class DelayLine implements WaitingLine {
@@ -20,12 +20,12 @@ export class DelayLine implements WaitingLine {
     message.waitsIn = undefined;
   }
 
-  /** When the first may go. */
+  /** The release time of the first message. */
   nextAtMs(): number | undefined {
     return this.messages.top?.dueAtMs;
   }
 
-  /** The first, when it may go by now. */
+  /** Removes and returns the first message if its time has come. */
   take(nowMs: number): Message | undefined {
     const at = this.nextAtMs();
     if (at === undefined || at > nowMs) return undefined;
@@ -39,10 +39,13 @@ export class DelayLine implements WaitingLine {
   }
 }
 
-/** A minute is what destinations need to get warm again after a downtime of ours. */
+/** One minute for destinations to warm up after a downtime of this service. */
 const LONGEST_SPREAD_MS = 60_000;
 
-/** What fell due during a downtime: one a millisecond, or all within a minute when there are more. */
+/**
+ * Messages that fell due during a downtime: released one per millisecond, or all within one minute when there are
+ * more.
+ */
 export class OverdueLine extends DelayLine {
   #count = 0;
   #taken = 0;

@@ -1,39 +1,40 @@
 /**
- * The headers of an attempt. What the queue says itself comes under the alias's names where there is an alias, else
- * under the neutral ones, whatever spelling the message was accepted in: receivers of one installation look for one.
- * Forwarded headers are stored neutral and spelled the same way.
+ * The headers of an attempt. The queue's own headers have the alias's names if there is an alias, else the neutral
+ * ones, regardless of the spelling of the publish: receivers of one installation look for one. Forwarded headers are
+ * stored in the neutral spelling and sent in the same one.
  *
- * Invariants
- *  DH1 a name of the queue's own is never forwarded, in either spelling, also where the queue leaves it out: a
- *      receiver may trust what it reads there
- *  DH2 one attempt carries one spelling, or everything in both where both are asked for
- *  DH3 a message to a workflow's endpoint says which run it is of and what it is to the run, whatever was forwarded; a
- *      call that a run makes to others says nothing of the run, and what it was given goes through
- *  DH4 what has no body is not described as if it had one
+ *  DH1 a header with a name of the queue's own is never forwarded, in either spelling, even where the queue does not
+ *      send it: a receiver may trust such a header
+ *  DH2 an attempt carries one spelling, or each header in both when both are configured
+ *  DH3 a message to a workflow endpoint names its run and its role in the run, overriding forwarded headers; a call
+ *      that a run makes to another URL does not mention the run and forwards its headers unchanged
+ *  DH4 a request without a body has no headers that describe a body
  */
-import type { MessageId } from '../../../kernel/index.js';
+import { bytesOfText, type MessageId } from '../../../kernel/index.js';
 import {
   carriesBody,
   type DeliverySettings,
   type Envelope,
   type FlowControlSetting,
   type HeaderList,
-} from '../records.js';
-import type { RunPart } from '../runs/records.js';
-import { outgoingHeaderProblem, spelledHeader } from '../settings/header-names.js';
+} from '../model/records.js';
+import type { RunPart } from '../model/run-records.js';
+import { outgoingHeaderProblem, spelledHeader } from '../model/settings/header-names.js';
 
-/** The words of a spelling: of headers without the dash, and of the queue, capitalized where it names the sender. */
+/**
+ * The words of a spelling: the prefix of headers without the dash, and the queue's name, capitalized in `User-Agent`.
+ */
 export interface DeliveryWords {
   readonly headerWord: string;
   readonly queueWord: string;
 }
 
 export interface DeliveredHeadersOptions {
-  /** Undefined: deliveries are in the neutral spelling. */
+  /** Undefined: deliveries use the neutral spelling. */
   readonly alias: DeliveryWords | undefined;
-  /** The neutral spelling beside the alias's. */
+  /** Also sends the neutral spelling. */
   readonly isBoth?: boolean;
-  /** `EU-CENTRAL-1`; undefined: receivers are not told. */
+  /** For example `EU-CENTRAL-1`; undefined: the header is left out. */
   readonly region: string | undefined;
 }
 
@@ -43,16 +44,16 @@ export interface AttemptIdentity {
   readonly retried: number;
   /** One for each of `headerWords`. */
   readonly signatures: readonly string[];
-  /** It is there for a message of a workflow's run. */
+  /** Set for a message of a workflow run. */
   readonly part?: RunPart | undefined;
-  /** The endpoint is to fetch the list of entries itself. */
+  /** The endpoint has to fetch the list of entries itself. */
   readonly isListLeftOut?: boolean | undefined;
 }
 
 const NEUTRAL: DeliveryWords = { headerWord: 'Svc', queueWord: 'msgq' };
 const NEUTRAL_PREFIX = 'svc-';
 const OWN_NAMES = ['message-id', 'retried', 'signature', 'caller-ip', 'schedule-id', 'topic-name', 'region'] as const;
-/** Beside those, of every message to a workflow's endpoint. */
+/** Further names that only a message to a workflow endpoint carries. */
 const RUN_NAMES = [
   'workflow-runid',
   'workflow-createdat',
@@ -61,29 +62,30 @@ const RUN_NAMES = [
   'flow-control-key',
   'flow-control-value',
 ] as const;
-/** An endpoint tells by these what reaches it: only what is one says so. */
+/** An endpoint recognises the role of a message by these names, so they are not forwarded with another role. */
 const ROLE_NAMES = {
   step: ['workflow-callback', 'workflow-is-failure', 'workflow-failure-callback'],
-  // If it had a version, its body would be taken for a list of entries.
+  // With a version the endpoint would read the body as a list of entries.
   result: ['workflow-sdk-version', 'workflow-is-failure', 'workflow-failure-callback'],
   failure: ['workflow-callback'],
 } as const;
+const OF_A_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
 const CONTENT_TYPE = 'Content-Type';
-/** Exactly this, and no length, is how an endpoint knows that it has to fetch the list. */
+/** This exact value without a length tells an endpoint to fetch the list. */
 const JSON_TYPE: HeaderList[number] = [CONTENT_TYPE, 'application/json'];
 
-/** `plain`: of a message of no run, and of a run's call to others. */
+/** `plain`: a message without a run, or a run's call to another URL. */
 type Kind = 'plain' | keyof typeof ROLE_NAMES;
 const KINDS: readonly Kind[] = ['plain', 'step', 'result', 'failure'];
 
 export class DeliveredHeaders {
-  /** They begin headers, and name the issuers of signatures: one for each spelling that deliveries carry. */
+  /** One prefix for each spelling in deliveries; signatures are issued under the same words. */
   readonly headerWords: readonly string[];
   readonly #region: string | undefined;
-  /** The first names the sender: of `User-Agent` there is one. */
+  /** The first spelling gives the `User-Agent`, of which there is only one. */
   readonly #spellings: readonly [DeliveryWords, ...DeliveryWords[]];
   readonly #reserved: ReadonlyMap<Kind, ReadonlySet<string>>;
-  /** What all attempts for an envelope share. */
+  /** The headers that all attempts of an envelope share. */
   readonly #shared: ReadonlyMap<Kind, WeakMap<Envelope, HeaderList>> = new Map(
     KINDS.map((kind) => [kind, new WeakMap()]),
   );
@@ -124,7 +126,7 @@ export class DeliveredHeaders {
     const reserved = this.#reserved.get(kind) as ReadonlySet<string>;
     const isDescribed = kind !== 'plain' || carriesBody(envelope.settings.method);
     const forwarded = envelope.settings.header.filter(
-      ([name]) => !reserved.has(name.toLowerCase()) && (isDescribed || name.toLowerCase() !== 'content-type'),
+      ([name]) => !reserved.has(name.toLowerCase()) && (isDescribed || !OF_A_BODY.has(name.toLowerCase())),
     );
     const headers: HeaderList[number][] = [
       ['User-Agent', `${sender.headerWord}-${capitalized(sender.queueWord)}`],
@@ -146,12 +148,16 @@ export class DeliveredHeaders {
   }
 }
 
-/** They are as they would be given. What no header can carry is left out: nothing hangs on it. */
+/**
+ * Settings in the form of request headers. A value that a header cannot carry is left out: the endpoint only displays
+ * them.
+ */
 function settingsInForce({ maxRetries, retryDelay = '', flowControl }: DeliverySettings): HeaderList {
   const given: HeaderList[number][] = [['Max-Retries', String(maxRetries)]];
   if (canBeHeader(retryDelay)) given.push(['Retry-Delay', retryDelay]);
-  if (flowControl !== undefined && canBeHeader(flowControl.key)) {
-    given.push(['Flow-Control-Key', flowControl.key], ['Flow-Control-Value', flowControlText(flowControl)]);
+  if (flowControl !== undefined) {
+    const key = bytesOfText(flowControl.key);
+    if (canBeHeader(key)) given.push(['Flow-Control-Key', key], ['Flow-Control-Value', flowControlText(flowControl)]);
   }
   return given;
 }

@@ -1,37 +1,38 @@
 /**
- * Which message starts next. Derived from the state, never stored: built by `prepare`, kept by the state's calls.
+ * Chooses the next message to start. It is derived from the state and never stored: `prepare` builds it, and the
+ * state's calls keep it current.
  *
- *  DI1 a message that is awake waits in one place: the delay line, the overdue line, or a lane
- *  DI2 lanes that can go on stand in the wheel and start one message a turn, so that every key, origin and queue gets
- *      its share; one that cannot go on parks at the gate of what it waits for, and costs nothing until that changes
- *  DI3 a gate that has room wakes one lane, and each lane that it woke wakes the next for as long as there is room;
- *      so no change costs more than one step
- *  DI4 queues start strictly in order of acceptance, as soon as messages are due; retries have their places already
+ *  DI1 an awake message waits in one place: the delay line, the overdue line, or a lane
+ *  DI2 lanes that may continue are in the wheel and start one message per turn, so that every key, origin and queue
+ *      gets its share; a blocked lane parks at the gate that blocks it and costs no work until the gate opens
+ *  DI3 a gate with room wakes one lane, and each woken lane wakes the next while room is left; so no change costs
+ *      more than one step
+ *  DI4 queues start strictly in order of acceptance as soon as messages are due; retries already have their places
  */
-import type { QueueState } from '../accounts/queue-state.js';
 import { IndexedHeap } from '../collections/indexed-heap.js';
-import type { FlowView } from '../commands.js';
-import type { FlowKey } from '../flow-control/flow-key.js';
-import { ACTIVE, DELIVERED, type Message } from '../messages/message.js';
-import type { OrderedQueue } from '../queues/ordered-queues.js';
+import type { FlowView } from '../model/commands.js';
+import { ACTIVE, DELIVERED, type Message } from '../model/messages/message.js';
+import type { DispatchHooks } from '../model/state/dispatch-hooks.js';
+import type { FlowKey } from '../model/state/flow-key.js';
+import type { OrderedQueue } from '../model/state/ordered-queues.js';
+import type { QueueState } from '../model/state/queue-state.js';
 import { DelayLine, OverdueLine } from './delay-line.js';
-import type { DispatchHooks } from './dispatch-hooks.js';
 import { FlowGate, Lane, type LaneKind, LaneList, type OriginGate, type Standing } from './lanes.js';
 import { OriginShares } from './origin-shares.js';
 
-/** Messages that fall due within one call of `run`, and lanes that are looked at: about a millisecond's work. */
+/** Messages that one call of `run` releases, and lanes that it looks at: about 1 ms. */
 const RELEASED_AT_ONCE = 1000;
 const LOOKS_AT_ONCE = 1000;
 
-/** Makes the attempt; false: it came to something else. */
+/** Starts the attempt; false if the message ended instead. */
 export type Start = (message: Message) => boolean;
 
 export interface StartAllowance {
-  /** Attempts that may be started. */
+  /** Attempts that may start now. */
   readonly attempts: number;
-  /** Attempts of the account that may be open. */
+  /** Open attempts that the account may have. */
   readonly parallelism: number;
-  /** Attempts that the process has room for, now or later; `attempts` is what one step may start of them. */
+  /** Attempts that the process has room for; `attempts` limits one step. */
   readonly spare: number;
 }
 
@@ -60,17 +61,18 @@ export class Dispatcher implements DispatchHooks {
     this.#overdue = new OverdueLine(nowMs);
   }
 
-  /** For each message of the state that is awake, before the first `run`. */
+  /** Called for each awake message of the state before the first `run`. */
   place(message: Message): void {
     if (message.status === DELIVERED) return;
     if (message.status === ACTIVE) this.#enter(message);
     else if (message.dueAtMs > this.#nowMs) this.#delayed.add(message);
-    // A queue's own parallelism spreads its messages, and they must keep their order; a key's limits spread them, too.
+    // Messages of a queue must keep their order; the parallelism of a queue and the limits of a key already spread
+    // their messages.
     else if (this.#queueOf(message) !== undefined || isKeyed(message)) this.#enter(message);
     else this.#overdue.add(message);
   }
 
-  /** The latest instant that anything was judged by. */
+  /** The latest time that decisions were based on. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -79,22 +81,25 @@ export class Dispatcher implements DispatchHooks {
     return this.#isBehind;
   }
 
-  /** More would start if the process had more room. */
+  /** More attempts would start if the process had more room. */
   get waitsForRoom(): boolean {
     return this.#origins.waitsForSpare;
   }
 
-  /** When `run` has something to do, if nothing else happens. */
+  /** The time of the next work if the state does not change before. */
   nextDueAtMs(): number | undefined {
     let next: number | undefined;
-    const resting = this.state.messages.nextDueAtMs;
-    for (const at of [this.#delayed.nextAtMs(), resting, this.#overdue.nextAtMs(), this.#windows.top?.wakeAtMs]) {
+    const delayed = this.state.messages.nextDueAtMs;
+    for (const at of [this.#delayed.nextAtMs(), delayed, this.#overdue.nextAtMs(), this.#windows.top?.wakeAtMs]) {
       if (at !== undefined && (next === undefined || at < next)) next = at;
     }
     return next;
   }
 
-  /** Starts what can start. @returns how many were started */
+  /**
+   * Starts messages as far as limits and work per call allow.
+   * @returns the number of attempts started
+   */
   run(nowMs: number, room: StartAllowance, start: Start): number {
     this.#nowMs = Math.max(this.#nowMs, nowMs);
     this.#origins.setRoom(room.parallelism, room.spare);
@@ -112,7 +117,7 @@ export class Dispatcher implements DispatchHooks {
     return started;
   }
 
-  /** Due messages of the key that have not been started. */
+  /** Due messages of the key that have not started. */
   waitingOf(key: string): number {
     return this.#flowGates.get(key)?.waiting ?? 0;
   }
@@ -121,7 +126,7 @@ export class Dispatcher implements DispatchHooks {
     return flow.view(this.waitingOf(flow.key), nowMs);
   }
 
-  // ── what the state tells ──
+  // ── calls from the state ──
 
   waits(message: Message): void {
     if (message.dueAtMs > Math.max(this.#nowMs, this.state.nowMs)) this.#delayed.add(message);
@@ -137,7 +142,7 @@ export class Dispatcher implements DispatchHooks {
   }
 
   attemptEnded(message: Message, hasAnswered: boolean | undefined): void {
-    // One that a crash interrupted, and that was not made again.
+    // The message was interrupted by a crash and not repeated: it waits in a lane and is not counted as open.
     if (message.waitsIn !== undefined) message.waitsIn.leave(message);
     else this.#origins.ended(this.#originGate(message), standingAfter(hasAnswered));
     this.#wakeOrigin();
@@ -193,7 +198,7 @@ export class Dispatcher implements DispatchHooks {
     if (gate !== undefined) gate.waiting += 1;
     if (lane.list === undefined) this.#turnable(lane);
     else if (kind === 'line' && lane.messages.top === message && lane.list !== this.#wheel) {
-      // What the line waits for is what its first message waits for.
+      // A line waits for the gate of its first message, which is new.
       this.#unlist(lane);
       this.#turnable(lane);
     }
@@ -229,7 +234,7 @@ export class Dispatcher implements DispatchHooks {
     return this.state.messages.active.size < parallelism ? this.#wheel.first : undefined;
   }
 
-  /** The lane's turn: its first message starts, or it parks. */
+  /** The lane's turn: its first message starts, or the lane parks. */
   #turn(lane: Lane, start: Start): boolean {
     const message = lane.messages.top as Message;
     const list = lane.list as LaneList;
@@ -260,10 +265,11 @@ export class Dispatcher implements DispatchHooks {
         return true;
       }
     }
-    // Its call was under way before the crash: its place is its own.
+    // The call was open before the crash, so its place is still its own.
     if (isRestart) return false;
     const originGate = this.#originGate(message);
-    // A lane that comes anew goes behind those that wait there, or the few in the wheel would share what becomes free.
+    // A newly blocked lane parks after the waiting ones; otherwise the few lanes in the wheel would take all freed
+    // places.
     const hasTurn = woke === originGate || originGate.parked.first === undefined;
     if (hasTurn && this.#origins.hasRoom(originGate)) return false;
     originGate.parked.push(lane);
@@ -284,7 +290,7 @@ export class Dispatcher implements DispatchHooks {
     this.#turnable(lane);
   }
 
-  /** Lanes that were woken have their places reserved, so that none is woken for nothing and loses its turn. */
+  /** A woken lane has its place reserved, so it never finds the place taken and loses its turn. */
   #wakeOrigin(): void {
     const gate = this.#origins.next();
     const lane = gate?.parked.first;
@@ -305,12 +311,12 @@ export class Dispatcher implements DispatchHooks {
     return parkedRestarts.first ?? (flow.hasFreeToken() ? parked.first : undefined);
   }
 
-  /** The lane has had, or lost, what it was woken for: the next may have it. */
+  /** The lane used or lost its reservation: the next lane may have it. */
   #settleWake(woke: FlowGate | OriginGate | undefined): void {
     if (woke !== undefined) this.#wakeNext(woke);
   }
 
-  /** From now on the lane is one like any other. */
+  /** Ends the lane's reservation. */
   #takeWake(lane: Lane): FlowGate | OriginGate | undefined {
     const woke = lane.wokenBy;
     lane.wokenBy = undefined;
@@ -318,7 +324,7 @@ export class Dispatcher implements DispatchHooks {
     return woke;
   }
 
-  /** Lanes that wait for the key's window to end are looked at when it does. */
+  /** Lanes blocked by the key's rate are looked at when its window ends. */
   #timeWindow(gate: FlowGate): void {
     const { flow, parked, parkedRestarts } = gate;
     if (flow.isPaused || flow.hasRate(this.#nowMs)) return;

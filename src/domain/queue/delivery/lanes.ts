@@ -1,16 +1,17 @@
 /**
- * What the dispatcher turns in: lanes of messages that wait for the same things, lists of lanes, and gates at which
- * lanes park. A lane stands in one list at most: the wheel's, or a gate's.
+ * Data structures of the dispatcher: lanes of messages that wait for the same resources, lists of lanes, and gates
+ * where lanes park. A lane is in at most one list: the wheel's, or a gate's.
  */
 import { type HeapItem, IndexedHeap } from '../collections/indexed-heap.js';
-import type { FlowKey } from '../flow-control/flow-key.js';
-import type { Message, WaitingLine } from '../messages/message.js';
+import type { Message, WaitingLine } from '../model/messages/message.js';
+import type { FlowKey } from '../model/state/flow-key.js';
 
 /**
- *  message  of no queue: alike in flow-control key and origin
- *  line     of a queue, without a place yet: strictly in order
- *  holder   of a queue, with a place: retries
- *  restart  with an attempt that a crash interrupted: they have their tokens and places
+ * Kinds of lanes:
+ * - message: no queue; same flow-control key and origin
+ * - line: messages of a queue without a place yet, strictly in order
+ * - holder: messages of a queue with a place: retries
+ * - restart: attempts that a crash interrupted; they have their tokens and places
  */
 export type LaneKind = 'message' | 'line' | 'holder' | 'restart';
 
@@ -19,9 +20,9 @@ export class Lane implements WaitingLine {
   list: LaneList | undefined;
   previous: Lane | undefined;
   next: Lane | undefined;
-  /** The origin's gate that it is parked at. */
+  /** The gate of the origin where the lane is parked. */
   parkedAt: OriginGate | undefined;
-  /** Which gate let it go; owed a look for the next in its list. */
+  /** The gate that woke the lane; after the lane's turn the gate's next lane is looked at. */
   wokenBy: FlowGate | OriginGate | undefined;
 
   constructor(
@@ -47,7 +48,7 @@ function isAcceptedBefore(a: Message, b: Message): boolean {
   return a.order < b.order;
 }
 
-/** First in, first out; any leaves at once. */
+/** First in, first out; any lane leaves in constant time. */
 export class LaneList {
   #first: Lane | undefined;
   #last: Lane | undefined;
@@ -76,33 +77,33 @@ export class LaneList {
   }
 }
 
-/** Where lanes wait for a flow-control key. */
+/** The gate of a flow-control key. */
 export class FlowGate implements HeapItem {
   readonly parked = new LaneList();
-  /** They have their tokens: only the window and a pause hold them. */
+  /** Restarts already have tokens: only the window and a pause block them. */
   readonly parkedRestarts = new LaneList();
-  /** Due messages of the key that stand in lanes. */
+  /** Due messages of the key in lanes. */
   waiting = 0;
-  /** When it is in the heap of windows that end. */
+  /** The end of the window, while the gate is in the heap of windows. */
   wakeAtMs = 0;
   heapIndex = -1;
 
   constructor(readonly flow: FlowKey) {}
 }
 
-/** What is known of an origin: its last call got an answer, any; it got none; there has been no call. */
+/** The result of an origin's last call: any answer, none, or no call yet. */
 export type Standing = 'answers' | 'silent' | 'untried';
 
-/** Where lanes wait for their origin to have a larger share of the places, or fewer calls in flight. */
+/** The gate of an origin: lanes wait here for a larger share of the places, or for fewer open calls of the origin. */
 export class OriginGate implements HeapItem {
   readonly parked = new LaneList();
   inFlight = 0;
-  /** Lanes that it let go and that have not had their turn. */
+  /** Woken lanes that have not had their turn. */
   woken = 0;
-  /** When it last let one go, by number. */
+  /** The number of its last wake-up; lower numbers go first. */
   turn = 0;
   heapIndex = -1;
-  /** Something is under way or parked. */
+  /** Lanes are parked here, or calls are open. */
   isKept = false;
 
   constructor(

@@ -1,32 +1,33 @@
 /**
- * How many of an account's places an origin may hold. A call that was started cannot be taken back, and may go on for
- * the time limit of its message: what is given to one origin must leave enough for those that come after it.
+ * Shares of an account's places among origins. A started call cannot be taken back and may last for its message's
+ * time limit, so the share of one origin must leave enough for later ones.
  *
- *  ORS1 an origin has its first call as soon as a place is free for it. It gets another while it holds less than a
- *       share that falls with the square of what is free: the first of many in a row gets most, and each later one so
- *       much less that hundreds are needed to take all
- *  ORS2 origins that have not answered hold seven eighths of the places together at most, and share three quarters: one
- *       eighth is for those that answer, one for first calls. Those whose last call got no answer hold half at most
+ *  ORS1 an origin gets its first call as soon as a place is free for it. It gets another one while it holds less than
+ *       a share that falls with the square of the free places: the first of many origins gets most, each later one so
+ *       much less that only hundreds of them can take all
+ *  ORS2 origins that have not answered hold at most seven eighths of the places together and share three quarters:
+ *       one eighth is kept for answering origins, one for first calls. Origins with an unanswered last call hold at
+ *       most half
  *  ORS3 no origin holds more than its own limit
- *  ORS4 what becomes free goes to the origin that waits with the fewest, those equal in turn
+ *  ORS4 a freed place goes to the waiting origin with the fewest places; equal ones take turns
  *
- * Derived, like all that dispatches: after a replay no origin has been tried.
+ * Shares are derived and not stored: after a replay no origin counts as tried.
  */
 import { IndexedHeap } from '../collections/indexed-heap.js';
 import { OriginGate, type Standing } from './lanes.js';
 
 const EIGHTH = 1 / 8;
-/** Times what is free, squared, over all: one alone that answers holds seven eighths of the places. */
+/** Factor of (free places)² / all places: an answering origin alone holds seven eighths of the places. */
 const ANSWERING_WEIGHT = 64;
-/** One alone that has not answered holds two fifths: of 500 places as many as an origin may have by default. */
+/** An unanswering origin alone holds two fifths: of 500 places the default limit of one origin. */
 const UNANSWERED_WEIGHT = 4;
-/** Whose standing is remembered while nothing is under way or waits; those that changed it longest ago are forgotten. */
+/** Origins with a remembered standing that have no open or parked work; the oldest change is forgotten first. */
 const MAX_REMEMBERED = 1000;
 
 export class OriginShares {
-  /** Those with something under way, or parked. */
+  /** Origins with open calls or parked lanes. */
   readonly #gates = new Map<string, OriginGate>();
-  /** Gates at which lanes are parked. */
+  /** Gates with parked lanes. */
   readonly #held: Readonly<Record<Standing, IndexedHeap<OriginGate>>> = {
     answers: new IndexedHeap(hasFewer),
     untried: new IndexedHeap(hasFewer),
@@ -41,7 +42,7 @@ export class OriginShares {
   #woken = 0;
   #turns = 0;
 
-  /** @param active attempts of the account that are open */
+  /** @param active number of open attempts of the account */
   constructor(
     private readonly active: () => number,
     private readonly maxPerOrigin: number,
@@ -52,12 +53,12 @@ export class OriginShares {
     this.#spare = spare;
   }
 
-  /** The one that is kept, or a new one, which is kept once something is under way or waits there. */
+  /** The stored gate, or a new one; a new one is stored once it has open calls or parked lanes. */
   gateOf(origin: string): OriginGate {
     return this.#gates.get(origin) ?? new OriginGate(origin, this.#remembered.get(origin) ?? 'untried');
   }
 
-  /** May another message of the origin start? */
+  /** Whether another message of the origin may start. */
   hasRoom({ taken, standing }: OriginGate): boolean {
     if (taken >= this.maxPerOrigin) return false;
     const active = this.active();
@@ -75,7 +76,7 @@ export class OriginShares {
     return shared >= 1 && taken < (UNANSWERED_WEIGHT * shared * shared) / places;
   }
 
-  /** The gate that shall let a lane go now. */
+  /** The gate that wakes its next lane. */
   next(): OriginGate | undefined {
     let next: OriginGate | undefined;
     for (const { top } of this.#heaps) {
@@ -84,19 +85,19 @@ export class OriginShares {
     return next;
   }
 
-  /** Would some origin have more if the process had more room? */
+  /** Whether an origin would get more if the process had more room. */
   get waitsForSpare(): boolean {
     if (this.#spare >= this.#parallelism - this.active()) return false;
     return this.#heaps.some(({ size }) => size > 0);
   }
 
-  /** A lane was parked at it, or left it. */
+  /** Called after a lane parked at the gate or left it. */
   parkedChanged(gate: OriginGate): void {
     this.#lift(gate);
     this.#settle(gate);
   }
 
-  /** A lane that was parked has its place from now on; `by` -1: it has had it, or lost it. */
+  /** Reserves a place for a woken lane; `by` -1 ends the reservation. */
   woke(gate: OriginGate, by: 1 | -1): void {
     this.#lift(gate);
     this.#woken += by;
@@ -115,7 +116,7 @@ export class OriginShares {
     this.#settle(gate);
   }
 
-  /** @param standing what the call has shown of the origin; undefined: nothing */
+  /** @param standing the new standing after the call; undefined: unchanged */
   ended(gate: OriginGate, standing: Standing | undefined): void {
     this.#lift(gate);
     this.#spare += 1;
@@ -130,7 +131,7 @@ export class OriginShares {
     this.#settle(gate);
   }
 
-  /** Out of its heap: what its place there follows from is about to change. */
+  /** Removes the gate from its heap before its sort key changes. */
   #lift(gate: OriginGate): void {
     if (gate.heapIndex !== -1) this.#held[gate.standing].delete(gate);
   }

@@ -1,20 +1,20 @@
 /**
- * Taking messages back. One that waits leaves at once; one with an open attempt is marked, and leaves with the
- * attempt's outcome unless that was a delivery. What many are cancelled by runs in steps, others run between.
+ * Cancellation. A waiting message leaves immediately; a message with an open attempt is marked and leaves with the
+ * attempt's outcome, unless that is a delivery. Cancelling many runs in steps, with other commands between.
  */
 import type { MessageId } from '../../../kernel/index.js';
-import type { MessageFilter, QueueCommandOf, QueueReply } from '../commands.js';
-import { rejection } from '../decision.js';
-import type { QueueSteps, QueueTurn } from '../turn.js';
-import { ACTIVE, DELIVERED, type Message } from './message.js';
+import type { MessageFilter, QueueCommandOf, QueueReply } from '../model/commands.js';
+import { rejection } from '../model/decision.js';
+import { ACTIVE, DELIVERED, type Message } from '../model/messages/message.js';
 import { messageMatcher } from './message-filter.js';
 import { isShown } from './message-view.js';
+import type { QueueSteps, QueueTurn } from './turn.js';
 
-/** One step looks at so many: about a millisecond. */
+/** Messages that one step looks at: about 1 ms. */
 const LOOKED_AT_ONCE = 2000;
 const CANCELLED_AT_ONCE = 200;
 
-/** One that was delivered a moment ago is answered as cancelled: whoever published it cannot know. */
+/** A message that was delivered a moment ago is answered as cancelled, because its publisher cannot know. */
 export function cancelMessage({ id }: QueueCommandOf<'CancelMessage'>, turn: QueueTurn): QueueReply {
   const message = turn.state.messages.get(id);
   if (!isShown(message, turn.context.nowMs) || isOfRun(message))
@@ -31,12 +31,12 @@ export function cancelMessages(
   return cancelFiltered(selector.filter, selector.count ?? Number.POSITIVE_INFINITY, turn);
 }
 
-/** A run without one of its messages would never end: it is cancelled as a whole. */
+/** Messages of a run are cancelled only with the whole run: a run without one of its messages would never end. */
 function isOfRun(message: Message): boolean {
   return message.shared.envelope.workflow !== undefined;
 }
 
-/** @returns whether it was there to be cancelled */
+/** @returns whether this call cancelled the message */
 export function cancel(message: Message, { context, evolve }: QueueTurn): boolean {
   if (message.status === DELIVERED || message.isCancelRequested || isOfRun(message)) return false;
   const { id } = message;
@@ -73,7 +73,10 @@ function* cancelFiltered(filter: MessageFilter, most: number, turn: QueueTurn): 
   return { type: 'Cancelled', count };
 }
 
-/** It cancels those that are there when it begins, and still when their turn comes. @returns how many were cancelled */
+/**
+ * Cancels matching messages that existed when it began.
+ * @returns the number cancelled
+ */
 export function* cancelWhere(
   is: (message: Message) => boolean,
   most: number,
@@ -82,7 +85,7 @@ export function* cancelWhere(
   let count = 0;
   let looked = 0;
   let cancelled = 0;
-  // What comes after this began is not meant.
+  // Messages accepted after this point are left alone.
   const { nextOrder } = turn.state;
   for (const message of turn.state.messages.all()) {
     if (count >= most) break;

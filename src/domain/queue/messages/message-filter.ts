@@ -1,15 +1,15 @@
-/** Which messages, or DLQ entries, a filter means: values of one criterion are or-ed, criteria are and-ed. */
+/** Filters of messages and DLQ entries: values of one criterion are combined with OR, criteria with AND. */
 import { type MessageId, readUrl } from '../../../kernel/index.js';
-import type { MessageFilter } from '../commands.js';
-import type { Envelope } from '../records.js';
+import type { MessageFilter } from '../model/commands.js';
+import type { Envelope } from '../model/records.js';
 
-/** What a filter looks at. */
+/** The fields that a filter compares. */
 export interface FilteredMessage {
   readonly id: MessageId;
   readonly envelope: Envelope;
-  /** It is the instant of creation; of the failure for a DLQ entry. */
+  /** The creation time; for a DLQ entry the time of failure. */
   readonly atMs: number;
-  /** It is the status of a DLQ entry; a message without one matches no filter that asks for it. */
+  /** Only DLQ entries have a status; other messages match no filter by status. */
   readonly responseStatus: number | undefined;
 }
 
@@ -18,12 +18,12 @@ interface UrlParts {
   readonly path: string | undefined;
 }
 
-/** Envelopes are shared by many messages: their URL is taken apart once. */
+/** Many messages share an envelope: its URL is parsed once. */
 const partsByEnvelope = new WeakMap<Envelope, UrlParts>();
 const SCHEME_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 const NO_HOST: readonly string[] = [];
 
-/** Prepared once for going over many; each look at a message is then a few set look-ups. */
+/** Prepares the filter once; each message then costs a few set look-ups. */
 export function messageMatcher(filter: MessageFilter): (message: FilteredMessage) => boolean {
   const tests: ((message: FilteredMessage) => boolean)[] = [];
   const oneOf = (values: readonly string[] | undefined, of: (message: FilteredMessage) => string | undefined) => {
@@ -60,7 +60,7 @@ export function messageMatcher(filter: MessageFilter): (message: FilteredMessage
   return (message) => tests.every((test) => test(message));
 }
 
-/** Names of a destination's host by which filters find it: without its port, and with it, also where the URL has none. */
+/** The host of a URL as filters may name it: without a port, and with its port or the scheme's default. */
 export function hostsOf(url: string): readonly string[] {
   const read = readUrl(url);
   if (read === undefined) return NO_HOST;
@@ -68,12 +68,12 @@ export function hostsOf(url: string): readonly string[] {
   return [hostname, `${hostname}:${port === '' ? SCHEME_PORTS[protocol] : port}`];
 }
 
-/** They are spelled as by `hostsOf`. */
+/** In the spelling of `hostsOf`. */
 export function wantedHosts(values: readonly string[]): ReadonlySet<string> {
   return new Set(values.map((host) => host.toLowerCase()));
 }
 
-/** This judges one message; `messageMatcher` serves for many. */
+/** For one message; `messageMatcher` is cheaper for many. */
 export function matches(filter: MessageFilter, message: FilteredMessage): boolean {
   return messageMatcher(filter)(message);
 }

@@ -1,18 +1,18 @@
 /**
- * The messages that are neither delivered nor failed, a page at a time, with how many there are in each state. All are
- * looked at for each page, in steps; those of runs are shown with their run, and not here.
+ * Lists messages that have not ended, by page, with the count of each state. Every page scans all messages in steps.
+ * Messages of runs are listed with their run instead.
  *
- *  LST1 a message that stays, in a state that is wanted, is on exactly one of the pages that follow each other; what
- *       left while a page was made is not on it, and what came after it was begun may be missing
+ *  LST1 a message that stays in a wanted state is on exactly one of the successive pages; a message that left while a
+ *       page was made is not on it, and one that came after its start may be missing
  */
-import { FirstOf } from '../collections/first-of.js';
-import { PENDING_STATES, type PendingState, type QueueCommandOf, type QueueReply } from '../commands.js';
-import type { QueueTurn } from '../turn.js';
-import { ACTIVE, DELIVERED, type Message } from './message.js';
+import { TopN } from '../collections/top-n.js';
+import { PENDING_STATES, type PendingState, type QueueCommandOf, type QueueReply } from '../model/commands.js';
+import { ACTIVE, DELIVERED, type Message } from '../model/messages/message.js';
 import { messageMatcher } from './message-filter.js';
 import { viewOf } from './message-view.js';
+import type { QueueTurn } from './turn.js';
 
-/** One step looks at so many: about a millisecond. */
+/** Messages that one step looks at: about 1 ms. */
 const LOOKED_AT_ONCE = 2000;
 
 export function* listMessages(
@@ -23,7 +23,7 @@ export function* listMessages(
   const wanted = new Set<PendingState>(states.length === 0 ? PENDING_STATES : states);
   const counts: Record<PendingState, number> = { SCHEDULED: 0, WAITING: 0, DELIVERING: 0, RETRYING: 0 };
   const direction = order === 'earliestFirst' ? 1 : -1;
-  const page = new FirstOf<Message>(count, (a, b) => (a.order - b.order) * direction);
+  const page = new TopN<Message>(count, (a, b) => (a.order - b.order) * direction);
   let looked = 0;
   for (const message of state.messages.all()) {
     looked += 1;
@@ -33,7 +33,7 @@ export function* listMessages(
     if (is === undefined || envelope.workflow !== undefined) continue;
     if (!matches({ id: message.id, envelope, atMs: message.createdAtMs, responseStatus: undefined })) continue;
     counts[is] += 1;
-    // One that has been woken meanwhile comes a second time.
+    // A message that woke during the scan may be met twice.
     if (wanted.has(is) && (after === undefined || (message.order - after) * direction > 0)) page.offer(message);
   }
   const messages = page.items.flatMap(({ id }) => {
@@ -49,7 +49,7 @@ export function* listMessages(
   };
 }
 
-/** @returns undefined: it is none that is pending */
+/** @returns undefined: the message is not pending */
 function stateOf(message: Message, nowMs: number): PendingState | undefined {
   if (message.status === DELIVERED) return undefined;
   if (message.status === ACTIVE) return 'DELIVERING';

@@ -1,15 +1,14 @@
-/** What the items of a call come to, before any of it is accepted: groups unfolded, settings read, ids named. */
+/**
+ * The messages that an item of a call would make: groups resolved, settings parsed, ids derived. No state changes.
+ */
 import { calledUrl, type MessageId } from '../../../kernel/index.js';
-import type { PublishItem, QueueReply } from '../commands.js';
-import { rejection } from '../decision.js';
-import { messageIdAt } from '../ids.js';
-import { MAX_COMMAND_MESSAGES } from '../limits.js';
-import type { DeliverySettings, Envelope } from '../records.js';
-import { isRunItem, type RunItem } from '../runs/run-items.js';
-import { runItemRefusal } from '../runs/submissions.js';
-import { parseSettings, withDefaults } from '../settings/publish-settings.js';
-import type { QueueTurn } from '../turn.js';
+import type { PublishItem, QueueReply } from '../model/commands.js';
+import { rejection } from '../model/decision.js';
+import { messageIdAt } from '../model/ids.js';
+import type { DeliverySettings, Envelope } from '../model/records.js';
+import { parseSettings, withDefaults } from '../model/settings/publish-settings.js';
 import { deduplicationKeyOf } from './deduplication-key.js';
+import type { QueueTurn } from './turn.js';
 
 export interface Planned {
   readonly id: MessageId;
@@ -25,40 +24,8 @@ export interface PlannedItem {
   readonly messages: readonly Planned[];
 }
 
-/** It belongs to a workflow's run: what it comes to follows from the run. */
-export interface PlannedRunItem {
-  readonly run: RunItem;
-}
-
-/** Put together item by item. */
-export class PublishPlan {
-  readonly items: (PlannedItem | PlannedRunItem)[] = [];
-  #count = 0;
-
-  constructor(
-    private readonly isRepeat: boolean,
-    private readonly turn: QueueTurn,
-  ) {}
-
-  /** @returns what refuses the call */
-  add(item: PublishItem): QueueReply | undefined {
-    const one = planForItem(item, this.isRepeat, this.turn);
-    if ('type' in one) return one;
-    this.#count += one.run === undefined ? one.messages.length : 1;
-    if (this.#count > MAX_COMMAND_MESSAGES) {
-      return rejection('INVALID', `one call makes at most ${MAX_COMMAND_MESSAGES} messages`);
-    }
-    this.items.push(one);
-    return undefined;
-  }
-}
-
-function planForItem(item: PublishItem, isRepeat: boolean, turn: QueueTurn): PlannedItem | PlannedRunItem | QueueReply {
-  if (isRunItem(item)) {
-    // PUB2: its run may be over by now.
-    const refusal = isRepeat ? undefined : runItemRefusal(item, turn);
-    return refusal ?? { run: item };
-  }
+/** @returns the messages of an item that does not belong to a run, or the refusal of the call */
+export function planItem(item: PublishItem, turn: QueueTurn): PlannedItem | QueueReply {
   return item.destination.kind === 'url' ? planForUrl(item, turn) : planForGroup(item, turn);
 }
 

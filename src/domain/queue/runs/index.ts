@@ -1,7 +1,7 @@
-/** Runs of workflows: what they are made of, what is asked about them, and what happens to them. */
-export type { WorkflowMark } from '../records.js';
-export * from './commands.js';
-export type { WorkflowEvent } from './events.js';
-export * from './limits.js';
-export * from './records.js';
-export * from './run-ids.js';
+/** Workflow runs: records, commands, events and ids. */
+export type { WorkflowMark } from '../model/records.js';
+export * from '../model/run-ids.js';
+export * from '../model/run-limits.js';
+export * from '../model/run-records.js';
+export * from '../model/workflow-commands.js';
+export type { WorkflowEvent } from '../model/workflow-events.js';

@@ -1,21 +1,21 @@
 /**
- * What the server itself puts between the quotes of a record's `out`: the event that a step waited for, and the end of
- * the run that it invoked. Made in slices, between which others may run: they are as large as a body may be.
+ * Makes the text in a step record's `out`: the event that the step waited for, or the end of the run that it invoked.
+ * It is made in slices with other commands between, because it may be as large as a body.
  */
-import type { RunEndState } from './records.js';
+import type { RunEndState } from '../model/run-records.js';
 
-/** Ready to stand in JSON, in UTF-8, one behind the other. */
+/** Pieces of UTF-8 text, already escaped for a JSON string. */
 export type OutText = readonly Uint8Array[];
 
-/** Texts of more are made in steps of their own, before the command is decided. */
+/** Longer texts are made in separate steps before the command is decided. */
 export const LARGE_OUT_BYTES = 512 * 1024;
 
-/** One step takes so many: below a millisecond. Whole groups of base64. */
+/** Bytes per step: below 1 ms, and a multiple of three for base64. */
 const SLICE_BYTES = 192 * 1024;
-/** A character in UTF-8 has so many beside its first. */
+/** A character in UTF-8 has at most three bytes after its first. */
 const MOST_CONTINUATIONS = 3;
 
-/** Base64. */
+/** The event as base64. */
 export function* eventText(content: Uint8Array): Generator<void, OutText> {
   const event = bufferOf(content);
   const pieces: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export function* eventText(content: Uint8Array): Generator<void, OutText> {
   return pieces;
 }
 
-/** JSON in JSON: what the run returned, as the text it was sent as, and how it ended. */
+/** The run's result and end state as JSON within a JSON string; the result is the text that was sent. */
 export function* endText(state: RunEndState, response: Uint8Array | undefined): Generator<void, OutText> {
   const ended = escaped(JSON.stringify({ isCanceled: state === 'RUN_CANCELED', isFailed: state === 'RUN_FAILED' }));
   if (state !== 'RUN_SUCCESS' || response === undefined || response.length === 0) return [ended];
@@ -42,7 +42,7 @@ export function* endText(state: RunEndState, response: Uint8Array | undefined): 
   return pieces;
 }
 
-/** All at once. */
+/** Runs all slices without a pause. */
 export function atOnce(steps: Generator<void, OutText>): OutText {
   for (;;) {
     const step = steps.next();
@@ -50,7 +50,10 @@ export function atOnce(steps: Generator<void, OutText>): OutText {
   }
 }
 
-/** @param stepText a JSON object. @returns it with members more, and `out`, as bytes */
+/**
+ * @param stepText a JSON object
+ * @returns the object with the further members and `out`, as bytes
+ */
 export function withOut(stepText: string, members: Readonly<Record<string, unknown>>, out: OutText): Uint8Array {
   const open = withoutEnd(stepText);
   const more = withoutEnd(JSON.stringify(members));
@@ -59,17 +62,17 @@ export function withOut(stepText: string, members: Readonly<Record<string, unkno
   return Buffer.concat([Buffer.from(`${before}${separator(before)}"out":"`, 'utf8'), ...out, Buffer.from('"}')]);
 }
 
-/** An object's text up to where more members may follow. */
+/** The text of an object up to the place for further members. */
 function withoutEnd(object: string): string {
   return object.slice(0, object.lastIndexOf('}')).trimEnd();
 }
 
-/** It is to stand between quotes once more. */
+/** Escapes the text for a second level of JSON string. */
 function escaped(text: string): Buffer {
   return Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8');
 }
 
-/** The last place up to `to` where no character is cut in two; four continuations in a row are none. */
+/** The last index up to `to` that does not split a UTF-8 character; four continuation bytes in a row are not UTF-8. */
 function beginOfCharacter(text: Buffer, to: number): number {
   for (let at = to; to - at <= MOST_CONTINUATIONS; at -= 1) {
     if (((text[at] as number) & 0xc0) !== 0x80) return at;

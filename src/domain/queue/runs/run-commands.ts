@@ -1,18 +1,19 @@
-/** Looking at runs, and ending them from outside. */
-import type { RunId } from '../../../kernel/index.js';
-import type { QueueCommandOf, QueueReply } from '../commands.js';
-import { rejection } from '../decision.js';
-import type { QueueSteps, QueueTurn } from '../turn.js';
-import type { EntryView, RunFilter } from './commands.js';
+/** Commands that show runs and end them from outside. */
+import { type MessageId, type RunId, readUrl } from '../../../kernel/index.js';
+import { hostsOf, wantedHosts } from '../messages/message-filter.js';
+import type { QueueSteps, QueueTurn } from '../messages/turn.js';
+import type { QueueCommandOf, QueueReply } from '../model/commands.js';
+import { rejection } from '../model/decision.js';
+import type { Run } from '../model/runs/run.js';
+import type { EntryView, RunFilter } from '../model/workflow-commands.js';
 import { endText, LARGE_OUT_BYTES, type OutText } from './out-texts.js';
-import type { Run } from './run.js';
-import { endRun } from './run-end.js';
+import { endRun, failRefused } from './run-end.js';
 
-/** One step looks at so many: about a millisecond. */
+/** Runs that one step looks at: about 1 ms. */
 const LOOKED_AT_ONCE = 2000;
 const CANCELLED_AT_ONCE = 50;
 
-/** It shows as many entries as fit, one at least; whoever asks goes on from there. */
+/** Returns as many entries as fit, at least one; the caller continues from `nextFrom`. */
 export function getRun({ runId, from, maxBytes }: QueueCommandOf<'GetRun'>, { state }: QueueTurn): QueueReply {
   const run = state.runs.look(runId);
   if (run === undefined) return runNotFound(runId);
@@ -36,7 +37,7 @@ export function endRunByCommand(command: QueueCommandOf<'EndRun'>, turn: QueueTu
   return endTelling(command, response, turn);
 }
 
-/** Others may end it meanwhile. */
+/** Another command may end the run between the steps. */
 function* endTelling(
   command: QueueCommandOf<'EndRun'>,
   response: Uint8Array,
@@ -71,7 +72,7 @@ export function* cancelRuns(
   }
   const matches = runMatcher(selector.filter);
   let looked = 0;
-  // What is started while this goes on is not meant.
+  // Runs started after this point are left alone.
   const beforeMs = turn.context.nowMs;
   for (const run of turn.state.runs.actives()) {
     if (count >= selector.count) break;
@@ -91,18 +92,38 @@ function cancel(run: Run | undefined, turn: QueueTurn): boolean {
   return true;
 }
 
+/**
+ * The delivery that made the refused step fails; its later answer changes no state. A run without an open delivery
+ * waits for a call or a child, and then its newest message fails.
+ */
+export function refuseStep({ runId, error }: QueueCommandOf<'RefuseStep'>, turn: QueueTurn): QueueReply {
+  const { runs, messages } = turn.state;
+  const run = runs.active(runId);
+  if (run === undefined) return { type: 'Done' };
+  // An open call of a third party has sent no step, so deliveries come first.
+  const isCall = (id: MessageId) => runs.placeOf(id)?.part.role === 'call';
+  const open = [...run.open].sort((a, b) => Number(isCall(a)) - Number(isCall(b)));
+  const id = open.find((each) => !messages.isWaiting(each)) ?? open[0];
+  if (id === undefined) endRun(run, { state: 'RUN_FAILED', error }, turn);
+  else failRefused(run, messages.pending(id), error, turn);
+  return { type: 'Done' };
+}
+
 function runNotFound(runId: RunId): QueueReply {
   return rejection('NOT_FOUND', `workflowRun ${runId} not found`);
 }
 
 function runMatcher(filter: RunFilter): (run: Run) => boolean {
-  const { url, isUrlExact, label, flowControlKey, callerIp, fromMs, toMs } = filter;
+  const { url, isUrlExact, label, flowControlKey, callerIp, fromMs, toMs, path } = filter;
+  const hosts = filter.host && wantedHosts(filter.host);
   return (run) => {
     const { settings, callerIp: from } = run.shared.envelope;
     if (url && !url.some((one) => (isUrlExact ? run.url === one : run.url.startsWith(one)))) return false;
     if (label && !label.some((one) => settings.labels.includes(one))) return false;
     if (flowControlKey && !flowControlKey.includes(settings.flowControl?.key ?? '')) return false;
     if (callerIp && !callerIp.includes(from)) return false;
+    if (hosts && !hostsOf(run.url).some((one) => hosts.has(one))) return false;
+    if (path && !path.includes(readUrl(run.url)?.pathname ?? '')) return false;
     return run.createdAtMs >= (fromMs ?? 0) && run.createdAtMs <= (toMs ?? Number.POSITIVE_INFINITY);
   };
 }

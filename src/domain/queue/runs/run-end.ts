@@ -1,31 +1,29 @@
 /**
- * How runs come to their end. What follows from it is of the same turn: the step that invoked the run has its result,
- * a failed run is in the DLQ and its failure function on its way. Messages that wait are cancelled: a few at once, and
- * where there are many the others soon after; none of them is started any more.
- *
- * Calls that are being made are left to end; what they come to is of no consequence.
- *
- * Entries are appended here, too: one that makes its run too large ends it, and the end of a run appends the result to the
- * list of the run that invoked it.
+ * Ends runs. The consequences are in the same turn: the invoking step gets its result, a failed run enters the DLQ
+ * and its failure function is scheduled. Waiting messages are cancelled, the first few in the turn and the others
+ * soon after; none of them starts any more. Open calls are left to end, and their outcomes are ignored.
+ * Entries are appended here too, because an entry can make its run too large and so end it, and the end of a run
+ * appends a result to the list of its invoker.
  */
 import type { DlqId, MessageId } from '../../../kernel/index.js';
-import type { AttemptOutcome } from '../commands.js';
-import { callbackBody } from '../delivery/callback-body.js';
-import { keptResponse } from '../delivery/kept-response.js';
-import { derivedMessageId, dlqIdOf } from '../ids.js';
-import type { Message } from '../messages/message.js';
-import type { Envelope, HeaderList } from '../records.js';
-import type { QueueTurn } from '../turn.js';
-import { MAX_RUN_BYTES, MAX_RUN_ENTRIES } from './limits.js';
+import { callbackBody } from '../messages/callback-body.js';
+import { expireBeyondLimit } from '../messages/dlq-expiry.js';
+import { keptResponse } from '../messages/kept-response.js';
+import type { QueueTurn } from '../messages/turn.js';
+import type { AttemptOutcome } from '../model/commands.js';
+import { derivedMessageId, dlqIdOf } from '../model/ids.js';
+import type { Message } from '../model/messages/message.js';
+import type { Envelope, HeaderList } from '../model/records.js';
+import { MAX_RUN_BYTES, MAX_RUN_ENTRIES } from '../model/run-limits.js';
+import type { RunEndState, StepMark } from '../model/run-records.js';
+import type { Run } from '../model/runs/run.js';
 import { atOnce, endText, type OutText, withOut } from './out-texts.js';
-import type { RunEndState, StepMark } from './records.js';
-import type { Run } from './run.js';
 import { failureEnvelope } from './run-envelopes.js';
 import { acceptPart, partOf } from './run-parts.js';
 
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
-/** So many are cancelled with the end of a run, and by one call of `work`: about a millisecond. */
+/** Messages cancelled with the end of a run, and by one call of `work`: about 1 ms. */
 const CANCELLED_WITH_RUN = 20;
 const CANCELLED_AT_ONCE = 100;
 
@@ -37,7 +35,7 @@ interface NewEntry {
   readonly notBeforeMs: number;
 }
 
-/** Appends and schedules at once; a run that has grown too large fails with it. */
+/** Appends and schedules an entry; a run that becomes too large fails. */
 export function appendEntry(run: Run, { id, step, content, envelope, notBeforeMs }: NewEntry, turn: QueueTurn): void {
   const isTooLong = run.entries.length >= MAX_RUN_ENTRIES;
   const isTooLarge = run.bytes + content.byteLength > MAX_RUN_BYTES;
@@ -52,7 +50,7 @@ export interface RunEnd {
   readonly response?: Uint8Array | undefined;
   readonly dlqId?: DlqId | undefined;
   readonly error?: string | undefined;
-  /** It is for the step that invoked the run, where it has been made already. */
+  /** The text for the invoking step, if it was made before. */
   readonly out?: OutText | undefined;
 }
 
@@ -73,7 +71,10 @@ function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: Que
   }
 }
 
-/** What waits for runs that are over. @returns more are to go */
+/**
+ * Cancels waiting messages of runs that have ended.
+ * @returns whether more are left
+ */
 export function cancelLeftovers({ state, context, evolve }: QueueTurn): boolean {
   let room = CANCELLED_AT_ONCE;
   for (const id of state.runs.leftovers) {
@@ -84,9 +85,9 @@ export function cancelLeftovers({ state, context, evolve }: QueueTurn): boolean 
   return false;
 }
 
-/** What the failed delivery came to. */
+/** The outcome of the delivery that failed the run. */
 export interface RunFailure {
-  /** The message whose delivery it was; pending. */
+  /** The message of the failed delivery; pending. */
   readonly message: Message;
   readonly outcome: AttemptOutcome;
   readonly error: string;
@@ -123,21 +124,42 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
   });
   const end: RunEnd = { state: 'RUN_FAILED', dlqId, error };
   closeRun(run, end, turn);
-  // Before the parent has the result: it may fail with it, and its entry push this one out of a full DLQ.
+  // Before the parent gets the result: the parent may fail with it, and its DLQ entry may push this one out.
   callFailureFunction(run, { message, outcome, error }, dlqId, failureIdOf(message), turn);
   tellInvoker(run, end, turn);
   expireBeyondLimit(turn);
 }
 
-/** A run that has grown too large: its newest entry fails instead of being delivered. */
+/** The status of the answer to an endpoint with a refused step. */
+const REFUSED_STATUS = 412;
+
+/**
+ * Fails a run with a step that can never be accepted, without another attempt. The reason has the form of an error
+ * that an endpoint reports: failure functions of published clients read only the member `message` of the body.
+ * @param message the delivery, or the call, that the step came from; pending
+ */
+export function failRefused(run: Run, message: Message, error: string, turn: QueueTurn): void {
+  const body = Buffer.from(JSON.stringify({ error: 'StepRefused', message: error }), 'utf8');
+  const outcome = {
+    kind: 'response',
+    status: REFUSED_STATUS,
+    header: NO_HEADER,
+    body,
+    isCut: false,
+    durationMs: 0,
+  } as const;
+  failRun(run, { message, outcome, error }, turn);
+}
+
+/** Fails a run that is too large: its newest entry fails instead of being delivered. */
 function failGrown(run: Run, id: MessageId, error: string, turn: QueueTurn): void {
   const message = turn.state.messages.pending(id);
   failRun(run, { message, outcome: { kind: 'no-response', error, durationMs: 0 }, error }, turn);
 }
 
 /**
- * The failure message: the queue's failure callback with the run in it. The payload is put in when it is sent, so that
- * it is stored once.
+ * Sends the failure message: a failure callback that names the run. The payload is added when it is sent, so that it
+ * is stored once.
  */
 function callFailureFunction(
   run: Run,
@@ -157,7 +179,7 @@ function callFailureFunction(
   const content = callbackBody(source, told, dlqId, Number.MAX_SAFE_INTEGER, turn.deliveredWords, {
     workflowRunId: run.id,
     workflowCreatedAt: run.createdAtMs,
-    // Somebody who gets no answer is told why in its place.
+    // Without an answer, the body has the reason instead.
     ...(outcome.kind === 'response' ? {} : { error }),
   });
   const envelope = failureEnvelope(origin, failureCallback);
@@ -170,7 +192,7 @@ function failureIdOf({ id, retried }: Message): MessageId {
   return derivedMessageId(`${id} failure ${retried}`);
 }
 
-/** The child's end is the result of the step that waits for it. */
+/** Delivers the child's end as the result of the invoking step. */
 function tellInvoker(child: Run, { state, response, out }: RunEnd, turn: QueueTurn): void {
   if (child.invoker === undefined) return;
   const { runId, runCreatedAtMs, step, stepText, delivery } = child.invoker;
@@ -188,16 +210,12 @@ function tellInvoker(child: Run, { state, response, out }: RunEnd, turn: QueueTu
   appendEntry(parent, { id, step, content, envelope, notBeforeMs: turn.context.nowMs }, turn);
 }
 
-/** @param stepText a JSON object. @returns it with members more, as bytes */
+/**
+ * @param stepText a JSON object
+ * @returns the object with the further members, as bytes
+ */
 export function withMembers(stepText: string, members: Readonly<Record<string, unknown>>): Uint8Array {
   const more = JSON.stringify(members).slice(1);
   const open = stepText.slice(0, stepText.lastIndexOf('}')).trimEnd();
   return Buffer.from(`${open}${open.endsWith('{') ? '' : ','}${more}`, 'utf8');
-}
-
-/** The oldest make room, plain ones and failed runs alike. */
-export function expireBeyondLimit({ state, context, evolve }: QueueTurn): void {
-  if (state.deadLetters.size <= context.account.limits.maxDlqEntries) return;
-  const oldest = state.deadLetters.oldest;
-  if (oldest !== undefined) evolve({ type: 'DlqExpired', dlqIds: [oldest.dlqId], atMs: context.nowMs });
 }

@@ -1,23 +1,24 @@
 /**
- * The messages of a run are delivered with the trigger's settings, and with what is its own of the message that asks
- * for them. Envelopes of equal content are one object, so that what is worked out for one is there for all.
+ * Envelopes of a run's messages: the trigger's settings, and those of the message itself. Equal envelopes share one
+ * object, so that values derived from an envelope are computed once.
  *
- *  RE1 user headers, retries, flow control, labels and redaction of the trigger hold for every delivery to the run's
- *      endpoint, and a header that a message brings itself replaces the trigger's; a call to a third party has its own
- *      headers, retries and flow control
- *  RE2 headers of the protocol belong to the message that brings them: those of the trigger to the first delivery alone
+ *  RE1 the trigger's user headers, retries, flow control, labels and redaction hold for every delivery to the run's
+ *      endpoint, and a header of a message replaces the trigger's; a call to a third party has its own headers,
+ *      retries and flow control
+ *  RE2 headers of the protocol belong to the message that has them: those of the trigger go to the first delivery
+ *      only
  */
-import { calledUrl, obtain, Remembered } from '../../../kernel/index.js';
-import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../records.js';
-import type { AskedDelivery } from './commands.js';
-import type { Run } from './run.js';
+import { BoundedCache, calledUrl, getOrCreate } from '../../../kernel/index.js';
+import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../model/records.js';
+import type { Run } from '../model/runs/run.js';
+import type { RequestedDelivery } from '../model/workflow-commands.js';
 
 const PROTOCOL = 'Svc-Workflow-';
 const CONTENT_TYPE = 'Content-Type';
 const JSON_TYPE: HeaderList[number] = [CONTENT_TYPE, 'application/json'];
-/** Set by the endpoint's side when it does not know who triggers: the second trigger is without it. */
+/** Set on behalf of a publisher that does not know the protocol; the endpoint's second trigger has no such header. */
 export const UNKNOWN_CLIENT_HEADER = 'Svc-Workflow-Unknown-Sdk';
-/** So many are kept of one run's configuration; more are rare, and made again. */
+/** Envelopes kept for one configuration; further ones are rare and made again. */
 const MAX_KEPT = 32;
 
 const NO_MARK: WorkflowMark = {
@@ -28,36 +29,39 @@ const NO_MARK: WorkflowMark = {
 };
 
 type Origin = Envelope;
-const stepEnvelopes = new WeakMap<Origin, Remembered<string, Envelope>>();
+const stepEnvelopes = new WeakMap<Origin, BoundedCache<string, Envelope>>();
 
-/** The delivery of an entry behind the first: of a record that the endpoint or the server appends. */
-export function stepEnvelope(run: Run, { url, settings, mark }: Omit<AskedDelivery, 'headers'>): Envelope {
+/** The envelope of an entry after the first: a record that the endpoint or the server appends. */
+export function stepEnvelope(run: Run, { url, settings, mark }: Omit<RequestedDelivery, 'headers'>): Envelope {
   const origin = run.shared.envelope;
   if (!mark.isConfiguredByTrigger) {
     return runEnvelope(origin, url, plainly(settings, jsonHeader(settings.header)), mark);
   }
   const own = ownHeader(settings);
   const key = JSON.stringify([url, own, mark]);
-  const kept = obtain(stepEnvelopes, origin, () => new Remembered(MAX_KEPT));
-  return obtain(kept, key, () => {
+  const kept = getOrCreate(stepEnvelopes, origin, () => new BoundedCache(MAX_KEPT));
+  return getOrCreate(kept, key, () => {
     const header = [JSON_TYPE, ...userHeaderUnder(own, origin.settings), ...own];
     return runEnvelope(origin, url, plainly(origin.settings, header), mark);
   });
 }
 
-/** The first delivery once more: entry 0 with all that the trigger said. */
+/** The envelope for delivering entry 0 again, with all settings of the trigger. */
 export function firstEnvelope(run: Run): Envelope {
   return run.shared.envelope;
 }
 
-/** The call to a third party; its callback stays in it, for when it has come to its end. */
+/** The envelope of a call to a third party; it keeps the callback for the call's end. */
 export function callEnvelope(run: Run, url: string, settings: DeliverySettings, mark: WorkflowMark): Envelope {
   const { labels, redact } = run.shared.envelope.settings;
   const own = { ...settings, delaySeconds: 0, failureCallback: undefined, labels, redact: settings.redact ?? redact };
   return runEnvelope(run.shared.envelope, url, own, mark);
 }
 
-/** The call's outcome, to the endpoint. The protocol's version stays out: it would say that the body is a list. */
+/**
+ * The envelope of a call's outcome for the endpoint. It has no protocol version, because that would mark the body as
+ * a list of entries.
+ */
 export function resultEnvelope(origin: Envelope, { url, settings }: CallbackSetting, isConfigured: boolean): Envelope {
   const own = ownHeader(settings);
   const base = isConfigured ? origin.settings : settings;
@@ -65,7 +69,7 @@ export function resultEnvelope(origin: Envelope, { url, settings }: CallbackSett
   return runEnvelope(origin, url, plainly(base, header), { ...NO_MARK, isConfiguredByTrigger: isConfigured });
 }
 
-/** The message to the failure function; what it does not say itself is as the run has it. */
+/** The envelope of the call of the failure function; missing settings come from the run. */
 export function failureEnvelope(origin: Envelope, { url, settings }: CallbackSetting): Envelope {
   const { flowControl, retryDelay, labels, redact } = origin.settings;
   const own = {
@@ -82,8 +86,8 @@ export function failureEnvelope(origin: Envelope, { url, settings }: CallbackSet
 }
 
 /**
- * What the second trigger of a client that was not known says, over the first one's. It comes from the endpoint, which
- * knows the headers that it was sent and nothing of retries: those stay as they are.
+ * The settings of the second trigger over those of the first. The endpoint knows the headers that it received but not
+ * the retries, so these stay.
  */
 export function reconfigured(
   { settings: before, ...rest }: Envelope,
@@ -105,12 +109,12 @@ export function reconfigured(
   return { ...rest, settings, workflow: mark };
 }
 
-/** What a message says itself; its body is JSON, whatever it says. */
+/** Headers of the message without its content type: the body is always JSON. */
 function ownHeader({ header }: DeliverySettings): HeaderList {
   return header.filter((pair) => !isContentType(pair));
 }
 
-/** The trigger's, but for what the message says otherwise. */
+/** Headers of the trigger that the message does not replace. */
 function userHeaderUnder(own: HeaderList, { header }: DeliverySettings): HeaderList {
   const replaced = new Set(own.map(([name]) => name));
   return header.filter((pair) => !isOfProtocol(pair) && !isContentType(pair) && !replaced.has(pair[0]));
@@ -132,7 +136,7 @@ function plainly(settings: DeliverySettings, header: HeaderList): DeliverySettin
   return { ...settings, method: 'POST', header, delaySeconds: 0, callback: undefined, failureCallback: undefined };
 }
 
-/** @param origin where it comes from: the trigger's envelope, or the trigger itself */
+/** @param origin the trigger's envelope, or the item of the trigger */
 export function runEnvelope(
   origin: Pick<Envelope, 'callerIp' | 'isAlias'>,
   url: string,

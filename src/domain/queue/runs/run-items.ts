@@ -1,13 +1,13 @@
-/** Items of a publish that are of a run. */
+/** Items of a publish that belong to a run. */
 import { calledUrl } from '../../../kernel/index.js';
-import type { PublishItem } from '../commands.js';
-import type { WorkflowItem } from './commands.js';
-import type { DeliverySettings } from './records.js';
+import type { PublishItem } from '../model/commands.js';
+import type { DeliverySettings } from '../model/run-records.js';
+import type { WorkflowItem } from '../model/workflow-commands.js';
 
-/** Its destination is a URL. */
+/** The destination is a URL. */
 export interface RunItem extends PublishItem {
   readonly workflow: WorkflowItem;
-  /** Of the body, where it was made beforehand. */
+  /** The hash of the body, if it was computed before. */
   readonly payloadHash?: string;
 }
 
@@ -18,7 +18,7 @@ export function isRunItem(item: PublishItem): item is RunItem {
 }
 
 export function urlOf({ destination }: RunItem): { readonly url: string; readonly settings: DeliverySettings } {
-  // `runItemRefusal` has let nothing else through.
+  // `runItemRefusal` refuses other destinations.
   const { url, settings } = destination as Extract<PublishItem['destination'], { kind: 'url' }>;
   return { url: calledUrl(url), settings };
 }

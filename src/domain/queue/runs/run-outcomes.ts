@@ -1,21 +1,21 @@
 /**
- * What an attempt for a run's message comes to. A delivery that failed for good ends the run; a call to a third party
- * that did is a result like any other; a failure function that did is recorded beside the failed run.
+ * Outcomes of attempts for a run's messages. A delivery without attempts left fails the run; a call to a third party
+ * without attempts left is a result; a failure function without attempts left is recorded with its failed run.
  */
-import type { AttemptOutcome } from '../commands.js';
-import { callbackBody } from '../delivery/callback-body.js';
-import { keptResponse } from '../delivery/kept-response.js';
-import { isFinalRefusal, nextDelayMs } from '../delivery/retry-policy.js';
-import { derivedMessageId } from '../ids.js';
-import type { Message } from '../messages/message.js';
-import type { HeaderList, WorkflowMark } from '../records.js';
-import type { AttemptWords, QueueTurn } from '../turn.js';
-import type { FailureFunctionState, RunPart } from './records.js';
-import type { Run } from './run.js';
-import { failRun } from './run-end.js';
+import { callbackBody } from '../messages/callback-body.js';
+import { keptResponse } from '../messages/kept-response.js';
+import { isFinalRefusal, nextDelayMs } from '../messages/retry-policy.js';
+import type { AttemptWords, QueueTurn } from '../messages/turn.js';
+import type { AttemptOutcome } from '../model/commands.js';
+import { derivedMessageId } from '../model/ids.js';
+import type { Message } from '../model/messages/message.js';
+import type { HeaderList, WorkflowMark } from '../model/records.js';
+import type { FailureFunctionState, RunPart } from '../model/run-records.js';
+import type { Run } from '../model/runs/run.js';
+import type { RunPlace } from '../model/runs/run-places.js';
+import { failRefused, failRun } from './run-end.js';
 import { resultEnvelope } from './run-envelopes.js';
 import { acceptPart } from './run-parts.js';
-import type { RunPlace } from './run-places.js';
 
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
@@ -61,7 +61,7 @@ function isSuccess({ status }: Attempted): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Nobody waits for it any more. */
+/** The run has ended: the outcome is only recorded. */
 function concludeLate(attempted: Attempted, turn: QueueTurn): void {
   const { id } = attempted.message;
   if (isSuccess(attempted)) delivered(attempted, turn);
@@ -90,7 +90,7 @@ function concludeDelivery(
   else failRun(run, { message, outcome, error: attempted.error }, turn);
 }
 
-/** Does a success come from a workflow's endpoint, and from one that is recent enough? */
+/** The reason why a successful answer does not come from a workflow endpoint, or from one that is too old. */
 function endpointProblem(header: HeaderList, mark: WorkflowMark, words: AttemptWords): string | undefined {
   if (mark.detectsTrigger && protocolHeader(header, 'Workflow-Sdk-Version', words) === undefined) return NOT_A_WORKFLOW;
   if (!mark.needsRecentClient) return undefined;
@@ -98,7 +98,7 @@ function endpointProblem(header: HeaderList, mark: WorkflowMark, words: AttemptW
   return version !== null && Number(version[1]) >= 1 ? undefined : TOO_OLD_A_CLIENT;
 }
 
-/** One callback for a call, when it has come to its end. */
+/** A call has one callback, at its end. */
 function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call' }>, run: Run, turn: QueueTurn): void {
   const { message, outcome, sentBody } = attempted;
   const nextAtMs = isSuccess(attempted) ? undefined : nextAttemptMs(attempted, turn);
@@ -108,8 +108,15 @@ function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call
   }
   const { id, shared, createdAtMs, notBeforeMs, retried } = message;
   const { callback } = shared.envelope.settings;
+  if (outcome.kind === 'response' && outcome.isCut) {
+    // Otherwise the step would take the beginning of the answer for all of it.
+    const most = turn.context.account.limits.maxMessageBytes;
+    failRefused(run, message, `the answer to the call is larger than a message may be: ${most} bytes`, turn);
+    return;
+  }
   if (callback !== undefined) {
-    // An endpoint waits for the last callback of a call: it is the one whose retries are used up, whatever ended them.
+    // An endpoint waits for the last callback of a call, which it recognises by used-up retries; so `maxRetries` is
+    // set to the retries made.
     const settings = { ...shared.envelope.settings, maxRetries: retried };
     const told = isSuccess(attempted) ? shared.envelope : { ...shared.envelope, settings };
     const source = { id, envelope: told, body: sentBody, createdAtMs, notBeforeMs, retried };
@@ -147,7 +154,7 @@ function concludeFunction(
   if (isSuccess(attempted)) {
     const isMissing =
       protocolHeader(header, 'Workflow-Failure-Callback-Notfound', turn.words)?.toLowerCase() === 'true';
-    // One that was cancelled stays so, whatever it came to.
+    // A cancelled failure function stays cancelled.
     if (!isCancelRequested) ended(isMissing ? undefined : 'CALLBACK_SUCCESS');
     delivered(attempted, turn);
     return;
@@ -162,7 +169,7 @@ function concludeFunction(
   }
 }
 
-/** Undefined: there is no other attempt. */
+/** Undefined: no attempt is left. */
 function nextAttemptMs({ message, outcome, status, header }: Attempted, turn: QueueTurn): number | undefined {
   const { settings } = message.shared.envelope;
   const { retried } = message;
@@ -197,7 +204,7 @@ function failed(
   });
 }
 
-/** It is the value of a header of the protocol, in whichever spelling it came. */
+/** The value of a protocol header, in either spelling. */
 function protocolHeader(header: HeaderList, name: string, { aliasHeaderWord }: AttemptWords): string | undefined {
   const wanted = ['svc', ...(aliasHeaderWord === undefined ? [] : [aliasHeaderWord])].map((word) =>
     `${word}-${name}`.toLowerCase(),

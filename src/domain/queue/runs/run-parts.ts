@@ -1,9 +1,9 @@
-/** Messages of a run, as they are accepted. */
+/** Accepts messages of a run. */
 import type { MessageId, RunId } from '../../../kernel/index.js';
-import type { CarriedBody } from '../records.js';
-import type { QueueTurn } from '../turn.js';
-import type { Envelope, RunPart } from './records.js';
-import type { Run } from './run.js';
+import type { QueueTurn } from '../messages/turn.js';
+import type { CarriedBody } from '../model/records.js';
+import type { Envelope, RunPart } from '../model/run-records.js';
+import type { Run } from '../model/runs/run.js';
 
 interface NewPart {
   readonly id: MessageId;
@@ -14,7 +14,6 @@ interface NewPart {
   readonly deduplication?: string | undefined;
 }
 
-/** A message of a run. */
 export function acceptPart({ id, envelope, body, notBeforeMs, part, deduplication }: NewPart, turn: QueueTurn): void {
   turn.evolve({
     type: 'MessageAccepted',
@@ -35,8 +34,8 @@ export function partOf(run: Run): { readonly runId: RunId; readonly runCreatedAt
 }
 
 /**
- * It is the instant of a run that begins now. The id and the instant name it: where another of its id began in this
- * millisecond, it begins in the next.
+ * The creation time of a run that starts now. Id and time together name a run, so a run with the id of an earlier one
+ * starts at least 1 ms later.
  */
 export function creationMs(runId: RunId, { state, context }: QueueTurn): number {
   const earlier = state.runs.endedName(runId);

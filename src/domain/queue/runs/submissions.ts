@@ -1,20 +1,22 @@
 /**
- * Messages of runs among those that a call publishes: triggers, entries, calls to third parties. A call is judged
- * whole before anything of it is accepted.
+ * Items of a publish that belong to runs: triggers, entries, calls to third parties. A call is judged as a whole
+ * before any of its items is accepted.
  *
- *  SUB1 what was accepted before is answered as a duplicate and changes nothing: a run by its id, an entry by its step,
- *       a call by its step, a child by the step that invokes it
- *  SUB2 an entry and its delivery are one event, so a step's result and the next delivery are one entry of the journal
- *  SUB3 "over" is said of runs that are over, and of nothing else: the endpoint drops its work when it hears it
+ *  SUB1 an item that was accepted before is answered as a duplicate and changes no state: a run is known by its id,
+ *       an entry and a call by their step, a child by the step that invokes it
+ *  SUB2 an entry and its delivery are one event, so a step's result and the next delivery are one entry of the
+ *       journal
+ *  SUB3 "over" is answered only for runs that have ended, because the endpoint drops its work when it gets that
+ *       answer
  */
-import type { Growth } from '../accounts/held-refusal.js';
-import type { Published, PublishItem, QueueReply } from '../commands.js';
-import { rejection } from '../decision.js';
-import type { QueueTurn } from '../turn.js';
-import type { WorkflowItem } from './commands.js';
-import { MAX_INVOKE_DEPTH, MAX_RUN_ENTRIES } from './limits.js';
-import type { StepMark } from './records.js';
-import type { Run } from './run.js';
+import type { Growth } from '../messages/held-refusal.js';
+import type { QueueTurn } from '../messages/turn.js';
+import type { Published, PublishItem, QueueReply } from '../model/commands.js';
+import { rejection } from '../model/decision.js';
+import { MAX_INVOKE_DEPTH, MAX_RUN_ENTRIES } from '../model/run-limits.js';
+import type { StepMark } from '../model/run-records.js';
+import type { Run } from '../model/runs/run.js';
+import type { WorkflowItem } from '../model/workflow-commands.js';
 import { appendEntry } from './run-end.js';
 import { callEnvelope, stepEnvelope } from './run-envelopes.js';
 import { type RunItem, urlOf } from './run-items.js';
@@ -25,9 +27,10 @@ export function runOver(): QueueReply {
   return rejection('RUN_OVER', 'can not append to a cancelled workflow');
 }
 
-/** What refuses the call that this is one of; judged before the first event. */
+/** The refusal of the call with this item, judged before the first event. */
 export function runItemRefusal({ workflow, destination }: RunItem, { state }: QueueTurn): QueueReply | undefined {
-  if (destination.kind !== 'url') return rejection('INVALID', 'a workflow is at a url, not in a group');
+  if (destination.kind !== 'url')
+    return rejection('INVALID', 'the destination of a workflow must be a url, not a url group');
   const { runs } = state;
   const run = runs.active(workflow.runId);
   if (workflow.kind !== 'trigger') {
@@ -48,13 +51,15 @@ export function runItemRefusal({ workflow, destination }: RunItem, { state }: Qu
   return rejection('TOO_MANY', `workflow run ${workflow.runId} is active already and cannot be invoked again`);
 }
 
-/** Each of them comes to an entry: a run that asks for more could not hold what comes of it. */
+/** Each wait, call or child becomes an entry: a run with more of them could not hold the results. */
 export function askedRefusal({ askedCount }: Run): QueueReply | undefined {
   if (askedCount < MAX_RUN_ENTRIES) return undefined;
   return rejection('TOO_MANY', `quota maxStepsPerRun exceeded, current limit: ${MAX_RUN_ENTRIES}`);
 }
 
-/** SUB3: what an endpoint asks for its run in a wrong way is refused by another word. */
+/**
+ * SUB3 ("over" is answered only for runs that have ended): other refusals of an endpoint's items get another reason.
+ */
 export function refusalForRuns(refusal: QueueReply, items: readonly PublishItem[]): QueueReply {
   if (refusal.type !== 'Rejected' || refusal.reason !== 'INVALID') return refusal;
   return items.some(isOfEndpoint) ? { ...refusal, reason: 'TOO_MANY' } : refusal;
@@ -64,13 +69,13 @@ function isOfEndpoint({ workflow }: PublishItem): boolean {
   return workflow !== undefined && (workflow.kind !== 'trigger' || workflow.invoker !== undefined);
 }
 
-/** Does it count for the limits of a day? Steps of a run that has begun are let through. */
+/** Whether the item counts for the daily limits; steps of active runs are exempt. */
 export function countsForLimits({ id, workflow }: RunItem, { state }: QueueTurn): boolean {
   if (workflow.kind !== 'trigger' || state.acceptedIds.has(id)) return false;
   return state.runs.active(workflow.runId) === undefined;
 }
 
-/** What it would add: an entry or a call that is known already adds nothing. */
+/** Adds the item's growth; a known entry or call adds none. */
 export function runGrowth(item: RunItem, growth: Growth, { state }: QueueTurn): void {
   const { id, body, callerIp, workflow } = item;
   if (state.acceptedIds.has(id)) return;
@@ -94,7 +99,7 @@ export function acceptRunItem(item: RunItem, turn: QueueTurn): Published {
     return { messageId: id, url, isDuplicate: false, run: run?.name ?? runs.endedName(workflow.runId) };
   }
   if (workflow.kind === 'trigger') return trigger(item, workflow, turn);
-  // An item before it in the same call has ended the run.
+  // An earlier item of the same call has ended the run.
   if (run === undefined) return { messageId: id, url, isDuplicate: true };
   const notBeforeMs = item.notBeforeMs ?? turn.context.nowMs + settings.delaySeconds * 1000;
   if (workflow.kind === 'call') return call(item, workflow.step, run, notBeforeMs, turn);

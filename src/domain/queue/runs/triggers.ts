@@ -1,22 +1,25 @@
 /**
- * Starts of runs: by clients, by steps of other runs that wait for them, and by endpoints that were triggered by
- * somebody who knows nothing of runs.
+ * Starts of runs: by clients, by steps of other runs that wait for them, and by endpoints that were called by a
+ * publisher without knowledge of the protocol.
  */
 import { createHash } from 'node:crypto';
-import type { Published, PublishItem } from '../commands.js';
 import { deduplicationKeyOf } from '../messages/deduplication-key.js';
-import type { QueueTurn } from '../turn.js';
-import type { AskedInvoker } from './commands.js';
-import type { DeliverySettings, Invoker } from './records.js';
-import type { Run } from './run.js';
+import type { QueueTurn } from '../messages/turn.js';
+import type { Published, PublishItem } from '../model/commands.js';
+import type { DeliverySettings, Invoker } from '../model/run-records.js';
+import type { Run } from '../model/runs/run.js';
+import type { InvokingStep } from '../model/workflow-commands.js';
 import { reconfigured, runEnvelope, stepEnvelope, UNKNOWN_CLIENT_HEADER } from './run-envelopes.js';
 import { type RunItem, type TriggerItem, urlOf } from './run-items.js';
 import { acceptPart, creationMs, partOf } from './run-parts.js';
 
-/** A megabyte takes about a millisecond. */
+/** Hashing a megabyte takes about 1 ms. */
 const HASHED_AT_ONCE_BYTES = 512 * 1024;
 
-/** SUB1: a run that goes on, or ended a moment ago, is not started again. */
+/**
+ * SUB1 (an item that was accepted before is a duplicate): a run that is active or ended a moment ago is not started
+ *      again.
+ */
 export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): Published {
   const { state, context } = turn;
   const { runs } = state;
@@ -24,7 +27,7 @@ export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): 
   const { runId, invoker } = workflow;
   const parent = invoker && runs.active(invoker.runId);
   if (invoker !== undefined) {
-    // An item before it in the same call has ended the parent.
+    // An earlier item of the same call has ended the parent.
     if (parent === undefined) return { messageId: item.id, url, isDuplicate: true };
     const earlier = parent.invokes.get(invoker.step.stepId);
     if (earlier !== undefined) return { messageId: earlier.messageId, url, isDuplicate: true };
@@ -36,7 +39,7 @@ export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): 
     return { messageId, url, isDuplicate: true, run: run.name };
   }
   const payloadHash = item.payloadHash ?? hashOf(item.body);
-  // A parent waits for a child of its own: another's that looks alike would leave it waiting for ever.
+  // A parent needs a separate child: deduplicating the child would leave the parent waiting for ever.
   const deduplication = invoker === undefined ? deduplicationOf(item, settings) : undefined;
   if (invoker === undefined) {
     const ended = runs.endedLately(runId, payloadHash, context.nowMs);
@@ -79,7 +82,7 @@ function startRun(
   evolve({ type: 'InvokeStarted', runId: asInvoker.runId, step: asInvoker.step, ...child, atMs });
 }
 
-function invokerOf({ step, stepText, delivery }: AskedInvoker, parent: Run): Invoker {
+function invokerOf({ step, stepText, delivery }: InvokingStep, parent: Run): Invoker {
   return {
     runId: parent.id,
     runCreatedAtMs: parent.createdAtMs,
@@ -90,7 +93,7 @@ function invokerOf({ step, stepText, delivery }: AskedInvoker, parent: Run): Inv
   };
 }
 
-/** The endpoint of a run that was triggered by somebody who knows nothing of it has triggered it itself, with its own settings. */
+/** The endpoint of a run that was started without knowledge of the protocol now triggers it with its own settings. */
 function triggerAgain(run: Run, item: RunItem, { mark }: TriggerItem, turn: QueueTurn): Published {
   const { url, settings } = urlOf(item);
   const first = run.entries[0];
@@ -120,12 +123,12 @@ function deduplicationOf(item: RunItem, settings: DeliverySettings): string | un
   });
 }
 
-/** Would its payload's hash take long? */
+/** Whether hashing the payload takes long. */
 export function isLongTrigger(item: PublishItem): item is RunItem {
   return item.workflow?.kind === 'trigger' && item.body.byteLength > HASHED_AT_ONCE_BYTES;
 }
 
-/** With the hash of its payload, made in slices: others run between. */
+/** Adds the hash of the payload, computed in slices with other commands between. */
 export function* hashedTrigger(item: RunItem): Generator<void, RunItem> {
   const hash = createHash('sha256');
   for (let from = 0; from < item.body.byteLength; from += HASHED_AT_ONCE_BYTES) {

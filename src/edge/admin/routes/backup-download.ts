@@ -1,8 +1,9 @@
-/** A backup of a database as a file, to be kept elsewhere or loaded into another server. */
+/** Downloads a backup of a database as a file, for archiving or another server. */
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describeError, isMillraceError } from '../../../kernel/index.js';
-import { backupIdOfUuid } from '../../../messages/index.js';
+import { backupIdOfUuid } from '../../../protocol/index.js';
 import { MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
 import { queryParameter } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
@@ -23,9 +24,9 @@ export const BACKUP_DOWNLOAD_ROUTES: readonly AdminRoute[] = [
   }),
 ];
 
-/** @throws Refused 400, 404, 503 before anything is answered; what fails later cuts the answer off */
+/** @throws Refused 400, 404, 503 before the first byte; a later failure closes the connection */
 async function download(call: AdminCall): Promise<void> {
-  const { face, grant, response } = call;
+  const { face, grant } = call;
   const { backups } = face.parts;
   if (backups === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noBackups);
   const { account } = grant;
@@ -38,27 +39,29 @@ async function download(call: AdminCall): Promise<void> {
   const giveBack = face.downloads.take(account);
   try {
     const pieces = backups.commandsOf(backup.manifests)[Symbol.asyncIterator]();
-    // Whatever is missing shows with the first piece, while it can still be said.
+    // Missing objects show with the first piece, when a refusal is still possible.
     const first = await pieces.next();
+    const response = call.takeOver();
     response.writeHead(200, {
       'Content-Type': FILE_TYPE,
       'Content-Disposition': `attachment; filename="${call.query.get('backup_id')}.aof"`,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
     });
-    await pour(call, first, pieces);
+    await pour(call, response, first, pieces);
   } finally {
     giveBack();
   }
 }
 
-/** Ends early where the reader stands still, has gone, or may not read any more. */
+/** Ends early if the client is too slow, has disconnected, or has lost its permission. */
 async function pour(
   call: AdminCall,
+  response: ServerResponse,
   first: IteratorResult<Uint8Array>,
   pieces: AsyncIterator<Uint8Array>,
 ): Promise<void> {
-  const { face, response } = call;
+  const { face } = call;
   const stop = new AbortController();
   const asTaken = async function* () {
     for (let piece = first; piece.done !== true; piece = await pieces.next()) {
@@ -71,7 +74,7 @@ async function pour(
   try {
     await pipeline(Readable.from(asTaken(), { objectMode: true, highWaterMark: 1 }), response, { signal: stop.signal });
   } catch (failure) {
-    // The answer is cut off: that it is not whole is all that can be told.
+    // The answer has started, so closing the connection is the only way to report the failure.
     if (!isMillraceError(failure)) return;
     face.parts.log.error('admin.stream.failed', { error: describeError(failure) });
   }

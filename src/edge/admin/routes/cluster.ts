@@ -1,4 +1,4 @@
-/** The cluster as operators see it: processes, shards, NATS servers, streams, and what is wrong with any of them. */
+/** The cluster for operators: processes, shards, NATS servers, streams and their problems. */
 import { forbidden } from '../../error-map.js';
 import { events } from '../../http/answer-shape.js';
 import { schemaNamed } from '../../http/openapi/parts.js';
@@ -10,7 +10,7 @@ import { healthFor } from '../health.js';
 
 export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/health', {
-    summary: 'Shows what needs attention, for people of the first account.',
+    summary: 'Shows the problems of the cluster, for people of the first account.',
     permission: 'read',
     answer: adminAnswer('Health'),
     async handle(call) {

@@ -1,4 +1,4 @@
-/** Every route of the operators' API, by declaration, and what the OpenAPI document says of all of them. */
+/** All declared routes of the operators' API, and their area of the OpenAPI document. */
 import { MANAGEMENT_REFUSALS, tooManyFailures } from '../../error-map.js';
 import type { ApiArea } from '../../http/openapi/area.js';
 import { MANAGEMENT_KEY, SESSION_COOKIE } from '../../sessions/session-schemes.js';
@@ -24,26 +24,24 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
 
 export const OPERATORS_AREA: ApiArea = {
   name: 'operators',
-  description: 'The past of databases and queues, its proof, what goes on right now, and the cluster.',
+  description: 'The history of databases and queues, its verification, live events, and the cluster.',
   routes: ADMIN_ROUTES,
   schemas: ADMIN_SCHEMAS,
   security: {
     managementKey: MANAGEMENT_KEY,
-    session: { type: 'http', scheme: 'bearer', description: 'What POST /v2/admin/sessions has answered.' },
+    session: { type: 'http', scheme: 'bearer', description: 'The session token of POST /v2/admin/sessions.' },
     sessionCookie: SESSION_COOKIE,
   },
   refusals: ({ parameters }, path) => ({
     ...(parameters.length === 0
       ? {}
-      : { 400: { about: 'A parameter is wrong; the text names it.', text: 'limit: is a number from 1 to 1000' } }),
-    401: { about: 'Nobody is known by these credentials.', text: MANAGEMENT_REFUSALS.unauthorized.text },
-    403: { about: 'This person may not.', text: 'the role finance may not do this' },
-    ...(path.includes('{')
-      ? { 404: { about: 'There is no such thing in this account.', text: 'database not found' } }
-      : {}),
+      : { 400: { about: 'A parameter is wrong; the text names it.', text: 'limit: must be a number from 1 to 1000' } }),
+    401: { about: 'The credentials are not valid.', text: MANAGEMENT_REFUSALS.unauthorized.text },
+    403: { about: 'The role of this member may not do this.', text: 'the role finance may not do this' },
+    ...(path.includes('{') ? { 404: { about: 'Not found in this account.', text: 'database not found' } } : {}),
     429: { about: 'Failed sign-ins from this address.', text: tooManyFailures(30).text },
     503: {
-      about: 'Not possible right now; too many walks or streams are open.',
+      about: 'Not possible right now, or too many verifications or event streams are open.',
       text: 'server is busy, nothing was done',
     },
   }),

@@ -1,4 +1,4 @@
-/** Keys of a database as they are now, for lists and trees of them. */
+/** The current keys of a database as lists and trees. */
 import { queryParameter, wordOf } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
@@ -7,8 +7,8 @@ import { DatabaseKeys, KEY_TYPES, type KeyFilter } from '../database-keys.js';
 
 const PARAMETERS = [
   queryParameter('type', 'Only keys of that type.', wordOf(KEY_TYPES)),
-  queryParameter('cursor', 'From the answer before; left out: from the beginning.'),
-  queryParameter('count', 'Keys of the answer, about.', { type: 'integer', minimum: 1 }),
+  queryParameter('cursor', 'The cursor of the page before; left out: the first page.'),
+  queryParameter('count', 'The approximate number of keys of a page.', { type: 'integer', minimum: 1 }),
 ];
 export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/keys', {
@@ -26,16 +26,16 @@ export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
     summary: 'Shows what is directly below a prefix: keys, and folders of keys with their number.',
     permission: 'databases',
     parameters: [
-      queryParameter('prefix', 'What the keys begin with, its separator included; left out: nothing.'),
+      queryParameter('prefix', 'The prefix of the keys, with its separator; empty by default.'),
       queryParameter('prefix_base64', 'The same, as base64.'),
-      queryParameter('separator', 'What names end with that are folders; left out: a colon.'),
+      queryParameter('separator', 'The separator after names of folders; a colon by default.'),
       ...PARAMETERS,
     ],
     answer: adminAnswer('KeyFolders'),
     handle: (call) =>
       look(call, (keys, filter) => {
         const separator = call.keyBytes('separator') ?? ':';
-        if (separator === '') throw invalid('separator: may not be empty');
+        if (separator === '') throw invalid('separator: must not be empty');
         return keys.folders(call.keyBytes('prefix') ?? '', separator, filter);
       }),
   }),
@@ -45,8 +45,8 @@ async function look(call: AdminCall, asked: (keys: DatabaseKeys, filter: Omit<Ke
   const { parts, looks } = call.face;
   const place = await call.database();
   const [type, cursor] = [call.query.get('type') ?? undefined, call.query.get('cursor') ?? '0'];
-  if (type !== undefined && !KEY_TYPES.includes(type)) throw invalid(`type: is one of ${KEY_TYPES.join(', ')}`);
-  if (!/^\d{1,20}$/.test(cursor)) throw invalid('cursor: is one of an answer');
+  if (type !== undefined && !KEY_TYPES.includes(type)) throw invalid(`type: must be one of ${KEY_TYPES.join(', ')}`);
+  if (!/^\d{1,20}$/.test(cursor)) throw invalid('cursor: must be the cursor of an earlier response');
   const filter = { type, cursor, count: call.limit(undefined, 'count') };
   const giveBack = looks.take(call.grant.account);
   try {

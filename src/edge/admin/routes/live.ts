@@ -1,4 +1,4 @@
-/** What goes on right now, and the read models that show it. */
+/** Live feeds, and the read models behind them. */
 import { READ_MODEL_NAMES } from '../../../ports/index.js';
 import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
@@ -14,7 +14,7 @@ const STATISTICS = 'Events statistics: the last hour, whenever it has changed.';
 
 export const LIVE_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/statistics', {
-    summary: 'Shows what a database is used for.',
+    summary: 'Shows the usage of a database.',
     permission: 'read',
     answer: events(STATISTICS, { statistics: schemaNamed('DatabaseSeries') }),
     handle: (call) => statisticsFeed(call, 'database'),
@@ -22,7 +22,7 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/monitor', {
     summary: 'Shows the commands of a database as they run.',
     permission: 'databases',
-    answer: events('Events commands, each what has run within a second, and how much of that was left out.', {
+    answer: events('Events with the commands of one second each, and the number of commands left out.', {
       commands: schemaNamed('RunCommands'),
     }),
     handle: monitorFeed,
@@ -39,21 +39,21 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
     },
   }),
   adminRoute('GET /v2/admin/queues/:id/logs', {
-    summary: 'Shows what happens to the messages of a queue.',
+    summary: 'Shows the events of the messages of a queue.',
     permission: 'databases',
     parameters: [queryParameter('from', 'Milliseconds since 1970; left out: now.', { type: 'integer', minimum: 0 })],
     answer: events('Events log, each an event of a message.', { log: schemaNamed('LogEvent') }),
     handle: logFeed,
   }),
   adminRoute('GET /v2/admin/queues/:id/statistics', {
-    summary: 'Shows what a queue is used for.',
+    summary: 'Shows the usage of a queue.',
     permission: 'read',
     answer: events(STATISTICS, { statistics: schemaNamed('QueueSeries') }),
     handle: (call) => statisticsFeed(call, 'queue'),
   }),
-  // Each process has read models of its own, and operators alone may rebuild them.
+  // Each process has its own read models, and only operators may rebuild them.
   adminRoute('POST /v2/admin/read-models/:id/rebuild', {
-    summary: 'Makes a read model of this process anew, for people of the first account.',
+    summary: 'Rebuilds a read model of this process, for people of the first account.',
     permission: 'read',
     answer: json(record({ rebuilding: wordOf(READ_MODEL_NAMES) })),
     async handle(call) {

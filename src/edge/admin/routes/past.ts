@@ -1,7 +1,4 @@
-/**
- * The past of databases and queues, and its proof. Whoever may not use a database or a queue does not see what is in it
- * either.
- */
+/** The past of databases and queues, and its verification. It requires the right to use the database or queue. */
 import { forbidden } from '../../error-map.js';
 import { events } from '../../http/answer-shape.js';
 import { ERROR_SCHEMA, FLAG, queryParameter, schemaNamed } from '../../http/openapi/parts.js';
@@ -13,9 +10,9 @@ import { diff, stateAt, timeline, verify } from '../past.js';
 const MOMENT = 'A position of the journal, or an instant of ISO 8601 with its zone.';
 const FROM = queryParameter('from', MOMENT);
 const TO = queryParameter('to', MOMENT);
-const LIMIT = queryParameter('limit', 'Records of the answer, at most.', { type: 'integer', minimum: 1 });
-const VALUES = queryParameter('values', 'The commands that make each again are shown.', FLAG);
-const PROOF = events('Events progress, report for each journal, and done; failed when it broke off.', {
+const LIMIT = queryParameter('limit', 'The highest number of records.', { type: 'integer', minimum: 1 });
+const VALUES = queryParameter('values', 'Also returns the commands that create each value again.', FLAG);
+const PROOF = events('Events progress, report for each journal, and done; failed if it was interrupted.', {
   progress: schemaNamed('AuditProgress'),
   report: schemaNamed('AuditReport'),
   done: schemaNamed('AuditDone'),
@@ -30,18 +27,18 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
       FROM,
       TO,
       LIMIT,
-      queryParameter('key', 'Only entries that touched this key, with the effects that did.'),
+      queryParameter('key', 'Only entries that changed this key, with these effects.'),
       queryParameter('key_base64', 'The same, as base64.'),
     ],
     answer: adminAnswer('Timeline'),
     handle: async (call) => timeline(call, await call.database()),
   }),
   adminRoute('GET /v2/admin/databases/:id/state', {
-    summary: 'Shows what a database held at a moment.',
+    summary: 'Shows the content of a database at a moment.',
     permission: 'databases',
     parameters: [
       { ...queryParameter('at', MOMENT), required: true },
-      queryParameter('after', 'The key behind which the keys begin.'),
+      queryParameter('after', 'The key after which the list begins.'),
       queryParameter('after_base64', 'The same, as base64.'),
       LIMIT,
       VALUES,
@@ -50,7 +47,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
     handle: stateAt,
   }),
   adminRoute('GET /v2/admin/databases/:id/diff', {
-    summary: 'Shows what changed in a database between two moments.',
+    summary: 'Shows the changes of a database between two moments.',
     permission: 'databases',
     parameters: [{ ...FROM, required: true }, { ...TO, required: true }, LIMIT, VALUES],
     answer: adminAnswer('KeyChanges'),

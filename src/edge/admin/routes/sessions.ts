@@ -1,6 +1,6 @@
-/** Sessions of people at the console: begun with credentials, shown, and ended. */
+/** Sessions of the console: starting, reading and ending them. */
 import { TEAM_ROLES } from '../../../domain/control/index.js';
-import { uuidOf } from '../../../messages/index.js';
+import { uuidOf } from '../../../protocol/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
 import { json, OK_ANSWER } from '../../http/answer-shape.js';
 import { basicCredentials } from '../../http/credentials.js';
@@ -30,7 +30,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
   }),
 
   adminRoute('GET /v2/admin/session', {
-    summary: 'Shows who is signed in.',
+    summary: 'Shows the signed-in person.',
     permission: 'read',
     answer: json(record(SHOWN)),
     async handle(call) {
@@ -38,7 +38,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
     },
   }),
 
-  // The browser forgets it, and its text is worth nothing any more, wherever it was copied to.
+  // Removes the cookie and invalidates the session, also its copies.
   adminRoute('DELETE /v2/admin/session', {
     summary: 'Ends a session, in every process.',
     permission: 'read',

@@ -1,4 +1,4 @@
-/** Where people of the first account want shards: a wish is noted in the audit log, written, and followed by processes. */
+/** Operators' placement wishes for shards: each is recorded in the audit log, stored, and followed by processes. */
 import { auditActionNumber } from '../../../domain/control/index.js';
 import type { SessionId, ShardName } from '../../../kernel/index.js';
 import type { ClusterSteering } from '../../../ports/index.js';
@@ -25,7 +25,7 @@ export const STEERING_ROUTES: readonly AdminRoute[] = [
   adminRoute('POST /v2/admin/cluster/shards/:id/move', {
     summary: 'Wishes that a process owns a shard, for people of the first account.',
     permission: 'read',
-    parameters: [queryParameter('process', 'Left out: wherever the shard belongs by itself.')],
+    parameters: [queryParameter('process', 'Left out: automatic placement.')],
     answer: OK_ANSWER,
     async handle(call) {
       const process = call.query.get('process') ?? undefined;
@@ -38,7 +38,7 @@ export const STEERING_ROUTES: readonly AdminRoute[] = [
 
 type Wish = (steering: ClusterSteering, by: string) => Promise<string | undefined> | Promise<void>;
 
-/** Noted before it is written. It is so once processes have followed, which the events of the cluster show. @throws Refused */
+/** Logged before it is stored. The events of the cluster show when processes have followed. @throws Refused */
 async function wish(call: AdminCall, what: string, write: Wish): Promise<void> {
   mustBeOperator(call);
   const { face, grant } = call;

@@ -1,38 +1,41 @@
-/** An area of the interface: routes of one face, and what the document says of all of them alike. */
+/** An area of the API: the routes of one endpoint, and the parts of the document that they share. */
 import type { Described } from '../route.js';
 import type { ApiParameter, ApiServer, JsonSchema } from './parts.js';
 
-/** Where the faces are that are not where the document is read: base URLs, or the same without a scheme. */
+/** Base URLs of the endpoints on other ports than the document's, with or without a scheme. */
 export interface AreaUrls {
   readonly kv: string;
   readonly queue: string;
 }
 
-/** What is refused, by status: what that means, and a text that comes with it. */
+/** Refusals by status: the meaning, and an example text. */
 export type Refusals = Readonly<Record<string, { readonly about: string; readonly text: string }>>;
 
 export interface ApiArea {
   readonly name: string;
   readonly description: string;
   readonly routes: readonly Described[];
-  /** Left out: where the document was read. */
+  /** Default: the address where the document was read. */
   readonly isAt?: keyof AreaUrls;
-  /** Where that is, for a face whose address nobody is told. */
+  /** Servers of an endpoint without a known address. */
   readonly servers?: readonly ApiServer[];
-  /** Any one of these schemes lets in: each by its name in the document. */
+  /** Security schemes by their name in the document; any one of them is sufficient. */
   readonly security: Readonly<Record<string, JsonSchema>>;
-  /** Parameters that every operation has beside its own. */
+  /** Parameters of every operation. */
   readonly parameters?: readonly ApiParameter[];
-  /** Records that the routes refer to by name. */
+  /** Records that the routes reference by name. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  /** Left out: `{"error": "…"}`. */
+  /** Default: `{"error": "…"}`. */
   readonly error?: JsonSchema;
-  /** Before the names of operations, where they would be another area's. */
+  /** Prefix of operation ids, if another area has the same. */
   readonly prefix?: string;
-  /** A body is always needed. Left out: where a field of it is. */
+  /** A body is always required. Default: if one of its fields is. */
   readonly needsBody?: boolean;
-  /** What an answer holds, given what the route answers. */
+  /** Wraps the schema of a route's answer. */
   wrapped?(answer: JsonSchema): JsonSchema;
-  /** What is refused to those who may ask, and to those who may not, where the route is not open. @param path as the document has it */
+  /**
+   * The refusals of a route to authorized and, unless it is open, unauthorized callers. @param path as in the
+   * document
+   */
   refusals(route: Described, path: string): Refusals;
 }

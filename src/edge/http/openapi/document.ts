@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of all areas, which follows from the declarations of their routes. */
+/** Builds the OpenAPI 3.1 document of all areas from their route declarations. */
 import type { ApiArea, AreaUrls } from './area.js';
 import type { Answered, ApiServer, JsonSchema, Paths } from './parts.js';
 import { pathsOf } from './paths.js';
@@ -30,7 +30,7 @@ says what is wrong, and whether anything happened.`;
 
 const ERROR: JsonSchema = {
   type: 'object',
-  properties: { error: { type: 'string', description: 'What is wrong, and with which field.' } },
+  properties: { error: { type: 'string', description: 'The problem, and the field that has it.' } },
   required: ['error'],
 };
 

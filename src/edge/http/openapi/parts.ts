@@ -1,4 +1,4 @@
-/** Words of an OpenAPI 3.1 document, as far as they are used here. */
+/** The parts of an OpenAPI 3.1 document that are used here. */
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ export interface ApiParameter {
   readonly description?: string;
 }
 
-/** It stands for an answer that many operations have. */
+/** A reference to an answer that many operations share. */
 export interface AnswerReference {
   readonly $ref: string;
 }
@@ -24,7 +24,7 @@ export interface Answered {
 export interface MediaType {
   readonly schema: JsonSchema;
   readonly example?: unknown;
-  /** Data of server-sent events by their names: the language of the document has no word for it. */
+  /** Schemas of server-sent events by event name: OpenAPI has no keyword for them. */
   readonly 'x-events'?: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -43,7 +43,7 @@ export interface ApiOperation {
   readonly responses: Readonly<Record<string, Answered | AnswerReference>>;
 }
 
-/** Where a face is. */
+/** The address of an endpoint. */
 export interface ApiServer {
   readonly url: string;
   readonly description?: string;
@@ -75,8 +75,8 @@ export function operationIdOf(method: string, path: string): string {
   return `${method}_${path}`.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '');
 }
 
-/** OpenAPI has no word for what takes slashes too. */
-const TAKES_ALL = 'As it stands, slashes and all, or percent-encoded.';
+/** OpenAPI has no keyword for a parameter that may contain slashes. */
+const TAKES_ALL = 'As written, with slashes, or percent-encoded.';
 
 /** @param pattern of a route: `:name` and `*name` */
 export function parametersIn(pattern: string): ApiParameter[] {
@@ -91,12 +91,11 @@ export const NUMBER: JsonSchema = { type: 'number' };
 export const TIME: JsonSchema = { ...TEXT, format: 'date-time' };
 export const FLAG: JsonSchema = { type: 'boolean' };
 export const OBJECT: JsonSchema = { type: 'object' };
-/** Milliseconds since 1970. */
 export const INSTANT: JsonSchema = { ...WHOLE, description: 'Milliseconds since 1970.' };
 /** Header names, each with its values. */
 export const HEADERS: JsonSchema = { ...OBJECT, additionalProperties: listOf(TEXT) };
 
-/** The same as they are given: one value may stand alone. */
+/** Headers in a request: a single value may stand without a list. */
 export const HEADERS_GIVEN: JsonSchema = { ...OBJECT, additionalProperties: { oneOf: [TEXT, listOf(TEXT)] } };
 
 export function listOf(items: JsonSchema): JsonSchema {
@@ -116,7 +115,7 @@ export function headerParameter(name: string, description: string, schema = TEXT
   return { name, in: 'header', required: false, schema, description };
 }
 
-/** @param mayBeMissing left out: all are there */
+/** @param mayBeMissing default: all members are required */
 export function record(
   properties: Readonly<Record<string, JsonSchema>>,
   mayBeMissing: Readonly<Record<string, JsonSchema>> = {},

@@ -1,4 +1,4 @@
-/** Paths of the document, from the declarations of an area's routes. */
+/** The paths of the document, from an area's route declarations. */
 import type { AnswerShape } from '../answer-shape.js';
 import { fieldsOf } from '../request-class.js';
 import { type Described, type Method, Nothing } from '../route.js';
@@ -20,17 +20,17 @@ import {
 import { type Schemas, schemaOf } from './schemas.js';
 import type { SharedAnswers } from './shared-answers.js';
 
-/** After these a client may come back. */
+/** After these statuses a client may retry. */
 const PASSING: ReadonlySet<string> = new Set(['429', '503']);
 
-/** Where an operation is, and what stands in its declaration there. */
-interface Place {
+/** The place of an operation, and its pattern in the declaration. */
+interface PatternPath {
   readonly method: Method;
   readonly path: string;
   readonly pattern: string;
 }
 
-/** What the operations refer to, which is gathered on the way. */
+/** Schemas and answers that the operations reference, collected on the way. */
 export interface DescribedParts {
   readonly schemas: Schemas;
   readonly answers: SharedAnswers;
@@ -55,7 +55,7 @@ export function pathsOf(area: ApiArea, gathered: DescribedParts): Paths {
   return paths;
 }
 
-function operationOf(area: ApiArea, route: Described, place: Place, gathered: DescribedParts): ApiOperation {
+function operationOf(area: ApiArea, route: Described, place: PatternPath, gathered: DescribedParts): ApiOperation {
   const { name, prefix = '', security, parameters = [] } = area;
   const isOpen = route.permission === 'open';
   const body = bodyOf(area, route, gathered.schemas);
@@ -75,7 +75,7 @@ function operationOf(area: ApiArea, route: Described, place: Place, gathered: De
 function responsesOf(
   area: ApiArea,
   route: Described,
-  { path }: Place,
+  { path }: PatternPath,
   { schemas, answers }: DescribedParts,
 ): ApiOperation['responses'] {
   const { name, error = ERROR_SCHEMA } = area;
@@ -101,8 +101,8 @@ function exampleOf(error: JsonSchema, text: string, status: string): object {
   return hasStatus === undefined ? { error: text } : { error: text, status: Number(status) };
 }
 
-/** What the route says of one counts before what its pattern tells. */
-function pathParameters(route: Described, { pattern }: Place): readonly ApiParameter[] {
+/** A parameter that the route describes replaces the one from its pattern. */
+function pathParameters(route: Described, { pattern }: PatternPath): readonly ApiParameter[] {
   return parametersIn(pattern).map(
     (one) => route.parameters.find(({ in: at, name }) => at === 'path' && name === one.name) ?? one,
   );

@@ -1,4 +1,4 @@
-/** From classes whose fields carry rules to JSON Schema: what judges a body describes it. */
+/** JSON Schemas from the classes whose rules validate the bodies. */
 import { MAX, MIN } from 'class-validator';
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
 import { DESCRIBED_RULES } from '../described-rule.js';
@@ -6,7 +6,7 @@ import { type ClassOf, fieldsOf } from '../request-class.js';
 import { recordsIn, SCHEMA_PREFIX } from '../shapes.js';
 import type { JsonSchema } from './parts.js';
 
-/** The library says of a bound that it is of any number, also where another rule says that it is a whole one. */
+/** Replaces the library's converters, which give every limit the type `number` even where another rule says integer. */
 const CONVERTERS = {
   [MIN]: ({ constraints }: { constraints: unknown[] }) => ({ minimum: constraints[0] as number }),
   [MAX]: ({ constraints }: { constraints: unknown[] }) => ({ maximum: constraints[0] as number }),
@@ -15,7 +15,7 @@ const CONVERTERS = {
 export class Schemas {
   readonly #byName = new Map<string, JsonSchema>();
 
-  /** A reference to the class's schema, which is there from then on, with those of all records within. */
+  /** A reference to the class's schema. It adds the schema, and those of all nested records. */
   referenceTo(type: ClassOf<object>): JsonSchema {
     if (!this.#byName.has(type.name)) {
       this.#byName.set(type.name, {});

@@ -1,10 +1,10 @@
-/** Answers that many operations share, each once in the document: refusals would be half of it. */
+/** Answers that several operations share, each once in the document: repeated refusals would be half of it. */
 import type { Answered, AnswerReference } from './parts.js';
 
 export class SharedAnswers {
   readonly #byName = new Map<string, Answered>();
 
-  /** @param name its own where no other answer has it; else with a number behind it */
+  /** @param name used as it is if free; otherwise with a number appended */
   referenceTo(name: string, answer: Answered): AnswerReference {
     const text = JSON.stringify(answer);
     for (let number = 1; ; number += 1) {

@@ -1,13 +1,13 @@
 /** A database as the management API shows it. Source: docs/guide/management.md, "Databases". */
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString } from 'class-validator';
 import { DATABASE_PLAN_TERMS, type Database, DEFAULT_DATABASE_SETTINGS } from '../../../domain/control/index.js';
-import { uuidOf } from '../../../messages/index.js';
+import { uuidOf } from '../../../protocol/index.js';
 import { RecordOf, TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
 
 const NS_PER_HOUR = 3_600_000_000_000;
 const NS_PER_MS = 1_000_000;
-/** Where nothing limits: the largest number that every client holds exactly. */
+/** Shown for no limit: the largest integer that every client represents exactly. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 const DAYS_OF_MONTH = 30;
 const DAY_MS = 86_400_000;
@@ -38,7 +38,10 @@ export class DatabaseAnswer {
   @IsString() readonly modifying_state!: string;
   @IsString() readonly customer_id!: string;
   @IsString() readonly user_email!: string;
-  /** These three are left out with `credentials=hide`, and for those who may not use the database. */
+  /**
+   * These three are omitted with `credentials=hide`, and for callers without rights on the database. A read-only key
+   * sees the first two masked.
+   */
   @IsOptional() @IsString() readonly password?: string;
   @IsOptional() @IsString() readonly rest_token?: string;
   @IsOptional() @IsString() readonly read_only_rest_token?: string;
@@ -76,7 +79,7 @@ export class DatabaseAnswer {
   @IsBoolean() readonly db_eviction!: boolean;
 }
 
-/** @param hidesSecrets leaves three fields out. @throws BAD_CONFIG when the secrets were sealed with another key file */
+/** @param hidesSecrets omits three fields. @throws BAD_CONFIG if the secrets were sealed with another key file */
 export function databaseAnswer(call: ManagementCall, database: Database, hidesSecrets = false): DatabaseAnswer {
   const { settings = DEFAULT_DATABASE_SETTINGS } = database;
   const terms = DATABASE_PLAN_TERMS[settings.plan];
@@ -88,7 +91,7 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
     database_type: terms.label,
     region: settings.region,
     type: terms.type,
-    // Whoever asked for a plain region named no primary one: a client that compares would see a difference.
+    // A database with a plain region was created without a primary region, and clients compare the fields.
     primary_region: settings.region === primary ? '' : primary,
     primary_members: [primary],
     all_members: members,
@@ -136,7 +139,7 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
   };
 }
 
-/** What is in force, which an operator may have set apart from the plan. */
+/** The current limits, which an operator may have changed from the plan's. */
 function limitsOf({ limits }: Database, maxRecordBytes: number, maxHeldBytes = UNLIMITED) {
   const dataBytes = limits.maxDataBytes || UNLIMITED;
   const bandwidth = limits.maxBytesPerMonth || UNLIMITED;
@@ -145,7 +148,7 @@ function limitsOf({ limits }: Database, maxRecordBytes: number, maxHeldBytes = U
     db_max_request_size: limits.maxCommandBytes,
     db_disk_threshold: dataBytes,
     db_max_entry_size: maxRecordBytes,
-    // All data is in memory here.
+    // All data is in memory.
     db_memory_threshold: Math.min(dataBytes, maxHeldBytes),
     db_max_commands_per_second: limits.maxCommandsPerSecond || UNLIMITED,
     db_request_limit: limits.maxRequestsPerDay || UNLIMITED,
@@ -153,11 +156,12 @@ function limitsOf({ limits }: Database, maxRecordBytes: number, maxHeldBytes = U
   };
 }
 
-function secretsOf({ face }: ManagementCall, { secrets }: Database) {
+function secretsOf(call: ManagementCall, { secrets }: Database) {
   if (secrets === undefined) return {};
+  const { face } = call;
   return {
-    password: face.secrets.open(secrets.password),
-    rest_token: face.secrets.open(secrets.standardToken),
+    password: call.writingSecret(face.secrets.open(secrets.password)),
+    rest_token: call.writingSecret(face.secrets.open(secrets.standardToken)),
     read_only_rest_token: face.secrets.open(secrets.readOnlyToken),
   };
 }

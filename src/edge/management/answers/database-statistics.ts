@@ -1,4 +1,4 @@
-/** What a database was used for. Source: docs/guide/management.md, "Statistics". */
+/** Statistics of a database. Source: docs/guide/management.md, "Statistics". */
 import { IsArray, IsBoolean, IsInt, IsNumber, IsOptional, IsString } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema/build/decorators.js';
 import { dayName, kvCents, momentText, monthCents, type Prices } from '../../../domain/statistics/index.js';
@@ -6,7 +6,7 @@ import type { DatabaseSeries } from '../../../ports/index.js';
 import { ListOf, NamedPoints, Point, RecordOf } from '../../http/shapes.js';
 import { dollars, dollarsOfDays, perDay, perSecond, perStep, recentDays, sumOf } from './points.js';
 
-/** A field of older clients that holds nothing any more. */
+/** A field for older clients, always null. */
 function Gone(): PropertyDecorator {
   return (target, key) => {
     IsOptional()(target, key);
@@ -22,10 +22,10 @@ export class DatabaseStatisticsAnswer {
   @ListOf(Point) readonly bandwidths!: readonly Point[];
   @ListOf(Point) readonly connection_count!: readonly Point[];
   @ListOf(Point) readonly keyspace!: readonly Point[];
-  /** Commands a second; so are `read`, `write`, `hits` and `misses`. */
+  /** Commands per second, as in `read`, `write`, `hits` and `misses`. */
   @ListOf(Point) readonly throughput!: readonly Point[];
   @ListOf(Point) readonly diskusage!: readonly Point[];
-  /** Milliseconds, as all latencies. */
+  /** Milliseconds, like all latencies. */
   @ListOf(Point) readonly latencymean!: readonly Point[];
   @ListOf(Point) readonly latency_99!: readonly Point[];
   @ListOf(Point) readonly read_latency_mean!: readonly Point[];
@@ -36,9 +36,9 @@ export class DatabaseStatisticsAnswer {
   @ListOf(Point) readonly misses!: readonly Point[];
   @ListOf(Point) readonly read!: readonly Point[];
   @ListOf(Point) readonly write!: readonly Point[];
-  /** Calls in each step, by name of the command. */
+  /** Calls per step, by command name. */
   @ListOf(NamedPoints) readonly command_counts!: readonly NamedPoints[];
-  /** Monitors are not counted. */
+  /** Without monitors. */
   @RecordOf(Point) readonly monitor_count!: Point;
   @IsInt() readonly daily_net_commands!: number;
   @IsInt() readonly daily_read_requests!: number;
@@ -49,7 +49,7 @@ export class DatabaseStatisticsAnswer {
   @IsInt() readonly total_monthly_write_requests!: number;
   @IsInt() readonly total_monthly_script_requests!: number;
   @IsInt() readonly total_monthly_bandwidth!: number;
-  /** Bytes, on an average of the month's days up to today. */
+  /** Bytes, averaged over the month's days up to today. */
   @IsInt() readonly total_monthly_storage!: number;
   @IsInt() readonly current_storage!: number;
   @IsNumber() readonly total_monthly_billing!: number;
@@ -66,7 +66,7 @@ export class DatabaseStatisticsAnswer {
 
 export interface Charges {
   readonly prices: Prices;
-  /** Dollars that a month costs at most; undefined: as much as it comes to. */
+  /** The most that a month costs, in dollars; undefined: no maximum. */
   readonly capDollars: number | undefined;
 }
 
@@ -82,7 +82,7 @@ export function databaseStatisticsAnswer(
     ...daysOf(series, nowMs, charges),
     connection_count: perStep(times, series.connections),
     keyspace: perStep(times, series.keys),
-    // The sum of what is shown, which the quotient of the sum is not always to the last digit.
+    // The sum of the shown values; dividing the sum could differ in the last digit.
     throughput: read.map(({ x, y }, at) => ({ x, y: y + (write[at]?.y ?? 0) })),
     diskusage: perStep(times, series.storageBytes),
     latencymean: perStep(times, latency.mean),

@@ -1,7 +1,7 @@
-/** What all databases of an account were used for together, and each of them this month. */
+/** Statistics of all databases of an account together, and of each in this month. */
 import { IsInt, IsString } from 'class-validator';
-import { uuidOf } from '../../../messages/index.js';
 import type { DatabasesSeries } from '../../../ports/index.js';
+import { uuidOf } from '../../../protocol/index.js';
 import { ListOf, Point } from '../../http/shapes.js';
 import { perSecond, perStep } from './points.js';
 
@@ -16,13 +16,13 @@ class DatabaseUseAnswer {
 }
 
 export class DatabasesStatisticsAnswer {
-  /** Commands a second; so are the next four. */
+  /** Commands per second, as in the next four. */
   @ListOf(Point) readonly throughput!: readonly Point[];
   @ListOf(Point) readonly read!: readonly Point[];
   @ListOf(Point) readonly write!: readonly Point[];
   @ListOf(Point) readonly hits!: readonly Point[];
   @ListOf(Point) readonly misses!: readonly Point[];
-  /** Bytes of each step. */
+  /** Bytes per step. */
   @ListOf(Point) readonly bandwidth!: readonly Point[];
   /** Milliseconds. */
   @ListOf(Point) readonly latencymean!: readonly Point[];

@@ -9,7 +9,7 @@ import {
   TEAM_ROLES,
   type TeamMember,
 } from '../../../domain/control/index.js';
-import { uuidOf } from '../../../messages/index.js';
+import { uuidOf } from '../../../protocol/index.js';
 import { unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
 
@@ -29,14 +29,14 @@ export class TeamMemberAnswer {
 
 export class ApiKeyAnswer {
   @IsString() readonly name!: string;
-  /** The account for which it acts: an e-mail, or the id of a team. */
+  /** The account of the key: an e-mail, or the id of a team. */
   @IsString() readonly customer_id!: string;
   @IsBoolean() readonly readonly!: boolean;
   @IsInt() readonly creation_time!: number;
 }
 
 export class NewApiKeyAnswer extends ApiKeyAnswer {
-  /** Shown this once. */
+  /** Shown only in this answer. */
   @IsString() readonly api_key!: string;
 }
 
@@ -53,7 +53,7 @@ export class AuditLogAnswer {
   @IsString() readonly third_entity!: string;
   @IsString() readonly readable_format!: string;
   @IsString() readonly ip!: string;
-  /** When the entry leaves the log, in Unix seconds. */
+  /** When the entry is removed from the log, in Unix seconds. */
   @IsInt() readonly ttl!: number;
   @IsString() readonly reason!: string;
   @IsString() readonly notes!: string;
@@ -67,7 +67,7 @@ export function teamMemberAnswer(team: Account, { email, role }: TeamMember): Te
   return { ...teamAnswer(team), member_email: email, member_role: role };
 }
 
-/** @param isTeam is the account that the key acts for a team? */
+/** @param isTeam whether the key's account is a team */
 export function apiKeyAnswer({ account, email, name, isReadOnly, createdAtMs }: ApiKey, isTeam: boolean): ApiKeyAnswer {
   return {
     name,
@@ -99,7 +99,7 @@ export function auditLogAnswer({ customerId }: ManagementCall, entry: AuditEntry
   };
 }
 
-/** Stands for the entry's number, without a table. */
+/** Encodes the entry's number as a UUID, without a table. */
 function uuidOfNumber(number: number): string {
   return `00000000-0000-8000-8a0d-${number.toString(16).padStart(12, '0')}`;
 }

@@ -1,4 +1,4 @@
-/** Neutral numbers as points with a time, as all statistics of the management API have them. */
+/** Statistics as points with a time, as the management API shows them. */
 import {
   boundaryText,
   firstDayOfMonth,
@@ -12,10 +12,10 @@ import type { Point } from '../../http/shapes.js';
 
 const SECOND_MS = 1000;
 const CENTS = 100;
-/** A dollar is shown in so many parts; what is less than one of them is rounded away. */
+/** Amounts are rounded to this fraction of a dollar. */
 const SHOWN_PARTS = 10_000;
 
-/** What each step has in all, or what it stood at when it ended. */
+/** The total of each step, or the value at its end. */
 export function perStep(times: SeriesTimes, values: readonly number[]): Point[] {
   return pointTimes(times).map((atMs, at) => ({ x: boundaryText(atMs), y: values[at] ?? 0 }));
 }
@@ -29,20 +29,20 @@ export function perSecond(times: SeriesTimes, counts: readonly number[]): Point[
   );
 }
 
-/** One for each day, at the time of day of the request. @param numberOf of a day since 1970-01-01 */
+/** One point per day, at the time of day of the request. @param numberOf of a day since 1970-01-01 */
 export function perDay(days: readonly number[], nowMs: number, numberOf: (day: number) => number): Point[] {
   return days.map((day) => ({ x: momentText(sameTimeOn(day, nowMs)), y: numberOf(day) }));
 }
 
-/** @param cents may have a fraction; what is beyond a ten-thousandth of a dollar is rounded away */
+/** @param cents may have a fraction; the result is rounded to a ten-thousandth of a dollar */
 export function dollars(cents: number): number {
   return shownParts(cents) / SHOWN_PARTS;
 }
 
 /**
- * Each day has what the month is shown to cost up to its end, less what it was shown up to the day before: so the days
- * of a month add up to `dollars` of it, which days rounded by themselves do not.
- * @param cents of the days, in their order, from the first of a month on
+ * Each day gets the difference of the rounded month totals at its end and its start. The days of a month then add up
+ * to `dollars` of the month, which separately rounded days would not.
+ * @param cents of the days in order, from the first of a month
  */
 export function dollarsOfDays(days: readonly { readonly day: number }[], cents: readonly number[]): number[] {
   let month: number | undefined;
@@ -67,7 +67,7 @@ export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => nu
   return items.reduce((sum, item) => sum + numberOf(item), 0);
 }
 
-/** The days that statistics show, and those of this month; what is not known of a day is left to whoever asks. */
+/** The days that statistics show, and those of this month; the caller decides about days without data. */
 export function recentDays<Day extends { readonly day: number }>(days: readonly Day[], nowMs: number) {
   const lastFive = lastFiveDays(nowMs);
   const today = lastFive.at(-1) as number;

@@ -1,4 +1,4 @@
-/** An account of the message queue as the management API shows it: both published revisions of the record in one. */
+/** A queue account as the management API shows it; the record has the fields of both published revisions. */
 import { IsBoolean, IsIn, IsInt, IsNumber, IsString } from 'class-validator';
 import {
   ACCOUNT_LIMITS,
@@ -10,7 +10,7 @@ import {
   QUEUE_REGIONS,
   SHOWN_BANDWIDTH_BYTES_PER_SECOND,
 } from '../../../domain/control/index.js';
-import { uuidOf } from '../../../messages/index.js';
+import { uuidOf } from '../../../protocol/index.js';
 import { RecordOf, TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
 
@@ -21,7 +21,10 @@ class Enterprise {
 export class QueueAccountAnswer {
   @IsString() readonly customer_id!: string;
   @IsString() readonly id!: string;
-  /** Empty for those who may not use the queue; the two tokens too. */
+  /**
+   * The password and both tokens are empty for callers without rights on the queue. A read-only key sees this and the
+   * next one masked.
+   */
   @IsString() readonly password!: string;
   @IsString() readonly token!: string;
   @IsString() readonly read_only_token!: string;
@@ -37,7 +40,7 @@ export class QueueAccountAnswer {
   @IsInt() readonly max_endpoints_per_topic!: number;
   @IsInt() readonly max_dlq_size!: number;
   @IsInt() readonly max_dlq_retention_time_milis!: number;
-  /** There are no language models behind this server: this and the next three limit nothing. */
+  /** This server has no language models: this and the next three have no effect. */
   @IsInt() readonly max_completion_tokens_per_day!: number;
   @IsInt() readonly max_completion_tokens_per_minute!: number;
   @IsInt() readonly max_completions_per_day!: number;
@@ -50,7 +53,7 @@ export class QueueAccountAnswer {
   @IsInt() readonly max_parallelism!: number;
   @IsInt() readonly max_global_parallelism!: number;
   @IsInt() readonly max_queues!: number;
-  /** Days that messages rest in the DLQ. */
+  /** Days that messages stay in the DLQ. */
   @IsInt() readonly retention!: number;
   @IsInt() readonly timeout!: number;
   @IsInt() readonly rate_limit!: number;
@@ -67,7 +70,7 @@ export class QueueAccountAnswer {
   @IsInt() readonly deletion_time!: number;
 }
 
-/** @throws BAD_CONFIG when the tokens were sealed with another key file */
+/** @throws BAD_CONFIG if the tokens were sealed with another key file */
 export function queueAccountAnswer(call: ManagementCall, account: Account): QueueAccountAnswer {
   const { limits = DEFAULT_ACCOUNT_LIMITS, plan = DEFAULT_ACCOUNT_PLAN, state = 'active' } = account;
   const { maxMessagesPerDay, maxMessagesPerDayHard } = ACCOUNT_LIMITS;
@@ -80,7 +83,7 @@ export function queueAccountAnswer(call: ManagementCall, account: Account): Queu
     modifying_state: state === 'active' ? '' : 'suspended',
     last_plan_upgrade_time: unixSeconds(plan.lastPlanUpgradeAtMs),
     max_message_size: limits.maxMessageBytes,
-    // 0 is no limit inside, and would read as nothing allowed.
+    // Internally 0 means no limit; clients would read it as a limit of zero.
     max_requests_per_day: limits.maxMessagesPerDay || maxMessagesPerDay.high,
     max_requests_per_day_hard: limits.maxMessagesPerDayHard || maxMessagesPerDayHard.high,
     max_requests_per_second: limits.maxRequestsPerSecond,
@@ -121,14 +124,14 @@ function secretsOf(call: ManagementCall, { secrets, readOnlyToken }: Account) {
   if (!call.maySeeSecrets) return { password: '', token: '', read_only_token: '' };
   const token = call.face.secrets.open(secrets.queueToken);
   return {
-    password: passwordIn(token),
-    token,
-    // Accounts of older releases have none until their tokens are rotated.
+    password: call.writingSecret(passwordIn(token)),
+    token: call.writingSecret(token),
+    // Accounts of older releases get one when their tokens are rotated.
     read_only_token: readOnlyToken === undefined ? '' : call.face.secrets.open(readOnlyToken),
   };
 }
 
-/** A token is base64 of JSON with a user and a password; one that an operator chose may be anything. */
+/** A generated token is base64 of JSON with a user and a password; a token from an operator may have any form. */
 function passwordIn(token: string): string {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(token, 'base64').toString('utf8'));

@@ -1,4 +1,4 @@
-/** What an account's message queue was used for. Source: docs/guide/management.md, "Statistics". */
+/** Statistics of a queue account. Source: docs/guide/management.md, "Statistics". */
 import { IsArray, IsInt, IsNumber, IsString } from 'class-validator';
 import {
   dayName,
@@ -16,9 +16,9 @@ import { dollars, dollarsOfDays, perStep } from './points.js';
 const DAY_MS = 86_400_000;
 
 class DailyRequests extends Point {
-  /** How many of the requests were those of workflows. */
+  /** Requests of workflows. */
   @IsInt() readonly workflow_message!: number;
-  /** Runs that began. */
+  /** Started runs. */
   @IsInt() readonly workflow_run!: number;
 }
 
@@ -28,12 +28,12 @@ class MetricSeries {
 }
 
 export class QueueStatisticsAnswer {
-  /** Every day of the current month, those to come included; the next three go with it. */
+  /** Every day of the current month, future ones included; the next three lists have one point per day. */
   @IsString({ each: true }) @IsArray() readonly days!: readonly string[];
   @ListOf(DailyRequests) readonly daily_requests!: readonly DailyRequests[];
   @ListOf(Point) readonly daily_billings!: readonly Point[];
   @ListOf(Point) readonly daily_bandwidths!: readonly Point[];
-  /** This list and the next four have a point for each step of the period that was asked for. */
+  /** This list and the next four have a point per step of the requested period. */
   @ListOf(Point) readonly daily_used!: readonly Point[];
   @ListOf(Point) readonly daily_used_workflow!: readonly Point[];
   @ListOf(Point) readonly daily_bandwidth_used!: readonly Point[];
@@ -73,7 +73,7 @@ export function queueStatisticsAnswer(
   };
 }
 
-/** All of them, always: zeros where nothing happened. */
+/** Every metric is listed, with zeros if it has no data. */
 function metricsOf<Metric extends string>(
   times: SeriesTimes,
   metrics: readonly Metric[],

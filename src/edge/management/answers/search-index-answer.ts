@@ -1,7 +1,7 @@
 /** A search index as the management API shows it. Source: docs/guide/management.md, "Search indexes". */
 import { IsBoolean, IsIn, IsInt, IsString } from 'class-validator';
 import { SEARCH_REGIONS, SEARCH_TYPES, type SearchIndex } from '../../../domain/control/index.js';
-import { uuidOf } from '../../../messages/index.js';
+import { uuidOf } from '../../../protocol/index.js';
 import { ListOf, Point, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
 
@@ -14,11 +14,11 @@ export class SearchIndexAnswer {
   @IsIn(SEARCH_REGIONS) readonly region!: string;
   /** Empty: there is no hosting partner. */
   @IsString() readonly partner_email!: string;
-  /** Empty for those who may not use the index; the next one too. */
+  /** This and the next one are empty for callers without rights on the index, and masked for a read-only key. */
   @IsString() readonly token!: string;
   @IsString() readonly read_only_token!: string;
   @IsInt() readonly max_vector_count!: number;
-  /** -1: no limit, of this and the next three. */
+  /** -1 means no limit, here and in the next three. */
   @IsInt() readonly max_monthly_reranks!: number;
   @IsInt() readonly max_daily_updates!: number;
   @IsInt() readonly max_daily_queries!: number;
@@ -29,11 +29,11 @@ export class SearchIndexAnswer {
   @IsInt() readonly max_writes_per_request!: number;
   @IsInt() readonly creation_time!: number;
   @IsBoolean() readonly input_enrichment_enabled!: boolean;
-  /** Queries and updates a second, for each minute of the last hour. */
+  /** Queries and updates per second, for each minute of the last hour. */
   @ListOf(Point) readonly throughput_vector!: readonly Point[];
 }
 
-/** @throws BAD_CONFIG when the tokens were sealed with another key file */
+/** @throws BAD_CONFIG if the tokens were sealed with another key file */
 export function searchIndexAnswer(
   call: ManagementCall,
   index: SearchIndex,
@@ -50,7 +50,7 @@ export function searchIndexAnswer(
     type: index.type,
     region: index.region,
     partner_email: '',
-    token: shown === undefined ? '' : secrets.open(shown.token),
+    token: shown === undefined ? '' : call.writingSecret(secrets.open(shown.token)),
     read_only_token: shown === undefined ? '' : secrets.open(shown.readOnlyToken),
     max_vector_count: limits.maxVectorCount,
     max_monthly_reranks: limits.maxMonthlyReranks,

@@ -1,4 +1,4 @@
-/** What search indexes were used for. Source: docs/guide/management.md, "Statistics". */
+/** Statistics of search indexes. Source: docs/guide/management.md, "Statistics". */
 import { IsArray, IsInt, IsNumber, IsString } from 'class-validator';
 import { dayName, lastFiveDays, monthCents, type SeriesTimes, searchCents } from '../../../domain/statistics/index.js';
 import type { SearchDay, SearchSeries, SearchTotals } from '../../../ports/index.js';
@@ -16,7 +16,7 @@ export class SearchTotalsAnswer {
 }
 
 export class SearchStatisticsAnswer {
-  /** Documents that were stored and no query finds yet. */
+  /** Stored documents that queries do not find yet. */
   @IsInt() readonly pending_index_count!: number;
   @IsInt() readonly current_vector_count!: number;
   @IsInt() readonly daily_query_count!: number;
@@ -34,7 +34,7 @@ export class SearchStatisticsAnswer {
   @ListOf(Point) readonly daily_query_requests!: readonly Point[];
   @ListOf(Point) readonly daily_rerank_requests!: readonly Point[];
   @ListOf(Point) readonly daily_bandwidths!: readonly Point[];
-  /** A second; so is the next one. */
+  /** Per second, like the next one. */
   @ListOf(Point) readonly query_throughput!: readonly Point[];
   @ListOf(Point) readonly update_throughput!: readonly Point[];
   @ListOf(Point) readonly query_latency_mean!: readonly Point[];
@@ -49,7 +49,7 @@ export class SearchStatisticsAnswer {
   @ListOf(Point) readonly data_size!: readonly Point[];
 }
 
-/** @param charged of those indexes that cost anything */
+/** @param charged the totals of the indexes with costs */
 export function searchTotalsAnswer(
   totals: SearchTotals,
   charged: SearchTotals,
@@ -103,7 +103,7 @@ export function searchStatisticsAnswer(
   };
 }
 
-/** Queries and updates a second. */
+/** Queries and updates per second. */
 export function throughputOf({ times, queries, updates }: SearchSeries): Point[] {
   return perSecond(
     times,

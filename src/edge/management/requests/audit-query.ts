@@ -1,4 +1,4 @@
-/** What of the audit log is wanted. Left out: all of it. */
+/** Filters of the audit log. Default: all entries. */
 import { IsOptional, IsString, IsUUID } from 'class-validator';
 import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
 import type { AuditLogAnswer } from '../answers/people-answers.js';
@@ -7,7 +7,7 @@ import { IsNumberText } from './rules.js';
 const MAX_SECONDS = 99_999_999_999;
 
 export class AuditQuery {
-  /** The e-mail of who did it. */
+  /** The actor's e-mail. */
   @IsOptional()
   @IsString()
   readonly actor: string | undefined;
@@ -17,7 +17,7 @@ export class AuditQuery {
   @IsString()
   readonly action: string | undefined;
 
-  /** What one of the three things that it was done to contains, in any case of letters. */
+  /** A part of one of the entry's three object names, in any case of letters. */
   @IsOptional()
   @IsString()
   readonly entity: string | undefined;
@@ -31,18 +31,18 @@ export class AuditQuery {
   @IsNumberText(0, MAX_SECONDS)
   readonly to: string | undefined;
 
-  /** `log_id` of the last entry of the page before. */
+  /** `log_id` of the last entry of the previous page. */
   @IsOptional()
   @IsUUID('all')
   readonly cursor: string | undefined;
 
-  /** Entries of the answer, at most. */
+  /** The most entries of the answer. */
   @IsOptional()
   @IsNumberText(1, MAX_AUDIT_PAGE)
   readonly count: string | undefined;
 }
 
-/** @param entries newest first; those behind one that has left since begin where its place was */
+/** @param entries newest first; a cursor may be an entry that was removed */
 export function* auditPage(entries: Iterable<AuditLogAnswer>, query: AuditQuery): Iterable<AuditLogAnswer> {
   const { actor, action, entity, cursor } = query;
   const [from, to] = [Number(query.from ?? 0), Number(query.to ?? MAX_SECONDS)];
@@ -50,7 +50,7 @@ export function* auditPage(entries: Iterable<AuditLogAnswer>, query: AuditQuery)
   let left = Number(query.count ?? MAX_AUDIT_PAGE);
   for (const entry of entries) {
     const about = [entry.entity, entry.secondary_entity, entry.third_entity];
-    // Ids grow with their entries.
+    // Ids grow with time.
     if (cursor !== undefined && entry.log_id >= cursor.toLowerCase()) continue;
     if (actor !== undefined && entry.actor.toLowerCase() !== actor.toLowerCase()) continue;
     if (action !== undefined && !isAction(entry, action)) continue;

@@ -1,4 +1,4 @@
-/** Bodies and queries of the calls about databases. */
+/** Bodies and queries of calls about databases. */
 import {
   ArrayMaxSize,
   ArrayUnique,
@@ -28,7 +28,7 @@ export class CreateDatabaseRequest {
   @IsGivenName()
   readonly database_name: string | undefined;
 
-  /** Older clients, and some of today's, call `database_name` so. */
+  /** Another name of `database_name`, used by older and some current clients. */
   @IsOptional()
   @IsGivenName()
   readonly name: string | undefined;
@@ -56,7 +56,7 @@ export class CreateDatabaseRequest {
   @IsIn(DATABASE_PLANS)
   readonly plan: DatabasePlan | undefined;
 
-  /** Dollars a month; 0: no limit. */
+  /** Dollars per month; 0: no limit. */
   @IsOptional()
   @Max(MAX_BUDGET_DOLLARS)
   @Min(0)
@@ -67,7 +67,7 @@ export class CreateDatabaseRequest {
   @IsBoolean()
   readonly eviction: boolean | undefined;
 
-  /** Always on, whatever is said. */
+  /** Ignored: TLS is always on. */
   @IsOptional()
   @IsBoolean()
   readonly tls: boolean | undefined;
@@ -80,7 +80,7 @@ export class CreateDatabaseRequest {
   @IsBoolean()
   readonly prod_pack_enabled: boolean | undefined;
 
-  /** Only this server knows it: keys are spread into so many parts, for ever. */
+  /** An extension: the number of partitions, which cannot be changed later. */
   @IsOptional()
   @Max(MAX_PARTITIONS)
   @Min(1)
@@ -98,7 +98,7 @@ export class ChangePlanRequest {
   @IsString()
   readonly plan_name: string | undefined;
 
-  /** An older client calls `plan_name` so, and knows plans by the names `paid` and `pro`. */
+  /** Another name of `plan_name` from an older client, which also uses the plan names `paid` and `pro`. */
   @IsOptional()
   @IsString()
   readonly plan: string | undefined;
@@ -113,7 +113,7 @@ export class ChangePlanRequest {
 }
 
 export class DatabaseBudgetRequest {
-  /** Dollars a month; 0: no limit. */
+  /** Dollars per month; 0: no limit. */
   @Max(MAX_BUDGET_DOLLARS)
   @Min(0)
   @IsInt()
@@ -121,7 +121,7 @@ export class DatabaseBudgetRequest {
 }
 
 export class UpdateRegionsRequest {
-  /** All of them from here on. */
+  /** Replaces the whole list. */
   @ArrayUnique()
   @IsIn(READ_REGIONS, { each: true })
   @IsArray()
@@ -137,7 +137,7 @@ export class MoveDatabaseRequest {
 }
 
 export class AllowedIpsRequest {
-  /** Empty: everybody may connect. */
+  /** Empty: every address may connect. */
   @ArrayUnique()
   @ArrayMaxSize(MAX_ALLOWED_IPS)
   @AreIpv4Blocks()
@@ -155,14 +155,14 @@ export class RestoreBackupRequest {
 }
 
 export class CredentialsQuery {
-  /** `hide`: password and tokens are left out. */
+  /** `hide` omits password and tokens. */
   @IsOptional()
   @IsIn(['hide', 'show'])
   readonly credentials: 'hide' | 'show' | undefined;
 }
 
 export class PeriodQuery {
-  /** `1h` when it is not said. */
+  /** Default: `1h`. */
   @IsOptional()
   @IsIn(PERIODS)
   readonly period: Period | undefined;

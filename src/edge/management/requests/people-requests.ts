@@ -1,9 +1,9 @@
-/** Bodies of the calls about teams and API keys. */
+/** Bodies of calls about teams and API keys. */
 import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
 import type { TeamRole } from '../../../domain/control/index.js';
 import { IsGivenName, IsMailbox } from './rules.js';
 
-/** What a member can be made; the owner is whoever made the team. */
+/** Roles that a member can get; the owner is the creator of the team. */
 const GIVEN_ROLES = ['admin', 'dev', 'finance'] as const satisfies readonly TeamRole[];
 
 export class CreateTeamRequest {
@@ -37,12 +37,12 @@ export class CreateApiKeyRequest {
   @IsGivenName()
   readonly name!: string;
 
-  /** Only this server knows it: the key may look, and changes nothing. */
+  /** An extension: the key may only read. */
   @IsOptional()
   @IsBoolean()
   readonly readonly: boolean | undefined;
 
-  /** Only this server knows it: the key acts for this team. Left out, it acts for the account that asks. */
+  /** An extension: the key acts for this team. Default: the caller's account. */
   @IsOptional()
   @IsString()
   readonly team_id: string | undefined;

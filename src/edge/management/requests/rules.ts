@@ -1,8 +1,8 @@
-/** Rules for fields that class-validator has none for, each with what the OpenAPI document says of it. */
+/** Field rules that class-validator does not have, each with its OpenAPI schema. */
 import { isEmail, isIpv4Block, MAX_GIVEN_NAME_CHARACTERS } from '../../../domain/control/index.js';
 import { describedRule } from '../../http/described-rule.js';
 
-/** A name that people choose: 1 to 64 characters, none of them a control character; no name is taken. */
+/** A name from a person: 1 to 64 characters without control characters; names need not be unique. */
 export function IsGivenName(): PropertyDecorator {
   return describedRule(
     'isName',
@@ -16,7 +16,7 @@ export function IsGivenName(): PropertyDecorator {
   );
 }
 
-/** Without a colon: credentials are split at the first one. */
+/** Without a colon, because credentials are split at the first one. */
 export function IsMailbox(): PropertyDecorator {
   return describedRule('isMailbox', isMailbox, 'must be an e-mail address', { type: 'string', format: 'email' });
 }
@@ -31,7 +31,7 @@ export function AreIpv4Blocks(): PropertyDecorator {
   });
 }
 
-/** A whole number of a query, as text. */
+/** An integer in a query, as text. */
 export function IsNumberText(least: number, most: number): PropertyDecorator {
   const isInBounds = (value: unknown) =>
     typeof value === 'string' && /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most;

@@ -1,16 +1,48 @@
-/** Backups of databases. Switching daily ones on and off is a setting (database-settings.ts). */
+/** Backups of databases. Daily backups are a setting (database-settings.ts). */
 
+import { IsIn, IsInt, IsString } from 'class-validator';
 import type { Backup } from '../../../domain/control/index.js';
 import { type BackupId, type DatabaseId, describeError } from '../../../kernel/index.js';
+import { uuidOf } from '../../../protocol/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT } from '../../http/answer-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
-import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
+import { TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import { EXAMPLE_ID } from '../example-id.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { databaseIn } from '../owned.js';
 import { CreateBackupRequest, RestoreBackupRequest } from '../requests/database-requests.js';
+
+/** A backup as the management API shows it. */
+class BackupAnswer {
+  @IsString() readonly backup_id!: string;
+  @IsString() readonly database_id!: string;
+  @IsString() readonly customer_id!: string;
+  @IsString() readonly name!: string;
+  @IsInt() readonly creation_time!: number;
+  @IsIn(['pending', 'completed', 'failed']) readonly state!: string;
+  /** Bytes; 0 until it is completed. */
+  @IsInt() readonly backup_size!: number;
+  @TextFlag() readonly daily_backup!: 'true' | 'false';
+  @TextFlag() readonly hourly_backup!: 'true' | 'false';
+  @IsString() readonly internal_backup_tag!: string;
+}
+
+function backupAnswer({ customerId }: ManagementCall, backup: Backup): BackupAnswer {
+  return {
+    backup_id: uuidOf(backup.id),
+    database_id: uuidOf(backup.database),
+    customer_id: customerId,
+    name: backup.name,
+    creation_time: unixSeconds(backup.createdAtMs),
+    state: backup.state,
+    backup_size: backup.bytes,
+    daily_backup: textFlag(backup.isDaily),
+    hourly_backup: textFlag(false),
+    internal_backup_tag: '',
+  };
+}
 
 export const BACKUP_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/kv/list-backup/:id', {
@@ -79,7 +111,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
       const database = await databaseIn(call, path.id);
       const { backup } = await backupOf(call, backupIdIn(backup_id));
       if (backup.state !== 'completed') throw invalid(`backup_id: the backup is ${backup.state}`);
-      // Journaled before anything is taken away: what happens to the data is in the log even if it is cut off.
+      // Journaled first: the change to the data is in the log even if the restore is interrupted.
       const command = { type: 'ChangeDatabase', account: call.account, database: database.id, change: {} } as const;
       const about = { action: 'restoreBackup', entity: database.name, secondary: backup.name } as const;
       await call.change(command, 'OneDatabase', about);
@@ -96,7 +128,7 @@ function backupsPort({ face }: ManagementCall) {
   return backups;
 }
 
-/** It is off the list already: objects that stay behind are an operator's concern, not the caller's. */
+/** The backup is off the list already, so remaining objects concern the operator, not the caller. */
 async function removed(call: ManagementCall, { id, manifests }: Backup): Promise<void> {
   try {
     await backupsPort(call).delete(manifests);

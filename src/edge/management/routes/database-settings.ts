@@ -1,4 +1,4 @@
-/** Settings of databases: plan, budget, regions, and what is switched on and off. */
+/** Settings of databases: plan, budget, regions and switches. */
 
 import {
   type AuditAction,
@@ -39,7 +39,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     'dailybackup',
     ['enableDailyBackup', 'disableDailyBackup'],
     (hasDailyBackup) => ({ hasDailyBackup }),
-    // Published clients disagree about the method.
+    // Published clients use different methods.
     ['patch'],
   ),
 
@@ -63,7 +63,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('PATCH /v2/kv/update-budget/:id', {
-    summary: 'Sets what a database may cost a month, in dollars.',
+    summary: 'Sets the monthly budget of a database, in dollars.',
     permission: 'payment',
     body: DatabaseBudgetRequest,
     example: { budget: 30 },
@@ -114,7 +114,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
         path.id,
         'updateAllowedIps',
         ({ plan }) => {
-          if (plan === 'free' && allowedIps.length > 0) throw invalid('allowed_ips: the free plan has none');
+          if (plan === 'free' && allowedIps.length > 0) throw invalid('allowed_ips is not available on the free plan');
           return { settings: { allowedIps } };
         },
         `${allowedIps.length} addresses`,
@@ -124,7 +124,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
   }),
 ];
 
-/** Two routes; switching to what is already so is as good as switching. */
+/** Two routes to switch a setting on and off; both succeed if it already is. */
 function switchRoutes(
   what: string,
   [onAction, offAction]: readonly [AuditAction, AuditAction],
@@ -150,6 +150,6 @@ function planIn({ plan_name, plan }: ChangePlanRequest): DatabasePlan {
   const name = plan_name ?? plan;
   if (name === undefined) throw invalid('plan_name: is required');
   const found = databasePlanNamed(name);
-  if (found === undefined) throw invalid('plan_name: is not the name of a plan');
+  if (found === undefined) throw invalid('plan_name: there is no such plan');
   return found;
 }

@@ -1,4 +1,4 @@
-/** Databases: made, looked at, renamed, moved, deleted. */
+/** Creating, reading, renaming, moving and deleting databases. */
 
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { mustBeAllowed } from '../../team-permissions.js';
@@ -62,7 +62,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
       const { id, name, partitions } = await databaseIn(call, path.id);
       const about = { action: 'deleteDatabase', entity: name } as const;
       await call.change({ type: 'DeleteDatabase', database: id }, 'OneDatabase', about);
-      // Now that no token opens it any more: what is written later would stay.
+      // Only after no token opens the database: later writes would not be removed.
       call.face.parts.removal?.remove(id, partitions);
       return OK_TEXT;
     },
@@ -80,7 +80,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('POST /v2/kv/reset-password/:id', {
-    summary: 'Gives a database a new password and new tokens; the old ones open nothing any more.',
+    summary: 'Replaces the password and tokens of a database; the old ones are refused from then on.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
     async handle(call, { path }) {
@@ -109,7 +109,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('GET /v2/kv/stats', {
-    summary: 'Shows what all databases of the account were used for together, and each of them this month.',
+    summary: 'Shows the usage of all databases of the account together, and of each this month.',
     permission: 'read',
     query: PeriodQuery,
     answer: one(DatabasesStatisticsAnswer),
@@ -121,7 +121,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('GET /v2/kv/stats/:id', {
-    summary: 'Shows what a database was used for.',
+    summary: 'Shows the usage of a database.',
     permission: 'read',
     query: PeriodQuery,
     answer: one(DatabaseStatisticsAnswer),

@@ -1,4 +1,4 @@
-/** Every route of the management API, by declaration. */
+/** All declared routes of the management API. */
 import type { ManagementRoute } from '../management-call.js';
 import { BACKUP_ROUTES } from './backups.js';
 import { DATABASE_SETTING_ROUTES } from './database-settings.js';

@@ -1,4 +1,4 @@
-/** API keys of the person who asks, and the audit log of the account. */
+/** API keys of the caller, and the audit log of the account. */
 
 import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
 import { notFound } from '../../error-map.js';
@@ -19,7 +19,7 @@ import { CreateApiKeyRequest } from '../requests/people-requests.js';
 export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /auditlogs', {
     alsoPaths: ['/v2/auditlogs'],
-    summary: 'Lists what was changed in the account, newest first, a thousand entries at most.',
+    summary: 'Lists the changes of the account, newest first, at most a thousand entries.',
     permission: 'read',
     query: AuditQuery,
     answer: listOf(AuditLogAnswer),
@@ -33,7 +33,7 @@ export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /apikey', {
     alsoPaths: ['/v2/apikey'],
-    summary: 'Makes an API key of the caller, whose secret is shown this once.',
+    summary: 'Creates an API key of the caller; its secret is shown only in this response.',
     permission: 'read',
     body: CreateApiKeyRequest,
     example: { name: 'laptop' },
@@ -59,7 +59,7 @@ export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/apikey/:name', {
     alsoPaths: ['/apikey/:name'],
-    summary: 'Deletes an API key of the caller; it opens nothing any more.',
+    summary: 'Deletes an API key of the caller; it is refused from then on.',
     permission: 'read',
     answer: OK_ANSWER,
     async handle(call, { path: { name } }) {

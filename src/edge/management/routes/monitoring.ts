@@ -1,8 +1,8 @@
-/** Switching the scrape endpoint of a database, or of a message queue account, on and off. */
+/** Switches the scrape endpoint of a database or queue account on and off. */
 
 import { IsOptional, IsString } from 'class-validator';
 import { DEFAULT_DATABASE_SETTINGS, type SealedSecret } from '../../../domain/control/index.js';
-import { hashSecret, newSecretText } from '../../../messages/index.js';
+import { hashSecret, newSecretText } from '../../../protocol/index.js';
 import { one } from '../../http/answer-shape.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
@@ -10,12 +10,12 @@ import { type ManagementCall, type ManagementRoute, managementRoute } from '../m
 import { changedDatabase, changedQueue, databaseIn, planChange, queueIn } from '../owned.js';
 
 class MonitoredDatabaseAnswer extends DatabaseAnswer {
-  /** Only the call that switched it on shows it. */
+  /** Shown only by the call that switched it on. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }
 
 class MonitoredQueueAnswer extends QueueAccountAnswer {
-  /** Only the call that switched it on shows it. */
+  /** Shown only by the call that switched it on. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }
 
@@ -37,7 +37,7 @@ export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('POST /v2/kv/disable-prometheus/:id', {
-    summary: 'Closes the scrape endpoint of a database: its token opens nothing any more.',
+    summary: 'Closes the scrape endpoint of a database: its token is refused from then on.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
     handle: (call, { path }) => switched(call, path.id, 'disablePrometheus', null),
@@ -58,7 +58,7 @@ export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('POST /v2/msgq/disable-prometheus/:id', {
-    summary: 'Closes the scrape endpoint of a message queue account: its token opens nothing any more.',
+    summary: 'Closes the scrape endpoint of a message queue account: its token is refused from then on.',
     permission: 'databases',
     answer: one(QueueAccountAnswer),
     handle: (call, { path }) => switchedQueue(call, path.id, 'disablePrometheus', null),
@@ -67,7 +67,7 @@ export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
 
 type Switching = 'enablePrometheus' | 'disablePrometheus';
 
-/** @param token null: none any more; undefined: the one that it has */
+/** @param token null: remove it; undefined: keep it */
 function tokenChange(token: SealedSecret | null | undefined) {
   return token === undefined ? {} : { prometheusToken: token };
 }

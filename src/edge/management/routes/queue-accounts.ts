@@ -1,7 +1,9 @@
-/** Accounts of the message queue. One account has one, unless others were moved to it. */
+/**
+ * Queue accounts. An account has one; another one in the other region can be created, and others can be moved to it.
+ */
 
 import { ACCOUNT_PLAN_TERMS, type AuditAction } from '../../../domain/control/index.js';
-import { newAccountId } from '../../../messages/index.js';
+import { newAccountId } from '../../../protocol/index.js';
 import { notFound } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT, one, TEXTS } from '../../http/answer-shape.js';
 import { RefusedRequest } from '../../http/refused.js';
@@ -15,6 +17,7 @@ import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { changedQueue, planChange, queueIn, queuesOf } from '../owned.js';
 import { PeriodQuery } from '../requests/database-requests.js';
 import {
+  CreateQueueRequest,
   MoveQueueRequest,
   QueueBudgetRequest,
   queueBudgetOf,
@@ -42,6 +45,22 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     },
   }),
 
+  managementRoute('POST /v2/msgq/user', {
+    summary: 'Makes a message queue account in a region in which the account has none.',
+    permission: 'databases',
+    body: CreateQueueRequest,
+    example: { region: 'us-east-1' },
+    answer: one(QueueAccountAnswer),
+    async handle(call, { body: { region } }) {
+      const { parts, secrets } = call.face;
+      const id = newAccountId(parts.random);
+      const queue = { id, name: `queue ${id}`, email: '', ...secrets.ofAccount() };
+      const command = { type: 'CreateQueue', account: call.account, queue, region } as const;
+      const entry = { action: 'createQueue', entity: queue.name, secondary: region } as const;
+      return queueAccountAnswer(call, (await call.change(command, 'OneAccount', entry)).account);
+    },
+  }),
+
   managementRoute('GET /v2/msgq/user/:id', {
     summary: 'Shows a message queue account.',
     permission: 'read',
@@ -52,7 +71,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('GET /v2/msgq/stats/:id', {
-    summary: 'Shows what a message queue account was used for.',
+    summary: 'Shows the usage of a message queue account.',
     permission: 'read',
     query: PeriodQuery,
     answer: one(QueueStatisticsAnswer),
@@ -65,7 +84,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('POST /v2/msgq/rotate-token/:id', {
-    summary: 'Gives a message queue account new tokens; the old ones open nothing any more.',
+    summary: 'Replaces the tokens of a message queue account; the old ones are refused from then on.',
     permission: 'databases',
     answer: one(QueueAccountAnswer),
     async handle(call, { path }) {
@@ -95,7 +114,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('PATCH /v2/msgq/update-budget/:id', {
-    summary: 'Sets what a message queue account may cost a month, in dollars.',
+    summary: 'Sets the monthly budget of a message queue account, in dollars.',
     permission: 'payment',
     body: QueueBudgetRequest,
     example: { budget: 25 },
@@ -123,7 +142,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
       mustBeAllowed(role, 'databases');
       const { parts, secrets } = call.face;
       const id = newAccountId(parts.random);
-      // Without an e-mail it is only a queue: nobody signs in for it.
+      // Without an e-mail the account is only a queue, without sign-in.
       const replacement = { id, name: `queue ${id}`, email: '', ...secrets.ofAccount() };
       const command = { type: 'MoveQueue', account: call.account, queue: queue.id, to: team.id, replacement } as const;
       await call.change(command, 'OneAccount', { action: 'moveQueue', entity: queue.name, secondary: team.name });

@@ -1,9 +1,17 @@
-/** Search indexes: made, looked at, renamed, moved, deleted. Their documents are the data plane's. */
+/** Creating, reading, renaming, moving and deleting search indexes. The data plane handles their documents. */
 
-import { DEFAULT_SEARCH_LIMITS, type SearchIndex } from '../../../domain/control/index.js';
+import { IsIn, IsString } from 'class-validator';
+import {
+  DEFAULT_SEARCH_LIMITS,
+  SEARCH_REGIONS,
+  SEARCH_TYPES,
+  type SearchIndex,
+  type SearchRegion,
+  type SearchType,
+} from '../../../domain/control/index.js';
 import { describeError } from '../../../kernel/index.js';
-import { newDatabaseId } from '../../../messages/index.js';
 import type { Timers } from '../../../ports/index.js';
+import { newDatabaseId } from '../../../protocol/index.js';
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
 import type { Point } from '../../http/shapes.js';
@@ -23,11 +31,29 @@ import { type ManagementCall, type ManagementRoute, managementRoute } from '../m
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
 import { changeIndex, indexesOf, indexIn } from '../owned.js';
 import { PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
-import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
+import { IsGivenName } from '../requests/rules.js';
 
-/** Each search index lies in so many partitions; its documents are keys there. */
+/** Bodies of calls about search indexes. */
+class CreateSearchIndexRequest {
+  @IsGivenName()
+  readonly name!: string;
+
+  @IsIn(SEARCH_REGIONS)
+  readonly region!: SearchRegion;
+
+  @IsIn(SEARCH_TYPES)
+  readonly type!: SearchType;
+}
+
+class TransferRequest {
+  /** The id of a team. */
+  @IsString()
+  readonly target_account!: string;
+}
+
+/** Partitions of a search index; its documents are keys there. */
 const PARTITIONS = 1;
-/** Questions to the statistics: a list must not fill their queue for others. */
+/** Parallel requests to the statistics: a list must leave room in their queue for other callers. */
 const ASKED_AT_ONCE = 8;
 
 export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
@@ -65,7 +91,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('GET /v2/search/stats', {
-    summary: 'Shows what all search indexes of the account were used for together.',
+    summary: 'Shows the usage of all search indexes of the account together.',
     permission: 'read',
     answer: one(SearchTotalsAnswer),
     async handle(call) {
@@ -99,7 +125,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
       const { id, name } = await indexIn(call, path.id);
       const command = { type: 'DeleteSearchIndex', account: call.account, index: id } as const;
       await call.change(command, 'OneSearchIndex', { action: 'deleteSearchIndex', entity: name });
-      // Now that no token opens it any more: what is written later would stay.
+      // Only after no token opens the index: later writes would not be removed.
       call.face.parts.removal?.remove(id, PARTITIONS);
       return OK_TEXT;
     },
@@ -118,7 +144,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('POST /v2/search/:id/reset-password', {
-    summary: 'Gives a search index new tokens; the old ones open nothing any more.',
+    summary: 'Replaces the tokens of a search index; the old ones are refused from then on.',
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
@@ -136,7 +162,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     answer: OK_ANSWER,
     async handle(call, { path, body: { target_account: target } }) {
       const index = await indexIn(call, path.id);
-      if (target.includes('@')) throw invalid('target_account: must be a team; nothing moves to a personal account');
+      if (target.includes('@')) throw invalid('target_account: must be a team; a personal account cannot be a target');
       const { team, role } = await teamOfCaller(call, target);
       mustBeAllowed(role, 'databases');
       await changeIndex(call, index, 'transferSearchIndex', { to: team.id }, team.name);
@@ -145,7 +171,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('GET /v2/search/:id/stats', {
-    summary: 'Shows what a search index was used for.',
+    summary: 'Shows the usage of a search index.',
     permission: 'read',
     query: PeriodQuery,
     answer: one(SearchStatisticsAnswer),
@@ -167,7 +193,7 @@ async function shown(call: ManagementCall, index: SearchIndex): Promise<SearchIn
   return searchIndexAnswer(call, index, await throughput(call, index));
 }
 
-/** Most who look at an index do not care for it: while statistics are away, the index is shown with an empty list. */
+/** Most callers do not need the throughput: without statistics the list is empty. */
 async function throughput(call: ManagementCall, { id }: SearchIndex): Promise<Point[]> {
   const { face, nowMs } = call;
   const { statistics, timers, log } = face.parts;
@@ -181,7 +207,7 @@ async function throughput(call: ManagementCall, { id }: SearchIndex): Promise<Po
   }
 }
 
-/** @returns undefined: it takes longer than `THROUGHPUT_WAIT_MS` */
+/** @returns undefined if it takes longer than `THROUGHPUT_WAIT_MS` */
 async function inTime<T>(answer: Promise<T>, timers: Timers): Promise<T | undefined> {
   const isThere = new AbortController();
   try {

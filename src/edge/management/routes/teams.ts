@@ -1,8 +1,8 @@
-/** Teams and their members. A member acts for a team from the moment of being added; nobody is asked first. */
+/** Teams and their members. A new member acts for the team immediately, without an invitation. */
 
 import { DEFAULT_KEY_NAME } from '../../../domain/control/index.js';
 import type { AccountId } from '../../../kernel/index.js';
-import { newAccountId } from '../../../messages/index.js';
+import { newAccountId } from '../../../protocol/index.js';
 import { forbidden } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
@@ -42,13 +42,13 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('DELETE /v2/team/:id', {
-    summary: 'Deletes a team that owns nothing any more.',
+    summary: 'Deletes an empty team.',
     permission: 'read',
     answer: OK_ANSWER,
     async handle(call, { path }) {
       const { team, role } = await teamInScope(call, path.id ?? '');
       mustBeAllowed(role, 'owner');
-      // The log of the team goes with it.
+      // Logged in the caller's own account, because the team's log is deleted with it.
       const about = { action: 'deleteTeam', entity: team.name, account: await ownAccountOf(call) } as const;
       await call.change({ type: 'DeleteTeam', team: team.id }, 'TeamIsGone', about);
       return OK_TEXT;
@@ -66,7 +66,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('POST /v2/teams/member', {
-    summary: 'Adds somebody to a team. A role is changed by removing and adding again.',
+    summary: 'Adds a person to a team. To change a role, remove and add the person again.',
     permission: 'read',
     body: AddMemberRequest,
     example: { team_id: EXAMPLE_ID, member_email: 'ada@example.com', member_role: 'dev' },
@@ -83,7 +83,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('DELETE /v2/teams/member', {
-    summary: 'Takes somebody out of a team; the keys that person has for it open nothing any more.',
+    summary: 'Removes a person from a team; their keys for it are refused from then on.',
     permission: 'read',
     body: RemoveMemberRequest,
     example: { team_id: EXAMPLE_ID, member_email: 'ada@example.com' },
@@ -101,7 +101,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
   }),
 ];
 
-/** The account of the person who calls, whatever the key acts for; the key's own when the person has none any more. */
+/** The caller's personal account, even with a team's key; the key's account if the person has none any more. */
 async function ownAccountOf(call: ManagementCall): Promise<AccountId> {
   const { email, isTeam } = call.grant;
   if (!isTeam) return call.account;

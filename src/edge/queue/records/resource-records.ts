@@ -1,7 +1,7 @@
-/** Groups, queues and flow-control keys as their readers see them. */
+/** Groups, queues and flow-control keys as the API shows them. */
 import type { FlowView, QueueView, UrlGroup } from '../../../domain/queue/index.js';
 
-/** Endpoints have nothing but what was given: clients compare them whole. */
+/** Endpoints have only the given members: clients compare whole objects. */
 export function groupRecord({ name, createdAtMs, updatedAtMs, endpoints }: UrlGroup) {
   return {
     name,
@@ -15,7 +15,7 @@ export function queueRecord({ name, parallelism, isPaused, lag, createdAtMs, upd
   return { name, parallelism, paused: isPaused, lag, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }
 
-/** Limits that a key does not have are 0; the window's start is in seconds. */
+/** 0 means no limit; the window's start is in seconds. */
 export function flowRecord(flow: FlowView) {
   return {
     flowControlKey: flow.key,

@@ -1,6 +1,6 @@
-/** What groups, queues, flow-control keys and schedules look like, by the names that the OpenAPI document has for them. */
+/** Schemas of groups, queues, flow-control keys and schedules, by their names in the OpenAPI document. */
 import { FLAG, HEADERS, INSTANT, type JsonSchema, listOf, schemaNamed, TEXT, WHOLE } from '../../http/openapi/parts.js';
-import { shownRecord } from '../../http/openapi/shown-record.js';
+import { recordSchema } from '../../http/openapi/record-schema.js';
 import { BODY_MEMBERS, CALLER_MEMBERS, METHOD, SETTINGS_MEMBERS } from '../../records/record-schemas.js';
 import type { flowRecord, groupRecord, queueRecord } from './resource-records.js';
 import type { scheduleRecord } from './schedule-record.js';
@@ -10,12 +10,12 @@ type Endpoint = ReturnType<typeof groupRecord>['endpoints'][number];
 const COUNT_OR_NONE: JsonSchema = { ...WHOLE, description: '0: there is no limit.' };
 
 export const RESOURCE_SCHEMAS = {
-  UrlGroup: shownRecord<ReturnType<typeof groupRecord>>(
+  UrlGroup: recordSchema<ReturnType<typeof groupRecord>>(
     { name: TEXT, createdAt: INSTANT, updatedAt: INSTANT, endpoints: listOf(schemaNamed('Endpoint')) },
     {},
   ),
-  Endpoint: shownRecord<Endpoint>({ url: TEXT }, { name: TEXT }),
-  Queue: shownRecord<ReturnType<typeof queueRecord>>(
+  Endpoint: recordSchema<Endpoint>({ url: TEXT }, { name: TEXT }),
+  Queue: recordSchema<ReturnType<typeof queueRecord>>(
     {
       name: TEXT,
       parallelism: WHOLE,
@@ -26,7 +26,7 @@ export const RESOURCE_SCHEMAS = {
     },
     {},
   ),
-  FlowControl: shownRecord<ReturnType<typeof flowRecord>>(
+  FlowControl: recordSchema<ReturnType<typeof flowRecord>>(
     {
       flowControlKey: TEXT,
       waitListSize: { ...WHOLE, description: 'Messages that wait for the key.' },
@@ -42,7 +42,7 @@ export const RESOURCE_SCHEMAS = {
     },
     {},
   ),
-  Schedule: shownRecord<ReturnType<typeof scheduleRecord>>(
+  Schedule: recordSchema<ReturnType<typeof scheduleRecord>>(
     {
       scheduleId: TEXT,
       cron: TEXT,

@@ -1,9 +1,15 @@
-/** A schedule as its readers see it. Members without a value are left out. */
+/** A schedule as the API shows it. Members without a value are omitted. */
 import type { Schedule } from '../../../domain/queue/index.js';
-import { callbackHeaders, callerMembers, messageBody, messageHeader, settingsMembers } from '../../records/shown.js';
+import {
+  callbackHeaders,
+  callerMembers,
+  messageBody,
+  messageHeader,
+  settingsMembers,
+} from '../../records/record-parts.js';
 import type { Spelling } from '../../wire-alias.js';
 
-/** @param content its body; undefined when it is empty */
+/** @param content its body; undefined if it is empty */
 export function scheduleRecord(schedule: Schedule, content: Uint8Array | undefined, spelling: Spelling) {
   const { settings, destination } = schedule;
   const { ofCallback, ofFailureCallback } = callbackHeaders(settings, spelling);

@@ -1,15 +1,15 @@
 /**
- * A message's whole story: attempts, made of the events of its log. What the log does not keep is left out: the answer to
- * an attempt that delivered it, and what happened longer ago than the log goes back.
+ * The story of a message: its attempts, built from its events in the log. It lacks data that the log does not keep:
+ * the answer of a successful attempt, and events older than the log.
  */
 import type { LogEvent } from '../../../ports/index.js';
 import { responseMembers } from '../../records/message-record.js';
 import type { Spelling } from '../../wire-alias.js';
 
-/** What attempts end with, by the event that says so. */
+/** The outcome of an attempt by the event that ends it. */
 const OUTCOMES = { DELIVERED: 'DELIVERED', ERROR: 'ERROR', CANCELED: 'CANCELED' } as const;
 
-/** What attempts end with beside the word for one that a crash has ended, which was made again. */
+/** All outcomes, including `INTERRUPTED` for an attempt that a crash ended and that was repeated. */
 export const ATTEMPT_OUTCOMES = [...Object.values(OUTCOMES), 'INTERRUPTED'] as const;
 
 interface Attempt {
@@ -17,10 +17,10 @@ interface Attempt {
   readonly retried: number;
   readonly startedAt: number;
   endedAt?: number;
-  /** `INTERRUPTED`: a crash ended it, and it was made again. Undefined: it is under way. */
+  /** `INTERRUPTED`: a crash ended the attempt, and it was repeated. Undefined: still running. */
   outcome?: (typeof OUTCOMES)[keyof typeof OUTCOMES] | 'INTERRUPTED';
   error?: string | undefined;
-  /** When the next one is due. */
+  /** Due time of the next attempt. */
   nextDeliveryTime?: number | undefined;
   response?: ReturnType<typeof responseMembers>;
 }
@@ -46,7 +46,7 @@ export function attemptsOf(events: readonly LogEvent[], spelling: Spelling) {
   return attempts.map(({ response, ...attempt }) => ({ ...attempt, ...response }));
 }
 
-/** How many retries there were. */
+/** The number of retries. */
 export function retriesIn(events: readonly LogEvent[]): number {
   return events.filter(({ state }) => state === 'RETRY').length;
 }

@@ -1,4 +1,4 @@
-/** What is known of one message, by the names that the OpenAPI document has for its parts. */
+/** Schemas of a message's story, by their names in the OpenAPI document. */
 import { MESSAGE_STATES } from '../../../ports/index.js';
 import {
   FLAG,
@@ -11,7 +11,7 @@ import {
   WHOLE,
   wordOf,
 } from '../../http/openapi/parts.js';
-import { shownRecord } from '../../http/openapi/shown-record.js';
+import { recordSchema } from '../../http/openapi/record-schema.js';
 import { RESPONSE, RESPONSE_EXTRAS } from '../../records/record-schemas.js';
 import { ATTEMPT_OUTCOMES, type attemptsOf } from './story-record.js';
 
@@ -36,7 +36,7 @@ export const STORY_SCHEMAS = {
       cursor: { ...TEXT, description: 'Of /v2/logs, where there are more events.' },
     },
   ),
-  Attempt: shownRecord<ReturnType<typeof attemptsOf>[number]>(
+  Attempt: recordSchema<ReturnType<typeof attemptsOf>[number]>(
     { ...RETRIED, startedAt: INSTANT },
     {
       endedAt: INSTANT,

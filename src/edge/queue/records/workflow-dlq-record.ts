@@ -1,12 +1,13 @@
 /**
- * A failed run in the DLQ as its readers see it: the message whose delivery failed, the run's payload and settings, the
- * last answer, and what its failure function came to. Members without a value are left out.
+ * A failed run in the DLQ as the API shows it: the message that failed, the run's payload and settings, the last
+ * answer, and the state of its failure function. Members without a value are omitted.
  */
 import { isUtf8 } from 'node:buffer';
 import { canonicalHeaderName, type Envelope, type HeaderList, redactedHeader } from '../../../domain/queue/index.js';
 import type { FailedRunView } from '../../../domain/queue/runs/index.js';
+import { bytesOfText } from '../../../kernel/index.js';
 import { dlqRecord } from '../../records/message-record.js';
-import { base64, bytes, headerObject } from '../../records/shown.js';
+import { base64, bytes, headerObject, responseTruncated } from '../../records/record-parts.js';
 import type { Spelling } from '../../wire-alias.js';
 
 export function workflowDlqRecord(view: FailedRunView, spelling: Spelling) {
@@ -29,7 +30,7 @@ export function workflowDlqRecord(view: FailedRunView, spelling: Spelling) {
   };
 }
 
-/** Status 0: it has not answered. */
+/** Status 0: no answer yet. */
 function callbackInfo({ failureFunction, failureFunctionContent }: FailedRunView, spelling: Spelling) {
   if (failureFunction === undefined) return undefined;
   const { state, status, header } = failureFunction;
@@ -40,10 +41,11 @@ function callbackInfo({ failureFunction, failureFunctionContent }: FailedRunView
     responseStatus: status,
     responseHeaders: headerObject(header, spelling),
     ...(isUtf8(shown) ? { responseBody: bytes(shown).toString('utf8') } : { responseBodyBase64: base64(shown) }),
+    responseBodyTruncated: responseTruncated({ header, body: shown }),
   };
 }
 
-/** The headers with which the run was asked for: those forwarded to its endpoint, and those that configure it. */
+/** The headers of the run's start: those forwarded to its endpoint, and those that configure it. */
 function initialHeader({ envelope, runId }: FailedRunView): HeaderList {
   const forwarded = redactedHeader(envelope.settings.header, envelope.settings.redact);
   const names = new Set(forwarded.map(([name]) => name));
@@ -68,6 +70,6 @@ function configuration({ url, settings }: Envelope, runId: string): HeaderList {
     ['failure-callback', failureCallback?.url],
   ];
   return given.flatMap(([name, value]) =>
-    value === undefined ? [] : [[canonicalHeaderName(`svc-${name}`), value] as const],
+    value === undefined ? [] : [[canonicalHeaderName(`svc-${name}`), bytesOfText(value)] as const],
   );
 }

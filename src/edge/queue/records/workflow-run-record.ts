@@ -1,6 +1,6 @@
 /**
- * A run as `/v2/workflows/logs` shows it, its state and its steps in groups; and one thing that happened to it, as
- * `/v2/workflows/events` lists it. Absent members are left out.
+ * A run as `/v2/workflows/logs` shows it, with its steps in groups; and one event of a run as `/v2/workflows/events`
+ * lists it. Members without a value are omitted.
  */
 import type {
   LoggedCall,
@@ -16,7 +16,7 @@ import type {
   StepGroup,
   StepInfo,
 } from '../../../ports/index.js';
-import { headerObject, unlessEmpty } from '../../records/shown.js';
+import { headerObject, unlessEmpty } from '../../records/record-parts.js';
 import type { Spelling } from '../../wire-alias.js';
 
 export function runRecord(run: LoggedRun, spelling: Spelling) {
@@ -27,6 +27,7 @@ export function runRecord(run: LoggedRun, spelling: Spelling) {
     workflowRunCreatedAt: run.createdAtMs,
     workflowRunCompletedAt: run.endedAtMs,
     workflowRunResponse: run.response,
+    bodyTruncated: run.isCut,
     workflowRunCallerIp: run.callerIp === '' ? undefined : run.callerIp,
     ...labelMembers(run.labels),
     flowControlKey: run.flowControlKey,
@@ -37,7 +38,7 @@ export function runRecord(run: LoggedRun, spelling: Spelling) {
   };
 }
 
-/** The first one under the name that there was before a run could have several. */
+/** `label` is the first label, for clients from before runs could have several. */
 function labelMembers(labels: readonly string[]) {
   return { label: labels[0], labels: labels.length === 0 ? undefined : labels };
 }
@@ -62,6 +63,7 @@ function functionRecord(told: LoggedFailureFunction, dlqId: string | undefined, 
     errors: errorRecords(told.failures, spelling),
     maxRetries,
     nextDeliveryTime: nextDeliveryAtMs,
+    bodyTruncated: told.isCut,
   };
 }
 
@@ -81,6 +83,7 @@ function nextRecord(delivery: NextDelivery, spelling: Spelling) {
     retryDelay: delivery.retryDelay,
     errors: errorRecords(delivery.failures, spelling),
     nextDeliveryTime: delivery.nextDeliveryAtMs,
+    bodyTruncated: delivery.isCut,
   };
 }
 
@@ -92,6 +95,7 @@ function stepRecord(step: LoggedStep, spelling: Spelling) {
     callType: step.callType,
     messageId: step.messageId,
     out: step.out,
+    bodyTruncated: step.isCut,
     retries: step.maxRetries,
     retryDelay: step.retryDelay,
     concurrent: step.concurrent,
@@ -170,6 +174,7 @@ export function runEventRecord(event: RunEvent, spelling: Spelling) {
     invokerWorkflowUrl: invoker?.url,
     invokerWorkflowCreatedAt: invoker?.createdAtMs,
     workflowRunResponse: event.runResponse,
+    bodyTruncated: event.isCut,
     dlqId: event.dlqId,
     ...labelMembers(event.labels),
     callerIp: event.callerIp === '' ? undefined : event.callerIp,

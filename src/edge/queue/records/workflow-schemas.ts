@@ -1,4 +1,4 @@
-/** What runs, their steps, failures and waits look like, by the names that the OpenAPI document has for them. */
+/** Schemas of runs, steps, failures and waits, by their names in the OpenAPI document. */
 import { FAILURE_FUNCTION_STATES, RUN_STATES } from '../../../domain/queue/runs/index.js';
 import { MESSAGE_STATES, STEP_STATES } from '../../../ports/index.js';
 import {
@@ -13,8 +13,8 @@ import {
   WHOLE,
   wordOf,
 } from '../../http/openapi/parts.js';
-import { shownRecord } from '../../http/openapi/shown-record.js';
-import { DEAD_LETTER, DEAD_LETTER_EXTRAS } from '../../records/record-schemas.js';
+import { recordSchema } from '../../http/openapi/record-schema.js';
+import { DEAD_LETTER, DEAD_LETTER_EXTRAS, TRUNCATED } from '../../records/record-schemas.js';
 import type { listedWaiterRecord, notifyRecord, waiterRecord } from './waiter-record.js';
 import type { workflowDlqRecord } from './workflow-dlq-record.js';
 import type { runEventRecord, runRecord } from './workflow-run-record.js';
@@ -67,7 +67,7 @@ const OF_STEP_TYPES = {
 };
 
 const RUN_SCHEMAS = {
-  Run: shownRecord<Run>(
+  Run: recordSchema<Run>(
     {
       workflowRunId: TEXT,
       workflowUrl: TEXT,
@@ -77,7 +77,8 @@ const RUN_SCHEMAS = {
     },
     {
       workflowRunCompletedAt: INSTANT,
-      workflowRunResponse: { ...TEXT, description: 'What the run came to, as it was sent.' },
+      workflowRunResponse: { ...TEXT, description: 'The result of the run, as it was sent.' },
+      bodyTruncated: TRUNCATED,
       workflowRunCallerIp: TEXT,
       ...LABELS,
       flowControlKey: TEXT,
@@ -86,11 +87,11 @@ const RUN_SCHEMAS = {
       failureFunction: schemaNamed('FailureFunction'),
     },
   ),
-  Invoker: shownRecord<NonNullable<Run['invoker']>>(
+  Invoker: recordSchema<NonNullable<Run['invoker']>>(
     { workflowRunId: TEXT, workflowUrl: TEXT, workflowRunCreatedAt: INSTANT },
     {},
   ),
-  FailureFunction: shownRecord<FailureFunction>(
+  FailureFunction: recordSchema<FailureFunction>(
     {
       messageId: TEXT,
       url: TEXT,
@@ -101,6 +102,7 @@ const RUN_SCHEMAS = {
     },
     {
       failResponse: TEXT,
+      bodyTruncated: TRUNCATED,
       dlqId: TEXT,
       responseStatus: WHOLE,
       responseBody: TEXT,
@@ -111,24 +113,26 @@ const RUN_SCHEMAS = {
   ),
   StepGroup: record({ type: wordOf(['sequential', 'parallel']), steps: listOf(schemaNamed('Step')) }),
   NextStepGroup: record({ type: wordOf(['next']), steps: listOf(schemaNamed('NextStep')) }),
-  Step: shownRecord<Step>(STEP, {
+  Step: recordSchema<Step>(STEP, {
     stepId: { ...WHOLE, description: 'Left out: it is the payload of the run.' },
-    out: { ...TEXT, description: 'What it came to.' },
+    out: { ...TEXT, description: 'The result of the step.' },
+    bodyTruncated: TRUNCATED,
     retryDelay: TEXT,
     nextDeliveryTime: INSTANT,
     errors: listOf(schemaNamed('StepError')),
     ...OF_STEP_TYPES,
   }),
-  NextStep: shownRecord<NextStep>(
+  NextStep: recordSchema<NextStep>(
     { messageId: TEXT, state: STEP_STATE, retries: WHOLE },
     {
       stepName: TEXT,
+      bodyTruncated: TRUNCATED,
       retryDelay: TEXT,
       errors: listOf(schemaNamed('StepError')),
       nextDeliveryTime: INSTANT,
     },
   ),
-  StepError: shownRecord<StepError>(
+  StepError: recordSchema<StepError>(
     {
       error: TEXT,
       status: { ...WHOLE, description: '0: there was no answer.' },
@@ -138,7 +142,7 @@ const RUN_SCHEMAS = {
     },
     {},
   ),
-  RunEvent: shownRecord<ReturnType<typeof runEventRecord>>(
+  RunEvent: recordSchema<ReturnType<typeof runEventRecord>>(
     {
       time: INSTANT,
       state: wordOf([...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED', 'INVOKED']),
@@ -159,12 +163,13 @@ const RUN_SCHEMAS = {
       invokerWorkflowUrl: TEXT,
       invokerWorkflowCreatedAt: INSTANT,
       workflowRunResponse: TEXT,
+      bodyTruncated: TRUNCATED,
       dlqId: TEXT,
       ...LABELS,
       callerIp: TEXT,
     },
   ),
-  StepInfo: shownRecord<StepInfo>(
+  StepInfo: recordSchema<StepInfo>(
     {
       messageId: TEXT,
       stepName: TEXT,
@@ -177,7 +182,7 @@ const RUN_SCHEMAS = {
 };
 
 const FAILED_RUN_SCHEMAS = {
-  FailedRun: shownRecord<ReturnType<typeof workflowDlqRecord>>(
+  FailedRun: recordSchema<ReturnType<typeof workflowDlqRecord>>(
     { ...DEAD_LETTER, workflowRunId: TEXT, workflowCreatedAt: INSTANT, workflowUrl: TEXT },
     {
       ...DEAD_LETTER_EXTRAS,
@@ -197,11 +202,11 @@ const FAILED_RUN_SCHEMAS = {
 };
 
 const WAITER_SCHEMAS = {
-  Waiter: shownRecord<ReturnType<typeof waiterRecord>>(
+  Waiter: recordSchema<ReturnType<typeof waiterRecord>>(
     { url: TEXT, headers: HEADERS, deadline: SECONDS, timeoutUrl: TEXT, timeoutHeaders: HEADERS },
     { timeoutBody: TEXT },
   ),
-  WaitingStep: shownRecord<ReturnType<typeof listedWaiterRecord>>(
+  WaitingStep: recordSchema<ReturnType<typeof listedWaiterRecord>>(
     {
       eventId: TEXT,
       workflowRunId: TEXT,
@@ -213,7 +218,7 @@ const WAITER_SCHEMAS = {
     },
     {},
   ),
-  Notified: shownRecord<ReturnType<typeof notifyRecord>>(
+  Notified: recordSchema<ReturnType<typeof notifyRecord>>(
     {
       waiter: schemaNamed('Waiter'),
       messageId: TEXT,

@@ -1,4 +1,4 @@
-/** `POST` and `DELETE /v2/topics/<name>/endpoints`: endpoints to be added to a group or taken out of it. */
+/** `POST` and `DELETE /v2/topics/<name>/endpoints`: adds endpoints to a group or removes them. */
 import { ArrayNotEmpty, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { MAX_QUEUE_NAME_CHARACTERS, MAX_URL_BYTES } from '../../../domain/queue/index.js';
 import { checked, membersOf } from '../../http/checked.js';
@@ -17,7 +17,7 @@ class EndpointRequest {
 
   constructor(item: unknown) {
     const members = membersOf(item, 'an endpoint');
-    // A member that is null, or a name that is empty, was not given.
+    // A null member or an empty name counts as missing.
     this.url = (members.get('url') ?? undefined) as string | undefined;
     this.name = (members.get('name') || undefined) as string | undefined;
   }
@@ -38,7 +38,7 @@ export class EndpointsRequest {
     return checked(new EndpointsRequest(membersOf(body).get('endpoints')));
   }
 
-  /** Each with its URL, to be added. @throws Refused 400 */
+  /** Endpoints to add, each with a URL. @throws Refused 400 */
   complete(): { url: string; name: string | undefined }[] {
     return this.endpoints.map(({ url, name }, index) => {
       if (url === undefined || url === '') throw invalid(`endpoints[${index}].url is missing`);
@@ -46,7 +46,7 @@ export class EndpointsRequest {
     });
   }
 
-  /** Each with a URL or a name, to be removed. @throws Refused 400 */
+  /** Endpoints to remove, each with a URL or a name. @throws Refused 400 */
   identified(): { url: string | undefined; name: string | undefined }[] {
     return this.endpoints.map(({ url, name }, index) => {
       if (url === undefined && name === undefined) throw invalid(`endpoints[${index}] has neither url nor name`);

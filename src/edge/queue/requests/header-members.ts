@@ -1,16 +1,31 @@
-/** Headers inside a JSON body: name → a text, or a list of texts. */
+/**
+ * Headers inside a JSON body: each name has a text or a list of texts. They become UTF-8 bytes, as if sent as
+ * headers.
+ *
+ * An endpoint in the middle of a run passes on headers of its own request, which its client has read as Latin-1: each
+ * character is a byte. The same applies to headers of the workflow protocol, which clients send to themselves.
+ */
 import type { HeaderList } from '../../../domain/queue/index.js';
+import { type ByteString, bytesOfText, isByteString } from '../../../kernel/index.js';
 import { objectIn } from '../../http/checked.js';
 import { type HeaderWords, invalid, worded } from '../../http/refused.js';
-import type { WireSpellings } from '../../wire-alias.js';
+import type { HeaderAliases } from '../../wire-alias.js';
+import { isSentByRun } from '../run-headers.js';
+
+/** Prefix of a protocol header that is sent to a workflow's endpoint. */
+const PROTOCOL_FORWARDED = 'forward-svc-';
 
 export interface HeaderMembers extends HeaderWords {
-  /** Lower-case neutral names. Where a header came in both spellings, the neutral one counts. */
+  /** Neutral names in lower case. If a header came in both spellings, the neutral one counts. */
   readonly headers: HeaderList;
 }
 
-/** @param what the member is called, for the text. @throws Refused 400 */
-export function headersOf(spellings: WireSpellings, member: unknown, what: string): HeaderMembers {
+/**
+ * @param what the member's name, for the refusal
+ * @param isOfRun sent by an endpoint in the middle of a run; otherwise the headers decide
+ * @throws Refused 400
+ */
+export function headersOf(spellings: HeaderAliases, member: unknown, what: string, isOfRun = false): HeaderMembers {
   const members = objectIn(member, what);
   const names = Object.keys(members);
   let named: ReadonlySet<string> | undefined;
@@ -32,11 +47,17 @@ export function headersOf(spellings: WireSpellings, member: unknown, what: strin
       if (typeof value === 'string') {
         headers.push([neutral, fromAlias ? spellings.neutralValue(neutral, value) : value]);
       } else if (typeof value === 'number' || typeof value === 'boolean') headers.push([neutral, String(value)]);
-      // The name is repeated as it was given.
+      // The refusal repeats the name as it was given.
       else throw worded(invalid(`${what}.${name} must be a string or a list of strings`), wordsOf(fromAlias));
     }
   }
-  return { headers, isAlias, isNeutral };
+  const isByRun = isOfRun || isSentByRun(headers);
+  return { headers: headers.map(([name, text]) => [name, bytesOf(name, text, isByRun)]), isAlias, isNeutral };
+}
+
+function bytesOf(name: string, text: string, isByRun: boolean): ByteString {
+  const isBytes = (isByRun || name.includes(PROTOCOL_FORWARDED)) && isByteString(text);
+  return isBytes ? text : bytesOfText(text);
 }
 
 function wordsOf(isAlias: boolean): HeaderWords {

@@ -1,4 +1,4 @@
-/** Rules for fields that class-validator has none for. */
+/** Field rules that class-validator does not have. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { nameProblem } from '../../../domain/queue/index.js';
 

@@ -8,7 +8,7 @@ import { filled } from '../../http/request-class.js';
 const DEFAULT_TIMEOUT = '7d';
 
 export class WaitRequest {
-  /** Where the step's result is delivered. */
+  /** The URL that gets the step's result. */
   @MaxLength(MAX_URL_BYTES)
   @IsString()
   readonly url!: string;
@@ -16,7 +16,7 @@ export class WaitRequest {
   @IsString()
   readonly timeout!: string;
 
-  /** Where it is delivered when the time is over; undefined: there, too. */
+  /** The URL that gets it after the timeout; undefined: the same. */
   @IsOptional()
   @MaxLength(MAX_URL_BYTES)
   @IsString()
@@ -26,7 +26,7 @@ export class WaitRequest {
   @IsString()
   readonly timeoutBody: string | undefined;
 
-  /** Name → a text or a list of texts; undefined: those of the request. */
+  /** Each name has a text or a list of texts; undefined: the request's headers. */
   @IsOptional()
   @IsObject()
   readonly timeoutHeaders: object | undefined;
@@ -38,9 +38,9 @@ export class WaitRequest {
   static from(body: unknown): WaitRequest {
     const members = membersOf(body);
     const timeout = members.get('timeout') ?? DEFAULT_TIMEOUT;
-    // A number is of seconds, as everywhere.
+    // A number means seconds, as everywhere.
     members.set('timeout', typeof timeout === 'number' ? `${timeout}s` : timeout);
-    // An empty URL was not given.
+    // An empty URL counts as missing.
     members.set('timeoutUrl', members.get('timeoutUrl') || undefined);
     return checked(filled(WaitRequest, (name) => members.get(name)));
   }

@@ -1,4 +1,4 @@
-/** Which failed runs a list or a bulk call means, and what a call that takes them up again puts over their settings. */
+/** Selects failed runs for a list or bulk call, and reads the settings that a resume or restart overrides. */
 import { MAX_DLQ_COUNT, type RawSettings } from '../../../domain/queue/index.js';
 import {
   FAILURE_FUNCTION_STATES,
@@ -22,8 +22,10 @@ import {
   unlessNone,
   urlsWanted,
 } from '../call-filters.js';
+import { isSetting } from '../call-words.js';
 import type { QueueCall } from '../queue-call.js';
-import { checkedRunId, RUN_ID } from '../run-names.js';
+import { headerValue } from '../run-headers.js';
+import { newRunId, RUN_ID } from '../run-names.js';
 import { dlqPage } from './dlq-page.js';
 
 export const OF_COUNTS: ReadonlySet<string> = new Set([
@@ -49,7 +51,7 @@ export const OF_LIST: ReadonlySet<string> = new Set([
   'trimBody',
 ]);
 
-/** What a call may say of the new run. Everything else is as the failed run had it; a delay is waited for once. */
+/** Settings of the new run that a call may override; the others are the failed run's. A delay applies once. */
 const OVERRIDES: ReadonlySet<string> = new Set([
   'svc-retries',
   'svc-retry-delay',
@@ -60,13 +62,13 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   'svc-failure-callback',
 ]);
 
-/** @returns which runs, and how many bytes of each body are wanted; undefined: all. @throws Refused 400 */
+/** @returns the selection, and the bytes of each body to show; undefined: all. @throws Refused 400 */
 export function listedRuns(call: QueueCall): {
   readonly selector: FailedRunSelector;
   readonly trimBytes: number | undefined;
 } {
   const parameters = queryParameters(call.words.rest, OF_LIST);
-  // An entry is all that there is of its run: it is grouped so or so.
+  // Each run has one entry, so grouping changes nothing here.
   isGrouped(parameters, 'workflowRunId');
   return { selector: dlqPage(parameters, MAX_DLQ_COUNT, filterOf), trimBytes: trimOf(parameters) };
 }
@@ -76,26 +78,30 @@ export function countedRuns(call: QueueCall): FailedRunFilter {
   return filterOf(queryParameters(call.words.rest, OF_COUNTS));
 }
 
-/** @param usual runs of a page, where the call does not say. @throws Refused 400 */
+/** @param usual default number of runs. @throws Refused 400 */
 export function bulkRuns(call: QueueCall, usual: number): FailedRunSelector {
   return dlqPage(bulkParameters(call, OF_BULK, 'dlq'), usual, filterOf);
 }
 
-/** @throws Refused 400 for what is no id */
+/** @throws Refused 400 for an invalid id */
 export function oneRun(id: string): FailedRunSelector {
-  if (!CURSOR.test(id)) throw invalid('the dlq id is not one of ours');
+  if (!CURSOR.test(id)) throw invalid('the dlq id is invalid');
   return { kind: 'ids', dlqIds: [id as DlqId] };
 }
 
+/** @throws Refused 400 for an option without effect */
 export function overridesOf({ words }: QueueCall): RawSettings {
+  for (const [name] of [...words.configuration, ...words.query]) {
+    if (isSetting(name) && !OVERRIDES.has(name)) throw invalid(`${name} is not an option of resume and restart`);
+  }
   const named = ([name]: readonly [string, string]) => OVERRIDES.has(name);
   return { headers: words.configuration.filter(named), query: words.query.filter(named) };
 }
 
-/** The new run's, where the call chooses it. @throws Refused 400 */
+/** The id of the new run, if the call chooses it. @throws Refused 400 */
 export function chosenRunId({ words }: QueueCall): RunId | undefined {
-  const text = words.configuration.find(([name]) => name === RUN_ID)?.[1].trim();
-  return text === undefined || text === '' ? undefined : checkedRunId(text);
+  const text = headerValue(words.configuration, RUN_ID);
+  return text === undefined || text === '' ? undefined : newRunId(text);
 }
 
 function filterOf(parameters: Parameters): FailedRunFilter {

@@ -1,4 +1,4 @@
-/** `/v2/dlq`: what could not be delivered, to be looked at, deleted, or sent again as new messages. */
+/** `/v2/dlq`: lists, deletes and retries messages that could not be delivered. */
 
 import { type DlqSelector, MAX_DLQ_COUNT } from '../../../domain/queue/index.js';
 import type { DlqId } from '../../../kernel/index.js';
@@ -133,14 +133,14 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
 ];
 
 async function listDlq(call: QueueCall): Promise<void> {
-  // Runs of workflows have a DLQ of their own, with filters of its own; nothing here belongs to one.
+  // Workflow runs have their own DLQ with its own filters.
   if (new URLSearchParams(call.words.rest).get('source') === 'workflow') {
     await listFailedRuns(call);
     return;
   }
   const parameters = queryParameters(call.words.rest, OF_LIST);
   const selector = selectorOf(parameters);
-  // An entry is all that there is of its message: it is grouped so or so.
+  // Each message has one entry, so grouping changes nothing here.
   isGrouped(parameters, 'messageId');
   const { messageLog } = call.face.parts;
   const page = await messageLog.dlq(call.grant.account, selector, await call.position(), trimOf(parameters));
@@ -149,11 +149,14 @@ async function listDlq(call: QueueCall): Promise<void> {
   await call.list(['{"messages":[', end], entries, (row) => entryRecord(call, row), page);
 }
 
-/** Configuration of the call counts before the entries' own; what its Content-Type says is about its own body. */
+/**
+ * The call's configuration overrides that of the entries; Content-Type and Content-Encoding are about the call's
+ * body.
+ */
 async function retry(call: QueueCall, select: () => DlqSelector) {
   const { configuration, query } = call.words;
-  const overrides = { headers: configuration.filter(([name]) => name !== 'content-type'), query };
-  settingsOf(call, overrides, 'retry');
+  const overrides = { headers: configuration.filter(([name]) => !name.startsWith('content-')), query };
+  settingsOf(call, overrides, 'retry', { refuses: 'options' });
   const firstId = call.newMessageId();
   return await call.ask({ type: 'RetryDlq', selector: select(), firstId, overrides }, 'DlqRetried');
 }
@@ -162,15 +165,16 @@ function selectorOf(parameters: Parameters): DlqSelector {
   return dlqPage(parameters, MAX_DLQ_COUNT, filterOf);
 }
 
-/** An entry as a read model has it, or as the queue's owner has it, which leaves out bodies that are empty. */
-type ShownEntry = Pick<DlqRow, 'dlqId' | 'messageId' | 'envelope' | 'createdAtMs' | 'notBeforeMs'> & {
+/** An entry from a read model, or from the queue's owner, which omits empty bodies. */
+type DlqEntryView = Pick<DlqRow, 'dlqId' | 'messageId' | 'envelope' | 'createdAtMs' | 'notBeforeMs'> & {
   readonly body: Uint8Array | undefined;
+  readonly isBodyCut?: boolean | undefined;
   readonly response: Omit<DlqRow['response'], 'body'> & { readonly body: Uint8Array | undefined };
 };
 
-function entryRecord(call: QueueCall, entry: ShownEntry) {
-  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs, body: content } = entry;
-  const { status, header, error, body: response } = entry.response;
-  const message = { id, envelope, createdAtMs, notBeforeMs, content };
-  return dlqRecord({ dlqId, message, status, header, error, response }, call.spellingFor(envelope.isAlias));
+function entryRecord(call: QueueCall, entry: DlqEntryView) {
+  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs, body: content, isBodyCut } = entry;
+  const { status, header, error, body: response, isCut } = entry.response;
+  const message = { id, envelope, createdAtMs, notBeforeMs, content, isBodyCut };
+  return dlqRecord({ dlqId, message, status, header, error, response, isCut }, call.spellingFor(envelope.isAlias));
 }

@@ -1,6 +1,6 @@
 /**
- * `/v2/events` and `/v2/logs`: what happened to messages, one event after the other or message by message. The list of
- * events has both names, since clients look for either.
+ * `/v2/events` and `/v2/logs`: events of messages, in one list or grouped by message. Two members have the list of
+ * events, because clients read either.
  */
 
 import { type LogEvent, type LogQuery, MESSAGE_STATES } from '../../../ports/index.js';
@@ -45,9 +45,9 @@ const FILTERS = [
 const PARAMETERS: ReadonlySet<string> = new Set([...FILTERS, 'cursor', 'count', 'order', 'groupBy', 'trimBody']);
 const OF_COUNTS: ReadonlySet<string> = new Set(FILTERS);
 
-/** Latest first, a page by message also says where its list began. */
+/** With the latest first, the cursor of a grouped page also has the list's start. */
 const GROUP_CURSOR = /^\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?$/;
-/** Published programs begin with the time alone, in milliseconds. */
+/** Published clients send a start time in milliseconds as the first cursor. */
 const INSTANT = /^\d{1,16}$/;
 
 const STATES_BY_WORD = wordsForStates(MESSAGE_STATES);
@@ -61,14 +61,14 @@ export const EVENT_ROUTES: readonly QueueRoute[] = [
     handle: listEvents,
   }),
   queueRoute('GET /v2/logs', {
-    summary: 'Lists what happened to messages, newest first.',
+    summary: 'Lists the events of messages, newest first.',
     permission: 'read',
     parameters: filterParameters(PARAMETERS),
     answer: shows('EventPage', 'LoggedMessagePage'),
     handle: listEvents,
   }),
   queueRoute('GET /v2/logs/counts', {
-    summary: 'Counts what happened to messages, by state.',
+    summary: 'Counts the events of messages, by state.',
     permission: 'read',
     parameters: filterParameters(OF_COUNTS),
     answer: shows('Counts'),
@@ -98,7 +98,7 @@ async function listEvents(call: QueueCall): Promise<void> {
   }
 }
 
-/** Whoever names messages may look for them instead of their events: both are there. */
+/** A list for named messages shows both the messages and their events, because clients read either. */
 function* listsOfNamed(
   events: readonly LogEvent[],
   record: (event: LogEvent) => unknown,
@@ -114,7 +114,7 @@ function* listsOfNamed(
   yield end;
 }
 
-/** The events of each message, in the order of their first ones. */
+/** The events of each message, in the order of their first events. */
 function messagesOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
   const groups = new Map<string, LogEvent[]>();
   for (const event of events) {
@@ -125,7 +125,7 @@ function messagesOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
   return [...groups.values()];
 }
 
-/** Which events are meant: with ids all of these messages. */
+/** The selected events; with a list of ids, all events of these messages. */
 function eventsIn(parameters: Parameters): Pick<LogQuery, 'filter' | 'states'> {
   const messageId = valuesOf(parameters, 'messageIds', MAX_CALL_IDS);
   if (messageId.length > 0) return { filter: { messageId }, states: [] };
@@ -148,6 +148,6 @@ function queryOf(parameters: Parameters): LogQuery {
 function cursorIn(parameters: Parameters, isByMessage: boolean): string | undefined {
   const cursor = single(parameters, 'cursor');
   if (cursor === undefined || (isByMessage ? GROUP_CURSOR : CURSOR).test(cursor)) return cursor;
-  if (!INSTANT.test(cursor)) throw invalid('cursor is not one of ours');
+  if (!INSTANT.test(cursor)) throw invalid('cursor is invalid: give the cursor of an earlier response');
   return `${cursor}-0`;
 }

@@ -1,4 +1,4 @@
-/** `/v2/flowControl` and `/v2/globalParallelism`. A key may hold any character, slashes too. */
+/** `/v2/flowControl` and `/v2/globalParallelism`. A key may contain any character, even slashes. */
 
 import {
   MAX_FLOW_KEY_BYTES,
@@ -11,7 +11,7 @@ import { invalid } from '../../http/refused.js';
 import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { flagOf, queryParameters, single } from '../call-filters.js';
 import { filterParameters } from '../call-parameters.js';
-import { decoded } from '../destination.js';
+import { decodedName } from '../destination.js';
 import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { flowRecord } from '../records/resource-records.js';
 
@@ -21,13 +21,13 @@ const OF_PIN: ReadonlySet<string> = new Set(['parallelism', 'rate', 'period']);
 const OF_UNPIN: ReadonlySet<string> = new Set(['parallelism', 'rate']);
 
 const PIN = [
-  queryParameter('parallelism', 'Attempts at once.', { ...WHOLE, minimum: 1 }),
+  queryParameter('parallelism', 'The highest number of parallel attempts.', { ...WHOLE, minimum: 1 }),
   queryParameter('rate', 'Attempts that begin within a period.', { ...WHOLE, minimum: 1 }),
   queryParameter('period', 'A duration.'),
 ];
 const UNPIN = [
-  queryParameter('parallelism', 'As messages say it again.', FLAG),
-  queryParameter('rate', 'As messages say it again, and the period with it.', FLAG),
+  queryParameter('parallelism', 'True: the value of each message applies again.', FLAG),
+  queryParameter('rate', 'True: rate and period of each message apply again.', FLAG),
 ];
 
 export const FLOW_CONTROL_ROUTES: readonly QueueRoute[] = [
@@ -53,12 +53,12 @@ export const FLOW_CONTROL_ROUTES: readonly QueueRoute[] = [
     },
   }),
 
-  action('pause', 'Holds back what has a flow control key.', (call) => pause(call, true)),
-  action('resume', 'Lets what has a flow control key go on.', (call) => pause(call, false)),
-  action('pin', 'Sets the limits of a flow control key, whatever messages say.', pin, PIN),
-  action('unpin', 'Lets messages say the limits of a flow control key again.', unpin, UNPIN),
-  action('resetRate', 'Begins the period of a flow control key again.', (call) => reset(call, false)),
-  action('reset', 'Forgets what a flow control key has used.', (call) => reset(call, true)),
+  action('pause', 'Pauses the messages of a flow control key.', (call) => pause(call, true)),
+  action('resume', 'Resumes the messages of a flow control key.', (call) => pause(call, false)),
+  action('pin', 'Sets the limits of a flow control key; messages cannot override them.', pin, PIN),
+  action('unpin', 'Removes the set limits of a flow control key; those of its messages apply again.', unpin, UNPIN),
+  action('resetRate', 'Restarts the period of a flow control key.', (call) => reset(call, false)),
+  action('reset', 'Resets the used rate of a flow control key.', (call) => reset(call, true)),
   queueRoute('GET /v2/flowControl/*key', {
     summary: 'Shows a flow control key.',
     permission: 'read',
@@ -103,10 +103,10 @@ async function pin(call: QueueCall): Promise<void> {
   const period = single(parameters, 'period');
   const periodSeconds = period === undefined ? undefined : parseDurationSeconds(period);
   if (period !== undefined && (periodSeconds === undefined || periodSeconds < 1)) {
-    throw invalid('period must be a whole number of seconds, 1 at least');
+    throw invalid('period must be a whole number of seconds, at least 1');
   }
   if (periodSeconds !== undefined && periodSeconds > MAX_FLOW_PERIOD_SECONDS) {
-    throw invalid(`period must be ${MAX_FLOW_PERIOD_SECONDS} seconds at most`);
+    throw invalid(`period must be at most ${MAX_FLOW_PERIOD_SECONDS} seconds`);
   }
   if (parallelism === undefined && rate === undefined && periodSeconds === undefined) {
     throw invalid('at least one of parallelism, rate and period must be given');
@@ -124,7 +124,7 @@ async function unpin(call: QueueCall): Promise<void> {
 function positive(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = parseWholeNumber(text);
-  if (number === undefined || number < 1) throw invalid(`${name} must be a whole number, 1 at least`);
+  if (number === undefined || number < 1) throw invalid(`${name} must be a whole number, at least 1`);
   return number;
 }
 
@@ -137,7 +137,7 @@ function keyIn(call: QueueCall): string {
 }
 
 function keyOf(text: string): string {
-  const key = decoded(text);
+  const key = decodedName(text);
   if (Buffer.byteLength(key) > MAX_FLOW_KEY_BYTES)
     throw invalid(`flow control key is longer than ${MAX_FLOW_KEY_BYTES} bytes`);
   return key;

@@ -1,4 +1,4 @@
-/** Every route of the queue's face but publishing, by declaration. */
+/** All declared routes of the queue endpoint except publishing. */
 import type { QueueRoute } from '../queue-call.js';
 import { BATCH_ROUTES } from './batch.js';
 import { DLQ_ROUTES } from './dlq.js';

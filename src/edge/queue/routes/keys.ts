@@ -1,4 +1,4 @@
-/** `/v2/keys`: what deliveries are signed with. Clients also ask here whether the server is up. */
+/** `/v2/keys`: the keys that sign deliveries. Clients also use it to check that the server is up. */
 
 import { QUEUE_REFUSALS } from '../../error-map.js';
 import { RefusedRequest } from '../../http/refused.js';
@@ -11,7 +11,7 @@ export const KEY_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     answer: shows('SigningKeys'),
     handle: (call) => {
-      // Whoever has a key can sign: that is more than looking.
+      // A key can sign deliveries, so a read-only token may not see it.
       const keys = call.face.parts.admin.signingKeysOf(call.grant.account);
       if (keys === undefined) throw new RefusedRequest(QUEUE_REFUSALS.noSigningKeys);
       call.value(200, { current: keys.current, next: keys.next });

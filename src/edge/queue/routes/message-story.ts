@@ -1,10 +1,10 @@
-/** `/v2/messages/:id/story`: all that is known of one message, whether it is under way, delivered or failed. */
+/** `/v2/messages/:id/story`: the events, attempts, callbacks and DLQ entry of one message, in any state. */
 import { callbackId } from '../../../domain/queue/index.js';
 import type { MessageId } from '../../../kernel/index.js';
 import type { DlqRow, LogEvent } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
 import { RefusedRequest } from '../../http/refused.js';
-import { messageRecord, responseMembers, type ShownMessage } from '../../records/message-record.js';
+import { type MessageRecordInput, messageRecord, responseMembers } from '../../records/message-record.js';
 import type { Spelling } from '../../wire-alias.js';
 import { shows } from '../answer-schemas.js';
 import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
@@ -18,7 +18,7 @@ export const MESSAGE_STORY_ROUTES: readonly QueueRoute[] = [
     answer: shows('MessageStory'),
     async handle(call, { path }) {
       const id = path.id as MessageId;
-      // The owner first: what it knows, the log has seen by the position that is asked for afterwards.
+      // The owner is asked first: the log is then asked for a later position, so it has at least the same events.
       const live = await underWay(call, id);
       const { messageLog } = call.face.parts;
       const { account } = call.grant;
@@ -64,27 +64,27 @@ export const MESSAGE_STORY_ROUTES: readonly QueueRoute[] = [
 
 const STATES = { waiting: 'CREATED', active: 'ACTIVE', delivered: 'DELIVERED' } as const;
 
-/** As its owner has it; a delivered one for some seconds. */
+/** The message from its owner, which keeps a delivered one for some seconds. */
 async function underWay(call: QueueCall, id: MessageId) {
   const reply = await call.face.parts.gateway.ask(call.grant.account, { type: 'GetMessage', id });
   if (reply.type === 'Rejected' && reply.reason === 'NOT_FOUND') return undefined;
   const { message, content } = expected(reply, 'Message');
-  const shown: ShownMessage = { ...message, content };
+  const shown: MessageRecordInput = { ...message, content };
   return { shown, retried: message.retried, state: STATES[message.status] };
 }
 
-/** As it is remembered. The log may have forgotten when it was made. */
-function shownOf([first]: readonly LogEvent[], entry: DlqRow | undefined): ShownMessage | undefined {
+/** The message from the log or the DLQ. The log may no longer have its creation. */
+function shownOf([first]: readonly LogEvent[], entry: DlqRow | undefined): MessageRecordInput | undefined {
   if (entry !== undefined) return { ...entry, id: entry.messageId, content: entry.body };
   if (first === undefined) return undefined;
   const { messageId: id, envelope, body: content, atMs, nextDeliveryAtMs = atMs } = first;
   return { id, envelope, content, createdAtMs: atMs, notBeforeMs: nextDeliveryAtMs };
 }
 
-/** Their ids follow from the message's and from the attempt. @param last how many retries there were */
+/** Callback ids are derived from the message's id and the attempt. @param last the number of retries */
 async function callbacksOf(
   call: QueueCall,
-  { id, envelope: { settings } }: ShownMessage,
+  { id, envelope: { settings } }: MessageRecordInput,
   last: number,
   seen: number,
 ): Promise<readonly object[]> {

@@ -1,7 +1,6 @@
-/** `/v2/messages`: one message to be looked at or cancelled, or many to be cancelled. */
+/** `/v2/messages`: shows or cancels one message, or cancels many. */
 
 import {
-  MAX_CANCEL_COUNT,
   MAX_MESSAGE_COUNT,
   type MessageSelector,
   PENDING_STATES,
@@ -42,7 +41,7 @@ const FILTERS = [
   'callerIp',
   'callerIP',
 ];
-/** Sent along by clients is the `cursor`; all that matches is cancelled at once. */
+/** Clients send `count` and `cursor`, but one call cancels all matching messages. */
 const OF_BULK: ReadonlySet<string> = new Set([...FILTERS, 'count', 'cursor']);
 const OF_LIST: ReadonlySet<string> = new Set([...FILTERS, 'state', 'order', 'count', 'cursor']);
 const STATES = new Map(PENDING_STATES.map((state) => [state as string, [state]]));
@@ -87,6 +86,7 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
 
   queueRoute('DELETE /v2/messages', {
     summary: 'Cancels messages.',
+    description: 'All that match, in one call: `count` and `cursor` are taken, and bound nothing.',
     permission: 'change',
     parameters: filterParameters(OF_BULK),
     bodyShape: filterBody(OF_BULK),
@@ -103,12 +103,14 @@ export const MESSAGE_ROUTES: readonly QueueRoute[] = [
 function selectorOf(parameters: Parameters): MessageSelector {
   const messageIds = valuesOf(parameters, 'messageIds', MAX_CALL_IDS) as MessageId[];
   if (messageIds.length > 0) return { kind: 'ids', messageIds: [...new Set(messageIds)] };
-  return { kind: 'filter', filter: filterOf(parameters), count: countOf(parameters, MAX_CANCEL_COUNT) };
+  countOf(parameters, Number.MAX_SAFE_INTEGER);
+  return { kind: 'filter', filter: filterOf(parameters), count: undefined };
 }
 
 function listOf(parameters: Parameters): QueueCommandOf<'ListMessages'> {
   const cursor = single(parameters, 'cursor');
-  if (cursor !== undefined && !CURSOR.test(cursor)) throw invalid('cursor is not one of ours');
+  if (cursor !== undefined && !CURSOR.test(cursor))
+    throw invalid('cursor is invalid: give the cursor of an earlier response');
   return {
     type: 'ListMessages',
     filter: filterOf(parameters),

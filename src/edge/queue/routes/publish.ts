@@ -1,4 +1,4 @@
-/** Publishing one message, as it is described: the handler in front carries it out. */
+/** The OpenAPI description of publishing; the handler does the work. */
 import { json } from '../../http/answer-shape.js';
 import { anyBody } from '../../http/body-shape.js';
 import { type JsonSchema, listOf, pathParameter, schemaNamed } from '../../http/openapi/parts.js';
@@ -7,9 +7,9 @@ import { MESSAGE_HEADERS, OTHER_HEADERS } from '../setting-headers.js';
 
 const DESTINATION = pathParameter(
   'destination',
-  'A URL, as it stands or percent-encoded as a whole, or the name of a URL group.',
+  'A URL, as written or completely percent-encoded, or the name of a URL group.',
 );
-const MESSAGE = anyBody('The message, as it is delivered.');
+const MESSAGE = anyBody('The body of the message, delivered unchanged.');
 
 /** An object for a URL, a list for a group. */
 export const PUBLISHED: JsonSchema = { oneOf: [schemaNamed('Published'), listOf(schemaNamed('Published'))] };
@@ -25,7 +25,7 @@ export const PUBLISH_ROUTES: readonly Described[] = [
     bodyShape: MESSAGE,
     example: { hello: 'world' },
     statuses: [200, 202],
-    answer: json(PUBLISHED, '202: it is a duplicate, and nothing new was accepted.', PUBLISHED_EXAMPLE),
+    answer: json(PUBLISHED, '202: the message is a duplicate and was not accepted again.', PUBLISHED_EXAMPLE),
   }),
   described('POST /v2/enqueue/:queue/*destination', {
     summary: 'Publishes a message by way of a queue.',
@@ -35,6 +35,6 @@ export const PUBLISH_ROUTES: readonly Described[] = [
     bodyShape: MESSAGE,
     example: { hello: 'world' },
     statuses: [200, 202],
-    answer: json(PUBLISHED, '202: it is a duplicate, and nothing new was accepted.', PUBLISHED_EXAMPLE),
+    answer: json(PUBLISHED, '202: the message is a duplicate and was not accepted again.', PUBLISHED_EXAMPLE),
   }),
 ];

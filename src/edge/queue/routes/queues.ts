@@ -1,13 +1,36 @@
 /** `/v2/queues`. */
 
+import { IsBoolean, IsInt, Min } from 'class-validator';
+import { checked, membersOf } from '../../http/checked.js';
 import { parseJson } from '../../http/json-items.js';
+import { filled } from '../../http/request-class.js';
 import type { PathParts } from '../../http/route.js';
 import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { SET_QUEUE } from '../body-shapes.js';
 import { checkedName } from '../call-filters.js';
 import { only, type QueueRoute, queueRoute } from '../queue-call.js';
 import { queueRecord } from '../records/resource-records.js';
-import { SetQueueRequest } from '../requests/set-queue.js';
+import { IsResourceName } from '../requests/rules.js';
+
+/** `POST /v2/queues`: creates or changes a queue. */
+class SetQueueRequest {
+  @IsResourceName()
+  readonly queueName!: string;
+
+  @Min(1)
+  @IsInt()
+  readonly parallelism!: number;
+
+  @IsBoolean()
+  readonly paused!: boolean;
+
+  /** @throws Refused 400 */
+  static from(body: unknown): SetQueueRequest {
+    const members = membersOf(body);
+    const usual: Readonly<Record<string, unknown>> = { parallelism: 1, paused: false };
+    return checked(filled(SetQueueRequest, (name) => members.get(name) ?? usual[name]));
+  }
+}
 
 export const QUEUE_ROUTES: readonly QueueRoute[] = [
   queueRoute('POST /v2/queues', {
@@ -54,7 +77,7 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
   }),
 
   pauseRoute('pause', 'Pauses a queue.', true),
-  pauseRoute('resume', 'Lets a queue go on.', false),
+  pauseRoute('resume', 'Resumes a queue.', false),
 ];
 
 function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): QueueRoute {

@@ -72,8 +72,8 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   }),
 
   pauseRoute('pause', 'Pauses a schedule.', true),
-  pauseRoute('resume', 'Lets a schedule go on.', false),
-  // The document has one path for all that follows: what stands there is told by the method.
+  pauseRoute('resume', 'Resumes a schedule.', false),
+  // The document has one path for both; the method decides the meaning of the last part.
   queueRoute('POST /v2/schedules/*id?', {
     summary: 'Makes or changes a schedule.',
     permission: 'change',
@@ -87,7 +87,10 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
   }),
 ];
 
-/** No URL has this form, and no group's name a slash: it is none of the calls that make schedules. */
+/**
+ * A URL never has this form, and group names have no slash, so this never conflicts with the calls that create
+ * schedules.
+ */
 function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): QueueRoute {
   return queueRoute(`POST /v2/schedules/:id/${action}`, {
     alsoMethods: ['patch'],
@@ -105,7 +108,9 @@ async function setSchedule(call: QueueCall): Promise<void> {
   const { words } = call;
   const destination = destinationInPath(call.path.slice(SCHEDULES.length), words.rest);
   const raw = withTrace(rawSettingsOf(words, destination.kind === 'group'), call.request.trace);
-  const { settings, cron, scheduleId, queueName } = settingsOf(call, raw, 'schedule');
+  const { settings, cron, scheduleId, queueName } = settingsOf(call, raw, 'schedule', {
+    refuses: destination.kind === 'group' ? 'options' : 'callbacks',
+  });
   const timetable = parseCron(cron ?? '');
   if (!timetable.isOk) throw invalid(timetable.message);
   const schedule = {

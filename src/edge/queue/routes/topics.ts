@@ -45,7 +45,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
       const member = membersOf(parseJson(call.body)).get('headers');
       const members = headersOf(call.face.spellings, member, 'headers');
       const { headers } = members;
-      inWordsOf(members, () => settingsOf(call, { headers, query: [] }, 'publish'));
+      inWordsOf(members, () => settingsOf(call, { headers, query: [] }, 'publish', { refuses: 'options' }));
       await call.ask({ type: 'SetGroupDefaults', group: nameIn(parts), defaults: headers }, 'Done');
       call.done();
     },
@@ -89,7 +89,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
   }),
 ];
 
-/** @throws Refused 400 for what is no URL, or one that may not be called */
+/** @throws Refused 400 for an invalid or forbidden URL */
 function refuseEndpoint(call: QueueCall, url: string): void {
   if (destinationOf(url).kind === 'group') {
     throw invalid('invalid endpoint url: endpoint has invalid scheme, add http:// or https://');

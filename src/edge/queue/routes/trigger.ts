@@ -1,4 +1,4 @@
-/** `/v2/trigger` and `/v2/batch/trigger`: runs are started by plain HTTP calls. */
+/** `/v2/trigger` and `/v2/batch/trigger`: start runs with plain HTTP calls. */
 
 import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
 import { anyBody } from '../../http/body-shape.js';
@@ -14,7 +14,7 @@ import { triggerItem } from '../run-triggers.js';
 import { MESSAGE_HEADERS, OTHER_HEADERS } from '../setting-headers.js';
 import { batchItems, wordsOf } from './batch.js';
 
-const ENDPOINT = pathParameter('destination', 'The URL of the endpoint, as it stands or percent-encoded as a whole.');
+const ENDPOINT = pathParameter('destination', 'The URL of the endpoint, as written or completely percent-encoded.');
 const TRIGGER = '/v2/trigger/';
 
 export const TRIGGER_ROUTES: readonly QueueRoute[] = [
@@ -66,10 +66,10 @@ async function start(call: QueueCall, items: readonly PublishItem[]): Promise<Qu
   return inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
 }
 
-/** The run that was started, or found to be there. */
+/** The started run, or the existing one. */
 function startedJson(result: QueueReplyOf<'Published'>['results'][number] | undefined, item: PublishItem | undefined) {
   const { run, isDuplicate } = result as Published;
-  // A message that is a duplicate by its deduplication id may belong to a run that is over long since.
+  // The run of a duplicate message may have ended long ago, so its id is not shown.
   const runId = run?.runId ?? (isDuplicate ? undefined : item?.workflow?.runId);
   return JSON.stringify({
     workflowRunId: runId,

@@ -1,6 +1,6 @@
 /**
- * `/v2/workflows/dlq`: runs of workflows that failed, to be looked at, deleted, resumed where they failed or restarted
- * from the beginning; and their failure functions, to be called again or taken back.
+ * `/v2/workflows/dlq`: lists, deletes, resumes and restarts failed runs; and repeats or cancels their failure
+ * functions.
  */
 
 import {
@@ -38,7 +38,7 @@ import {
   overridesOf,
 } from '../requests/workflow-dlq-request.js';
 
-/** Runs that one call takes up again, where it does not say. */
+/** Default number of runs that one call resumes or restarts. */
 const TAKEN_UP_AT_ONCE = 50;
 
 export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
@@ -86,7 +86,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   }),
 
   queueRoute('DELETE /v2/workflows/dlq/:id', {
-    // A published client asks by this path.
+    // A published client uses this path.
     alsoPaths: ['/v2/workflows/dlq/delete/:id'],
     summary: 'Deletes a failed run.',
     permission: 'change',
@@ -114,8 +114,8 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
     },
   }),
 
-  // A redirection that leads nowhere is a failure to clients that look at the status alone, and there is nothing to
-  // be led to.
+  // Answers 200 instead of a redirect: the redirect has no target, and clients that check only the status would take
+  // it as a failure.
   queueRoute('DELETE /v2/workflows/dlq/callback/:id', {
     summary: 'Stops the failure function of a failed run.',
     permission: 'change',
@@ -137,8 +137,8 @@ function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: stri
       example: { workflowUrl: 'https://example.com/api/orders', count: 10 },
       answer: shows('ResumedRuns'),
       async handle(call) {
-        const { runs, after } = await takeUp(call, how, bulkRuns(call, TAKEN_UP_AT_ONCE));
-        // Whoever pages stops at the empty one.
+        const { runs, after } = await continueRuns(call, how, bulkRuns(call, TAKEN_UP_AT_ONCE));
+        // Clients stop paging at an empty cursor.
         call.value(200, { workflowRuns: runs.map(nameRecord), cursor: after ?? '' });
       },
     }),
@@ -147,7 +147,7 @@ function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: stri
       permission: 'change',
       answer: shows('RunName'),
       async handle(call, { path: { id = '' } }) {
-        const { runs } = await takeUp(call, how, oneRun(id)).catch((failure) => refusePlain(call, id, failure));
+        const { runs } = await continueRuns(call, how, oneRun(id)).catch((failure) => refusePlain(call, id, failure));
         const [run] = runs;
         if (run === undefined) throw new RefusedRequest(notFound(`dlq message ${id}`));
         call.value(200, nameRecord(run));
@@ -156,7 +156,7 @@ function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: stri
   ];
 }
 
-/** Asked of the owner, which has all that is shown; in as many parts as its answers take. */
+/** Asks the owner, which has all members, in as many requests as its answers need. */
 export async function listFailedRuns(call: QueueCall): Promise<void> {
   const { selector, trimBytes } = listedRuns(call);
   await call.pieces(listed(call, selector, trimBytes));
@@ -184,7 +184,7 @@ async function* listed(
   yield endOfPage(after);
 }
 
-/** What is left to be shown; undefined: nothing of this page. */
+/** The selection after `after`; undefined: the page is complete. */
 function behind(selector: FailedRunSelector, after: DlqId, shown: number): FailedRunSelector | undefined {
   if (selector.kind === 'ids') {
     return { kind: 'ids', dlqIds: selector.dlqIds.slice(selector.dlqIds.indexOf(after) + 1) };
@@ -192,17 +192,17 @@ function behind(selector: FailedRunSelector, after: DlqId, shown: number): Faile
   return shown < selector.count ? { ...selector, after, count: selector.count - shown } : undefined;
 }
 
-/** Configuration of the call counts before the runs' own. */
-async function takeUp(call: QueueCall, how: 'resume' | 'restart', selector: FailedRunSelector) {
+/** The call's configuration overrides that of the runs. */
+async function continueRuns(call: QueueCall, how: 'resume' | 'restart', selector: FailedRunSelector) {
   const overrides = overridesOf(call);
-  settingsOf(call, overrides, 'retry');
+  settingsOf(call, overrides, 'retry', {});
   const isOne = selector.kind === 'ids' && selector.dlqIds.length === 1;
   const firstRunId = (isOne ? chosenRunId(call) : undefined) ?? newRunId(call.face.parts.random);
   const firstId = call.newMessageId();
   return await call.ask({ type: 'ResumeRuns', how, selector, firstRunId, firstId, overrides }, 'RunsStarted');
 }
 
-/** A message that is in the DLQ and no run's is another mistake than an id that names nothing. */
+/** Distinguishes a plain message's DLQ entry from an unknown id. */
 async function refusePlain(call: QueueCall, id: string, failure: unknown): Promise<never> {
   if (!(failure instanceof RefusedRequest) || failure.refusal.status !== 404) throw failure;
   await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');

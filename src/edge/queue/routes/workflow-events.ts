@@ -1,4 +1,4 @@
-/** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and the events. */
+/** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and notifications. */
 
 import type { HeaderList, QueueCommandOf } from '../../../domain/queue/index.js';
 import type { RunId } from '../../../kernel/index.js';
@@ -16,7 +16,7 @@ import { listedWaiterRecord, notifyRecord, waiterRecord } from '../records/waite
 import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
 import { headerValue } from '../run-headers.js';
-import { checkedRunId, eventIdInPath, RUN_ID, runIdInPath } from '../run-names.js';
+import { checkedRunId, eventIdInPath, possibleRunId, RUN_ID } from '../run-names.js';
 import { stepOfObject } from '../step-marks.js';
 import { askedDelivery, stepTextOf } from '../workflow-items.js';
 
@@ -75,7 +75,7 @@ export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
     permission: 'read',
     answer: lists('Waiter'),
     async handle(call) {
-      const eventId = eventIdInPath(call.path.slice(WAITERS.length));
+      const eventId = eventIdInPath(call.path.slice(WAITERS.length), call.words.rest);
       const { waiters } = await call.ask({ type: 'ListWaiters', eventId }, 'Waiters');
       await call.list(['[', ']'], waiters, (waiter) => waiterRecord(waiter, call.spellingFor(waiter.isAlias)));
     },
@@ -86,7 +86,8 @@ function listOf(query: string): QueueCommandOf<'ListAllWaiters'> {
   const parameters = queryParameters(query, OF_LIST);
   const cursor = single(parameters, 'cursor');
   const [, deadline, step, runId] = cursor === undefined ? [] : (CURSOR.exec(cursor) ?? []);
-  if (cursor !== undefined && runId === undefined) throw invalid('cursor is not one of ours');
+  if (cursor !== undefined && runId === undefined)
+    throw invalid('cursor is invalid: give the cursor of an earlier response');
   return {
     type: 'ListAllWaiters',
     count: countOf(parameters, MAX_EVENT_COUNT) ?? DEFAULT_EVENT_COUNT,
@@ -96,15 +97,15 @@ function listOf(query: string): QueueCommandOf<'ListAllWaiters'> {
 }
 
 async function wait(call: QueueCall): Promise<void> {
-  const { configuration } = call.words;
+  const configuration = call.words.configuration.filter(([name]) => name !== 'content-encoding');
   const runId = checkedRunId(headerValue(configuration, RUN_ID) ?? '');
   const request = WaitRequest.from(parseJson(call.body));
   const { url, timeoutUrl = url, timeoutHeaders, step } = request;
-  const ofTimeout = timeoutHeaders && headersOf(call.face.spellings, timeoutHeaders, 'timeoutHeaders');
+  const ofTimeout = timeoutHeaders && headersOf(call.face.spellings, timeoutHeaders, 'timeoutHeaders', true);
   const command = {
     type: 'Wait',
     runId,
-    eventId: eventIdInPath(call.path.slice(WAIT.length)),
+    eventId: eventIdInPath(call.path.slice(WAIT.length), call.words.rest),
     resultId: call.newMessageId(),
     step: stepOfObject(step),
     stepText: stepTextOf(step),
@@ -121,17 +122,22 @@ async function wait(call: QueueCall): Promise<void> {
   call.done();
 }
 
-/** What configures nothing is a header of the delivery itself. */
+/** A header that is no configuration is forwarded with the delivery. */
 function sent([name, value]: HeaderList[number]): HeaderList[number] {
   return name.startsWith(CONFIGURATION) || name === 'content-type' ? [name, value] : [`${FORWARDED}${name}`, value];
 }
 
-/** The first of two segments is a run: its waiter alone is notified, and an event that nobody waits for is kept. */
+/**
+ * If the first of several segments is the id of a run, the rest is the event id; otherwise all segments are the event
+ * id.
+ */
 async function notify(call: QueueCall): Promise<void> {
   const target = call.path.slice(NOTIFY.length);
   const slash = target.indexOf('/');
-  const runId = slash < 0 ? undefined : runIdInPath(target.slice(0, slash));
-  const eventId = eventIdInPath(target.slice(slash + 1));
+  // A generated run id without an event id: the client has lost the event id.
+  const isEventAlone = slash < 0 || (slash === target.length - 1 && !target.startsWith('wfr_'));
+  const runId = isEventAlone ? undefined : possibleRunId(target.slice(0, slash));
+  const eventId = eventIdInPath(runId === undefined ? target : target.slice(slash + 1), call.words.rest);
   const firstId = call.newMessageId();
   const { notified } = await call.ask(
     { type: 'Notify', eventId, runId, firstId, content: call.body, isHook: false },

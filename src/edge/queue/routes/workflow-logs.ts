@@ -1,6 +1,6 @@
 /**
- * `/v2/workflows/logs` and `/v2/workflows/events`: what happened to runs. The first has runs with their steps, and so has
- * the second when it is grouped by run; else it has one event after the other.
+ * `/v2/workflows/logs` and `/v2/workflows/events`: runs with their steps (also in the second, if grouped by run), or
+ * single events of runs.
  */
 
 import { RUN_STATES, type RunState } from '../../../domain/queue/runs/index.js';
@@ -56,7 +56,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
 const NOT_OF_COUNTS = ['groupBy', 'cursor', 'count', 'state', 'trimBody', 'order'];
 const OF_COUNTS: ReadonlySet<string> = new Set([...PARAMETERS].filter((name) => !NOT_OF_COUNTS.includes(name)));
 const BY_RUN = 'workflowRunId';
-/** One page has so many runs: each may have thousands of steps. */
+/** Runs of one page; each may have thousands of steps. */
 const MAX_RUN_COUNT = 10;
 
 const EVENT_STATES = wordsForStates([...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED', 'INVOKED']);
@@ -81,7 +81,7 @@ export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
     },
   }),
   queueRoute('GET /v2/workflows/events', {
-    summary: 'Lists what happened in workflow runs.',
+    summary: 'Lists the events of workflow runs.',
     permission: 'read',
     parameters: filterParameters(PARAMETERS),
     answer: shows('RunEventPage', 'RunPage'),
@@ -129,14 +129,14 @@ function parametersOf(call: QueueCall): Parameters {
   return parameters;
 }
 
-/** @returns `others`: what else is to be looked at. With runs that are named in full that is nothing. */
+/** @returns `others`: the other parameters; empty if complete run names are given */
 function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; readonly others: Parameters } {
   const named = valuesOf(parameters, 'workflowRuns', MAX_CALL_IDS);
   if (named.length > 0) return { filter: { runs: named.map(runNamed) }, others: new Map() };
   const { host, path, label, flowControlKey, callerIp, messageId, fromMs, toMs } = filterOf(parameters);
   const url = (parameters.get('workflowUrl') ?? []).flatMap((text) => text.split(URL_SEPARATOR));
   if (url.length > MAX_CALL_FILTER_VALUES) throw invalid(`workflowUrl has more than ${MAX_CALL_FILTER_VALUES} values`);
-  // Not split: clients choose ids, and may put commas into them.
+  // Not split at commas: clients choose the ids, and may use commas.
   const runIds = (parameters.get('workflowRunId') ?? []) as readonly RunId[];
   if (runIds.length > MAX_CALL_FILTER_VALUES)
     throw invalid(`workflowRunId has more than ${MAX_CALL_FILTER_VALUES} values`);
@@ -151,7 +151,7 @@ function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; r
   return { filter, others: parameters };
 }
 
-/** `id@createdAt`: an id may have an at sign itself. */
+/** `id@createdAt`: the id itself may contain an at sign. */
 function runNamed(text: string) {
   const at = text.lastIndexOf('@');
   if (at <= 0) throw invalid('workflowRuns must be a list of id@createdAt');
@@ -166,7 +166,7 @@ function runStatesOf(parameters: Parameters): { states: RunState[]; stepStates: 
   return { states, stepStates };
 }
 
-/** More than a page holds is a page, and a cursor. */
+/** Reduces a larger count to one page, with a cursor. */
 function countWithin(parameters: Parameters, most: number): number {
   return Math.min(countOf(parameters, Number.MAX_SAFE_INTEGER) ?? most, most);
 }

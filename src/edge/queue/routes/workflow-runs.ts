@@ -1,4 +1,4 @@
-/** `/v2/workflows/runs`: the entries of a run, for its endpoint; and the ends of runs, one or many. */
+/** `/v2/workflows/runs`: the entries of a run, for its endpoint; and cancelling one or many runs. */
 
 import {
   DEFAULT_CANCEL_COUNT,
@@ -11,7 +11,7 @@ import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { anyBody } from '../../http/body-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
-import { base64 } from '../../records/shown.js';
+import { base64 } from '../../records/record-parts.js';
 import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import {
   bulkParameters,
@@ -23,6 +23,7 @@ import {
   queryParameters,
   single,
   textsOf,
+  unlessNone,
   urlsWanted,
   valuesOf,
 } from '../call-filters.js';
@@ -43,8 +44,11 @@ const OF_BULK: ReadonlySet<string> = new Set([
   'label',
   'flowControlKey',
   'callerIp',
+  'callerIP',
+  'host',
+  'path',
   'count',
-  // Sent along by clients; all that matches is looked at again each time.
+  // Clients send it; each call checks all runs from the start.
   'cursor',
 ]);
 
@@ -63,7 +67,7 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
     bodyBound: 'message',
     boundBy: 'run',
     parameters: filterParameters(OF_END),
-    bodyShape: anyBody('What the run came to, with cancel=false.'),
+    bodyShape: anyBody('The result of the run, with cancel=false.'),
     example: { total: 42 },
     answer: DONE_ANSWER,
     async handle(call) {
@@ -92,14 +96,14 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
   }),
 ];
 
-/** Page by page: entries are appended only, so that pages of different moments are one list. */
+/** Read page by page: entries are only appended, so pages of different times form one list. */
 async function* entriesOf(call: QueueCall, runId: RunId): AsyncGenerator<string> {
   let from: number | undefined = 0;
   let createdAtMs: number | undefined;
   yield '[';
   while (from !== undefined) {
     const page: Awaited<ReturnType<typeof pageOf>> = await pageOf(call, runId, from);
-    // It has ended meanwhile, and another one has its id.
+    // The run has ended, and another one has its id.
     if (createdAtMs !== undefined && page.run.createdAtMs !== createdAtMs) {
       throw new RefusedRequest(notFound(`workflowRun ${runId}`));
     }
@@ -118,7 +122,7 @@ function pageOf(call: QueueCall, runId: RunId, from: number) {
   return call.ask({ type: 'GetRun', runId, from, maxBytes: RUN_PAGE_BYTES }, 'Run');
 }
 
-/** In pieces that are written one by one: entries may be megabytes. */
+/** In pieces, because entries may have megabytes. */
 function* entryJson({ messageId, body, content }: EntryView): Generator<string> {
   assert(content !== undefined || body.bytes === 0, 'an entry of a run without its body', { messageId });
   const before = `{"messageId":"${messageId}","body":"`;
@@ -152,7 +156,9 @@ function filterOf(parameters: Parameters): RunFilter {
     isUrlExact: url && flagOf(parameters, 'workflowUrlExactMatch'),
     label: textsOf(parameters, 'label'),
     flowControlKey: textsOf(parameters, 'flowControlKey'),
-    callerIp: textsOf(parameters, 'callerIp'),
+    callerIp: unlessNone(['callerIp', 'callerIP'].flatMap((name) => textsOf(parameters, name) ?? [])),
+    host: textsOf(parameters, 'host'),
+    path: textsOf(parameters, 'path'),
     ...periodOf(parameters),
   });
 }

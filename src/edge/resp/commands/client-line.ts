@@ -1,16 +1,16 @@
-/** One connection as CLIENT LIST and CLIENT INFO show it, with Redis's names. What it takes in memory is estimated. */
-import type { RespClient } from '../resp-client.js';
+/** A connection as CLIENT LIST and CLIENT INFO show it, with Redis's names. Its memory is an estimate. */
+import type { ClientState } from '../client-state.js';
 
-/** A connection with nothing in it: the socket, its buffers, and what is known of it. */
+/** An empty connection: the socket, its buffers and its state. */
 const IDLE_CONNECTION_BYTES = 20 * 1024;
 
-export function clientLine(client: RespClient): string {
+export function clientLine(client: ClientState): string {
   return clientFields(client)
     .map(([name, value]) => `${name}=${value}`)
     .join(' ');
 }
 
-export function clientFields(client: RespClient): readonly (readonly [name: string, value: string | number])[] {
+export function clientFields(client: ClientState): readonly (readonly [name: string, value: string | number])[] {
   const { link, tracking, transaction } = client;
   const nowMs = client.face.parts.clock.monotonicMs();
   return [
@@ -48,7 +48,7 @@ export function clientFields(client: RespClient): readonly (readonly [name: stri
   ];
 }
 
-function flagsOf(client: RespClient): string {
+function flagsOf(client: ClientState): string {
   const { tracking } = client;
   let flags = '';
   if (client.isMonitor) flags += 'O';

@@ -1,7 +1,8 @@
-/** CLIENT about the other connections to the same database: LIST, KILL, PAUSE, UNPAUSE, UNBLOCK. */
+/** CLIENT subcommands about other connections to the same database: LIST, KILL, PAUSE, UNPAUSE, UNBLOCK. */
 import { ERRORS, ErrorReply, OK, type Reply, VerbatimReply } from '../../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
+import type { ClientState } from '../client-state.js';
 import { unblock } from '../partition-calls.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
@@ -12,11 +13,11 @@ const TYPES: ReadonlySet<string> = new Set(['normal', 'master', 'slave', 'replic
 const NO_SUCH_CLIENT = new ErrorReply('ERR No such client');
 
 function databaseOf(client: RespClient): DatabaseId {
-  // Nobody gets here who has not signed in.
+  // Only signed-in clients get here.
   return client.grant?.database as DatabaseId;
 }
 
-function typeOf(client: RespClient): string {
+function typeOf(client: ClientState): string {
   return client.isSubscriber ? 'pubsub' : 'normal';
 }
 
@@ -24,7 +25,7 @@ function unknownType(word: ByteString): ErrorReply {
   return new ErrorReply(`ERR Unknown client type '${word}'`);
 }
 
-/** CLIENT LIST [TYPE type | ID id …] → a line for each. */
+/** CLIENT LIST [TYPE type | ID id …] → one line per client. */
 function list(client: RespClient, words: readonly ByteString[]): Reply {
   let clients = client.face.clients.ofDatabase(databaseOf(client));
   const option = words[2]?.toUpperCase();
@@ -41,11 +42,11 @@ function list(client: RespClient, words: readonly ByteString[]): Reply {
 }
 
 interface KillFilter {
-  readonly matches: ((client: RespClient) => boolean)[];
+  readonly matches: ((client: ClientState) => boolean)[];
   skipsMe: boolean;
 }
 
-/** CLIENT KILL address → OK; CLIENT KILL option value … → how many it were. */
+/** CLIENT KILL address → OK; CLIENT KILL option value … → the number of clients. */
 function kill(client: RespClient, words: readonly ByteString[]): Reply {
   const clients = client.face.clients.ofDatabase(databaseOf(client));
   if (words.length === 3) {
@@ -116,8 +117,8 @@ function addFilter(filter: KillFilter, option: string, value: ByteString, me: Re
   }
 }
 
-function end(victim: RespClient, killer: RespClient): void {
-  // One's own answer is still read.
+function end(victim: ClientState, killer: ClientState): void {
+  // A client that kills itself still reads its answer.
   if (victim === killer) victim.link.endAfterReplies();
   else victim.link.cut('killed');
 }

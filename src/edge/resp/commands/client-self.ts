@@ -1,4 +1,4 @@
-/** CLIENT about the connection itself: its number, name, library, and how it is answered. */
+/** CLIENT subcommands about the connection itself: its id, name, library and replies. */
 import { ERRORS, ErrorReply, OK, SimpleString, VerbatimReply } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 import { NO_MEMORY } from '../memory-refusals.js';
@@ -28,7 +28,7 @@ function setInfo(client: RespClient, words: readonly ByteString[]): CommandAnswe
   return OK;
 }
 
-/** CLIENT REPLY ON → OK; OFF and SKIP say nothing. */
+/** CLIENT REPLY ON → OK; OFF and SKIP have no answer. */
 function reply(client: RespClient, how: string): CommandAnswer {
   switch (how) {
     case 'ON':

@@ -1,9 +1,19 @@
-/** Who a client is and how it is spoken to: AUTH, HELLO, RESET, QUIT, SELECT, PING, ECHO. */
+/** Sign-in and protocol of a client: AUTH, HELLO, RESET, QUIT, SELECT, PING, ECHO. */
 import { encodePush } from '../../../codec/resp/index.js';
-import { ERRORS, ErrorReply, MapReply, OK, type Reply, SimpleString, wrongArity } from '../../../domain/kv/index.js';
+import {
+  ERRORS,
+  ErrorReply,
+  MapReply,
+  OK,
+  type Reply,
+  SimpleString,
+  servedModules,
+  wrongArity,
+} from '../../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { closureOf } from '../../commands/admission.js';
+import { DATABASE_LOADING } from '../../error-map.js';
 import { NO_MEMORY } from '../memory-refusals.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
@@ -13,6 +23,7 @@ import { INTEGER, isPlainName, NAME_PROBLEM } from './words.js';
 /** `<database-id>/<user>`. */
 const NAMED_DATABASE = /^(db-[a-z2-7]{16})\//;
 
+const LOADING = new ErrorReply(DATABASE_LOADING.text);
 const PONG = new SimpleString('PONG');
 const WRONG_PASSWORD = new ErrorReply('WRONGPASS invalid username-password pair or user is disabled.');
 const TOO_MANY = new ErrorReply('ERR max number of clients reached');
@@ -21,7 +32,6 @@ const NOT_SIGNED_IN = new ErrorReply(
 );
 const NO_VERSION = new ErrorReply('ERR Protocol version is not an integer or out of range');
 const UNKNOWN_VERSION = new ErrorReply('NOPROTO unsupported protocol version');
-const NO_INDEX = new ErrorReply('ERR DB index is out of range');
 
 /** AUTH [user] password → OK. */
 function auth(client: RespClient, words: readonly ByteString[]): Reply {
@@ -30,7 +40,7 @@ function auth(client: RespClient, words: readonly ByteString[]): Reply {
   return signIn(client, user, words.at(-1) as ByteString, 'AUTH') ?? OK;
 }
 
-/** @returns why it may not. @throws CONTROL_STALE as the port does */
+/** @returns the error, if it failed. @throws CONTROL_STALE as the port does */
 function signIn(
   client: RespClient,
   user: ByteString | undefined,
@@ -55,20 +65,23 @@ function signIn(
   return undefined;
 }
 
-/** The last that the connection hears. */
+/** Answers and then closes the connection. */
 function tooManyFailures(client: RespClient, waitSeconds: number): ErrorReply {
   client.link.endAfterReplies();
   return new ErrorReply(`ERR too many failed sign-ins from this address, try again in ${waitSeconds} s`);
 }
 
-/** Has the plan room for one more in this process? Who is signed in already has a place. */
+/**
+ * Has the plan room for one more connection in this process? A client that is signed in to the database already
+ * counts.
+ */
 function hasRoomFor({ face, grant: current }: RespClient, { database, limits }: KvGrant): boolean {
   const { maxConnections = 0 } = limits;
   if (maxConnections === 0 || current?.database === database) return true;
   return face.clients.countOf(database) < maxConnections;
 }
 
-/** This is for ACL LOG, where it is known of which database. */
+/** Records the failure in ACL LOG, if its database is known. */
 function noteFailure(client: RespClient, user: ByteString, command: string): void {
   const { acl } = client.face.parts;
   const database = client.grant?.database ?? (NAMED_DATABASE.exec(user)?.[1] as DatabaseId | undefined);
@@ -76,7 +89,7 @@ function noteFailure(client: RespClient, user: ByteString, command: string): voi
   acl.noteFailedLogin(database, user, command, clientLine(client));
 }
 
-/** HELLO [2 | 3 [AUTH user password] [SETNAME name]] → what this server is. */
+/** HELLO [2 | 3 [AUTH user password] [SETNAME name]] → a description of the server. */
 function hello(client: RespClient, words: readonly ByteString[]): Reply {
   let version = client.protocol;
   if (words.length > 1) {
@@ -122,26 +135,27 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
     'role',
     'master',
     'modules',
-    [],
+    servedModules(),
   ]);
 }
 
-/** PING [message] → PONG, or the message. */
+/** PING [message] → PONG, or the message; as in Redis an error while the database is loading at a start. */
 function ping(client: RespClient, words: readonly ByteString[]): CommandAnswer {
   if (words.length > 2) return wrongArity('ping');
+  if (client.face.isLoading(client.grant as KvGrant)) return LOADING;
   if (client.protocol === 2 && client.isSubscriber) return new Several(encodePush(['pong', words[1] ?? ''], 2));
   return words[1] ?? PONG;
 }
 
-/** Clients that are refused another database may go on regardless: what they ask for then is refused, too. */
+/** Some clients ignore the error of SELECT and go on; their later commands are then refused, too. */
 function select(client: RespClient, word: ByteString): Reply {
   if (!INTEGER.test(word)) return ERRORS.notAnInteger;
   client.astray = word === '0' ? undefined : astray(word);
-  return client.astray === undefined ? OK : NO_INDEX;
+  return client.astray === undefined ? OK : ERRORS.noSuchDatabase;
 }
 
 function astray(index: ByteString): ErrorReply {
-  return new ErrorReply(`${NO_INDEX.text}: this connection asked for database ${index}, and there is only 0`);
+  return new ErrorReply(`${ERRORS.noSuchDatabase.text} (this connection selected database ${index})`);
 }
 
 function reset(client: RespClient): Reply {
@@ -164,7 +178,7 @@ export const GREETING: Readonly<Record<string, ConnectionCommand>> = {
   QUIT: { run: quit, isDoneInTransaction: true },
 };
 
-/** What cannot be told right now is an answer, too. */
+/** An error of the grant lookup becomes a reply. */
 function refusing(run: (client: RespClient, words: readonly ByteString[]) => Reply): ConnectionCommand['run'] {
   return (client, words) => {
     try {

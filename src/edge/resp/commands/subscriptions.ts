@@ -1,20 +1,21 @@
-/** What a client listens to: SUBSCRIBE and its kin, and MONITOR. */
+/** SUBSCRIBE and related commands, and MONITOR. */
 import { encodePush, encodeReplyAs, type RespVersion } from '../../../codec/resp/index.js';
 import { ErrorReply, globTooLong, isGlobTooLong, OK, SimpleString } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
-import type { KvEvent } from '../../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../../ports/index.js';
+import type { KvEvent } from '../../../protocol/index.js';
+import { namesBytes, type SubscriptionKind } from '../client-state.js';
 import { endUnlessAllowed } from '../listening-rights.js';
 import { NO_MEMORY } from '../memory-refusals.js';
-import { namesBytes, type RespClient, type SubscriptionKind } from '../resp-client.js';
+import type { RespClient } from '../resp-client.js';
 import { type CommandAnswer, type ConnectionCommand, Several } from './connection-command.js';
 
 interface Verb {
   readonly kind: SubscriptionKind;
-  /** What confirmations call it. */
+  /** Their names in confirmations. */
   readonly on: string;
   readonly off: string;
-  /** Kinds that are counted together. */
+  /** Kinds that share one count. */
   readonly counted: readonly SubscriptionKind[];
 }
 
@@ -28,7 +29,10 @@ const SHARD_CHANNELS: Verb = {
   counted: ['shard-channel'],
 };
 
-/** A confirmation for each name, once the owner knows; for one that it cannot be told of, an error. */
+/**
+ * One confirmation per name, after the owner has registered it. If one name fails, none is subscribed and the command
+ * has one error: a client that counts answers would take a second error for the answer to its next command.
+ */
 async function subscribe(client: RespClient, verb: Verb, names: readonly ByteString[]): Promise<CommandAnswer> {
   const grant = client.grant as KvGrant;
   const { maxSubscriptions } = client.face.parts.limits;
@@ -37,17 +41,19 @@ async function subscribe(client: RespClient, verb: Verb, names: readonly ByteStr
   }
   if (!client.link.mayHold(namesBytes(names))) return NO_MEMORY;
   if (verb === PATTERNS && names.some(isGlobTooLong)) return globTooLong;
-  // The owner hears once of a name that is there twice.
+  // Removes duplicates: the owner is told of each name once.
   const asked = [...new Set(names)].map(async (name) => [name, await listen(client, grant, verb.kind, name)] as const);
   const outcomes = new Map(await Promise.all(asked));
+  const refusal = [...outcomes.values()].find((outcome) => outcome instanceof ErrorReply);
+  if (refusal !== undefined) {
+    for (const outcome of outcomes.values()) if (isSubscription(outcome)) outcome.stop();
+    return refusal;
+  }
   let bytes = '';
   for (const name of names) {
-    const outcome = outcomes.get(name) as KvSubscription | 'known' | ErrorReply;
-    if (outcome instanceof ErrorReply) bytes += encodeReplyAs(outcome, client.protocol);
-    else {
-      if (outcome !== 'known') keep(client, verb.kind, name, outcome);
-      bytes += encodePush([verb.on, name, client.subscriptionCount(...verb.counted)], client.protocol);
-    }
+    const outcome = outcomes.get(name) as Listening;
+    if (isSubscription(outcome)) keep(client, verb.kind, name, outcome);
+    bytes += encodePush([verb.on, name, client.subscriptionCount(...verb.counted)], client.protocol);
   }
   endUnlessAllowed(client, grant);
   return new Several(bytes);
@@ -57,12 +63,18 @@ function tell(client: RespClient, event: KvEvent): void {
   if (client.link.mayHear()) client.link.push(messageBytes(event, client.protocol));
 }
 
+type Listening = KvSubscription | 'known' | ErrorReply;
+
+function isSubscription(outcome: Listening): outcome is KvSubscription {
+  return outcome !== 'known' && !(outcome instanceof ErrorReply);
+}
+
 async function listen(
   client: RespClient,
   grant: KvGrant,
   kind: SubscriptionKind,
   name: ByteString,
-): Promise<KvSubscription | 'known' | ErrorReply> {
+): Promise<Listening> {
   if (client.subscriptions?.[kind].has(name) === true) return 'known';
   try {
     return await client.face.parts.events.subscribe(grant, kind, name, (event) => tell(client, event));
@@ -71,7 +83,7 @@ async function listen(
   }
 }
 
-/** The client may have gone meanwhile. */
+/** The client may have disconnected during the wait. */
 function keep(client: RespClient, kind: SubscriptionKind, name: ByteString, subscription: KvSubscription): void {
   if (client.isClosed) subscription.stop();
   else client.subscribed(kind, name, subscription);
@@ -88,7 +100,7 @@ function unsubscribe(client: RespClient, verb: Verb, given: readonly ByteString[
   return new Several(bytes);
 }
 
-/** Many clients of a process hear the same: its bytes are made once for each protocol. */
+/** Encoded messages, by protocol version: many clients of a process get the same message. */
 const bytesByEvent: readonly WeakMap<KvEvent, ByteString>[] = [new WeakMap(), new WeakMap()];
 
 function messageBytes(event: KvEvent, version: RespVersion): ByteString {

@@ -1,14 +1,15 @@
-/** CLIENT TRACKING and what belongs to it: telling a client when keys change that it may have cached. */
+/** CLIENT TRACKING and related commands: invalidation messages to clients that cache keys. */
 import { ERRORS, ErrorReply, MapReply, OK, type Reply, SetReply } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
+import { namesBytes, type Tracking } from '../client-state.js';
 import { endUnlessAllowed } from '../listening-rights.js';
 import { NO_MEMORY } from '../memory-refusals.js';
-import { namesBytes, type RespClient, type Tracking } from '../resp-client.js';
+import type { RespClient } from '../resp-client.js';
 import type { ConnectionCommand } from './connection-command.js';
 import { clientId } from './words.js';
 
-/** Each change is held against every prefix. */
+/** Each change is compared with every prefix. */
 const MAX_PREFIXES = 1_000;
 
 interface Options {
@@ -113,11 +114,17 @@ function overlap(prefix: ByteString, other: string): ErrorReply {
   );
 }
 
+/** BCAST without PREFIX means all keys: the prefix '', which TRACKINGINFO also shows. */
+function prefixesOf({ isBroadcast, prefixes }: Options, before: Tracking | undefined): readonly ByteString[] {
+  const added = isBroadcast && prefixes.length === 0 ? [''] : prefixes;
+  return [...new Set([...(before?.prefixes ?? []), ...added])];
+}
+
 async function startTracking(client: RespClient, options: Options): Promise<Reply> {
   const before = client.tracking;
   const grant = client.grant as KvGrant;
   const { isBroadcast, isNoLoop, redirect } = options;
-  const prefixes = [...(before?.prefixes ?? []), ...options.prefixes];
+  const prefixes = prefixesOf(options, before);
   client.tracking = {
     isBroadcast,
     prefixes,
@@ -134,7 +141,7 @@ async function startTracking(client: RespClient, options: Options): Promise<Repl
     client.tracking = undefined;
     throw failure;
   }
-  // It may have gone while the owner was told.
+  // The client may have disconnected while the owner was told.
   if (client.isClosed) client.face.tracking.leave(client, grant);
   else endUnlessAllowed(client, grant);
   return OK;

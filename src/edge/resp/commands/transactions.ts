@@ -1,10 +1,9 @@
 /**
  * MULTI, EXEC, DISCARD, WATCH and UNWATCH.
  *
- * Invariants
- *  TX1 what is queued runs in one step of one partition, or not at all
- *  TX2 commands about the connection run at their place among the answers, when the others have run
- *  TX3 EXEC and DISCARD end every watch, however they end
+ *  TX1 queued commands run in one step of one partition, or not at all
+ *  TX2 commands about the connection run after the others, and their answers stand in their places
+ *  TX3 EXEC and DISCARD end every watch, also when they fail
  */
 import { encodeInPieces, type RespVersion } from '../../../codec/resp/index.js';
 import {
@@ -21,8 +20,9 @@ import type { ByteString, PartitionName } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { bytesOfWords } from '../../commands/admission.js';
 import { denialOf } from '../../commands/permissions.js';
+import { type ClientWatch, namesBytes, type QueuedCommand } from '../client-state.js';
 import { NO_MEMORY } from '../memory-refusals.js';
-import { type ClientWatch, namesBytes, type QueuedCommand, type RespClient } from '../resp-client.js';
+import type { RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';
 import { clientLine } from './client-line.js';
 import { type CommandAnswer, type ConnectionCommand, InPieces, Several } from './connection-command.js';
@@ -32,9 +32,9 @@ const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
 const NO_DISCARD = new ErrorReply('ERR DISCARD without MULTI');
 const BROKEN = new ErrorReply('EXECABORT Transaction discarded because of previous errors.');
 const NO_WATCH = new ErrorReply('ERR WATCH inside MULTI is not allowed');
-/** Short answers are gathered into pieces of so much. */
+/** Short answers are joined into pieces of this size. */
 const GATHERED_BYTES = 64 * 1024;
-/** Asked for where only watches have something to say. */
+/** Sent if only the watches have to be checked. */
 const NOTHING: readonly ByteString[] = ['PING'];
 
 type FindOwn = (name: string) => ConnectionCommand | undefined;
@@ -92,7 +92,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
   return OK;
 }
 
-/** EXEC → the replies; null when a watched key has changed. */
+/** EXEC → the replies; null if a watched key has changed. */
 function exec(client: RespClient, findOwn: FindOwn): CommandAnswer | Promise<CommandAnswer> {
   const { transaction, watches } = client;
   if (transaction === undefined) return NO_EXEC;
@@ -109,12 +109,12 @@ function exec(client: RespClient, findOwn: FindOwn): CommandAnswer | Promise<Com
   });
 }
 
-/** The owner hears of it for those who watch all commands: that it began, and that it ended. */
+/** Tells the owner that a transaction began and ended, for clients in MONITOR. */
 async function discardBroken(client: RespClient): Promise<CommandAnswer> {
   const grant = client.grant as KvGrant;
   const nothing = { specs: [], commands: [], bytes: 0 };
   const home = client.face.router.partitionOf(grant, nothing);
-  // It is discarded whether they hear of it or not.
+  // The transaction is discarded even if this fails.
   await client.calls.runTransaction(grant, home, nothing, [], false).catch(() => undefined);
   return BROKEN;
 }
@@ -134,7 +134,7 @@ async function execAtPartition(
   for (const command of queued) {
     const { spec, words } = command;
     if (findOwn(spec.name) !== undefined) continue;
-    // The user may have been changed since it was queued.
+    // The user's rules may have changed since the command was queued.
     const refusal = denialOf(grant, spec, words);
     if (refusal !== undefined) {
       if (refusal instanceof PermissionDenied) {
@@ -166,7 +166,7 @@ async function execAtPartition(
   return answerAll(client, queued, findOwn, (command) => refusals.get(command) ?? (replies[next++] as Reply));
 }
 
-/** @param replyTo of commands that are not about the connection, in order */
+/** @param replyTo returns the partition's reply to a command, in order */
 async function answerAll(
   client: RespClient,
   queued: readonly QueuedCommand[],
@@ -177,12 +177,15 @@ async function answerAll(
   for (const command of queued) {
     const own = findOwn(command.spec.name);
     if (own === undefined) answers.push(replyTo(command));
-    else answers.push(own.inTransaction ?? (await own.run(client, command.words)));
+    else {
+      const run = () => own.run(client, command.words);
+      answers.push(own.inTransaction ?? (await client.face.slowNotes.timed(client, command.words, run)));
+    }
   }
   return inOneArray(answers, client.protocol);
 }
 
-/** Confirmations stand where their commands' answers would, as many as there are: as Redis does it. */
+/** Confirmations of a command with several take several places in the array, as in Redis. */
 function inOneArray(answers: readonly CommandAnswer[], protocol: RespVersion): CommandAnswer {
   if (!answers.some((answer) => answer instanceof Several)) return answers as Reply[];
   return new InPieces(piecesOf(answers, protocol));

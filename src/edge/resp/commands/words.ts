@@ -1,4 +1,4 @@
-/** Words of commands about connections, read with the errors Redis gives. */
+/** Words of commands about connections, with Redis's errors. */
 import { ErrorReply } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 
@@ -6,7 +6,7 @@ export const INTEGER = /^(0|-?[1-9][0-9]{0,17})$/;
 
 const PLAIN = /^[!-~]*$/;
 
-/** Has the name visible ASCII characters alone? */
+/** Does the name consist of visible ASCII characters? */
 export function isPlainName(name: ByteString): boolean {
   return PLAIN.test(name);
 }
@@ -17,7 +17,7 @@ export function plainNameProblem(what: string): ErrorReply {
   return new ErrorReply(`ERR ${what} cannot contain spaces, newlines or special characters.`);
 }
 
-/** The number of a client; undefined: not an integer. */
+/** The id of a client; undefined: not an integer. */
 export function clientId(word: ByteString): number | undefined {
   return INTEGER.test(word) ? Number(word) : undefined;
 }

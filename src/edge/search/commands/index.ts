@@ -1,4 +1,4 @@
-/** Every command of the data plane, by declaration. */
+/** All declared commands of the data plane. */
 import type { SearchRoute } from '../search-route.js';
 import { FETCH, RANGE, SEARCH_ROUTE } from './read-documents.js';
 import {

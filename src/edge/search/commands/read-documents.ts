@@ -38,7 +38,7 @@ export const SEARCH_ROUTE = route('POST /search/:id/search/*index', {
 
 export const FETCH = route('POST /search/:id/fetch/*index', {
   alsoMethods: ['get'],
-  summary: 'Reads documents by their ids, or by what ids begin with.',
+  summary: 'Reads documents by ids, or by a prefix of ids.',
   permission: 'read',
   bodyShape: { of: FETCH_BODY },
   example: { ids: ['p1'], includeData: true },

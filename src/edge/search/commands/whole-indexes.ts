@@ -1,14 +1,42 @@
-/** Commands about indexes as a whole: what there is, emptying, deleting, renaming. */
+/** Commands about whole indexes: info, listing, reset, deletion, renaming. */
+
+import { IsBoolean } from 'class-validator';
+import type { DatabaseId } from '../../../kernel/index.js';
+import type { KvGateway, SearchIndexInfo, SearchQueries } from '../../../ports/index.js';
 import { namespaceNotFound } from '../../error-map.js';
 import { json, TEXTS } from '../../http/answer-shape.js';
+import { checked, membersOf } from '../../http/checked.js';
 import { FLAG, queryParameter, record } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
-import { pendingOf } from '../pending-documents.js';
-import { RenameIndexRequest } from '../requests/rename-request.js';
+import { DocumentStore, type NameCount } from '../document-store.js';
+import { IsIndexName } from '../requests/rules.js';
 import { DONE, HELD, RENAME_BODY } from '../schemas.js';
 import type { SearchCall } from '../search-call.js';
 import type { StoredTotals } from '../search-partition.js';
 import { route } from '../search-route.js';
+
+/** The body of `rename-namespace`. */
+class RenameIndexRequest {
+  @IsIndexName()
+  readonly namespace: string;
+
+  @IsIndexName()
+  readonly newNamespace: string;
+
+  @IsBoolean()
+  readonly deleteExisting: boolean;
+
+  private constructor(members: ReadonlyMap<string, unknown>) {
+    this.namespace = members.get('namespace') as string;
+    this.newNamespace = members.get('newNamespace') as string;
+    this.deleteExisting = (members.get('deleteExisting') ?? false) as boolean;
+  }
+
+  /** @throws Refused 400 */
+  static from(body: unknown): RenameIndexRequest {
+    return checked(new RenameIndexRequest(membersOf(body)));
+  }
+}
 
 const SIMILARITY = 'COSINE';
 const DENSE_MODEL = 'HASHED_NGRAMS';
@@ -16,12 +44,13 @@ const SPARSE_MODEL = 'BM25';
 
 export const INFO = route('POST /search/:id/info', {
   alsoMethods: ['get'],
-  summary: 'Says what the indexes hold.',
+  summary: 'Describes the content of the indexes.',
   permission: 'read',
   answer: json(HELD),
   handle: async (call) => {
     const { face, grant, store } = call;
-    // What is indexed is asked for first, so that a document that comes in between is pending and not one too many.
+    // Indexed documents are counted first, so that a document stored in between counts as pending, not as one too
+    // many.
     const indexed = await face.parts.queries.info(grant.index);
     const counts = await store.counts();
     const namespaces: [string, { vectorCount: number; pendingVectorCount: number }][] = [];
@@ -45,7 +74,7 @@ export const INFO = route('POST /search/:id/info', {
       indexType: 'HYBRID',
       denseIndex: { dimension, similarityFunction: SIMILARITY, embeddingModel: DENSE_MODEL },
       sparseIndex: { embeddingModel: SPARSE_MODEL },
-      // They are made of entries, because a name may be `__proto__`.
+      // Built from entries, because a name may be `__proto__`.
       namespaces: Object.fromEntries(namespaces),
     });
   },
@@ -71,7 +100,7 @@ export const RESET_ALL_ROUTE = route('POST /search/:id/reset', {
   alsoMethods: ['delete'],
   summary: 'Empties every index.',
   permission: 'write',
-  // Its value says nothing: that it is there is enough.
+  // Its presence is enough; the value is ignored.
   parameters: [{ ...queryParameter('all'), required: true }],
   answer: DONE,
   handle: async (call) => done(call, await call.store.resetAll()),
@@ -109,4 +138,17 @@ export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
 function done(call: SearchCall, { documents, bytes }: StoredTotals): void {
   call.result('Success');
   call.face.parts.meter.gaugeSearch(call.grant.index, documents, bytes);
+}
+
+/** @returns a function that throws the errors of the gateway and the projection */
+export function pendingDocuments(gateway: KvGateway, queries: Pick<SearchQueries, 'info'>) {
+  return async (index: DatabaseId): Promise<number> => {
+    const [counts, indexed] = await Promise.all([new DocumentStore(gateway, index).counts(), queries.info(index)]);
+    return counts.reduce((sum, count) => sum + pendingOf(count, indexed), 0);
+  };
+}
+
+/** Pending documents of one name. At least 0, because the projection may be ahead of the earlier count. */
+function pendingOf({ name, documents }: NameCount, { namespaces }: SearchIndexInfo): number {
+  return Math.max(0, documents - (namespaces.get(name)?.documents ?? 0));
 }

@@ -1,19 +1,73 @@
 /** `upsert-data` and `delete`. */
-import { compileFilter, MAX_INDEX_NAMES } from '../../../domain/search/index.js';
+
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import {
+  compileFilter,
+  MAX_DOCUMENT_ID_CHARACTERS,
+  MAX_FILTER_CHARACTERS,
+  MAX_INDEX_NAMES,
+} from '../../../domain/search/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 import { SEARCH_REFUSALS, SHARED_REFUSALS, searchLimitReached } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { parsed } from '../../http/json-bounds.js';
+import { itemsOf } from '../../http/json-items.js';
+import { skipBlanks } from '../../http/json-texts.js';
 import { record, WHOLE } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
-import { documentItems } from '../document-items.js';
 import type { Removal, UpsertOutcome } from '../document-store.js';
-import { MAX_INDEX_BYTES } from '../face-limits.js';
-import { DeleteRequest } from '../requests/delete-request.js';
+import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_IDS, MAX_INDEX_BYTES } from '../face-limits.js';
 import { DocumentRequest } from '../requests/document-request.js';
+import { idsIn, textIn } from '../requests/fetch-request.js';
+import { IsDocumentIds } from '../requests/rules.js';
 import { DELETE_BODY, DONE, UPSERT_BODY } from '../schemas.js';
 import type { SearchCall } from '../search-call.js';
 import type { StoredTotals } from '../search-partition.js';
 import { route } from '../search-route.js';
+
+/** The body of `delete`: ids, a prefix of ids, or a filter. A bare array is a list of ids. */
+class DeleteRequest {
+  @IsOptional()
+  @IsDocumentIds(MAX_DOCUMENT_IDS)
+  readonly ids: readonly string[] | undefined;
+
+  @IsOptional()
+  @MaxLength(MAX_DOCUMENT_ID_CHARACTERS)
+  @IsString()
+  readonly prefix: string | undefined;
+
+  @IsOptional()
+  @MaxLength(MAX_FILTER_CHARACTERS)
+  @IsString()
+  readonly filter: string | undefined;
+
+  /** `null` and the empty text count as missing: neither may select every document. */
+  private constructor(members: ReadonlyMap<string, unknown>) {
+    this.ids = idsIn(members.get('ids'));
+    this.prefix = textIn(members.get('prefix'));
+    this.filter = textIn(members.get('filter'));
+  }
+
+  /** @throws Refused 400 */
+  static from(body: unknown): DeleteRequest {
+    const request = checked(new DeleteRequest(membersOf(Array.isArray(body) ? { ids: body } : body)));
+    const given = [request.ids, request.prefix, request.filter].filter((part) => part !== undefined);
+    if (given.length !== 1) throw invalid('exactly one of ids, prefix and filter is needed');
+    return request;
+  }
+}
+
+const OPEN_ARRAY = 0x5b;
+
+/** Only a document's length is limited here, because its values are not traversed. */
+const BOUNDS = {
+  what: 'a document',
+  maxBytes: MAX_DOCUMENT_BYTES,
+  maxValues: Number.POSITIVE_INFINITY,
+  maxDepth: Number.POSITIVE_INFINITY,
+  tooLong: () => invalid(`a document has more than ${MAX_DOCUMENT_BYTES} bytes as JSON`),
+};
 
 export const UPSERT_DATA = route('POST /search/:id/upsert-data/*index', {
   summary: 'Stores documents.',
@@ -38,7 +92,7 @@ export const UPSERT_DATA = route('POST /search/:id/upsert-data/*index', {
 
 export const DELETE = route('POST /search/:id/delete/*index', {
   alsoMethods: ['delete'],
-  summary: 'Deletes documents: by ids, by what ids begin with, or by a filter.',
+  summary: 'Deletes documents: by ids, by a prefix of ids, or by a filter.',
   permission: 'write',
   bodyShape: { of: DELETE_BODY },
   example: { ids: ['p1'] },
@@ -51,13 +105,13 @@ export const DELETE = route('POST /search/:id/delete/*index', {
   },
 });
 
-/** When several documents have one id, the last one counts, as if they had come one after the other. */
+/** Of several documents with one id the last one counts, as in separate calls. */
 async function textsIn({ face, grant, body }: SearchCall) {
   const texts = new Map<string, ByteString>();
   let count = 0;
   for (const step of documentItems(body)) {
     if (step === undefined) {
-      await face.breathe();
+      await face.yieldToEventLoop();
       continue;
     }
     count += 1;
@@ -71,10 +125,10 @@ async function textsIn({ face, grant, body }: SearchCall) {
 function refusedFor({ kind, documents, added }: UpsertOutcome, most: number): RefusedRequest {
   if (kind === 'names') return invalid(`a search database has at most ${MAX_INDEX_NAMES} indexes`);
   if (kind === 'documents') {
-    const text = `of at most ${most} documents there are ${documents}, and ${added} would be new`;
+    const text = `the limit is ${most} documents: there are ${documents}, and the request adds ${added}`;
     return new RefusedRequest(searchLimitReached('size', 'max_vector_count', text));
   }
-  const text = `an index holds at most ${MAX_INDEX_BYTES} bytes of documents, spread them over several`;
+  const text = `an index holds at most ${MAX_INDEX_BYTES} bytes of documents: use several indexes`;
   return new RefusedRequest(searchLimitReached('size', 'index size', text));
 }
 
@@ -94,4 +148,20 @@ function counted({ face, grant, body, bytesOut, elapsedMs }: SearchCall, totals:
   const { meter } = face.parts;
   meter.recordSearch(grant.index, { updates, bytesIn: body.length, bytesOut, updateMs: elapsedMs });
   meter.gaugeSearch(grant.index, totals.documents, totals.bytes);
+}
+
+/**
+ * Yields each document as parsed by `JSON.parse`, and `undefined` where other requests may run.
+ * @throws Refused 400
+ */
+export function* documentItems(body: Buffer): Generator<{ readonly item: unknown } | undefined, void> {
+  if (body.length <= LONG_UPSERT_BYTES) {
+    const whole = parsed(body);
+    for (const item of Array.isArray(whole) ? whole : [whole]) yield { item };
+  } else if (body[skipBlanks(body, 0)] === OPEN_ARRAY) {
+    yield* itemsOf(body, BOUNDS);
+  } else {
+    if (body.length > MAX_DOCUMENT_BYTES) throw BOUNDS.tooLong();
+    yield { item: parsed(body) };
+  }
 }

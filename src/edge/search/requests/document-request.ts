@@ -24,12 +24,12 @@ export class DocumentRequest {
   @IsJsonObject()
   readonly metadata: JsonObject | undefined;
 
-  /** The client's own vector, which is an extension. */
+  /** The client's own vector, an extension. */
   @IsOptional()
   @IsVector()
   readonly vector: readonly number[] | undefined;
 
-  /** `null` counts as left out. */
+  /** `null` counts as missing. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     this.id = asId(members.get('id')) as string;
     this.content = members.get('content') as JsonObject;
@@ -53,7 +53,7 @@ export class DocumentRequest {
     return request;
   }
 
-  /** The text that is stored. */
+  /** The stored text. */
   get text(): ByteString {
     return encodeDocument(this.#stored);
   }
@@ -63,7 +63,7 @@ export class DocumentRequest {
     return { content, metadata, vector };
   }
 
-  /** Is it as nearly all documents are? Asking the rules of the fields takes ten times as long. */
+  /** Checks the form of nearly all documents directly: the field rules take ten times as long. */
   get #isPlain(): boolean {
     const { id, content, metadata, vector } = this;
     return (

@@ -1,11 +1,11 @@
-/** The body of `fetch`, which has ids or what ids begin with. */
+/** The body of `fetch`: ids, or a prefix of ids. */
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
 import { MAX_DOCUMENT_IDS } from '../face-limits.js';
+import { DocumentParts } from './document-parts.js';
 import { asId, IsDocumentIds } from './rules.js';
-import { DocumentParts } from './shown-parts.js';
 
 export class FetchRequest extends DocumentParts {
   @IsOptional()
@@ -17,7 +17,7 @@ export class FetchRequest extends DocumentParts {
   @IsString()
   readonly prefix: string | undefined;
 
-  /** `null` and the empty prefix count as left out. */
+  /** `null` and the empty prefix count as missing. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     super(members);
     this.ids = idsIn(members.get('ids'));
@@ -38,7 +38,7 @@ export function idsIn(ids: unknown): readonly string[] | undefined {
   return (Array.isArray(ids) ? ids.map(asId) : (ids ?? undefined)) as readonly string[] | undefined;
 }
 
-/** The empty text counts as left out. */
+/** The empty text counts as missing. */
 export function textIn(text: unknown): string | undefined {
   return (text === '' ? undefined : (text ?? undefined)) as string | undefined;
 }

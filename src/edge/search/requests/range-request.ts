@@ -1,14 +1,14 @@
-/** The body of `range`, which asks for a page of documents. */
+/** The body of `range`, for a page of documents. */
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
 import { DEFAULT_RANGE_LIMIT, MAX_RANGE_LIMIT } from '../face-limits.js';
-import { DocumentParts } from './shown-parts.js';
+import { DocumentParts } from './document-parts.js';
 
-/** What clients send for the first page. */
+/** Cursors of the first page. */
 const BEGINNINGS: readonly unknown[] = ['', '0', 0];
-/** A cursor has the last id that was shown. */
+/** A cursor contains the last shown id. */
 const CURSOR = /^after-([A-Za-z0-9_-]+)$/;
 
 export class RangeRequest extends DocumentParts {
@@ -37,7 +37,7 @@ export class RangeRequest extends DocumentParts {
   }
 }
 
-/** @param last id of the page; undefined when nothing is left */
+/** @param last id of the page; undefined on the last page */
 export function cursorAfter(last: string | undefined): string {
   return last === undefined ? '' : `after-${Buffer.from(last, 'utf8').toString('base64url')}`;
 }
@@ -45,6 +45,6 @@ export function cursorAfter(last: string | undefined): string {
 function idOfCursor(cursor: unknown): string | undefined {
   if (BEGINNINGS.includes(cursor)) return undefined;
   const [, encoded] = (typeof cursor === 'string' && CURSOR.exec(cursor)) || [];
-  if (encoded === undefined) throw invalid('cursor is not one of ours');
+  if (encoded === undefined) throw invalid('cursor is invalid: give the cursor of an earlier response');
   return Buffer.from(encoded, 'base64url').toString('utf8');
 }

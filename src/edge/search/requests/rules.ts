@@ -1,4 +1,4 @@
-/** Rules for fields that class-validator has none for. */
+/** Field rules that class-validator does not have. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { isJsonObject, MAX_DOCUMENT_ID_CHARACTERS, vectorProblem } from '../../../domain/search/index.js';
 import { nameProblem } from '../search-target.js';
@@ -9,7 +9,7 @@ export function IsIndexName(): PropertyDecorator {
   return rule('isIndexName', nameProblem);
 }
 
-/** This judges the id of a document. A number has been made a text before. */
+/** The id of a document. Numbers were converted to text before. */
 export function IsDocumentId(): PropertyDecorator {
   return rule('isDocumentId', idProblem);
 }
@@ -47,7 +47,7 @@ export function idProblem(property: string, id: unknown): string | undefined {
   return SURROGATE.test(id) ? `${property} is not well-formed text` : undefined;
 }
 
-/** A number stands for its text. */
+/** A number becomes its text. */
 export function asId(id: unknown): unknown {
   return typeof id === 'number' ? String(id) : id;
 }

@@ -38,19 +38,19 @@ export class SearchRequest {
   @IsNumber()
   readonly semanticWeight: number;
 
-  /** It is accepted and has no effect: no model stands behind it. */
+  /** Accepted without effect, because there is no language model. */
   @IsBoolean()
   readonly inputEnrichment: boolean;
 
   @IsBoolean()
   readonly _appendOriginalInputToEnrichmentResult: boolean;
 
-  /** The client's own vector, with a text or instead of one, which is an extension. */
+  /** The client's own vector, with or without a text; an extension. */
   @IsOptional()
   @IsVector()
   readonly vector: readonly number[] | undefined;
 
-  /** `null` counts as left out. */
+  /** `null` counts as missing. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     this.vector = (members.get('vector') ?? undefined) as readonly number[] | undefined;
     this.query = (members.get('query') ?? (this.vector === undefined ? undefined : '')) as string;

@@ -1,4 +1,4 @@
-/** What the engine itself answers of the ACL family; about users an edge does (test/spec/edge-kv/acl.test.ts). */
+/** The ACL commands that the engine answers; an edge answers those about users (test/spec/edge-kv/acl.test.ts). */
 import { type KvCase, kvCase } from '../../../support/kv-case.js';
 
 const ELSEWHERE = '-ERR ACL commands about users are not allowed in a transaction or a script';
@@ -38,7 +38,7 @@ export const ACL_CASES: readonly KvCase[] = [
   kvCase('ACL CAT lists the commands of a category', [], 'ACL CAT transaction', (reply) => {
     return [...(reply as string[])].sort().join() === 'discard,exec,multi,unwatch,watch';
   }),
-  kvCase('ACL CAT knows no other category', [], 'ACL CAT nope', "-ERR Unknown category 'nope'"),
+  kvCase('ACL CAT refuses an unknown category', [], 'ACL CAT nope', "-ERR Unknown category 'nope'"),
   kvCase(
     'ACL CAT takes one category',
     [],
@@ -47,7 +47,7 @@ export const ACL_CASES: readonly KvCase[] = [
   ),
   kvCase('ACL GENPASS makes 64 hex digits', [], 'ACL GENPASS', (reply) => /^[0-9a-f]{64}$/.test(String(reply)), []),
   kvCase('ACL GENPASS rounds bits up to a digit', [], 'ACL GENPASS 5', (reply) => /^[0-9a-f]{2}$/.test(String(reply))),
-  kvCase('ACL GENPASS 4096 is the most', [], 'ACL GENPASS 4096', (reply) => /^[0-9a-f]{1024}$/.test(String(reply))),
+  kvCase('ACL GENPASS accepts 4096 bits', [], 'ACL GENPASS 4096', (reply) => /^[0-9a-f]{1024}$/.test(String(reply))),
   kvCase(
     'ACL GENPASS refuses more bits',
     [],

@@ -1,11 +1,11 @@
 /**
- * Commands about connections, as the engine has them: rows that no engine answers. What a connection answers is
- * in test/spec/resp, and compared with a real server in test/differential/resp-connection.test.ts.
+ * Rows of commands that only a connection answers. Their answers are in test/spec/resp, and are compared with a real
+ * server in test/differential/resp-connection.test.ts.
  */
 import { type KvCase, kvCase } from '../../../support/kv-case.js';
 import { wrongArity } from './texts.js';
 
-/** How they are typed in full, and, where there is one, with a word too few or too many. */
+/** The commands with all words, and, where there is one, with a word too few or too many. */
 const ROWS: readonly (readonly [line: string, wrong?: string])[] = [
   ['AUTH a', 'AUTH'],
   ['HELLO'],
@@ -47,11 +47,17 @@ const ROWS: readonly (readonly [line: string, wrong?: string])[] = [
 export const CONNECTION_CASES: readonly KvCase[] = ROWS.flatMap(([line, wrong]) => {
   const [name = ''] = line.split(' ');
   const refusal = `-ERR Command "${name}" is not allowed in REST or it has a special context path`;
-  const cases = [kvCase(`${line} belongs to a connection or a route of its own`, [], line, refusal, [])];
+  const cases = [kvCase(`${line} needs a connection or a separate route`, [], line, refusal, [])];
   if (wrong === undefined) return cases;
   const shown = (name === 'CLIENT' ? line.split(' ').slice(0, 2).join('|') : name).toLowerCase();
-  return [...cases, kvCase(`${line} has so many words`, [], wrong, wrongArity(shown), [])];
+  return [...cases, kvCase(`${line} refuses a wrong number of words`, [], wrong, wrongArity(shown), [])];
 }).concat([
   kvCase('CLIENT needs a subcommand', [], 'CLIENT', wrongArity('client'), []),
-  kvCase('CLIENT has no such subcommand', [], 'CLIENT FOO', "-ERR unknown subcommand 'FOO'. Try CLIENT HELP.", []),
+  kvCase(
+    'CLIENT refuses an unknown subcommand',
+    [],
+    'CLIENT FOO',
+    "-ERR unknown subcommand 'FOO'. Try CLIENT HELP.",
+    [],
+  ),
 ]);

@@ -7,7 +7,7 @@ const WRITES = library("redis.register_function('w', function(keys) return redis
 const READS = library(
   "redis.register_function{function_name='r', flags={'no-writes'}, description='d', callback=function(keys) return redis.call('get', keys[1]) end}",
 );
-/** As a line: blanks would end the word. */
+/** A library as one word of a line, without blanks. */
 const line = (code: string): string => `FUNCTION LOAD ${code.replaceAll(' ', '\\x20').replaceAll('\n', '\\x0a')}`;
 const KILL = '-NOTBUSY No scripts in execution right now.';
 const loaded = (body: string): string[] => ['FUNCTION', 'LOAD', library(body)];
@@ -25,7 +25,7 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase(
-    'FUNCTION LOAD refuses a function of another library in other letters',
+    'FUNCTION LOAD refuses a function of another library in another case',
     [line(ECHO)],
     ['FUNCTION', 'LOAD', library("redis.register_function('F', function() return 1 end)", 'other')],
     '-ERR Function F already exists',
@@ -33,14 +33,14 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
   ),
   kvCase('FUNCTION LOAD takes a name in quotes', [], ['FUNCTION', 'LOAD', ECHO.replace('=lib', '="lib"')], 'lib'),
   kvCase(
-    'FUNCTION LOAD gives a library little of redis',
+    'FUNCTION LOAD offers a library no redis.setresp',
     [],
     ['FUNCTION', 'LOAD', library('redis.setresp(3)')],
     (reply) => String(reply).includes("attempted to access nonexistent global variable 'setresp'"),
     [],
   ),
-  kvCase('FCALL finds a function in other letters', [line(ECHO)], 'FCALL F 1 k a', [['k'], ['a']], []),
-  kvCase('FUNCTION LOAD REPLACE takes its place', [line(ECHO)], ['FUNCTION', 'LOAD', 'REPLACE', WRITES], 'lib'),
+  kvCase('FCALL finds a function in another case', [line(ECHO)], 'FCALL F 1 k a', [['k'], ['a']], []),
+  kvCase('FUNCTION LOAD REPLACE replaces a library', [line(ECHO)], ['FUNCTION', 'LOAD', 'REPLACE', WRITES], 'lib'),
   kvCase(
     'FUNCTION LOAD refuses a function of another library',
     [line(ECHO)],
@@ -63,23 +63,23 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase(
-    'FUNCTION LOAD refuses what does not compile',
+    'FUNCTION LOAD refuses a text that does not compile',
     [],
     loaded('x='),
     (reply) => String(reply).startsWith('-ERR Error compiling function: user_function:2:'),
     [],
   ),
   kvCase(
-    'FUNCTION LOAD lets a library register and nothing else',
+    'FUNCTION LOAD lets a library only register functions',
     [],
     loaded("redis.call('get','k')"),
     "-ERR Error registering functions: ERR user_function:2: Script attempted to access nonexistent global variable 'call'",
     [],
   ),
-  kvCase('FCALL hands keys and arguments to the function', [line(ECHO)], 'FCALL f 1 k a', [['k'], ['a']], []),
-  kvCase('FCALL records what its commands record', [line(WRITES)], 'FCALL w 1 k', '+OK', ['SET k v']),
+  kvCase('FCALL passes keys and arguments to the function', [line(ECHO)], 'FCALL f 1 k a', [['k'], ['a']], []),
+  kvCase('FCALL records the effects of its commands', [line(WRITES)], 'FCALL w 1 k', '+OK', ['SET k v']),
   kvCase('FCALL refuses an unknown function', [], 'FCALL nosuch 0', '-ERR Function not found'),
-  kvCase('FCALL refuses a number of keys that is none', [line(ECHO)], 'FCALL f x', '-ERR Bad number of keys provided'),
+  kvCase('FCALL refuses an invalid number of keys', [line(ECHO)], 'FCALL f x', '-ERR Bad number of keys provided'),
   kvCase('FCALL needs a number of keys', [], 'FCALL f', wrongArity('fcall')),
   kvCase('FCALL_RO reads', [line(READS), 'SET k v'], 'FCALL_RO r 1 k', 'v', []),
   kvCase('FCALL_RO runs any function over REST as long as it only reads', [line(ECHO)], 'FCALL_RO f 0', [[], []], []),
@@ -102,10 +102,10 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
   ),
   kvCase('FUNCTION DELETE refuses an unknown library', [], 'FUNCTION DELETE lib', '-ERR Library not found', []),
   kvCase('FUNCTION DELETE takes one library', [], 'FUNCTION DELETE', wrongArity('function|delete')),
-  kvCase('FUNCTION FLUSH removes all', [line(ECHO)], 'FUNCTION FLUSH ASYNC', '+OK', ['FUNCTION FLUSH']),
-  kvCase('FUNCTION FLUSH of nothing records nothing', [], 'FUNCTION FLUSH', '+OK', []),
+  kvCase('FUNCTION FLUSH removes all libraries', [line(ECHO)], 'FUNCTION FLUSH ASYNC', '+OK', ['FUNCTION FLUSH']),
+  kvCase('FUNCTION FLUSH without libraries records no effect', [], 'FUNCTION FLUSH', '+OK', []),
   kvCase(
-    'FUNCTION FLUSH knows two modes',
+    'FUNCTION FLUSH refuses an unknown mode',
     [],
     'FUNCTION FLUSH FOO',
     '-ERR FUNCTION FLUSH only supports SYNC|ASYNC option',
@@ -132,20 +132,20 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
     'engines',
     ['LUA', ['libraries_count', 1, 'functions_count', 1]],
   ]),
-  kvCase('FUNCTION STATS takes no more words', [], 'FUNCTION STATS x', wrongArity('function|stats')),
-  kvCase('FUNCTION KILL finds nothing to end', [], 'FUNCTION KILL', KILL),
-  kvCase('FUNCTION KILL takes no more words', [], 'FUNCTION KILL x', wrongArity('function|kill')),
-  kvCase('FUNCTION DUMP of nothing is a footer', [], 'FUNCTION DUMP', (reply) => String(reply).length === 10),
-  kvCase('FUNCTION DUMP takes no more words', [], 'FUNCTION DUMP x', wrongArity('function|dump')),
+  kvCase('FUNCTION STATS refuses further words', [], 'FUNCTION STATS x', wrongArity('function|stats')),
+  kvCase('FUNCTION KILL answers NOTBUSY without a running script', [], 'FUNCTION KILL', KILL),
+  kvCase('FUNCTION KILL refuses further words', [], 'FUNCTION KILL x', wrongArity('function|kill')),
+  kvCase('FUNCTION DUMP without libraries is a footer', [], 'FUNCTION DUMP', (reply) => String(reply).length === 10),
+  kvCase('FUNCTION DUMP refuses further words', [], 'FUNCTION DUMP x', wrongArity('function|dump')),
   kvCase(
-    'FUNCTION RESTORE refuses what is no payload',
+    'FUNCTION RESTORE refuses an invalid payload',
     [],
     'FUNCTION RESTORE x',
     '-ERR DUMP payload version or checksum are wrong',
     [],
   ),
   kvCase(
-    'FUNCTION RESTORE knows three policies',
+    'FUNCTION RESTORE refuses an unknown policy',
     [],
     'FUNCTION RESTORE x FOO',
     '-ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.',
@@ -154,5 +154,5 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
   kvCase('FUNCTION HELP lists the subcommands', [], 'FUNCTION HELP', (reply) =>
     (reply as unknown[]).includes('+STATS'),
   ),
-  kvCase('FUNCTION HELP takes no more words', [], 'FUNCTION HELP x', wrongArity('function|help')),
+  kvCase('FUNCTION HELP refuses further words', [], 'FUNCTION HELP x', wrongArity('function|help')),
 ];

@@ -1,9 +1,10 @@
+import { ERRORS } from '../../../../src/domain/kv/index.js';
 import { encodeStringDump } from '../../../../src/domain/kv/types/rdb/encode-dump.js';
 import { type KvCase, kvCase, NOW } from '../../../support/kv-case.js';
 import { badExpiry, NOT_AN_INTEGER, SYNTAX, wrongArity } from './texts.js';
 
 const NO_SUCH_KEY = '-ERR no such key';
-const BAD_DATABASE = '-ERR DB index is out of range';
+const BAD_DATABASE = `-${ERRORS.noSuchDatabase.text}`;
 const BAD_FOOTER = '-ERR DUMP payload version or checksum are wrong';
 const NX_ALONE = '-ERR NX and XX, GT or LT options at the same time are not compatible';
 const PAYLOAD = encodeStringDump('restored');
@@ -23,7 +24,7 @@ const scanned =
 
 const isPositive = (reply: unknown): boolean => typeof reply === 'number' && reply > 0;
 
-/** As a line of words: bytes that are none of a word's own are written as numbers. */
+/** A payload as a word of a line: bytes that a word cannot contain are escaped. */
 const restoring = (options: string): string =>
   `RESTORE k 0 ${PAYLOAD.replace(/[^a-z]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)} ${options}`;
 
@@ -34,9 +35,9 @@ export const GENERIC_CASES: readonly KvCase[] = [
     kvCase(`${name} needs a key`, [], name, wrongArity(name.toLowerCase())),
   ]),
   ...['DEL', 'UNLINK'].flatMap((name) => [
-    kvCase(`${name} counts what it deleted`, ['SET a 1', 'SET b 2'], `${name} a c b a`, 2, ['DEL a b']),
+    kvCase(`${name} counts the deleted keys`, ['SET a 1', 'SET b 2'], `${name} a c b a`, 2, ['DEL a b']),
     kvCase(`${name} deletes any type`, ['RPUSH l a'], `${name} l`, 1, ['DEL l']),
-    kvCase(`${name} of a missing key records nothing`, [], `${name} a`, 0, []),
+    kvCase(`${name} of a missing key records no effect`, [], `${name} a`, 0, []),
   ]),
   kvCase('DEL needs a key', [], 'DEL', wrongArity('del')),
   kvCase('UNLINK without a key is 0', [], 'UNLINK', 0, []),
@@ -58,13 +59,7 @@ export const GENERIC_CASES: readonly KvCase[] = [
   kvCase('PEXPIRE sets an instant', ['SET k v'], 'PEXPIRE k 100', 1, ['PEXPIREAT k @+100']),
   kvCase('EXPIREAT sets an instant', ['SET k v'], 'EXPIREAT k @s+100', 1, ['PEXPIREAT k @+100000']),
   kvCase('PEXPIREAT sets an instant', ['SET k v'], 'PEXPIREAT k @+100', 1, ['PEXPIREAT k @+100']),
-  kvCase(
-    'PEXPIREAT with the instant that is set records nothing',
-    ['SET k v PXAT @+9000'],
-    'PEXPIREAT k @+9000',
-    1,
-    [],
-  ),
+  kvCase('PEXPIREAT with the current expiry records no effect', ['SET k v PXAT @+9000'], 'PEXPIREAT k @+9000', 1, []),
   ...['EXPIRE', 'PEXPIRE', 'EXPIREAT', 'PEXPIREAT'].flatMap((name) => {
     const absolute = name.endsWith('AT');
     const seconds = !name.startsWith('P');
@@ -75,19 +70,27 @@ export const GENERIC_CASES: readonly KvCase[] = [
       kvCase(`${name} works on any type`, ['RPUSH l a'], `${name} l ${instant(9)}`, 1, ['PEXPIREAT l @+9000']),
       kvCase(`${name} in the past deletes`, ['SET k v'], `${name} k ${absolute ? '1' : '-1'}`, 1, ['DEL k']),
       kvCase(`${name} at zero deletes`, ['SET k v'], `${name} k 0`, 1, ['DEL k']),
-      kvCase(`${name} NX sets where none is set`, ['SET k v'], `${name} k ${instant(9)} NX`, 1, ['PEXPIREAT k @+9000']),
-      kvCase(`${name} NX leaves one that is set`, ['SET k v EX 50'], `${name} k ${instant(9)} nx`, 0, []),
-      kvCase(`${name} XX changes one that is set`, ['SET k v EX 50'], `${name} k ${instant(9)} XX`, 1, [
+      kvCase(`${name} NX sets an expiry where there is none`, ['SET k v'], `${name} k ${instant(9)} NX`, 1, [
         'PEXPIREAT k @+9000',
       ]),
-      kvCase(`${name} XX sets none`, ['SET k v'], `${name} k ${instant(9)} XX`, 0, []),
-      kvCase(`${name} GT moves it later`, ['SET k v EX 5'], `${name} k ${instant(9)} GT`, 1, ['PEXPIREAT k @+9000']),
-      kvCase(`${name} GT does not move it earlier`, ['SET k v EX 50'], `${name} k ${instant(9)} GT`, 0, []),
+      kvCase(`${name} NX keeps an existing expiry`, ['SET k v EX 50'], `${name} k ${instant(9)} nx`, 0, []),
+      kvCase(`${name} XX changes an existing expiry`, ['SET k v EX 50'], `${name} k ${instant(9)} XX`, 1, [
+        'PEXPIREAT k @+9000',
+      ]),
+      kvCase(`${name} XX sets no expiry where there is none`, ['SET k v'], `${name} k ${instant(9)} XX`, 0, []),
+      kvCase(`${name} GT moves the expiry later`, ['SET k v EX 5'], `${name} k ${instant(9)} GT`, 1, [
+        'PEXPIREAT k @+9000',
+      ]),
+      kvCase(`${name} GT does not move the expiry earlier`, ['SET k v EX 50'], `${name} k ${instant(9)} GT`, 0, []),
       kvCase(`${name} GT leaves a key without expiry`, ['SET k v'], `${name} k ${instant(9)} GT`, 0, []),
-      kvCase(`${name} LT moves it earlier`, ['SET k v EX 50'], `${name} k ${instant(9)} LT`, 1, ['PEXPIREAT k @+9000']),
-      kvCase(`${name} LT does not move it later`, ['SET k v EX 5'], `${name} k ${instant(9)} LT`, 0, []),
-      kvCase(`${name} LT sets where none is set`, ['SET k v'], `${name} k ${instant(9)} LT`, 1, ['PEXPIREAT k @+9000']),
-      kvCase(`${name} XX LT needs one that is set`, ['SET k v'], `${name} k ${instant(9)} XX LT`, 0, []),
+      kvCase(`${name} LT moves the expiry earlier`, ['SET k v EX 50'], `${name} k ${instant(9)} LT`, 1, [
+        'PEXPIREAT k @+9000',
+      ]),
+      kvCase(`${name} LT does not move the expiry later`, ['SET k v EX 5'], `${name} k ${instant(9)} LT`, 0, []),
+      kvCase(`${name} LT sets an expiry where there is none`, ['SET k v'], `${name} k ${instant(9)} LT`, 1, [
+        'PEXPIREAT k @+9000',
+      ]),
+      kvCase(`${name} XX LT needs an existing expiry`, ['SET k v'], `${name} k ${instant(9)} XX LT`, 0, []),
       kvCase(`${name} refuses NX with XX`, ['SET k v'], `${name} k ${instant(9)} NX XX`, NX_ALONE, []),
       kvCase(`${name} refuses NX with GT`, ['SET k v'], `${name} k ${instant(9)} GT NX`, NX_ALONE, []),
       kvCase(
@@ -104,21 +107,33 @@ export const GENERIC_CASES: readonly KvCase[] = [
         '-ERR Unsupported option Foo',
         [],
       ),
-      kvCase(`${name} refuses what is no integer`, [], `${name} k 1.5`, NOT_AN_INTEGER, []),
+      kvCase(`${name} refuses an argument that is no integer`, [], `${name} k 1.5`, NOT_AN_INTEGER, []),
       kvCase(`${name} needs a time`, [], `${name} k`, wrongArity(name.toLowerCase())),
     ];
   }),
-  kvCase('EXPIRE refuses what overflows', ['SET k v'], 'EXPIRE k 9223372036854775807', badExpiry('expire'), []),
+  kvCase('EXPIRE refuses a time that overflows', ['SET k v'], 'EXPIRE k 9223372036854775807', badExpiry('expire'), []),
   kvCase(
-    'EXPIRE refuses what overflows downwards',
+    'EXPIRE refuses a negative time that overflows',
     ['SET k v'],
     'EXPIRE k -9223372036854775808',
     badExpiry('expire'),
     [],
   ),
-  kvCase('EXPIREAT refuses what overflows', ['SET k v'], 'EXPIREAT k 9223372036854775807', badExpiry('expireat'), []),
-  kvCase('PEXPIRE refuses what overflows', ['SET k v'], 'PEXPIRE k 9223372036854775807', badExpiry('pexpire'), []),
-  kvCase('PEXPIREAT takes all that is long ago for past', ['SET k v'], 'PEXPIREAT k -9223372036854770000', 1, [
+  kvCase(
+    'EXPIREAT refuses a time that overflows',
+    ['SET k v'],
+    'EXPIREAT k 9223372036854775807',
+    badExpiry('expireat'),
+    [],
+  ),
+  kvCase(
+    'PEXPIRE refuses a time that overflows',
+    ['SET k v'],
+    'PEXPIRE k 9223372036854775807',
+    badExpiry('pexpire'),
+    [],
+  ),
+  kvCase('PEXPIREAT treats a very negative instant as past', ['SET k v'], 'PEXPIREAT k -9223372036854770000', 1, [
     'DEL k',
   ]),
   kvCase('PERSIST removes the expiry', ['SET k v EX 10'], 'PERSIST k', 1, ['PERSIST k']),
@@ -127,22 +142,28 @@ export const GENERIC_CASES: readonly KvCase[] = [
   kvCase('PERSIST works on any type', ['RPUSH l a', 'EXPIRE l 10'], 'PERSIST l', 1, ['PERSIST l']),
   kvCase('PERSIST needs a key', [], 'PERSIST', wrongArity('persist')),
   kvCase('RENAME moves value and expiry', ['SET a 1 PX 5000', 'SET b 2'], 'RENAME a b', '+OK', ['DEL b', 'RENAME a b']),
-  kvCase('RENAME of a lasting key replaces the target', ['SET a 1', 'SET b 2 EX 10'], 'RENAME a b', '+OK', [
+  kvCase(
+    'RENAME of a key without expiry removes the expiry of the target',
+    ['SET a 1', 'SET b 2 EX 10'],
     'RENAME a b',
-  ]),
+    '+OK',
+    ['RENAME a b'],
+  ),
   kvCase('RENAME works on any type', ['RPUSH l a'], 'RENAME l m', '+OK', ['RENAME l m']),
-  kvCase('RENAME to the same name changes nothing', ['SET a 1'], 'RENAME a a', '+OK', []),
-  kvCase('RENAME needs the key to be there', [], 'RENAME a a', NO_SUCH_KEY, []),
+  kvCase('RENAME to the same name changes no data', ['SET a 1'], 'RENAME a a', '+OK', []),
+  kvCase('RENAME refuses a missing key', [], 'RENAME a a', NO_SUCH_KEY, []),
   kvCase('RENAME needs two names', [], 'RENAME a', wrongArity('rename')),
   kvCase('RENAMENX moves to a free name', ['SET a 1'], 'RENAMENX a b', 1, ['RENAME a b']),
-  kvCase('RENAMENX leaves a name that is taken', ['SET a 1', 'SET b 2'], 'RENAMENX a b', 0, []),
+  kvCase('RENAMENX does not replace an existing key', ['SET a 1', 'SET b 2'], 'RENAMENX a b', 0, []),
   kvCase('RENAMENX to the same name is 0', ['SET a 1'], 'RENAMENX a a', 0, []),
   kvCase('RENAMENX works on any type', ['RPUSH l a'], 'RENAMENX l m', 1, ['RENAME l m']),
-  kvCase('RENAMENX needs the key to be there', [], 'RENAMENX a b', NO_SUCH_KEY, []),
+  kvCase('RENAMENX refuses a missing key', [], 'RENAMENX a b', NO_SUCH_KEY, []),
   kvCase('RENAMENX needs two names', [], 'RENAMENX a', wrongArity('renamenx')),
   kvCase('COPY copies value and expiry', ['SET a 1 PX 5000'], 'COPY a b', 1, ['COPY a b REPLACE']),
-  kvCase('COPY leaves a target that is there', ['SET a 1', 'SET b 2'], 'COPY a b', 0, []),
-  kvCase('COPY REPLACE replaces it', ['SET a 1', 'SET b 2 EX 9'], 'COPY a b REPLACE', 1, ['COPY a b REPLACE']),
+  kvCase('COPY does not replace an existing key', ['SET a 1', 'SET b 2'], 'COPY a b', 0, []),
+  kvCase('COPY REPLACE replaces an existing key', ['SET a 1', 'SET b 2 EX 9'], 'COPY a b REPLACE', 1, [
+    'COPY a b REPLACE',
+  ]),
   kvCase(
     'COPY REPLACE of an expiring key clears the target first',
     ['SET a 1 EX 9', 'SET b 2'],
@@ -161,37 +182,37 @@ export const GENERIC_CASES: readonly KvCase[] = [
   kvCase('COPY refuses an unknown option', ['SET a 1'], 'COPY a b FOO', SYNTAX, []),
   kvCase('COPY needs two keys', [], 'COPY a', wrongArity('copy')),
   kvCase(
-    'KEYS answers what matches',
+    'KEYS answers the matching keys',
     ['SET a1 x', 'SET a2 x', 'SET b1 x', 'RPUSH al x'],
     'KEYS a[0-9]',
     sorted('a1', 'a2'),
     [],
   ),
-  kvCase('KEYS answers everything', ['SET a x', 'RPUSH l x'], 'KEYS *', sorted('a', 'l'), []),
-  kvCase('KEYS of nothing is empty', [], 'KEYS *', [], []),
+  kvCase('KEYS * answers every key', ['SET a x', 'RPUSH l x'], 'KEYS *', sorted('a', 'l'), []),
+  kvCase('KEYS without keys is empty', [], 'KEYS *', [], []),
   kvCase('KEYS needs a pattern', [], 'KEYS', wrongArity('keys')),
-  kvCase('SCAN meets every key', ['SET a x', 'RPUSH l x'], 'SCAN 0', scanned('a', 'l'), []),
+  kvCase('SCAN answers every key', ['SET a x', 'RPUSH l x'], 'SCAN 0', scanned('a', 'l'), []),
   kvCase('SCAN MATCH filters', ['SET a x', 'SET b x'], 'SCAN 0 MATCH b* COUNT 100', scanned('b'), []),
   kvCase('SCAN TYPE filters', ['SET a x', 'RPUSH l x'], 'SCAN 0 TYPE LIST', scanned('l'), []),
-  kvCase('SCAN TYPE of no such type is empty', ['SET a x'], 'SCAN 0 TYPE foo', ['0', []], []),
-  kvCase('SCAN WITHTYPE puts the type behind each key', ['SET a x'], 'SCAN 0 WITHTYPE', ['0', ['a', 'string']], []),
-  kvCase('SCAN of nothing ends at once', [], 'SCAN 0', ['0', []], []),
+  kvCase('SCAN TYPE of an unknown type is empty', ['SET a x'], 'SCAN 0 TYPE foo', ['0', []], []),
+  kvCase('SCAN WITHTYPE answers the type after each key', ['SET a x'], 'SCAN 0 WITHTYPE', ['0', ['a', 'string']], []),
+  kvCase('SCAN without keys ends with cursor 0', [], 'SCAN 0', ['0', []], []),
   kvCase('SCAN refuses a cursor that is no number', [], 'SCAN x', '-ERR invalid cursor', []),
   kvCase('SCAN refuses a cursor beyond 64 bits', [], 'SCAN 18446744073709551616', '-ERR invalid cursor', []),
-  kvCase('SCAN with a cursor behind all keys ends', ['SET a x'], 'SCAN 18446744073709551615', ['0', []], []),
+  kvCase('SCAN with a cursor after all keys ends', ['SET a x'], 'SCAN 18446744073709551615', ['0', []], []),
   kvCase('SCAN refuses a count of zero', [], 'SCAN 0 COUNT 0', SYNTAX, []),
   kvCase('SCAN refuses a count that is no integer', [], 'SCAN 0 COUNT x', NOT_AN_INTEGER, []),
   kvCase('SCAN refuses an option without its value', [], 'SCAN 0 MATCH', SYNTAX, []),
   kvCase('SCAN refuses an unknown option', [], 'SCAN 0 FOO x', SYNTAX, []),
   kvCase('SCAN needs a cursor', [], 'SCAN', wrongArity('scan')),
   kvCase('RANDOMKEY answers a key', ['SET a x'], 'RANDOMKEY', 'a', []),
-  kvCase('RANDOMKEY of nothing is null', [], 'RANDOMKEY', null, []),
-  kvCase('RANDOMKEY takes no argument', [], 'RANDOMKEY a', wrongArity('randomkey')),
+  kvCase('RANDOMKEY without keys is null', [], 'RANDOMKEY', null, []),
+  kvCase('RANDOMKEY refuses an argument', [], 'RANDOMKEY a', wrongArity('randomkey')),
   kvCase('DUMP of a missing key is null', [], 'DUMP k', null, []),
   kvCase('DUMP answers a payload', ['SET k restored'], 'DUMP k', PAYLOAD, []),
   kvCase('DUMP packs integers', ['SET k -70000'], 'DUMP k', INTEGER_PAYLOAD, []),
   kvCase('DUMP needs a key', [], 'DUMP', wrongArity('dump')),
-  kvCase('RESTORE makes a key', [], ['RESTORE', 'k', '0', PAYLOAD], '+OK', ['SET k restored']),
+  kvCase('RESTORE creates a key', [], ['RESTORE', 'k', '0', PAYLOAD], '+OK', ['SET k restored']),
   kvCase('RESTORE reads packed integers', [], ['RESTORE', 'k', '0', INTEGER_PAYLOAD], '+OK', ['SET k -70000']),
   kvCase('RESTORE sets an expiry from now', [], ['RESTORE', 'k', '5000', PAYLOAD], '+OK', [
     'SET k restored PXAT @+5000',
@@ -200,22 +221,26 @@ export const GENERIC_CASES: readonly KvCase[] = [
     'SET k restored PXAT @+5000',
   ]),
   kvCase(
-    'RESTORE with a passed instant makes nothing',
+    'RESTORE with an instant in the past creates no key',
     ['SET k v'],
     ['RESTORE', 'k', '1', PAYLOAD, 'ABSTTL', 'REPLACE'],
     '+OK',
     ['DEL k'],
   ),
   kvCase(
-    'RESTORE leaves a key that is there',
+    'RESTORE refuses to replace an existing key',
     ['SET k v'],
     ['RESTORE', 'k', '0', PAYLOAD],
     '-BUSYKEY Target key name already exists.',
     [],
   ),
-  kvCase('RESTORE REPLACE replaces it', ['SET k v EX 10'], ['RESTORE', 'k', '0', PAYLOAD, 'replace'], '+OK', [
-    'SET k restored',
-  ]),
+  kvCase(
+    'RESTORE REPLACE replaces an existing key',
+    ['SET k v EX 10'],
+    ['RESTORE', 'k', '0', PAYLOAD, 'replace'],
+    '+OK',
+    ['SET k restored'],
+  ),
   kvCase('RESTORE REPLACE replaces another type', ['RPUSH k a'], ['RESTORE', 'k', '0', PAYLOAD, 'REPLACE'], '+OK', [
     'SET k restored',
   ]),
@@ -272,9 +297,9 @@ export const GENERIC_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase('OBJECT ENCODING of a string with a new bit', ['SET k 1', 'SETBIT k 6 1'], 'OBJECT ENCODING k', 'raw', []),
-  kvCase('OBJECT ENCODING of what APPEND has made', ['APPEND k 12'], 'OBJECT ENCODING k', 'int', []),
+  kvCase('OBJECT ENCODING of a string that APPEND created', ['APPEND k 12'], 'OBJECT ENCODING k', 'int', []),
   kvCase(
-    'OBJECT ENCODING of a number that was counted on after it was appended to',
+    'OBJECT ENCODING of a number that was incremented after APPEND',
     ['SET k 1', 'APPEND k 2', 'INCR k'],
     'OBJECT ENCODING k',
     'int',
@@ -304,10 +329,10 @@ export const GENERIC_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase('OBJECT needs a subcommand', [], 'OBJECT', wrongArity('object')),
-  kvCase('OBJECT HELP takes no argument', [], 'OBJECT HELP x', wrongArity('object|help')),
+  kvCase('OBJECT HELP refuses further words', [], 'OBJECT HELP x', wrongArity('object|help')),
   kvCase('OBJECT FOO is unknown', [], 'OBJECT FOO', "-ERR unknown subcommand 'FOO'. Try OBJECT HELP."),
   kvCase('WAIT has no replicas to wait for', [], 'WAIT 1 1', 0, []),
-  kvCase('WAIT refuses what is no integer', [], 'WAIT x 1', NOT_AN_INTEGER, []),
+  kvCase('WAIT refuses an argument that is no integer', [], 'WAIT x 1', NOT_AN_INTEGER, []),
   kvCase(
     'WAIT refuses a timeout that is no integer',
     [],
@@ -335,14 +360,14 @@ export const GENERIC_CASES: readonly KvCase[] = [
   kvCase('WAITAOF refuses a negative timeout', [], 'WAITAOF 0 0 -1', '-ERR timeout is negative', []),
   kvCase('WAITAOF needs three numbers', [], 'WAITAOF 0 0', wrongArity('waitaof')),
   kvCase(
-    'OBJECT FREQ is what RESTORE said',
+    'OBJECT FREQ is the value of RESTORE',
     ['CONFIG SET maxmemory-policy allkeys-lfu', restoring('FREQ 100')],
     'OBJECT FREQ k',
     (reply) => reply === 100 || reply === 99,
     [],
   ),
   kvCase(
-    'OBJECT IDLETIME is what RESTORE said',
+    'OBJECT IDLETIME is the value of RESTORE',
     ['CONFIG SET maxmemory-policy allkeys-lru', restoring('IDLETIME 1000')],
     'OBJECT IDLETIME k',
     (reply) => Number(reply) >= 1000 && Number(reply) <= 1010,

@@ -1,4 +1,4 @@
-/** CONFIG, INFO, SLOWLOG, LATENCY, MEMORY, COMMAND, PUBSUB and what is refused. */
+/** CONFIG, INFO, SLOWLOG, LATENCY, MEMORY, COMMAND, PUBSUB and refused commands. */
 import { type KvCase, kvCase } from '../../../support/kv-case.js';
 import { SYNTAX, wrongArity } from './texts.js';
 
@@ -50,14 +50,14 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     'CONFIG SET maxmemory 2',
     'CONFIG SET slowlog-max-len 5',
   ]),
-  kvCase('CONFIG SET of what it is already records nothing', [], 'CONFIG SET maxmemory 0', '+OK', []),
+  kvCase('CONFIG SET of the current value records no effect', [], 'CONFIG SET maxmemory 0', '+OK', []),
   kvCase(
-    'CONFIG GET shows what was set',
+    'CONFIG GET shows a changed value',
     ['CONFIG SET notify-keyspace-events KEA'],
     'CONFIG GET notify-keyspace-events',
     ['notify-keyspace-events', 'AKE'],
   ),
-  kvCase('CONFIG SET knows older names', [], 'CONFIG SET hash-max-ziplist-entries 4', '+OK', [
+  kvCase('CONFIG SET accepts older names', [], 'CONFIG SET hash-max-ziplist-entries 4', '+OK', [
     'CONFIG SET hash-max-listpack-entries 4',
   ]),
   kvCase(
@@ -68,7 +68,7 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase(
-    'CONFIG SET refuses what cannot be changed',
+    'CONFIG SET refuses a parameter that cannot be changed',
     [],
     'CONFIG SET databases 2',
     "-ERR CONFIG SET failed (possibly related to argument 'databases') - can't set immutable config",
@@ -84,7 +84,7 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
   kvCase('CONFIG SET refuses a bad number', [], 'CONFIG SET hash-max-listpack-entries x', (reply) =>
     String(reply).includes("argument couldn't be parsed into an integer"),
   ),
-  kvCase('CONFIG SET refuses a number one past its bound', [], 'CONFIG SET maxmemory-samples 65', (reply) =>
+  kvCase('CONFIG SET refuses a number above its bound', [], 'CONFIG SET maxmemory-samples 65', (reply) =>
     String(reply).includes('argument must be between 1 and 64 inclusive'),
   ),
   kvCase('CONFIG SET refuses a bad size', [], 'CONFIG SET maxmemory 5zb', (reply) =>
@@ -97,19 +97,19 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     String(reply).includes('Invalid event class character'),
   ),
   kvCase('CONFIG SET takes save points and keeps them', [], ['CONFIG', 'SET', 'save', '900 1 300 10'], '+OK'),
-  kvCase('CONFIG SET takes no save points', ['CONFIG SET save 900\\x201'], "CONFIG SET save ''", '+OK'),
+  kvCase('CONFIG SET accepts an empty list of save points', ['CONFIG SET save 900\\x201'], "CONFIG SET save ''", '+OK'),
   kvCase('CONFIG SET refuses half a save point', [], 'CONFIG SET save 900', (reply) =>
     String(reply).includes('Invalid save parameters'),
   ),
-  kvCase('CONFIG SET takes what is kept safe anyway', [], 'CONFIG SET appendfsync everysec', '+OK', [
+  kvCase('CONFIG SET accepts appendfsync for compatibility', [], 'CONFIG SET appendfsync everysec', '+OK', [
     'CONFIG SET appendfsync everysec',
   ]),
-  kvCase('CONFIG SET wants pairs', [], 'CONFIG SET maxmemory 1 slowlog-max-len', SYNTAX, []),
+  kvCase('CONFIG SET needs pairs', [], 'CONFIG SET maxmemory 1 slowlog-max-len', SYNTAX, []),
   kvCase('CONFIG RESETSTAT answers OK', [], 'CONFIG RESETSTAT', '+OK', []),
   kvCase('CONFIG REWRITE is not needed', [], 'CONFIG REWRITE', '-ERR The server is running without a config file', []),
   kvCase('CONFIG HELP describes', [], 'CONFIG HELP', isHelp),
 
-  kvCase('SLOWLOG GET is empty where nothing is timed', [], 'SLOWLOG GET', [], []),
+  kvCase('SLOWLOG GET is empty without slow commands', [], 'SLOWLOG GET', [], []),
   kvCase('SLOWLOG GET takes a count', [], 'SLOWLOG GET -1', [], []),
   kvCase(
     'SLOWLOG GET refuses a count below -1',
@@ -123,10 +123,10 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
 
   kvCase('LATENCY LATEST is empty at first', [], 'LATENCY LATEST', [], []),
   kvCase('LATENCY HISTORY is empty at first', [], 'LATENCY HISTORY command', [], []),
-  kvCase('LATENCY RESET counts what it forgot', [], 'LATENCY RESET', 0, []),
+  kvCase('LATENCY RESET counts the removed events', [], 'LATENCY RESET', 0, []),
   kvCase('LATENCY GRAPH needs samples', [], 'LATENCY GRAPH command', "-ERR No samples available for event 'command'"),
   kvCase('LATENCY DOCTOR reports', [], 'LATENCY DOCTOR', isText),
-  kvCase('LATENCY HISTOGRAM is empty where nothing ran', [], 'LATENCY HISTOGRAM nosuch', [], []),
+  kvCase('LATENCY HISTOGRAM is empty without commands', [], 'LATENCY HISTOGRAM nosuch', [], []),
   kvCase('LATENCY HELP describes', [], 'LATENCY HELP', isHelp),
 
   kvCase('MEMORY DOCTOR reports', [], 'MEMORY DOCTOR', isText),
@@ -143,25 +143,19 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
   kvCase('COMMAND LIST has names', [], 'COMMAND LIST', hasName('config|get')),
   kvCase('COMMAND LIST filters by pattern', [], 'COMMAND LIST FILTERBY PATTERN getra*', ['getrange'], []),
   kvCase('COMMAND LIST filters by category', [], 'COMMAND LIST FILTERBY ACLCAT pubsub', hasName('publish')),
-  kvCase('COMMAND LIST knows no modules', [], 'COMMAND LIST FILTERBY MODULE x', [], []),
+  kvCase('COMMAND LIST FILTERBY MODULE is empty', [], 'COMMAND LIST FILTERBY MODULE x', [], []),
   kvCase('COMMAND LIST refuses another filter', [], 'COMMAND LIST FILTERBY x y', SYNTAX),
   kvCase('COMMAND INFO of an unknown command is null', [], 'COMMAND INFO nosuch', [null], []),
   kvCase('COMMAND INFO shows arity and keys', [], 'COMMAND INFO get', (reply) => {
     const [get] = reply as unknown[][];
     return JSON.stringify(get?.slice(0, 2)) === '["get",2]' && JSON.stringify(get?.slice(3, 6)) === '[1,1,1]';
   }),
-  kvCase(
-    'COMMAND INFO of a subcommand that is none is null',
-    [],
-    'COMMAND INFO get|key config|get|key',
-    [null, null],
-    [],
-  ),
-  kvCase('COMMAND INFO says which keys have to be looked for', [], 'COMMAND INFO sort_ro', (reply) =>
+  kvCase('COMMAND INFO of an unknown subcommand is null', [], 'COMMAND INFO get|key config|get|key', [null, null], []),
+  kvCase('COMMAND INFO has the flag movablekeys', [], 'COMMAND INFO sort_ro', (reply) =>
     String((reply as unknown[][])[0]?.[2]).includes('movablekeys'),
   ),
   kvCase(
-    'COMMAND LIST has containers beside their subcommands',
+    'COMMAND LIST has containers and their subcommands',
     [],
     'COMMAND LIST FILTERBY PATTERN config',
     ['config'],
@@ -181,7 +175,25 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     '-ERR Invalid arguments specified for command',
     [],
   ),
-  kvCase('MODULE HELP says why there are none', [], 'MODULE HELP', isHelp),
+  kvCase('MODULE HELP describes', [], 'MODULE HELP', isHelp),
+  kvCase('MODULE LIST names the module of the JSON commands', [], 'MODULE LIST', [
+    ['name', 'ReJSON', 'ver', 80200, 'path', '', 'args', []],
+  ]),
+  kvCase('MODULE LIST refuses further words', [], 'MODULE LIST a', wrongArity('module|list')),
+  kvCase('MODULE needs a subcommand', [], 'MODULE', wrongArity('module')),
+  kvCase('MODULE refuses an unknown subcommand', [], 'MODULE FOO', "-ERR unknown subcommand 'FOO'. Try MODULE HELP."),
+  ...['LOAD a', 'LOADEX a', 'UNLOAD a'].map((words) =>
+    kvCase(`MODULE ${words} is refused`, [], `MODULE ${words}`, (reply) =>
+      String(reply).startsWith(`-ERR MODULE ${words.split(' ')[0]} is not available: `),
+    ),
+  ),
+  kvCase('MODULE LOADEX needs a path', [], 'MODULE LOADEX', wrongArity('module|loadex')),
+  kvCase('MODULE HELP refuses further words', [], 'MODULE HELP a', wrongArity('module|help')),
+  kvCase('MODULE LOAD needs a path', [], 'MODULE LOAD', wrongArity('module|load')),
+  kvCase('MODULE UNLOAD needs a name', [], 'MODULE UNLOAD', wrongArity('module|unload')),
+  kvCase('INFO modules names the module of the JSON commands', [], 'INFO modules', (reply) =>
+    String(reply).includes('module:name=ReJSON,ver=80200,'),
+  ),
   kvCase('COMMAND DOCS has a summary', [], 'COMMAND DOCS get', hasName('summary')),
   kvCase('COMMAND GETKEYS finds the keys', [], 'COMMAND GETKEYS MSET a 1 b 2', ['a', 'b'], []),
   kvCase(
@@ -202,13 +214,13 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     'COMMAND GETKEYS GET',
     '-ERR Invalid number of arguments specified for command',
   ),
-  kvCase('COMMAND GETKEYSANDFLAGS tells what is done', [], 'COMMAND GETKEYSANDFLAGS GET a', [
+  kvCase('COMMAND GETKEYSANDFLAGS answers the access to each key', [], 'COMMAND GETKEYSANDFLAGS GET a', [
     ['a', ['+RO', '+access']],
   ]),
   kvCase('COMMAND HELP describes', [], 'COMMAND HELP', isHelp),
 
-  kvCase('PUBLISH reaches nobody', [], 'PUBLISH c m', 0, []),
-  kvCase('SPUBLISH reaches nobody', [], 'SPUBLISH c m', 0, []),
+  kvCase('PUBLISH reaches no subscriber', [], 'PUBLISH c m', 0, []),
+  kvCase('SPUBLISH reaches no subscriber', [], 'SPUBLISH c m', 0, []),
   kvCase('PUBSUB CHANNELS is empty', [], 'PUBSUB CHANNELS', [], []),
   kvCase('PUBSUB SHARDCHANNELS is empty', [], 'PUBSUB SHARDCHANNELS *', [], []),
   kvCase('PUBSUB NUMSUB counts none', [], 'PUBSUB NUMSUB a b', ['a', 0, 'b', 0], []),
@@ -216,11 +228,10 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
   kvCase('PUBSUB NUMPAT counts none', [], 'PUBSUB NUMPAT', 0, []),
   kvCase('PUBSUB HELP describes', [], 'PUBSUB HELP', isHelp),
 
-  ...['BGREWRITEAOF', 'BGSAVE', 'SAVE', 'DEBUG', 'SHUTDOWN', 'MODULE', 'MIGRATE', 'FAILOVER', 'PSYNC', 'REPLCONF'].map(
-    (name) =>
-      kvCase(`${name} is refused`, [], `${name} a`, (reply) =>
-        String(reply).startsWith(`-ERR ${name} is not available: `),
-      ),
+  ...['BGREWRITEAOF', 'BGSAVE', 'SAVE', 'DEBUG', 'SHUTDOWN', 'MIGRATE', 'FAILOVER', 'PSYNC', 'REPLCONF'].map((name) =>
+    kvCase(`${name} is refused`, [], `${name} a`, (reply) =>
+      String(reply).startsWith(`-ERR ${name} is not available: `),
+    ),
   ),
   ...['REPLICAOF', 'SLAVEOF', 'SYNC', 'MOVE', 'SWAPDB'].map((name) =>
     kvCase(`${name} is refused`, [], `${name} a`, (reply) =>

@@ -1,7 +1,7 @@
 import { type KvCase, kvCase, NOW } from '../../../support/kv-case.js';
 import { SYNTAX, wrongArity } from './texts.js';
 
-/** Names of nothing, whatever JavaScript makes of them. */
+/** Names of JavaScript prototypes, which are no commands and no sections. */
 const UNKNOWN = ['NOSUCH', 'constructor', '__proto__'];
 
 const INFO_SECTIONS =
@@ -14,17 +14,17 @@ function hasSections(names: string): (reply: unknown) => boolean {
 
 export const SERVER_CASES: readonly KvCase[] = [
   kvCase('PING answers PONG', [], 'PING', '+PONG', []),
-  kvCase('PING answers what it is given', [], 'PING hello', 'hello', []),
+  kvCase('PING answers its argument', [], 'PING hello', 'hello', []),
   kvCase('PING takes one word at most', [], 'PING a b', wrongArity('ping')),
-  kvCase('ECHO answers what it is given', [], 'ECHO \\x00\\xff', '\x00\xff', []),
+  kvCase('ECHO answers its argument', [], 'ECHO \\x00\\xff', '\x00\xff', []),
   kvCase('ECHO needs a word', [], 'ECHO', wrongArity('echo')),
   kvCase('DBSIZE counts keys', ['SET a 1', 'SET b 2'], 'DBSIZE', 2, []),
-  kvCase('DBSIZE takes no argument', [], 'DBSIZE x', wrongArity('dbsize')),
+  kvCase('DBSIZE refuses an argument', [], 'DBSIZE x', wrongArity('dbsize')),
   kvCase('TIME is seconds and microseconds', [], 'TIME', [String(NOW / 1000), '42'], []),
-  kvCase('TIME takes no argument', [], 'TIME x', wrongArity('time')),
+  kvCase('TIME refuses an argument', [], 'TIME x', wrongArity('time')),
   kvCase('COMMAND is an empty list', [], 'COMMAND', [], []),
   kvCase('INFO answers every section', ['SET a 1 EX 10'], 'INFO', hasSections(INFO_SECTIONS), []),
-  kvCase('INFO answers the sections asked for', [], 'INFO keyspace SERVER', hasSections('Server Keyspace'), []),
+  kvCase('INFO answers the requested sections', [], 'INFO keyspace SERVER', hasSections('Server Keyspace'), []),
   kvCase(
     'INFO counts keys',
     ['SET a 1 EX 10', 'SET b 1'],
@@ -32,18 +32,12 @@ export const SERVER_CASES: readonly KvCase[] = [
     '# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=0\r\n',
     [],
   ),
-  kvCase(
-    'INFO takes the names of nothing for sections that are not there',
-    [],
-    'INFO constructor',
-    '# Constructor\r\n',
-    [],
-  ),
-  kvCase('INFO shows a section as it was written, byte for byte', [], 'INFO \\xff', '# \xff\r\n', []),
-  kvCase('INFO of an unknown section is just its heading', [], 'INFO foo', '# Foo\r\n', []),
+  kvCase('INFO treats names of prototypes as unknown sections', [], 'INFO constructor', '# Constructor\r\n', []),
+  kvCase('INFO repeats an unknown section name byte for byte', [], 'INFO \\xff', '# \xff\r\n', []),
+  kvCase('INFO of an unknown section is only its heading', [], 'INFO foo', '# Foo\r\n', []),
   ...['FLUSHALL', 'FLUSHDB'].flatMap((name) => [
     kvCase(`${name} deletes every key`, ['SET a 1 EX 10', 'RPUSH l a'], name, '+OK', [name]),
-    kvCase(`${name} of nothing records nothing`, [], name, '+OK', []),
+    kvCase(`${name} without keys records no effect`, [], name, '+OK', []),
     kvCase(`${name} takes ASYNC`, ['SET a 1'], `${name} async`, '+OK', [name]),
     kvCase(`${name} takes SYNC`, ['SET a 1'], `${name} SYNC`, '+OK', [name]),
     kvCase(`${name} refuses another word`, ['SET a 1'], `${name} FOO`, SYNTAX, []),

@@ -8,16 +8,17 @@ import {
   PROCESS_ANSWER_MS,
 } from '../../../../src/actors/cluster/index.js';
 import { Membership, sessionKey, WISHES_KEY } from '../../../../src/actors/runtime/index.js';
+import { markSessionDead } from '../../../../src/actors/runtime/session.js';
 import { encodeProcessReport } from '../../../../src/codec/cluster/index.js';
-import { encodeSessionRecord, encodeWishes } from '../../../../src/codec/leases/index.js';
-import { MillraceError, type SessionId, type ShardName } from '../../../../src/kernel/index.js';
-import type { ProcessReport } from '../../../../src/messages/index.js';
-import type { ClusterStatus, NatsStanding } from '../../../../src/ports/index.js';
+import { encodeSessionRecord, encodeWishes, firstCounter } from '../../../../src/codec/leases/index.js';
+import { FORMAT_LEVEL, MillraceError, type SessionId, type ShardName } from '../../../../src/kernel/index.js';
+import type { ClusterStatus, NatsStatus } from '../../../../src/ports/index.js';
+import type { ProcessReport } from '../../../../src/protocol/index.js';
 import { MemoryLog } from '../../../support/kv-face.js';
 import { ManualTime, MemoryLeaseStore, MemoryNetwork } from '../../../support/memory/index.js';
 
 const SHARDS = ['CONTROL', 'KV_0', 'KV_1'] as ShardName[];
-const NOTHING_SAID: NatsStanding = { format: async () => 1, servers: async () => [], streams: async () => [] };
+const NOTHING_SAID: NatsStatus = { format: async () => 1, servers: async () => [], streams: async () => [] };
 const SHARD = { state: 'serving', mailboxCommands: 0, mailboxBytes: 0, toReplay: 0, replayed: 0, position: 8 };
 
 function reportOf(process: string, said: Partial<ProcessReport> = {}): ProcessReport {
@@ -39,9 +40,9 @@ function reportOf(process: string, said: Partial<ProcessReport> = {}): ProcessRe
   };
 }
 
-function stand(nats: NatsStanding = NOTHING_SAID) {
+function stand(nats: NatsStatus = NOTHING_SAID) {
   const clock = new ManualTime();
-  const leases = new MemoryLeaseStore();
+  const leases = new MemoryLeaseStore(clock);
   const network = new MemoryNetwork(clock);
   const bus = network.connect();
   const membership = new Membership(bus, clock);
@@ -71,8 +72,8 @@ function stand(nats: NatsStanding = NOTHING_SAID) {
   };
 }
 
-describe('a look at the cluster', () => {
-  it('puts together what each process says of itself, and whoever has a shard in the highest epoch owns it', async () => {
+describe('the cluster status', () => {
+  it('combines the reports of all processes, and names the process with the highest epoch as owner of a shard', async () => {
     const streams = async () => [
       { stream: 'KV_0', bytes: 1, messages: 9, lastPosition: 12, leader: 'nats-1', lagging: [] },
     ];
@@ -99,7 +100,7 @@ describe('a look at the cluster', () => {
     expect(alarms).to.deep.equal(['without an owner: KV_1']);
   });
 
-  it('shows who does not answer in time as silent, who was taken for dead as gone, and who has ended not at all', async () => {
+  it('shows a process that does not answer in time as silent, a process declared dead as gone, and leaves out ended processes', async () => {
     const { process, status, leases } = stand();
     await process('node-a', reportOf('node-a', { checks: [{ name: 'clock', ok: false, detail: 'wrong' }] }));
     await process('node-b', undefined);
@@ -120,7 +121,34 @@ describe('a look at the cluster', () => {
     expect(alarms.join()).not.to.contain('node-c');
   });
 
-  it('shows what there is when NATS does not answer', async () => {
+  it('shows the age of the last sign of life of a process that does not answer, at any time after it was declared dead', async () => {
+    const { process, status, leases, clock } = stand();
+    const [killed, standing] = ['node-b', 'node-c'] as SessionId[];
+    const alive = encodeSessionRecord({ counter: 5, isDead: false });
+    await leases.create(sessionKey(killed as SessionId), alive);
+    await clock.advance(400_000);
+    await leases.create(sessionKey(standing as SessionId), alive);
+    await clock.advance(200_000);
+    await markSessionDead(leases, killed as SessionId);
+    await process('node-a', reportOf('node-a'));
+    const { processes } = await status();
+    expect(processes.map(({ process: id, silentForMs }) => [id, silentForMs])).to.deep.equal([
+      ['node-a', undefined],
+      ['node-b', 600_000],
+      ['node-c', 200_000],
+    ]);
+  });
+
+  it('shows the format level of a session that a process of the first release declared dead', async () => {
+    const { status, leases } = stand();
+    const counter = firstCounter(FORMAT_LEVEL) + 40;
+    await leases.create(sessionKey('node-new' as SessionId), encodeSessionRecord({ counter, isDead: true }));
+    await leases.create(sessionKey('node-old' as SessionId), encodeSessionRecord({ counter: 40, isDead: true }));
+    const { processes } = await status();
+    expect(processes.map(({ readsFormat }) => readsFormat)).to.deep.equal([FORMAT_LEVEL, undefined]);
+  });
+
+  it('shows the reports of processes when NATS does not answer', async () => {
     const streams = () => Promise.reject(new MillraceError('JOURNAL_UNAVAILABLE', 'no answer'));
     const { process, status, leases } = stand({ ...NOTHING_SAID, streams });
     await process('node-a', reportOf('node-a'));
@@ -131,7 +159,7 @@ describe('a look at the cluster', () => {
     expect(alarms.filter((alarm) => alarm.includes('cannot be asked'))).to.have.length(3);
   });
 
-  it('asks once, however many look at the same time', async () => {
+  it('asks the processes once for several requests at the same time', async () => {
     const { process, look, asked, clock } = stand();
     await process('node-a', reportOf('node-a'));
     const first = [look.look(), look.look()];
@@ -147,7 +175,7 @@ describe('a look at the cluster', () => {
   });
 });
 
-describe('what a cluster alarms about', () => {
+describe('an alarm of the cluster', () => {
   const WELL = { clusterId: '', processes: [], shards: [], servers: [], streams: [], drained: [], moves: [] };
   const stream = (name: string, lagging: ClusterStatus['streams'][number]['lagging'], leader: string | undefined) => ({
     ...{ stream: name, bytes: 0, messages: 0, lastPosition: 0 },
@@ -155,7 +183,7 @@ describe('what a cluster alarms about', () => {
     lagging,
   });
 
-  it('is a server that stores nothing, is missing or nearly full', () => {
+  it('is raised for a server without storage, a missing server and a nearly full one', () => {
     const server = { version: '2', hasSyncAlways: true };
     const servers = [
       { name: 'a', state: 'well' as const, ...server, storedBytes: 84, storeLimitBytes: 100 },
@@ -164,13 +192,13 @@ describe('what a cluster alarms about', () => {
       { name: 'd', state: 'missing' as const },
     ];
     expect(alarmsOf({ ...WELL, servers })).to.deep.equal([
-      'NATS server b has used more than 85 % of what it may store',
-      'NATS server c stores nothing: JetStream is off there; look at its disk, restart it',
+      'NATS server b has used more than 85 % of its storage limit',
+      'NATS server c cannot store: JetStream is off there; check its disk and restart it',
       'NATS server d does not answer',
     ]);
   });
 
-  it('is a stream without a leader, and a replica that is far behind or away', () => {
+  it('is raised for a stream without a leader, and for a replica that lags far or is offline', () => {
     const far = { server: 'a', behind: 1000, isOffline: false };
     const near = { server: 'b', behind: 999, isOffline: false };
     const away = { server: 'c', behind: 0, isOffline: true };
@@ -186,7 +214,7 @@ describe('what a cluster alarms about', () => {
     ]);
   });
 
-  it('is told when it was there twice, once, and once when it is over, by the owner of the control shard', async () => {
+  it('is logged once after two consecutive looks and once when it is over, by the owner of the control shard', async () => {
     const timers = new ManualTime();
     const log = new MemoryLog();
     let alarms: string[] = [];

@@ -1,15 +1,15 @@
-/** What an edge and an owner are told of accounts. */
+/** The control view's answers about accounts for edges and owners. */
 import { expect } from 'chai';
 import { Accounts, type ControlView } from '../../../../src/actors/control/index.js';
 import { NodeRandom } from '../../../../src/adapters/node/index.js';
 import { DEFAULT_ACCOUNT_LIMITS } from '../../../../src/domain/control/index.js';
 import { type AccountId, isMillraceError } from '../../../../src/kernel/index.js';
-import { hashSecret } from '../../../../src/messages/index.js';
+import { hashSecret } from '../../../../src/protocol/index.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, INSTALLED } from '../../../spec/control/given.js';
 import { namedSealing } from '../../../support/memory-control.js';
 import { breathe, Installation } from './installation.js';
 
-describe('accounts, as the queue sees them', () => {
+describe('queue accounts in the control view', () => {
   let installation: Installation;
   let view: ControlView;
   let accounts: Accounts;
@@ -38,14 +38,14 @@ describe('accounts, as the queue sees them', () => {
 
   afterEach(() => view.stop());
 
-  it('are let in by their tokens, each with its role, under the default limits', () => {
+  it('are found by their tokens, each with its role, under the default limits', () => {
     const terms = { limits: DEFAULT_ACCOUNT_LIMITS, state: 'active', centsPer100kMessages: 100 };
     expect(accounts.grantForQueueToken('full')).to.deep.equal({ account: ACCOUNT, role: 'standard', terms });
     expect(accounts.grantForQueueToken('look')).to.deep.equal({ account: ACCOUNT, role: 'read-only', terms });
     expect(accounts.grantForQueueToken('other')).to.equal(undefined);
   });
 
-  it('are found by the user that their token names, as it is opened from its seal', async () => {
+  it('are found by the user in their token after it was decrypted', async () => {
     const token = (user: unknown) => {
       const text = Buffer.from(JSON.stringify({ UserID: user, Password: 'p' })).toString('base64');
       return { sha256: hashSecret(text), sealed: namedSealing().seal(text) };
@@ -71,7 +71,7 @@ describe('accounts, as the queue sees them', () => {
       .that.satisfies((e: unknown) => isMillraceError(e, 'CONTROL_STALE'));
   });
 
-  it('are found by no user that two of them have', async () => {
+  it('are not found by a user that two accounts have', async () => {
     const text = Buffer.from(JSON.stringify({ UserID: 'me' })).toString('base64');
     const other = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
     const { type: _, createdAtMs: __, ...account } = created as Extract<typeof created, { type: 'AccountCreated' }>;
@@ -94,7 +94,7 @@ describe('accounts, as the queue sees them', () => {
     expect(accounts.grantForQueueUser('me')).to.equal(undefined);
   });
 
-  it('say how many events of each are kept, unless that may be an old number', async () => {
+  it('list the event limit of each account, unless the copy may be stale', async () => {
     expect([...(accounts.eventLimits() ?? [])]).to.deep.equal([[ACCOUNT, DEFAULT_ACCOUNT_LIMITS.maxEvents]]);
     await installation.ask({ type: 'SetAccountLimits', account: ACCOUNT, limits: { maxEvents: 0 } });
     await breathe();
@@ -103,7 +103,7 @@ describe('accounts, as the queue sees them', () => {
     expect(accounts.eventLimits()).to.equal(undefined);
   });
 
-  it('have new limits and another state as soon as they are heard of, and whoever listens is told', async () => {
+  it('have new limits and a new state immediately, and listeners are notified', async () => {
     let told = 0;
     accounts.whenChanged(() => {
       told += 1;
@@ -117,14 +117,14 @@ describe('accounts, as the queue sees them', () => {
     expect(told).to.be.greaterThan(0);
   });
 
-  it('let nobody in while this process has not heard the control stream', async () => {
+  it('accept no token while this process has no fresh copy of the control stream', async () => {
     view.stop();
     expect(() => accounts.grantForQueueToken('full'))
       .to.throw()
       .that.satisfies((e: unknown) => isMillraceError(e, 'CONTROL_STALE'));
   });
 
-  it('sign with the key that was announced, once it is rotated in', async () => {
+  it('sign with the announced key once it is rotated in', async () => {
     const sealing = namedSealing();
     const next = sealing.seal('sig_next');
     await installation.ask({

@@ -9,7 +9,7 @@ const entry = fc.oneof(
   fc.tuple(address, fc.integer({ min: 0, max: 32 })).map(([base, bits]) => `${base}/${bits}`),
 );
 
-/** Bit by bit, as one would on paper. */
+/** The comparison bit by bit. */
 function isIn(tested: string, listed: string): boolean {
   const [base = '', bits = '32'] = listed.split('/');
   const bitsOf = (text: string) =>
@@ -21,13 +21,13 @@ function isIn(tested: string, listed: string): boolean {
   return bitsOf(tested) === bitsOf(base);
 }
 
-describe('networks that may use a database', () => {
-  it('are everybody when the list is empty or never set', () => {
+describe('the allowed networks of a database', () => {
+  it('allow every address when the list is empty or unset', () => {
     expect(allowedNetworks([])).to.equal(undefined);
     expect(allowedNetworks(undefined)).to.equal(undefined);
   });
 
-  it('are the addresses and blocks of the list', () => {
+  it('allow the addresses and blocks of the list', () => {
     const networks = new AllowedNetworks(['10.1.2.3', '192.168.0.0/16', '0.0.0.0/32', '255.255.255.255']);
     for (const inside of ['10.1.2.3', '192.168.0.0', '192.168.255.255', '0.0.0.0', '255.255.255.255']) {
       expect(networks.has(inside), inside).to.equal(true);
@@ -37,7 +37,7 @@ describe('networks that may use a database', () => {
     }
   });
 
-  it('know an IPv4 peer of an IPv6 socket, and nobody else of IPv6', () => {
+  it('match the IPv4 peer of an IPv6 socket, and no other IPv6 address', () => {
     const networks = new AllowedNetworks(['127.0.0.0/8']);
     expect(networks.has('::ffff:127.0.0.1')).to.equal(true);
     expect(networks.has('::FFFF:127.0.0.1')).to.equal(true);
@@ -47,7 +47,7 @@ describe('networks that may use a database', () => {
     expect(new AllowedNetworks(['0.0.0.0/0']).has('::1')).to.equal(false);
   });
 
-  it('take a list that cannot be read for one that lets nobody in', () => {
+  it('refuse every address when the list cannot be read', () => {
     for (const wrong of [
       '',
       'localhost',
@@ -64,7 +64,7 @@ describe('networks that may use a database', () => {
     }
   });
 
-  it('are compiled once for a list', () => {
+  it('are compiled once per list', () => {
     const list = ['10.0.0.1'];
     expect(allowedNetworks(list)).to.equal(allowedNetworks(list));
   });

@@ -41,7 +41,7 @@ class Stand {
     return new AutoUpgrade({ client, view: { state }, clock: time, log: QUIET_LOG });
   }
 
-  /** A process that has not heard of anything since. */
+  /** A process with a stale copy. */
   behind(): AutoUpgrade {
     return this.process(stateAfter(...rebuildingEvents(this.state)));
   }
@@ -56,7 +56,7 @@ class Stand {
   }
 }
 
-describe('a database that upgrades itself', () => {
+describe('a database with automatic upgrades', () => {
   let stand: Stand;
 
   beforeEach(() => {
@@ -74,7 +74,7 @@ describe('a database that upgrades itself', () => {
     });
   }
 
-  it('leaves a line in the audit log of its account', async () => {
+  it('writes a line to the audit log of its account', async () => {
     stand.set({ plan: 'fixed_250mb', isAutoUpgrading: true });
     await stand.upgrade.reached(db('d'), 'data');
     const { reply } = decide({ type: 'ListAudit', account: ACCOUNT, count: 10 }, stand.state, { nowMs: NOW_MS });
@@ -87,7 +87,7 @@ describe('a database that upgrades itself', () => {
     });
   });
 
-  it('moves once, however often and by however many processes it is told', async () => {
+  it('moves to the next plan once, even if several processes report the limit several times', async () => {
     stand.set({ plan: 'fixed_250mb', isAutoUpgrading: true });
     const [current, behind] = [stand.process(), stand.behind()];
     await Promise.all([
@@ -102,7 +102,7 @@ describe('a database that upgrades itself', () => {
     expect(stand.plan).to.equal('fixed_1gb');
   });
 
-  it('moves again when it reaches the limit of that plan too, later', async () => {
+  it('moves again when it later reaches the limit of the new plan', async () => {
     stand.set({ plan: 'fixed_250mb', isAutoUpgrading: true });
     await stand.upgrade.reached(db('d'), 'data');
     await stand.time.advance(4_999);
@@ -113,13 +113,13 @@ describe('a database that upgrades itself', () => {
     expect(stand.plan).to.equal('fixed_5gb');
   });
 
-  it('stays where it is when its owner did not ask for it', async () => {
+  it('keeps its plan when automatic upgrades are off', async () => {
     stand.set({ plan: 'fixed_250mb' });
     await stand.upgrade.reached(db('d'), 'data');
     expect(stand.asked).to.deep.equal([]);
   });
 
-  it('drops keys rather than moving for its size, and moves for its bandwidth', async () => {
+  it('with eviction drops keys instead of moving for its size, and moves for its bandwidth', async () => {
     stand.set({ plan: 'fixed_250mb', isAutoUpgrading: true, isEvicting: true });
     await stand.upgrade.reached(db('d'), 'data');
     expect(stand.plan).to.equal('fixed_250mb');
@@ -127,7 +127,7 @@ describe('a database that upgrades itself', () => {
     expect(stand.plan).to.equal('fixed_1gb');
   });
 
-  it('stays on the last plan, and on one that is charged by use', async () => {
+  it('keeps the last plan, and a plan that is charged by use', async () => {
     for (const plan of ['fixed_500gb', 'payg'] as const) {
       stand.set({ plan, isAutoUpgrading: true });
       await stand.upgrade.reached(db('d'), 'data');
@@ -136,7 +136,7 @@ describe('a database that upgrades itself', () => {
     expect(stand.asked).to.deep.equal([]);
   });
 
-  it('asks again, not at once, when nobody could be asked', async () => {
+  it('asks again after a pause when the control actor did not answer', async () => {
     stand.set({ plan: 'free', isAutoUpgrading: true });
     stand.isDown = true;
     await stand.upgrade.reached(db('d'), 'data');
@@ -148,7 +148,7 @@ describe('a database that upgrades itself', () => {
     expect(stand.plan).to.equal('payg');
   });
 
-  it('is nobody when it is deleted or never was', async () => {
+  it('is not asked for when it is deleted or never existed', async () => {
     await stand.upgrade.reached(db('never'), 'data');
     expect(stand.asked).to.deep.equal([]);
   });

@@ -21,6 +21,7 @@ import { NO_PRICES, type Prices } from '../../../../src/domain/statistics/index.
 import { isMillraceError } from '../../../../src/kernel/index.js';
 import type { KvGrant } from '../../../../src/ports/index.js';
 import { databaseCreated, db, INSTALLED, LIMITS, stateAfter } from '../../../spec/control/given.js';
+import { repetitions } from '../../../support/depth.js';
 import { ManualTime } from '../../../support/memory/index.js';
 import { QUIET_LOG } from './installation.js';
 
@@ -30,7 +31,7 @@ const PRICES: Prices = { ...NO_PRICES, kv: { ...NO_PRICES.kv, centsPer100kComman
 class Stand {
   readonly time = new ManualTime();
   readonly state: ControlState;
-  /** What the grant has become. */
+  /** The current grant after a change. */
   renewed: KvGrant | undefined;
   readonly view = {
     state: undefined as unknown as ControlState,
@@ -39,7 +40,7 @@ class Stand {
   };
   readonly usedUp: string[] = [];
   dailyLeft = Number.POSITIVE_INFINITY;
-  /** When each request was let through, in order. */
+  /** The times at which requests were let through, in order. */
   readonly letThrough: { readonly atMs: number; readonly commands: number; readonly mark: number }[] = [];
   refused = 0;
   readonly throttle: CommandThrottle;
@@ -82,7 +83,7 @@ class Stand {
     this.view.version += 1;
   }
 
-  /** As the meter counts, some time later; not a change of who may do what. */
+  /** Adds usage like the meter, with a delay and without a change of the grant. */
   use(used: { readonly commands?: number; readonly bytesIn?: number; readonly bytesOut?: number }, daysAgo = 0): void {
     const none = { commands: 0, writes: 0, errors: 0, bytesIn: 0, bytesOut: 0 };
     this.state.setUsage(db('d'), utcDayOf(this.time.nowMs()) - daysAgo, { ...none, ...used });
@@ -105,14 +106,14 @@ class Stand {
   }
 }
 
-describe('the throttle of commands', () => {
-  it('answers at once, without a promise, where there is no limit', () => {
+describe('the command throttle', () => {
+  it('answers synchronously, without a promise, where there is no limit', () => {
     const { throttle, grant, time } = new Stand();
     for (let i = 0; i < 100_000; i += 1) expect(throttle.take(grant, 10)).to.equal(true);
     expect(time.pendingCount).to.equal(0);
   });
 
-  it('answers at once below the rate, also for a burst after a pause', async () => {
+  it('answers synchronously below the rate, also for a burst after a pause', async () => {
     const { throttle, grant, time } = new Stand({ maxCommandsPerSecond: 100 });
     for (let second = 0; second < 5; second += 1) {
       for (let i = 0; i < 10; i += 1) expect(throttle.take(grant, 1)).to.equal(true);
@@ -121,7 +122,7 @@ describe('the throttle of commands', () => {
     expect(time.pendingCount).to.equal(0);
   });
 
-  it('lets what comes too soon wait for its turn, and through in order, without an error', async () => {
+  it('delays requests above the rate and lets them through in order, without an error', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 100 });
     for (let mark = 0; mark < 200; mark += 1) void stand.take(1, 0, mark);
     await stand.time.advance(1000);
@@ -133,7 +134,7 @@ describe('the throttle of commands', () => {
     expect(stand.time.pendingCount).to.equal(0);
   });
 
-  it('runs a large request whole, and lets those behind it wait the longer', async () => {
+  it('runs a large request whole, and delays later requests for longer', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 100 });
     expect(await stand.take(200)).to.equal(true);
     void stand.take(1);
@@ -143,7 +144,7 @@ describe('the throttle of commands', () => {
     expect(stand.commands).to.equal(201);
   });
 
-  it('never lets more through than rate, burst and one request allow, and nothing behind its turn', async () => {
+  it('never lets more through than rate, burst and one request allow, and each request in turn', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 2000 }),
@@ -175,11 +176,11 @@ describe('the throttle of commands', () => {
           expect(stand.time.pendingCount).to.equal(0);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: repetitions(60) },
     );
   });
 
-  it('refuses at once who would wait longer than the bound, and takes others again later', async () => {
+  it('refuses requests that would wait longer than the bound, and accepts new ones later', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 10 });
     await stand.take(60);
     expect(await stand.take()).to.equal('refused');
@@ -189,7 +190,7 @@ describe('the throttle of commands', () => {
     expect(stand.commands).to.equal(61);
   });
 
-  it('bounds how many wait', async () => {
+  it('bounds the number of waiting requests', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 10_000 });
     await stand.take(1200);
     for (let i = 0; i < MAX_WAITING_REQUESTS; i += 1) void stand.take();
@@ -200,7 +201,7 @@ describe('the throttle of commands', () => {
     expect(await stand.take()).to.equal(true);
   });
 
-  it('bounds the bytes that wait', async () => {
+  it('bounds the bytes of waiting requests', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 10 });
     await stand.take(11);
     void stand.take(1, MAX_THROTTLED_BYTES - 1);
@@ -214,7 +215,7 @@ describe('the throttle of commands', () => {
     expect(stand.refused).to.equal(1);
   });
 
-  it('obeys a changed rate within a moment, for those who wait already too', async () => {
+  it('applies a changed rate within a moment, also to waiting requests', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 1 });
     await stand.take(5);
     for (let i = 0; i < 1; i += 1) void stand.take();
@@ -227,7 +228,7 @@ describe('the throttle of commands', () => {
     for (let i = 0; i < 50; i += 1) expect(stand.throttle.take(stand.grant, 1000)).to.equal(true);
   });
 
-  it('lets nobody through who waits while the database is suspended', async () => {
+  it('refuses waiting requests when their database is suspended', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 10 });
     await stand.take(20);
     const waiting = stand.take();
@@ -245,8 +246,8 @@ describe('the throttle of commands', () => {
     'its database is suspended': [(grant) => ({ ...grant, isSuspended: true }), 'refused'],
     'only a limit was changed': [(grant) => ({ ...grant, limits: { ...grant.limits, maxConnections: 1 } }), true],
   };
-  for (const [what, [change, outcome]] of Object.entries(changes)) {
-    it(`${outcome === true ? 'lets' : 'does not let'} somebody through who has waited, when ${what}`, async () => {
+  for (const [cause, [change, outcome]] of Object.entries(changes)) {
+    it(`${outcome === true ? 'lets' : 'does not let'} a waiting request through when ${cause}`, async () => {
       const stand = new Stand({ maxCommandsPerSecond: 10 });
       await stand.take(20);
       const waiting = stand.take();
@@ -256,7 +257,7 @@ describe('the throttle of commands', () => {
     });
   }
 
-  it('asks the daily limit when it is somebody’s turn, and says what that says', async () => {
+  it('checks the daily limit when the turn of a request comes, and returns that result', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 100 });
     stand.dailyLeft = 21;
     await stand.take(21);
@@ -265,13 +266,13 @@ describe('the throttle of commands', () => {
     expect(await late).to.equal(false);
   });
 
-  it('holds every database to its own rate', async () => {
+  it('applies a separate rate to each database', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 10 });
     await stand.take(40);
     expect(stand.throttle.take({ ...stand.grant, database: db('first') }, 1000)).to.equal(true);
   });
 
-  it('lets nobody wait once it is stopped', async () => {
+  it('refuses waiting requests once it is stopped', async () => {
     const stand = new Stand({ maxCommandsPerSecond: 10 });
     await stand.take(20);
     const waiting = stand.take();
@@ -280,8 +281,8 @@ describe('the throttle of commands', () => {
     expect(stand.time.pendingCount).to.equal(0);
   });
 
-  describe('of a database that has used up its month', () => {
-    it('slows it down beyond the bandwidth, in and out together, until the next month', async () => {
+  describe('the command throttle at monthly limits', () => {
+    it('slows a database down above its bandwidth, in and out together, until the next month', async () => {
       const stand = new Stand({ maxBytesPerMonth: 1000 });
       stand.use({ bytesIn: 400, bytesOut: 599 });
       expect(stand.throttle.take(stand.grant, 1000)).to.equal(true);
@@ -296,7 +297,7 @@ describe('the throttle of commands', () => {
       for (let i = 0; i < 100; i += 1) expect(stand.throttle.take(stand.grant, 1000)).to.equal(true);
     });
 
-    it('counts this month alone', async () => {
+    it('counts the current month alone', async () => {
       const stand = new Stand({ maxBytesPerMonth: 1000 });
       // The clock begins on the first day of a month.
       stand.use({ bytesIn: 5000 }, 1);
@@ -311,7 +312,7 @@ describe('the throttle of commands', () => {
       stand.throttle.stop();
     });
 
-    it('slows it down at its budget, and not before', async () => {
+    it('slows a database down at its budget, and not before', async () => {
       const stand = new Stand();
       stand.set({ budgetDollars: 1 });
       stand.use({ commands: 499_999 });

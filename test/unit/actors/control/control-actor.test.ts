@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { ControlCommand, DatabaseSecrets } from '../../../../src/domain/control/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
-import { hashSecret } from '../../../../src/messages/index.js';
+import { hashSecret } from '../../../../src/protocol/index.js';
 import { ACCOUNT_SECRETS_OF, createDatabase, db, LIMITS, lease, session } from '../../../spec/control/given.js';
 import { breathe, Installation } from './installation.js';
 
@@ -46,7 +46,7 @@ function codeOf(action: () => unknown): string | undefined {
 }
 
 describe('control actor', () => {
-  it('answers after the entry is stored, in the order asked', async () => {
+  it('answers after the entry is stored, in the order of the commands', async () => {
     const installation = await installed();
     const [created, listed] = await Promise.all([
       installation.ask(createDatabase('second', { secrets: realSecrets('second') })),
@@ -59,7 +59,7 @@ describe('control actor', () => {
     ]);
   });
 
-  it('judges commands of one turn by each other', async () => {
+  it('checks commands of one turn against each other', async () => {
     const installation = await installed();
     const replies = await Promise.all([
       installation.ask(createDatabase('a', { name: 'same', secrets: realSecrets('a') })),
@@ -68,7 +68,7 @@ describe('control actor', () => {
     expect(replies.map(({ type }) => type)).to.deep.equal(['OneDatabase', 'Rejected']);
   });
 
-  it('has everything again after a kill, from the journal and from a snapshot', async () => {
+  it('restores its state after a kill, from the journal and from a snapshot', async () => {
     const installation = await installed();
     await installation.ask(lease('a', 10));
     await installation.ask(createDatabase('gone', { secrets: realSecrets('gone') }));
@@ -138,7 +138,7 @@ describe('control view', () => {
   });
 
   describe('while its stream is silent', () => {
-    /** A copy that was fresh, and hears nothing of its stream any more. */
+    /** A copy that was fresh, and receives no more of its stream. */
     async function cutOff() {
       const installation = await installed();
       const view = installation.newView('edge', undefined, 'is-asked');
@@ -148,7 +148,7 @@ describe('control view', () => {
       return { installation, view };
     }
 
-    it('goes on by the word of the owner, who knows that nothing has changed', async () => {
+    it('keeps answering when the owner reports that no grant has changed', async () => {
       const { installation, view } = await cutOff();
       for (let second = 0; second < 10; second += 1) {
         await installation.time.advance(1000);
@@ -161,7 +161,7 @@ describe('control view', () => {
       view.stop();
     });
 
-    it('does not answer once the owner has stored what it has not heard of', async () => {
+    it('does not answer once the owner has stored a change that it has not received', async () => {
       const { installation, view } = await cutOff();
       const reset = installation.ask(RESET);
       await installation.time.advance(501);
@@ -174,7 +174,7 @@ describe('control view', () => {
       view.stop();
     });
 
-    it('does not answer once the owner itself may have been succeeded', async () => {
+    it('does not answer once the owner may have been replaced', async () => {
       const { installation, view } = await cutOff();
       installation.holdsLease = false;
       await installation.time.advance(501);
@@ -185,7 +185,7 @@ describe('control view', () => {
       view.stop();
     });
 
-    it('takes no word of a new owner before it has that one’s claim', async () => {
+    it('accepts no report of a new owner before it has received the claim of that owner', async () => {
       const { installation, view } = await cutOff();
       await installation.activate();
       await installation.time.advance(501);
@@ -194,7 +194,7 @@ describe('control view', () => {
     });
   });
 
-  describe('beside the only possible owner, while its stream is silent', () => {
+  describe('control view next to the only possible owner, while its stream is silent', () => {
     async function cutOff() {
       const installation = await installed();
       const silence: number[] = [];
@@ -205,7 +205,7 @@ describe('control view', () => {
       return { installation, view, silence };
     }
 
-    it('goes on for three seconds while that one has stored nothing that it has not', async () => {
+    it('keeps answering for three seconds while the owner has stored only changes that the view has', async () => {
       const { installation, view, silence } = await cutOff();
       await installation.ask(lease('a', 10));
       await installation.time.advance(2800);
@@ -219,7 +219,7 @@ describe('control view', () => {
       view.stop();
     });
 
-    it('is heard at once when the journal speaks within that time', async () => {
+    it('is fresh again as soon as the journal is heard within that time', async () => {
       const { installation, view, silence } = await cutOff();
       await installation.time.advance(2000);
       installation.silence(false);
@@ -229,7 +229,7 @@ describe('control view', () => {
       view.stop();
     });
 
-    it('does not answer half a second after that one has stored a change', async () => {
+    it('does not answer half a second after the owner has stored a change', async () => {
       const { installation, view } = await cutOff();
       const reset = installation.ask(RESET);
       await installation.time.advance(501);
@@ -241,7 +241,7 @@ describe('control view', () => {
       view.stop();
     });
 
-    it('does not answer half a second after that one has ended', async () => {
+    it('does not answer half a second after the owner has ended', async () => {
       const { installation, view } = await cutOff();
       installation.actor.end(new MillraceError('SHUTTING_DOWN', 'ended by the test'));
       await installation.time.advance(501);
@@ -250,7 +250,7 @@ describe('control view', () => {
     });
   });
 
-  it('has applied what it missed before it answers again', async () => {
+  it('has applied all missed changes before it answers again', async () => {
     const installation = await installed();
     const view = installation.newView('edge');
     void view.start();
@@ -273,7 +273,7 @@ describe('control view', () => {
     view.stop();
   });
 
-  it('starts from a snapshot when the front of the journal is gone', async () => {
+  it('starts from a snapshot when the front of the journal was truncated', async () => {
     const installation = await installed();
     await installation.compact();
     await installation.ask(createDatabase('second', { secrets: realSecrets('second') }));
@@ -288,7 +288,7 @@ describe('control view', () => {
 });
 
 describe('control: a revocation', () => {
-  it('is answered when every live edge has it, and none lets the old tokens in then', async () => {
+  it('is answered when every live edge has it, and no edge accepts the old tokens after that', async () => {
     const installation = await installed();
     const views = [installation.newView('one'), installation.newView('two')];
     for (const view of views) void view.start();
@@ -306,7 +306,7 @@ describe('control: a revocation', () => {
     }
   });
 
-  it('waits a second, and no longer, for an edge that says nothing', async () => {
+  it('waits at most a second for an edge that is silent', async () => {
     const installation = await installed();
     installation.edges.push(session('silent'));
     let isAnswered = false;
@@ -320,7 +320,7 @@ describe('control: a revocation', () => {
     expect(isAnswered).to.equal(true);
   });
 
-  it('keeps what it looked up through leases of quota', async () => {
+  it('keeps looked-up grants when quota is leased', async () => {
     const installation = await installed();
     const view = installation.newView('edge');
     void view.start();

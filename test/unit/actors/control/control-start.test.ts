@@ -1,8 +1,8 @@
-/** What a process waits for before it serves, and what ends its start. Proves CS1, CS2. */
+/** The conditions for a process to serve, and the errors that end its start. Proves CS1, CS2. */
 import { expect } from 'chai';
 import { ControlStart, type ControlStartPorts } from '../../../../src/actors/control/index.js';
 import { MillraceError, type ShardName } from '../../../../src/kernel/index.js';
-import { CONTROL_SHARD } from '../../../../src/messages/index.js';
+import { CONTROL_SHARD } from '../../../../src/protocol/index.js';
 import { ManualTime } from '../../../support/memory/index.js';
 
 const DAMAGE = new MillraceError('JOURNAL_DAMAGED', 'broken on purpose');
@@ -41,7 +41,7 @@ describe('the start of a process', () => {
     );
   }
 
-  it('ends where the control shard was stopped, in a line that says what to do', async () => {
+  it('ends when the control shard was stopped, with a line that names the remedy', async () => {
     stopped.set(CONTROL_SHARD, DAMAGE);
     const error: MillraceError = await startOf(false)
       .refuseDamage()
@@ -52,7 +52,7 @@ describe('the start of a process', () => {
     expect(error.message).to.contain('broken on purpose').and.to.contain('restore a backup');
   });
 
-  it('ends at once where one server shows damage, and after a while where there are several', async () => {
+  it('ends immediately when a single server shows damage, and after a while with several servers', async () => {
     holes = 1;
     expect(await codeOf(startOf(true).refuseDamage())).to.equal('JOURNAL_DAMAGED');
     const start = startOf(false);
@@ -61,7 +61,7 @@ describe('the start of a process', () => {
     expect(await codeOf(start.refuseDamage())).to.equal('JOURNAL_DAMAGED');
   });
 
-  it('ends when damage shows while the copy is waited for', async () => {
+  it('ends when damage appears while it waits for the copy', async () => {
     const ended = codeOf(startOf(false).untilCopied(new Promise(() => {})));
     await time.advance(200);
     stopped.set(CONTROL_SHARD, DAMAGE);
@@ -69,7 +69,7 @@ describe('the start of a process', () => {
     expect(await ended).to.equal('JOURNAL_DAMAGED');
   });
 
-  it('asks the control actor until it answers, whatever the answer', async () => {
+  it('asks the control actor until it answers', async () => {
     answers = [false, false, true];
     const start = startOf(false);
     void start.untilAnswered();

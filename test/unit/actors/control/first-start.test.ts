@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type CredentialsKeeper, type FirstStartOptions, firstStart } from '../../../../src/actors/control/index.js';
 import { NodeRandom } from '../../../../src/adapters/node/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
-import { completeCredentials, type FirstStartCredentials, hashSecret } from '../../../../src/messages/index.js';
+import { completeCredentials, type FirstStartCredentials, hashSecret } from '../../../../src/protocol/index.js';
 import { LIMITS } from '../../../spec/control/given.js';
 import { MemoryControl, namedSealing } from '../../../support/memory-control.js';
 
@@ -48,7 +48,7 @@ describe('the first start', () => {
     expect(control.state.databases.size).to.equal(1);
   });
 
-  it('asks for nothing to be journaled before its credentials are in the file (FS1)', async () => {
+  it('journals no command before its credentials are in the file (FS1)', async () => {
     const control = new MemoryControl();
     let write = () => {};
     const keeper = new MemoryKeeper();
@@ -80,7 +80,7 @@ describe('the first start', () => {
     expect(again.file).to.equal(keeper.file);
   });
 
-  it('gives nothing clear to the journal', async () => {
+  it('writes no secret in clear text to the journal', async () => {
     const control = new MemoryControl();
     const keeper = new MemoryKeeper();
     await firstStart(options(control, keeper));
@@ -89,7 +89,7 @@ describe('the first start', () => {
     for (const secret of Object.values(secrets)) expect(journaled).to.not.contain(secret);
   });
 
-  it('leaves the credentials of the first of two in both files, and prints them once', async () => {
+  it('of two processes at the same time leaves the credentials of the first in both files, and prints them once', async () => {
     const control = new MemoryControl();
     const keepers = [new MemoryKeeper(), new MemoryKeeper()];
     const outcomes = await Promise.all(keepers.map((keeper) => firstStart(options(control, keeper))));
@@ -97,7 +97,7 @@ describe('the first start', () => {
     expect(keepers[1]!.file).to.deep.equal(keepers[0]!.file);
   });
 
-  it('leaves no file behind when the first one sealed with another key, and says so', async () => {
+  it('removes its file and warns when the first process sealed with another key', async () => {
     const control = new MemoryControl();
     await firstStart(options(control, new MemoryKeeper()));
     const keeper = new MemoryKeeper();
@@ -107,7 +107,7 @@ describe('the first start', () => {
     expect(warnings).to.have.length(1);
   });
 
-  it('replaces a file of credentials that never came into force, and leaves one that was', async () => {
+  it('replaces a file of credentials that never came into force, and keeps one in force', async () => {
     const control = new MemoryControl();
     const winner = new MemoryKeeper();
     const { database } = await firstStart(options(control, winner));
@@ -124,7 +124,7 @@ describe('the first start', () => {
     expect(winner.file).to.equal(file);
   });
 
-  it('asks again with the same ids until it is answered, and knows its own database again', async () => {
+  it('asks again with the same ids until it is answered, and recognises its own database', async () => {
     const control = new MemoryControl();
     let tries = 0;
     const flaky: FirstStartOptions['client'] = {
@@ -141,7 +141,7 @@ describe('the first start', () => {
     expect(toPrint).to.not.equal(undefined);
   });
 
-  it('warns, in a line each without a value, when something else is given later', async () => {
+  it('warns, in a line each without the value, when other credentials are given later', async () => {
     const control = new MemoryControl();
     const keeper = new MemoryKeeper();
     await firstStart(options(control, keeper));
@@ -151,7 +151,7 @@ describe('the first start', () => {
     expect(warnings.join()).to.not.contain('something-else');
   });
 
-  it('ends with one line when what was given cannot be used', async () => {
+  it('ends with one line when the given credentials cannot be used', async () => {
     const keeper = new MemoryKeeper();
     keeper.file = completeCredentials({ kvToken: 'same-for-both', kvReadonlyToken: 'same-for-both' }, random);
     const error = await firstStart(options(new MemoryControl(), keeper)).catch((e: unknown) => e);

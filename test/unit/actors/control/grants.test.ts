@@ -7,8 +7,8 @@ import {
   DEFAULT_DATABASE_SETTINGS,
   evolve,
 } from '../../../../src/domain/control/index.js';
-import { hashSecret } from '../../../../src/messages/index.js';
 import type { KvGrant } from '../../../../src/ports/index.js';
+import { hashSecret } from '../../../../src/protocol/index.js';
 import { databaseCreated, db, INSTALLED, LIMITS, NOW_MS, stateAfter } from '../../../spec/control/given.js';
 
 const TOKEN = 'token-of-d';
@@ -44,14 +44,14 @@ class Stand {
   }
 }
 
-describe('what a grant says of its database', () => {
-  it('is open to everybody while nothing was set', () => {
+describe('the grant of a database', () => {
+  it('allows every network and is not suspended by default', () => {
     const { grant } = new Stand();
     expect(grant.networks).to.equal(undefined);
     expect(grant.isSuspended).to.equal(undefined);
   });
 
-  it('names the networks that may use it', () => {
+  it('names the networks that may use the database', () => {
     const stand = new Stand();
     stand.set({ allowedIps: ['10.0.0.0/8'] });
     expect(stand.grant.networks?.has('10.1.2.3')).to.equal(true);
@@ -60,7 +60,7 @@ describe('what a grant says of its database', () => {
     expect(stand.grant.networks).to.equal(undefined);
   });
 
-  it('says that it is suspended, rather than that its token is unknown', () => {
+  it('reports a suspended database as suspended, not as an unknown token', () => {
     const stand = new Stand();
     stand.set({ isSuspended: true });
     expect(stand.grant.isSuspended).to.equal(true);
@@ -68,13 +68,13 @@ describe('what a grant says of its database', () => {
     expect(stand.grant.isSuspended).to.equal(undefined);
   });
 
-  it('has the limits that edges keep to', () => {
+  it('has the limits that edges enforce', () => {
     const stand = new Stand();
     stand.limit({ maxCommandsPerSecond: 7, maxBytesPerMonth: 8, maxConnections: 9 });
     expect(stand.grant.limits).to.include({ maxCommandsPerSecond: 7, maxBytesPerMonth: 8, maxConnections: 9 });
   });
 
-  it('stays the same grant through changes that do not concern edges', () => {
+  it('stays the same object through changes that do not concern edges', () => {
     const stand = new Stand();
     stand.set({ allowedIps: ['10.0.0.0/8'] });
     const { grant } = stand;
@@ -93,7 +93,7 @@ describe('what a grant says of its database', () => {
     'a number of requests': (stand) => stand.limit({ maxRequestsPerDay: 1 }),
   };
   for (const [name, change] of Object.entries(changes)) {
-    it(`is another grant after ${name} was set`, () => {
+    it(`is a new object after ${name} was set`, () => {
       const stand = new Stand();
       const { grant } = stand;
       change(stand);

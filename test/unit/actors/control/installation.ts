@@ -1,4 +1,4 @@
-/** A control actor over a journal in memory, in time that a test moves, and what processes hold beside it. */
+/** A control actor over a journal in memory, with manual time, and the parts of other processes. */
 
 import { ControlFold } from '../../../../src/actors/control/control-fold.js';
 import {
@@ -8,13 +8,19 @@ import {
   ControlWork,
   Revocations,
 } from '../../../../src/actors/control/index.js';
-import { giveWord } from '../../../../src/actors/control/owner-word.js';
+import { confirmRights } from '../../../../src/actors/control/rights-freshness.js';
 import { ShardActor } from '../../../../src/actors/runtime/index.js';
 import type { ControlCommand, ControlReply } from '../../../../src/domain/control/index.js';
-import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../../../src/journal/index.js';
+import {
+  compactShard,
+  DefiniteAppender,
+  recover,
+  recoverFollowing,
+  SnapshotStore,
+} from '../../../../src/journal/index.js';
 import type { SessionId } from '../../../../src/kernel/index.js';
-import { CONTROL_SHARD, METER_SHARD } from '../../../../src/messages/index.js';
 import type { Journal, Log } from '../../../../src/ports/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../../../../src/protocol/index.js';
 import {
   ManualTime,
   type MemoryBus,
@@ -44,7 +50,7 @@ export class Installation {
   readonly revocations = new Revocations(this.network.connect(), this.time, () => this.edges);
   plane!: ControlPlane;
   actor!: ShardActor<ControlWork>;
-  /** Of the owner: whether nobody else may have the shard yet. */
+  /** Of the owner: whether no other process can have the shard yet. */
   holdsLease = true;
   /** Slices of snapshots that owners loaded. */
   segments = 0;
@@ -82,6 +88,7 @@ export class Installation {
         log: QUIET_LOG,
         metrics: NO_METRICS,
         recover: (shard, claim, highWater) => recover(recovery, shard, claim, highWater),
+        follow: (shard, coming) => recoverFollowing(recovery, shard, coming),
       },
       {
         mailbox: { maxWorks: 10_000, maxBytes: 1e9, quantum: 1e6 },
@@ -107,7 +114,7 @@ export class Installation {
     const claimedAt = actor.head?.position ?? 0;
     this.#wordGiver?.setConnected(false);
     this.#wordGiver = this.network.connect();
-    giveWord(this.#wordGiver, actor, 'node-owner' as SessionId, () => plane.accessPosition ?? claimedAt);
+    confirmRights(this.#wordGiver, actor, 'node-owner' as SessionId, () => plane.accessPosition ?? claimedAt);
   }
 
   readonly client: ControlClient = {
@@ -126,7 +133,7 @@ export class Installation {
     await compactShard({ journal, objects, clock, log: QUIET_LOG }, job, () => new ControlFold());
   }
 
-  /** What followers are sent waits until they are heard again. */
+  /** Messages to followers wait until the silence ends. */
   silence(isSilent = true): void {
     this.#isSilent = isSilent;
     if (!isSilent) for (const deliver of this.#held.splice(0)) deliver();
@@ -150,7 +157,7 @@ export class Installation {
     return heard;
   }
 
-  /** An edge in a process of its own; or in the owner's, which no other process can follow. */
+  /** An edge in a separate process; or in that of the owner, which no other process can follow. */
   newView(name: string, onBackInTouch?: (silentForMs: number) => void, owner?: 'is-asked' | 'is-here'): ControlView {
     const { objects, time } = this;
     const journal = this.#heardBySome();
@@ -163,7 +170,7 @@ export class Installation {
   }
 }
 
-/** Runs what is ready, without letting time pass. */
+/** Runs all ready tasks without letting time pass. */
 export async function breathe(times = 10): Promise<void> {
   for (let i = 0; i < times; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** Who may use the management API and search indexes, as an edge is told, and when it is told. */
+/** Access to the management API and to search indexes in the control view of an edge, and when it changes. */
 import { expect } from 'chai';
 import {
   Accounts,
@@ -18,7 +18,7 @@ import {
   utcDayOf,
 } from '../../../../src/domain/control/index.js';
 import { isMillraceError } from '../../../../src/kernel/index.js';
-import { hashSecret } from '../../../../src/messages/index.js';
+import { hashSecret } from '../../../../src/protocol/index.js';
 import { ACCOUNT, db, LIMITS, secretsOf, session } from '../../../spec/control/given.js';
 import {
   ANNA,
@@ -80,7 +80,7 @@ describe('management access', () => {
     await ask({ type: 'AddMember', team: TEAM, member: { email: 'anna@b.example', role: 'finance' } });
   };
 
-  it('is given to a person by the key of the own account, whatever the case of the e-mail', () => {
+  it('is granted to a person by a key of the own account; the case of the e-mail does not matter', () => {
     const grant = {
       email: 'anna@b.example',
       account: ACCOUNT,
@@ -93,7 +93,7 @@ describe('management access', () => {
     expect(management.grantForKey('ANNA@b.example', 'first-key')).to.deep.equal(grant);
   });
 
-  it('is not given with a key of another, an unknown key, or no key', () => {
+  it('is not granted with a key of another person, an unknown key, or no key', () => {
     for (const [email, secret] of [
       [BERT, 'first-key'],
       ['anna@b.example', 'other-key'],
@@ -107,7 +107,7 @@ describe('management access', () => {
     }
   });
 
-  it('acts for the account a key was made for, in the role of its person; at once, and no longer than that', async () => {
+  it('acts for the account that the key was made for, with the role of its person, until the membership or the key ends', async () => {
     await team();
     await ask(key('books', { email: 'anna@b.example', account: TEAM, isReadOnly: true }));
     // The answer came when the edge knew.
@@ -127,7 +127,7 @@ describe('management access', () => {
     expect(management.grantForKey(BERT, 'secret own')).to.equal(undefined);
   });
 
-  it('is not given by the key that a team came with: nobody was shown it', async () => {
+  it('is not granted by the key that a team is created with, which is never shown', async () => {
     const account = { ...newAccount(TEAM, BERT), secrets: person('team', BERT).secrets };
     await ask({ type: 'CreateTeam', account, copiesCard: false });
     expect(management.grantForKey(BERT, 'team-key')).to.equal(undefined);
@@ -140,7 +140,7 @@ describe('management access', () => {
     expect(management.grantForKey(BERT, 'secret own')).to.equal(undefined);
   });
 
-  it('refuses to answer from a copy that may be old', () => {
+  it('is refused while the copy of the control state may be stale', () => {
     view.stop();
     for (const look of [() => management.grantForKey('', ''), () => search.grantForSearch(db('books'), 'full')]) {
       expect(look)
@@ -149,7 +149,7 @@ describe('management access', () => {
     }
   });
 
-  it('opens a search index with its two tokens, each with its role, as soon as it is made', async () => {
+  it('opens a search index with its two tokens, each with its role, as soon as it is created', async () => {
     await ask(createIndex);
     const grant = { index: db('books'), account: ACCOUNT, limits: DEFAULT_SEARCH_LIMITS.payg };
     expect(search.grantForSearch(db('books'), 'full')).to.deep.equal({ ...grant, role: 'standard' });
@@ -159,7 +159,7 @@ describe('management access', () => {
     expect([...search.searchIndexes()].map(({ name }) => name)).to.deep.equal(['books']);
   });
 
-  it('says when search indexes change, and opens none that is gone', async () => {
+  it('reports changes of search indexes, and opens no deleted one', async () => {
     let changes = 0;
     search.whenSearchIndexesChange(() => {
       changes += 1;
@@ -175,7 +175,7 @@ describe('management access', () => {
     expect(changes).to.equal(3);
   });
 
-  it('has a new database opened, and a suspended one known as such, by the time of the answer', async () => {
+  it('includes a new database, and a suspended one as such, by the time of the answer', async () => {
     const secrets = { ...secretsOf('shop'), standardToken: real('shop-token') };
     await ask({
       type: 'CreateDatabase',
@@ -194,7 +194,7 @@ describe('management access', () => {
     expect(view.grantFor('shop-token')?.isSuspended).to.equal(true);
   });
 
-  it('lets the queue of a team that is gone rest', async () => {
+  it('stops the queue of a deleted team', async () => {
     await team();
     const sealing = namedSealing();
     const ports = { view, client: installation.client, random: new NodeRandom(), sealing: () => sealing };
@@ -215,7 +215,7 @@ describe('management access', () => {
     expect(view.state.audit.size).to.equal(0);
   });
 
-  it('counts what search indexes use of a month', async () => {
+  it('counts the monthly use of search indexes', async () => {
     await ask(createIndex);
     const meterLog = new MemoryMeterLog(installation.journal);
     const day = utcDayOf(installation.time.nowMs());
@@ -254,13 +254,13 @@ describe('a command on its way to the control actor', () => {
       () => undefined,
     );
 
-  it('waits with those of its own account', () => {
+  it('waits in the mailbox under its own account', () => {
     expect(work({ type: 'GetAccount', account: TEAM }).tenant).to.equal(TEAM);
     expect(work({ type: 'ListDatabases' }).tenant).to.equal('control');
     expect(work({ type: 'CreateAccount', account: newAccount(TEAM, BERT) }).tenant).to.equal('control');
   });
 
-  it('costs a mailbox what its lists hold', () => {
+  it('counts the size of its lists in the mailbox', () => {
     const plain = work({ type: 'ListDatabases' }).bytes;
     const allowedIps = ['10.0.0.1', '10.0.0.2'];
     const lists: ControlCommand[] = [

@@ -4,8 +4,8 @@ import { ControlDuties, MeterFolder, MeterWriter } from '../../../../src/actors/
 import { decodeMeterRecord } from '../../../../src/codec/control/index.js';
 import { utcDayOf } from '../../../../src/domain/control/index.js';
 import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
-import { METER_SHARD } from '../../../../src/messages/index.js';
 import type { KvUsage, MeterLog } from '../../../../src/ports/index.js';
+import { METER_SHARD } from '../../../../src/protocol/index.js';
 import { accountCreated, createDatabase, db, firstStarted, lease, session } from '../../../spec/control/given.js';
 import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { breathe, Installation, QUIET_LOG } from './installation.js';
@@ -42,7 +42,7 @@ async function recordsOf({ journal }: Installation) {
 const today = ({ plane, time }: Installation) => plane.state.usageOf(db('first'), utcDayOf(time.nowMs()));
 
 describe('meter writer', () => {
-  it('writes what was counted once a second, and nothing when nothing was', async () => {
+  it('writes its counts once a second, and no record without use', async () => {
     const installation = await installed();
     const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
     writer.start();
@@ -58,7 +58,7 @@ describe('meter writer', () => {
     await writer.stop();
   });
 
-  it('keeps what cannot be written, sends the same record again, and adds up the rest', async () => {
+  it('keeps counts that cannot be written, sends the same record again, and adds up later counts', async () => {
     const installation = await installed();
     const log = new MemoryMeterLog(installation.journal);
     const sent: string[] = [];
@@ -87,7 +87,7 @@ describe('meter writer', () => {
     ]);
   });
 
-  it('writes each day by itself, and many databases in several records', async () => {
+  it('writes each day separately, and many databases in several records', async () => {
     const installation = await installed();
     const writer = writerOf(installation, new MemoryMeterLog(installation.journal), 'a', 2);
     writer.recordKv(db('first'), USAGE);
@@ -104,8 +104,8 @@ describe('meter writer', () => {
   });
 });
 
-describe('meter writer, beside what databases use', () => {
-  it('counts reads and writes apart, and commands by name', async () => {
+describe('meter writer, further figures', () => {
+  it('counts reads and writes separately, and commands by name', async () => {
     const installation = await installed();
     const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
     const [get, set] = [{ name: 'GET' }, { name: 'SET' }];
@@ -128,7 +128,7 @@ describe('meter writer, beside what databases use', () => {
     });
   });
 
-  it('adds up what search indexes and queues use', async () => {
+  it('adds up the use of search indexes and queues', async () => {
     const installation = await installed();
     const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
     const account = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
@@ -164,7 +164,7 @@ describe('meter writer, beside what databases use', () => {
     expect(record?.kvGauges).to.deep.equal([{ database: db('first'), index: 3, keys: 2, storageBytes: 200, epoch: 1 }]);
   });
 
-  it('tells of connections when they change, and once a minute while there are any', async () => {
+  it('reports connections when their number changes, and once a minute while there are any', async () => {
     const installation = await installed();
     const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
     writer.start();
@@ -187,7 +187,7 @@ describe('meter writer, beside what databases use', () => {
     ]);
   });
 
-  it('keeps a record within the size of a message, however many names there are', async () => {
+  it('keeps a record below the message size, for any number of names', async () => {
     const installation = await installed();
     const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
     const specs = Array.from({ length: 250 }, (_, at) => ({ name: `A.LONG.NAME.OF.${at}` }));
@@ -206,7 +206,7 @@ describe('meter writer, beside what databases use', () => {
 });
 
 describe('meter folder', () => {
-  it('has the log counted every few seconds, and goes on where it stopped after a kill', async () => {
+  it('has the log counted every few seconds, and continues after a kill where it stopped', async () => {
     const installation = await installed();
     const log = new MemoryMeterLog(installation.journal);
     const writer = writerOf(installation, log);
@@ -232,7 +232,7 @@ describe('meter folder', () => {
     successor.stop();
   });
 
-  it('counts once what two folders ask for, and what was stored twice', async () => {
+  it('counts a record once when two folders read it or it was stored twice', async () => {
     const installation = await installed();
     const log = new MemoryMeterLog(installation.journal);
     const twice: MeterLog = {
@@ -254,7 +254,7 @@ describe('meter folder', () => {
     for (const folder of folders) folder.stop();
   });
 
-  it('passes over a record that cannot be read', async () => {
+  it('skips a record that cannot be read', async () => {
     const installation = await installed();
     const log = new MemoryMeterLog(installation.journal);
     await log.append(Buffer.from('nonsense'));
@@ -271,7 +271,7 @@ describe('meter folder', () => {
     folder.stop();
   });
 
-  it('counts everything although it holds little at a time', async () => {
+  it('counts all records although it holds few at a time', async () => {
     const installation = await installed();
     const log = new MemoryMeterLog(installation.journal);
     const writer = writerOf(installation, log);
@@ -290,7 +290,7 @@ describe('meter folder', () => {
 });
 
 describe('duties of the control owner', () => {
-  it('give back what a process held that is gone, except what it was seen using', async () => {
+  it('return the leased quota of a process that is gone, except its recorded use', async () => {
     const installation = await installed();
     const log = new MemoryMeterLog(installation.journal);
     await installation.ask(lease('a', 1000, 0, utcDayOf(installation.time.nowMs())));

@@ -6,11 +6,12 @@ import { type ControlState, decide, evolve, utcDayOf } from '../../../../src/dom
 import { MillraceError } from '../../../../src/kernel/index.js';
 import type { KvGrant } from '../../../../src/ports/index.js';
 import { databaseCreated, db, INSTALLED, session, stateAfter } from '../../../spec/control/given.js';
+import { repetitions } from '../../../support/depth.js';
 import { ManualTime } from '../../../support/memory/index.js';
 import { QUIET_LOG } from './installation.js';
 
 const DAY_MS = 86_400_000;
-/** More than any limit here: a broken one ends the test instead of holding it. */
+/** More than any limit here, so that a broken limit ends the test. */
 const MOST = 3000;
 
 function grantOf(maxRequestsPerDay: number): KvGrant {
@@ -52,7 +53,7 @@ function slicesOf(client: ControlClient, time: ManualTime, name = 'a'): QuotaSli
 
 const pauseOf = (scheduler: fc.Scheduler) => () => scheduler.schedule(Promise.resolve());
 
-/** Asks for one command at a time, until refused. @returns how many were let through */
+/** Takes one command at a time, until refused. @returns how many were let through */
 async function takeUntilRefused(slices: QuotaSlices, grant: KvGrant): Promise<number> {
   let taken = 0;
   while (taken < MOST && (await slices.take(grant, 1))) taken += 1;
@@ -60,14 +61,14 @@ async function takeUntilRefused(slices: QuotaSlices, grant: KvGrant): Promise<nu
 }
 
 describe('quota slices', () => {
-  it('let everything through at once, without a question, where there is no limit', () => {
+  it('let all commands through synchronously, without a request, where there is no limit', () => {
     const time = new ManualTime();
     const owner = ownerOf(stateWith(0), time);
     expect(slicesOf(owner, time).take(grantOf(0), 1_000_000)).to.equal(true);
     expect(owner.asked).to.equal(0);
   });
 
-  it('answer at once from what is held, and ask for more before it runs out', async () => {
+  it('answer synchronously from the held slice, and ask for more before it runs out', async () => {
     const time = new ManualTime();
     const owner = ownerOf(stateWith(1000), time);
     const slices = slicesOf(owner, time);
@@ -80,7 +81,7 @@ describe('quota slices', () => {
     expect(owner.asked).to.be.below(190);
   });
 
-  it('ask once for all who wait together', async () => {
+  it('ask once for all waiting commands together', async () => {
     const time = new ManualTime();
     const owner = ownerOf(stateWith(100), time);
     const slices = slicesOf(owner, time);
@@ -89,7 +90,7 @@ describe('quota slices', () => {
     expect(owner.asked).to.be.below(10);
   });
 
-  it('refuse a pipeline that is larger than what is left, and let smaller ones through', async () => {
+  it('refuse a pipeline that is larger than the remaining quota, and let smaller ones through', async () => {
     const time = new ManualTime();
     const slices = slicesOf(ownerOf(stateWith(10), time), time);
     expect(await slices.take(grantOf(10), 8)).to.equal(true);
@@ -98,7 +99,7 @@ describe('quota slices', () => {
     expect(await slices.take(grantOf(10), 1)).to.equal(false);
   });
 
-  it('believe a refusal for a second, or until the limit changes', async () => {
+  it('cache a refusal for a second, or until the limit changes', async () => {
     const time = new ManualTime();
     const state = stateWith(1);
     const owner = ownerOf(state, time);
@@ -119,7 +120,7 @@ describe('quota slices', () => {
     expect(await slices.take(grantOf(2), 1)).to.equal(true);
   });
 
-  it('begin anew with a new day', async () => {
+  it('start again with a full quota on a new day', async () => {
     const time = new ManualTime();
     const slices = slicesOf(ownerOf(stateWith(5), time), time);
     expect(await takeUntilRefused(slices, grantOf(5))).to.equal(5);
@@ -127,7 +128,7 @@ describe('quota slices', () => {
     expect(await takeUntilRefused(slices, grantOf(5))).to.equal(5);
   });
 
-  it('give back what was not used, for others to use', async () => {
+  it('return their unused quota for other processes', async () => {
     const time = new ManualTime();
     const state = stateWith(1000);
     const owner = ownerOf(state, time);
@@ -138,7 +139,7 @@ describe('quota slices', () => {
     expect(await takeUntilRefused(two, grantOf(1000))).to.equal(997);
   });
 
-  it('give back after a long silence, before anything is let through', async () => {
+  it('return their quota after a long silence, before they let a command through', async () => {
     const time = new ManualTime();
     const state = stateWith(1000);
     const slices = slicesOf(ownerOf(state, time), time);
@@ -152,7 +153,7 @@ describe('quota slices', () => {
     expect(charged).to.be.at.least(1);
   });
 
-  it('tell whoever waits when the owner does not answer, and ask again the next time', async () => {
+  it('fail waiting commands when the owner does not answer, and ask again for the next one', async () => {
     const time = new ManualTime();
     const owner = ownerOf(stateWith(1), time);
     let isDown = true;
@@ -167,7 +168,7 @@ describe('quota slices', () => {
     expect(await slices.take(grantOf(1), 1)).to.equal(true);
   });
 
-  it('let exactly the limit through, whoever asks in whatever order', () =>
+  it('let exactly the limit through, in any order of requests', () =>
     fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 700 }), async (scheduler, limit) => {
         const time = new ManualTime();
@@ -177,10 +178,10 @@ describe('quota slices', () => {
         const counts = await scheduler.waitFor(all);
         expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(limit);
       }),
-      { numRuns: 40 },
+      { numRuns: repetitions(40) },
     ));
 
-  it('never let more than the limit through when answers get lost or late, slices are given back and pipelines are mixed in', () =>
+  it('never let more than the limit through when answers are lost or late, slices are returned and pipelines are mixed in', () =>
     fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -218,6 +219,6 @@ describe('quota slices', () => {
           expect(through).to.be.at.most(limit);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: repetitions(150) },
     ));
 });

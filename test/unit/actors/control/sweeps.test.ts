@@ -1,4 +1,4 @@
-/** What those who ended in the middle left behind. */
+/** The removal of records of processes that ended without cleaning up. */
 import { expect } from 'chai';
 import { Sweeps } from '../../../../src/actors/control/sweeps.js';
 import { SESSION_UNCHANGED_MS, SessionSweep } from '../../../../src/actors/runtime/index.js';
@@ -8,14 +8,14 @@ import { ManualTime, MemoryLeaseStore } from '../../../support/memory/index.js';
 
 const MINUTE_MS = 60_000;
 
-describe('records of sessions', () => {
+describe('session records', () => {
   const record = (counter: number, isDead = false) => encodeSessionRecord({ counter, isDead });
 
   async function revisionOf(leases: MemoryLeaseStore, key: string): Promise<number> {
     return (await leases.get(key))?.revision ?? 0;
   }
 
-  it('go when they have not changed for ten minutes, and nothing else goes', async () => {
+  it('are removed when they have not changed for ten minutes; other records stay', async () => {
     const leases = new MemoryLeaseStore();
     const time = new ManualTime();
     const sweep = new SessionSweep(leases, time);
@@ -35,7 +35,7 @@ describe('records of sessions', () => {
     expect(await leases.keys('')).to.deep.equal(['KV_0', 'session.later', 'session.live']);
   });
 
-  it('of a process that shows itself again begin anew', async () => {
+  it('start a new ten minutes when their process is heard again', async () => {
     const leases = new MemoryLeaseStore();
     const time = new ManualTime();
     const sweep = new SessionSweep(leases, time);
@@ -51,7 +51,7 @@ describe('records of sessions', () => {
 });
 
 describe('sweeps', () => {
-  it("are made by the control shard's owner alone, one that fails again, and none after the end", async () => {
+  it('run at the owner of the control shard alone, again after a failure, and never after stop', async () => {
     const time = new ManualTime();
     const runs: string[] = [];
     let isOwner = false;

@@ -1,10 +1,10 @@
-/** Users through the control actor: from a change to what edges grant. Proves UT1, UT2. */
+/** Users through the control actor: from a change to the grants of edges. Proves UT1, UT2. */
 import { expect } from 'chai';
 import { AclAdministration, type ControlView } from '../../../../src/actors/control/index.js';
 import { ErrorReply, findCommand, type Reply } from '../../../../src/domain/kv/index.js';
 import { AclCommands } from '../../../../src/edge/index.js';
 import type { ByteString } from '../../../../src/kernel/index.js';
-import { hashSecret } from '../../../../src/messages/index.js';
+import { hashSecret } from '../../../../src/protocol/index.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, db, LIMITS } from '../../../spec/control/given.js';
 import { seededRandom } from '../../../support/kv-bench.js';
 import { Installation } from './installation.js';
@@ -55,7 +55,7 @@ class Stand {
     return reply instanceof ErrorReply ? `-${reply.text}` : (reply ?? null);
   }
 
-  /** May whoever holds the grant run this? */
+  /** Whether the grant allows this command. */
   may(grant: ReturnType<ControlView['grantFor']>, line: string): boolean {
     const words = line.split(' ');
     const spec = findCommand(words);
@@ -94,7 +94,7 @@ describe('control: users on edges', () => {
     expect(stand.view.grantForLogin('default_ro', 'first-password')).to.equal(undefined);
   });
 
-  it('sign in with any password if one is as good as another', async () => {
+  it('sign in with any password when they have nopass', async () => {
     await stand.acl('SETUSER', 'open', 'on', 'nopass', '+@all', '~*', '&*');
     const grant = stand.view.grantForLogin('open', 'whatever');
     expect(grant?.user).to.equal('open');
@@ -121,7 +121,7 @@ describe('control: users on edges', () => {
     expect(after === undefined ? undefined : view.renewed(after)).to.equal(undefined);
   });
 
-  it('call REST with a token that follows them, and dies with their password', async () => {
+  it('call REST with a token that follows their rules and ends with their password', async () => {
     const { view } = stand;
     await stand.acl('SETUSER', 'alice', 'on', '>pw', '>pw2', '~*', '+get');
     const token = (await stand.acl('RESTTOKEN', 'alice', 'pw')) as string;
@@ -162,7 +162,7 @@ describe('control: users on edges', () => {
     }
   });
 
-  it('of the default user get one for the password of the database', async () => {
+  it('named default get a token for the password of the database', async () => {
     const token = (await stand.acl('RESTTOKEN', 'default', 'first-password')) as string;
     expect(stand.view.grantFor(token)).to.include({ user: 'default', role: 'standard' });
     const fresh = {
@@ -187,7 +187,7 @@ describe('control: users on edges', () => {
     expect(await stand.acl('GENTOKEN', 'carol', 'Correct-Horse-9')).to.equal(derived);
   });
 
-  it('survive a restart of the owner, with their tokens', async () => {
+  it('are restored after a restart of the owner, with their tokens', async () => {
     await stand.acl('SETUSER', 'alice', 'on', '>pw', '~caf\xc3\xa9', '+get');
     const token = (await stand.acl('RESTTOKEN', 'alice', 'pw')) as string;
     const before = stand.installation.plane.state;
@@ -201,14 +201,14 @@ describe('control: users on edges', () => {
     late.stop();
   });
 
-  it('changed by two edges at once have both changes', async () => {
+  it('that two edges change at the same time keep both changes', async () => {
     await stand.acl('SETUSER', 'alice', 'on', '>pw');
     await Promise.all(['+get', '+set', '+del', '~a*', '~b*'].map((rule) => stand.acl('SETUSER', 'alice', rule)));
     const grant = stand.view.grantForLogin('alice', 'pw');
     for (const line of ['GET a', 'SET b 1', 'DEL a']) expect(stand.may(grant, line), line).to.equal(true);
   });
 
-  it('that are built in stay as they are', async () => {
+  it('that are built in cannot be changed', async () => {
     expect(await stand.acl('SETUSER', 'default', 'off')).to.equal("-ERR The 'default' user cannot be changed");
     expect(await stand.acl('DELUSER', 'default_ro')).to.equal("-ERR The 'default_ro' user cannot be removed");
     expect(await stand.acl('USERS')).to.deep.equal(['default', 'default_ro']);

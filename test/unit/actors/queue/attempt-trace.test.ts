@@ -4,8 +4,8 @@ import type { StartedAttempt } from '../../../../src/actors/queue/account-queue.
 import { AttemptTrace } from '../../../../src/actors/queue/attempt-trace.js';
 import type { Envelope, HeaderList } from '../../../../src/domain/queue/index.js';
 import type { MessageId, RunId, ScheduleId } from '../../../../src/kernel/index.js';
-import type { Span } from '../../../../src/messages/index.js';
 import type { SpanBeginning, Tracing } from '../../../../src/ports/index.js';
+import type { Span } from '../../../../src/protocol/index.js';
 import { ATTEMPTED_ID } from '../../../support/performer-stand.js';
 import { PLAIN_SETTINGS } from '../../../support/queue-shard-stand.js';
 
@@ -70,24 +70,24 @@ describe('the trace of an attempt', () => {
     expect(began(attempt(envelope(OWN))).origin).to.deep.equal({ ...NONE, parent: OWN });
   });
 
-  it('is none where the message has none', () => {
+  it('is absent where the message has none', () => {
     expect(began(attempt(envelope(undefined))).origin).to.equal(undefined);
     expect(began(attempt(envelope(undefined), envelope(undefined))).origin).to.equal(undefined);
   });
 
-  it('is that of what triggered the run, where a message of a run brings none', () => {
+  it('is that of the trigger of the run, where a message of the run has none', () => {
     const steps = began(attempt(envelope(undefined), envelope(TRIGGERS)));
     expect(steps.origin).to.deep.equal({ ...NONE, parent: TRIGGERS });
     expect(began(attempt(envelope(OWN), envelope(TRIGGERS))).origin).to.deep.equal({ ...NONE, parent: OWN });
   });
 
-  it('is a new one for each message of a schedule, with a link to the one in which it was set', () => {
+  it('is a new one for each message of a schedule, linked to the trace that created the schedule', () => {
     const scheduled = began(attempt(envelope(CREATORS, 'scd_1')));
     expect(scheduled.origin).to.deep.equal({ ...NONE, seed: ATTEMPTED_ID, link: CREATORS });
     expect(began(attempt(envelope(undefined, 'scd_1'))).origin).to.deep.equal({ ...NONE, seed: ATTEMPTED_ID });
   });
 
-  it('is one for all attempts of a run that a schedule has begun', () => {
+  it('is the same for all attempts of a run that a schedule started', () => {
     const trigger = envelope(CREATORS, 'scd_1');
     const expected = { ...NONE, seed: 'wfr_1', link: CREATORS };
     expect(began(attempt(trigger, trigger)).origin).to.deep.equal(expected);
@@ -95,7 +95,7 @@ describe('the trace of an attempt', () => {
     expect(began(attempt(envelope(OWN), trigger)).origin, 'of an endpoint').to.deep.equal({ ...NONE, parent: OWN });
   });
 
-  it('tells the destination of the call, and of nothing else', () => {
+  it('replaces the trace headers of the message with those of the call, and keeps the other headers', () => {
     const header: HeaderList = [
       ['X-Key', 'kept'],
       ['Traceparent', OWN],
@@ -108,7 +108,7 @@ describe('the trace of an attempt', () => {
     ]);
   });
 
-  it('leaves nothing of the schedule’s own trace in what is not sampled', () => {
+  it('sends no trace header of the schedule in a call that is not sampled', () => {
     const { trace } = began(attempt(envelope(CREATORS, 'scd_1')), false);
     expect(
       trace?.sending(

@@ -6,7 +6,7 @@ import type { PartitionName, ShardName } from '../../../../src/kernel/index.js';
 
 const shard = 'QUEUE_0' as ShardName;
 
-/** Reads are answered with where they were looked for. */
+/** Answers each read with the position that it was asked for. */
 function cacheOf(memory = new BodyMemory()) {
   const reads: [number, number | undefined][] = [];
   const reader = {
@@ -32,7 +32,7 @@ function fill(cache: BodyCache, first: number, count: number): void {
 }
 
 describe('queue: bodies in memory', () => {
-  it('are there as they were put: every byte, short and long', async () => {
+  it('are returned as they were put: every byte, short and long', async () => {
     const { cache, reads } = cacheOf();
     const everyByte = Uint8Array.from({ length: 256 }, (_, i) => i);
     const long = new Uint8Array(100_000).fill(0xe9);
@@ -44,11 +44,11 @@ describe('queue: bodies in memory', () => {
     expect(reads).to.deep.equal([]);
   });
 
-  it('have an empty one by the number 0, without being put', () => {
+  it('include an empty one under the number 0, without being put', () => {
     expect(cacheOf().cache.get(0)?.length).to.equal(0);
   });
 
-  it('leave when they are dropped, and give their memory back', () => {
+  it('leave when they are dropped, and free their memory', () => {
     const { cache, memory } = cacheOf();
     cache.put(1, body('one'));
     cache.put(2, body('two'));
@@ -59,7 +59,7 @@ describe('queue: bodies in memory', () => {
     expect([cache.bytes, memory.usedBytes]).to.deep.equal([0, 0]);
   });
 
-  it('are read from the entry that they came with, which is not the one that was sealed while they were held back', async () => {
+  it('are read from the entry that contains them, not from the one that was sealed while they were held back', async () => {
     const { cache, reads } = cacheOf();
     cache.put(1, body('one'));
     cache.hold();
@@ -81,7 +81,7 @@ describe('queue: bodies in memory', () => {
     ]);
   });
 
-  it('leave when nothing will send them any more and they are stored, and are read for who asks', async () => {
+  it('leave when they are stored and no further attempt will send them, and are read from the journal on request', async () => {
     const { cache, reads, memory } = cacheOf();
     cache.put(1, body('one'));
     cache.put(2, body('two'));
@@ -98,7 +98,7 @@ describe('queue: bodies in memory', () => {
     expect(memory.usedBytes).to.equal(0);
   });
 
-  it('leave at once when they are stored already and are not sent for long, and are read for who asks', async () => {
+  it('leave immediately when they are stored and not sent soon, and are read from the journal on request', async () => {
     const { cache, reads, memory } = cacheOf();
     fill(cache, 1, 2);
     cache.rest(1);
@@ -108,7 +108,7 @@ describe('queue: bodies in memory', () => {
     expect(memory.usedBytes).to.equal(0);
   });
 
-  it('leave as soon as they are stored when they are not sent for long', async () => {
+  it('leave as soon as they are stored when they are not sent soon', async () => {
     const { cache, reads, memory } = cacheOf();
     for (let number = 1; number <= 600; number += 1) cache.put(number, body(`${number}`));
     for (let number = 2; number <= 600; number += 1) cache.rest(number);
@@ -130,7 +130,7 @@ describe('queue: bodies in memory', () => {
     expect([cache.bytes, memory.usedBytes]).to.deep.equal([0, 0]);
   });
 
-  it('leave oldest first beyond the budget, and are read where their entry ends', async () => {
+  it('leave oldest first above the budget, and are read from the position where their entry ends', async () => {
     const { cache, reads, memory } = cacheOf(new BodyMemory(100_000));
     fill(cache, 1, 2000);
     expect(memory.usedBytes).to.be.at.most(100_000);
@@ -142,7 +142,7 @@ describe('queue: bodies in memory', () => {
     expect(text(cache.get(2001))).to.equal('new');
   });
 
-  it('stay, whatever the budget, until the entry that brings them is stored', async () => {
+  it('stay above the budget until their entry is stored', async () => {
     const { cache, reads, memory } = cacheOf(new BodyMemory(1000));
     for (let number = 1; number <= 50; number += 1) cache.put(number, new Uint8Array(1000));
     cache.sealed();
@@ -156,7 +156,7 @@ describe('queue: bodies in memory', () => {
     expect(reads).to.deep.equal([[50, 7]]);
   });
 
-  it('of all queues of a process share one budget, the oldest leaving first', () => {
+  it('of all queues of a process share one budget, and the oldest leaves first', () => {
     const memory = new BodyMemory(20_000);
     const [quiet, busy] = [cacheOf(memory).cache, cacheOf(memory).cache];
     fill(quiet, 1, 5);
@@ -168,7 +168,7 @@ describe('queue: bodies in memory', () => {
     expect(memory.usedBytes).to.be.at.most(20_000);
   });
 
-  it('that are replayed lie where their entry ended, though the numbers began long before', async () => {
+  it('from a replay are read at the position where their entry ended, even if their numbers began long before', async () => {
     const { cache, reads } = cacheOf(new BodyMemory(0));
     for (const [number, position] of [
       [5_000_000, 31],
@@ -185,7 +185,7 @@ describe('queue: bodies in memory', () => {
     expect(reads.map(([, at]) => at)).to.deep.equal([31, 31, 35, 40]);
   });
 
-  it('that came with the snapshot have no position, also beside others that have one', async () => {
+  it('from a snapshot have no position, also next to others that have one', async () => {
     const { cache, reads } = cacheOf(new BodyMemory(0));
     cache.put(600, body('x'));
     cache.replayedAt(9);
@@ -198,7 +198,7 @@ describe('queue: bodies in memory', () => {
     ]);
   });
 
-  it('are looked for in the snapshot alone once the journal has let go of their entry', async () => {
+  it('are read from the snapshot alone once their entry was truncated from the journal', async () => {
     const { cache, reads } = cacheOf(new BodyMemory(0));
     fill(cache, 1, 1030);
     cache.covered(10_240);
@@ -210,7 +210,7 @@ describe('queue: bodies in memory', () => {
     expect(reads.slice(3).map(([, at]) => at)).to.deep.equal([undefined, 10_310]);
   });
 
-  it('give all of their memory back when the actor ends', () => {
+  it('free all of their memory when the actor ends', () => {
     const { cache, memory } = cacheOf();
     fill(cache, 1, 600);
     cache.put(601, body('on its way'));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { carriedBodies } from '../../../../src/actors/queue/carried-bodies.js';
+import { carriedBodies } from '../../../../src/actors/queue/queue-owner.js';
 import { encodeQueueEvent } from '../../../../src/codec/queue/index.js';
 import type { Envelope, QueueEvent } from '../../../../src/domain/queue/index.js';
 import { type DlqId, isMillraceError, type MessageId } from '../../../../src/kernel/index.js';
@@ -25,8 +25,8 @@ function accepted(number: number, content: string | undefined): QueueEvent {
   return { type: 'MessageAccepted', id, atMs: 1, envelope, body, notBeforeMs: 1, ...nothing };
 }
 
-describe('queue: the bodies that events bring', () => {
-  it('are those of accepted messages and of kept responses, a step for each event', () => {
+describe('queue: the bodies in events', () => {
+  it('are those of accepted messages and of kept responses, one step per event', () => {
     const deadLettered: QueueEvent = {
       type: 'MessageDeadLettered',
       id,
@@ -44,7 +44,7 @@ describe('queue: the bodies that events bring', () => {
     expect(texts).to.deep.equal([[7, 'one'], undefined, [8, 'two'], undefined, [9, 'oops']]);
   });
 
-  it('are not guessed from bytes that are no events', () => {
+  it('are refused with an error in bytes that are no events', () => {
     expect(() => [...carriedBodies(Buffer.from('nonsense'))])
       .to.throw()
       .and.satisfy((error: unknown) => isMillraceError(error, 'JOURNAL_DAMAGED'));

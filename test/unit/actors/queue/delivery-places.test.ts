@@ -6,8 +6,8 @@ import type { AccountId } from '../../../../src/kernel/index.js';
 const A = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 const B = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
 
-describe('the room for deliveries of a process', () => {
-  it('is never exceeded, and used up by as many accounts as there are places', () => {
+describe('the delivery places of a process', () => {
+  it('are never exceeded, and can be used up by as many accounts as there are places', () => {
     const room = new DeliveryPlaces(16);
     for (let n = 0; n < 16; n += 1) {
       const account = `ac-${n}` as AccountId;
@@ -17,14 +17,14 @@ describe('the room for deliveries of a process', () => {
     expect(room.roomFor(A)).to.equal(0);
   });
 
-  it('keeps a part for others, however much one account has to send', () => {
+  it('keep a part free for others while one account has much to send', () => {
     const room = new DeliveryPlaces(80);
     while (room.roomFor(A) > 0) room.take(A, room.roomFor(A));
     expect(room.inFlight).to.equal(63);
     expect(room.roomFor(B)).to.equal(10);
   });
 
-  it('has a place for one more account, however many hold all that they may', () => {
+  it('keep a place for one more account, for any number of accounts at their limit', () => {
     for (const count of [1, 3, 15]) {
       const room = new DeliveryPlaces(1000);
       for (let n = 0; n < count; n += 1) {
@@ -35,7 +35,7 @@ describe('the room for deliveries of a process', () => {
     }
   });
 
-  it('gives what becomes free to the account that has less than others', () => {
+  it('go to the account with fewer places when some become free', () => {
     const room = new DeliveryPlaces(80);
     room.take(A, 63);
     room.take(B, 11);
@@ -44,7 +44,7 @@ describe('the room for deliveries of a process', () => {
     expect(room.roomFor(B)).to.equal(3);
   });
 
-  it('has a place even where an eighth of it is none', () => {
+  it('include one for an account even where an eighth of them is less than one', () => {
     const room = new DeliveryPlaces(1);
     expect(room.roomFor(A)).to.equal(1);
     room.take(A, 1);
@@ -53,7 +53,7 @@ describe('the room for deliveries of a process', () => {
     expect(room.roomFor(B)).to.equal(1);
   });
 
-  it('wakes whoever waits once, when something becomes free', () => {
+  it('wake each waiter once when a place becomes free', () => {
     const room = new DeliveryPlaces(1);
     let woken = 0;
     const wake = () => {

@@ -1,4 +1,4 @@
-/** An account that holds as much as it may, on a shard with its journal. */
+/** An account at its limit, on a shard with its journal. */
 import { expect } from 'chai';
 import type { HeldLimits } from '../../../../src/actors/queue/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
@@ -13,8 +13,8 @@ function stand(limits: Partial<HeldLimits> = {}): QueueShardStand {
   return made;
 }
 
-describe('an account that holds as much as it may', () => {
-  it('is refused more, and others are not; told and counted', async () => {
+describe('a queue account at its limit', () => {
+  it('is refused further messages while other accounts are not; the refusal is reported and counted', async () => {
     const shard = stand();
     const actor = await shard.serving();
     const both = shard.publish(actor, [shard.item('a', LATER), shard.item('a', LATER)]);
@@ -29,7 +29,7 @@ describe('an account that holds as much as it may', () => {
     expect(told.map(({ fields }) => fields)).to.deep.equal([{ account: ACCOUNT, refused: 1, accounts: 1 }]);
   });
 
-  it('is so to the next owner, from the journal and from a snapshot', async () => {
+  it('is still at its limit for the next owner, from the journal and from a snapshot', async () => {
     const shard = stand();
     const first = await shard.serving();
     shard.publish(first, [shard.item('a', LATER), shard.item('a', LATER)]);
@@ -49,7 +49,7 @@ describe('an account that holds as much as it may', () => {
     expect(await refusedBy(await shard.serving())).to.equal('FULL');
   });
 
-  it('has what it holds delivered meanwhile, and is let in again', async () => {
+  it('has its messages delivered, and accepts new ones after that', async () => {
     const shard = stand();
     const actor = await shard.serving();
     shard.publish(actor, [shard.item('a'), shard.item('b')]);
@@ -66,7 +66,7 @@ describe('an account that holds as much as it may', () => {
     expect(shard.http.calls).to.have.length(3);
   });
 
-  it('may take nine tenths of the memory for messages, and then others still find room', async () => {
+  it('may take nine tenths of the memory for messages, which leaves room for other accounts', async () => {
     const shard = stand({ messages: GB, memoryBytes: 100_000 });
     const actor = await shard.serving();
     const many = (count: number) => Array.from({ length: count }, () => shard.item('a', LATER));

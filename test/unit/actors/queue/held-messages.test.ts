@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ACCOUNT_SHARE, type AccountQueue, BodyMemory, HeldMessages } from '../../../../src/actors/queue/index.js';
 import { RESERVED_MEMORY } from '../../../../src/actors/runtime/index.js';
-import type { Held } from '../../../../src/domain/queue/index.js';
+import type { AccountUsage } from '../../../../src/domain/queue/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../../src/ports/index.js';
 import { MemoryLog } from '../../../support/kv-face.js';
@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 const LIMITS = { messages: 1000, bytes: 10_000, memoryBytes: 200 * MIB };
 const BODIES = 96 * MIB;
 
-describe('what accounts of a process hold', () => {
+describe('the held messages of a process', () => {
   let time: ManualTime;
   let log: MemoryLog;
   let bodies: BodyMemory;
@@ -30,9 +30,9 @@ describe('what accounts of a process hold', () => {
   });
   afterEach(() => messages.stop());
 
-  /** An account that holds just so much memory. */
+  /** An account that holds exactly this much memory. */
   function account(letter: string, memoryBytes: number) {
-    const held: { -readonly [Name in keyof Held]: number } = { messages: 1, bytes: 2, memoryBytes };
+    const held: { -readonly [Name in keyof AccountUsage]: number } = { messages: 1, bytes: 2, memoryBytes };
     const queue = {
       account: `ac-${letter.repeat(16)}` as AccountId,
       countedBytes: 0,
@@ -50,13 +50,13 @@ describe('what accounts of a process hold', () => {
 
   const lines = (wanted: string) => log.lines.filter(({ event }) => event === wanted);
 
-  it('are so many messages and bytes of each, as the settings say, and a quarter more for runs in progress', () => {
+  it('are limited per account to the messages and bytes of the settings, and a quarter more for runs in progress', () => {
     const { ofAccount, ofRuns } = account('a', 0).bounds();
     expect(ofAccount).to.include({ messages: 1000, bytes: 10_000 });
     expect(ofRuns).to.include({ messages: 1250, bytes: 12_500 });
   });
 
-  it('are of the memory the share of one account, counted with each question', () => {
+  it('are limited per account to its share of the memory, updated with each request', () => {
     const one = account('a', 10 * MIB);
     expect(one.room()).to.equal(LIMITS.memoryBytes * ACCOUNT_SHARE - 10 * MIB);
     one.held.memoryBytes = LIMITS.memoryBytes * ACCOUNT_SHARE + 1;
@@ -65,7 +65,7 @@ describe('what accounts of a process hold', () => {
     expect(messages.usedBytes).to.equal(one.held.memoryBytes);
   });
 
-  it('leave the last tenth to accounts that hold less than an even part', () => {
+  it('leave the last tenth of the memory to accounts below an even share', () => {
     const large = account('a', 150 * MIB);
     const small = account('b', 31 * MIB);
     small.room();
@@ -74,7 +74,7 @@ describe('what accounts of a process hold', () => {
     expect(small.room()).to.equal(LIMITS.memoryBytes - 181 * MIB);
   });
 
-  it('are looked at once a second: accounts that went elsewhere count no longer, and gauges show the rest', async () => {
+  it('are recounted once a second: accounts that moved away no longer count, and gauges show the rest', async () => {
     account('a', 10 * MIB).room();
     queues.splice(0);
     account('b', 5 * MIB);
@@ -84,7 +84,7 @@ describe('what accounts of a process hold', () => {
     expect(messages.bytes).to.equal(2);
   });
 
-  it('make bodies in memory give way, and let them have their room again', async () => {
+  it('reduce the memory for bodies, and give it back', async () => {
     const one = account('a', LIMITS.memoryBytes - BODIES);
     await time.advance(1100);
     expect(bodies.maxBytes).to.equal(BODIES);
@@ -99,7 +99,7 @@ describe('what accounts of a process hold', () => {
     expect(bodies.maxBytes).to.equal(BODIES);
   });
 
-  it('are told of once a minute: that there is little room, and who is refused most', async () => {
+  it('are logged once a minute: little room, and the account that is refused most', async () => {
     const { id } = account('a', LIMITS.memoryBytes);
     const other = account('b', 0);
     for (let second = 0; second < 59; second += 1) {

@@ -13,7 +13,7 @@ class Stand {
   readonly time = new ManualTime();
   readonly intake = new MemoryIntakeLog({ clock: this.time, timers: this.time });
   readonly works: QueueWork[] = [];
-  /** Events, and what they say of positions. */
+  /** The alarms, with their positions. */
   readonly alarms: string[] = [];
   readonly log: Log = {
     debug() {},
@@ -39,12 +39,12 @@ class Stand {
     await this.intake.append(QUEUE_SHARD, encodeIntakeRecord({ account, items: [messageItem(this.#messages, 'a')] }));
   }
 
-  /** Lets everything happen that is ready to. */
+  /** Runs all ready tasks. */
   settle(): Promise<void> {
     return this.time.advance(0);
   }
 
-  /** The commands so far: position of the last record, and how many messages. */
+  /** The commands so far: the position of the last record, and the number of messages. */
   get asked(): (readonly [AccountId, number, number])[] {
     return this.works.map(({ account, command }) => {
       const { records } = command as QueueCommandOf<'TakeIntake'>;
@@ -63,8 +63,8 @@ class Stand {
 
 const REFUSED: QueueReply = { type: 'Rejected', reason: 'INVALID', message: 'no such group' };
 
-describe('what was told while nobody owned the shard', () => {
-  it('is taken over by its owner, and removed when that is stored', async () => {
+describe('an intake record', () => {
+  it('is taken over by the owner of the shard, and removed when that is stored', async () => {
     const stand = new Stand();
     await stand.tell();
     stand.follow();
@@ -75,7 +75,7 @@ describe('what was told while nobody owned the shard', () => {
     expect(stand.intake.countOf(QUEUE_SHARD)).to.equal(0);
   });
 
-  it('is taken over in order, one command of an account after the other, several records in one', async () => {
+  it('is taken over in order, one command per account at a time, with several records in one', async () => {
     const stand = new Stand();
     for (let i = 0; i < 3; i += 1) await stand.tell();
     stand.follow();
@@ -85,7 +85,7 @@ describe('what was told while nobody owned the shard', () => {
     expect(stand.asked.at(-1)).to.deep.equal([ACCOUNT, 3, 2]);
   });
 
-  it('is removed only up to what is not accepted yet, whoever it belongs to', async () => {
+  it('is removed only up to the first record that is not accepted yet, of any account', async () => {
     const stand = new Stand();
     await stand.tell(ACCOUNT);
     await stand.tell(OTHER_ACCOUNT);
@@ -97,7 +97,7 @@ describe('what was told while nobody owned the shard', () => {
     expect(stand.intake.countOf(QUEUE_SHARD)).to.equal(0);
   });
 
-  it('is asked again when it was not taken', async () => {
+  it('is sent to the actor again when it was not taken', async () => {
     const stand = new Stand();
     await stand.tell();
     stand.follow();
@@ -123,7 +123,7 @@ describe('what was told while nobody owned the shard', () => {
     expect(stand.works).to.have.length(1);
   });
 
-  it('is held in bounded number; the rest stays where it is and follows later', async () => {
+  it('is held in bounded number; the others stay in the intake and follow later', async () => {
     const stand = new Stand();
     for (let i = 0; i < 9; i += 1) await stand.tell();
     stand.follow({ maxHeld: 4 });
@@ -137,8 +137,8 @@ describe('what was told while nobody owned the shard', () => {
     expect(stand.intake.countOf(QUEUE_SHARD)).to.equal(0);
   });
 
-  describe('and cannot be read', () => {
-    it('stays where it is with all that is behind it, while the others are accepted', async () => {
+  describe('an intake record that cannot be read', () => {
+    it('stays in the intake together with all later records, while those are accepted', async () => {
       const stand = new Stand();
       await stand.tell();
       await stand.intake.append(QUEUE_SHARD, Buffer.from('no record'));
@@ -152,7 +152,7 @@ describe('what was told while nobody owned the shard', () => {
       expect(stand.intake.countOf(QUEUE_SHARD)).to.equal(2);
     });
 
-    it('is alarmed about again at intervals, for as long as the owner serves', async () => {
+    it('raises an alarm again at intervals, for as long as the owner serves', async () => {
       const stand = new Stand();
       for (let i = 0; i < 2; i += 1) await stand.intake.append(QUEUE_SHARD, Buffer.from('no record'));
       const follower = stand.follow({ alarmEveryMs: 1000 });
@@ -165,7 +165,7 @@ describe('what was told while nobody owned the shard', () => {
       expect(stand.alarms).to.have.length(2);
     });
 
-    it('is named up to a number, and counted beyond it', async () => {
+    it('is named in the alarm up to a number, and counted above it', async () => {
       const stand = new Stand();
       for (let i = 0; i <= MAX_NAMED_RECORDS; i += 1) await stand.intake.append(QUEUE_SHARD, Buffer.from('no record'));
       stand.follow();
@@ -173,7 +173,7 @@ describe('what was told while nobody owned the shard', () => {
       expect(stand.alarms).to.have.length(MAX_NAMED_RECORDS);
     });
 
-    it('is found again by the next owner, who asks for the rest again with its positions', async () => {
+    it('is found again by the next owner, who sends the later records again with their positions', async () => {
       const stand = new Stand();
       await stand.intake.append(QUEUE_SHARD, Buffer.from('no record'));
       await stand.tell();
@@ -192,8 +192,8 @@ describe('what was told while nobody owned the shard', () => {
     });
   });
 
-  describe('and is refused', () => {
-    it('is asked for alone, so that no other record is refused with it', async () => {
+  describe('an intake record that is refused', () => {
+    it('is sent alone, so that no other record is refused with it', async () => {
       const stand = new Stand();
       for (let i = 0; i < 3; i += 1) await stand.tell();
       stand.follow();
@@ -210,7 +210,7 @@ describe('what was told while nobody owned the shard', () => {
       expect(stand.alarms).to.deep.equal([]);
     });
 
-    it('stays where it is; its account waits behind it, and others do not', async () => {
+    it('stays in the intake; later records of its account wait, and those of other accounts do not', async () => {
       const stand = new Stand();
       await stand.tell();
       await stand.tell();
@@ -232,7 +232,7 @@ describe('what was told while nobody owned the shard', () => {
       expect(stand.intake.countOf(QUEUE_SHARD)).to.equal(5);
     });
 
-    it('takes no room from others, however much its account has told', async () => {
+    it('takes no room from others, for any number of records of its account', async () => {
       const stand = new Stand();
       for (let i = 0; i < 4; i += 1) await stand.tell();
       await stand.tell(OTHER_ACCOUNT);

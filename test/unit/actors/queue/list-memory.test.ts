@@ -3,12 +3,12 @@ import { ListMemory } from '../../../../src/actors/queue/list-memory.js';
 
 const KIB = 1024;
 
-describe('the room for lists of entries', () => {
-  it('takes lists up to the bound of one', () => {
+describe('the memory for entry lists', () => {
+  it('accepts lists up to the bound of one list', () => {
     expect(new ListMemory({ inlineBytes: 100 * KIB, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(100 * KIB);
   });
 
-  it('takes shorter ones when it fills, and short ones always', () => {
+  it('accepts shorter lists as it fills, and short ones always', () => {
     const room = new ListMemory({ inlineBytes: 100 * KIB, inFlightBytes: 150 * KIB });
     room.take(100 * KIB);
     expect(room.maxBytes).to.equal(50 * KIB);
@@ -20,7 +20,7 @@ describe('the room for lists of entries', () => {
     expect(room.maxBytes).to.equal(84 * KIB);
   });
 
-  it('takes long ones that nobody can fetch beside them, one at least', () => {
+  it('accepts long lists that the endpoint cannot fetch up to the bound, and at least one', () => {
     const room = new ListMemory({ inlineBytes: 10 * KIB, inFlightBytes: 100 * KIB });
     expect([60, 60, 40].map((kib) => room.takeLong(kib * KIB))).to.deep.equal([true, false, true]);
     room.giveBackLong(60 * KIB);
@@ -30,7 +30,7 @@ describe('the room for lists of entries', () => {
     expect(room.maxBytes).to.equal(10 * KIB);
   });
 
-  it('takes none where the bound of one says so', () => {
+  it('accepts no list when the bound of one is 0', () => {
     expect(new ListMemory({ inlineBytes: 0, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(0);
   });
 });

@@ -1,9 +1,9 @@
-/** What the owner of a shard of the queue waits for before it hands the shard over. */
+/** The conditions under which the owner of a queue shard hands the shard over. */
 import { expect } from 'chai';
 import { OwnerDuties, type OwnerDutiesPorts } from '../../../../src/actors/queue/index.js';
 import { ManualTime } from '../../../support/memory/index.js';
 
-describe('a shard of the queue that is handed over', () => {
+describe('a queue shard that is handed over', () => {
   let time: ManualTime;
   let actor: { state: 'serving' | 'ended' };
   let plane: { attemptsInFlight: number; isLeaving: boolean; startNoMore(): void };
@@ -30,7 +30,7 @@ describe('a shard of the queue that is handed over', () => {
     await time.advance(100);
   });
 
-  it('begins no more calls, and waits for those that it has begun', async () => {
+  it('starts no more calls, and waits for the open ones', async () => {
     expect(plane.isLeaving).to.equal(true);
     expect(isOver).to.equal(false);
     plane.attemptsInFlight = 0;
@@ -38,14 +38,14 @@ describe('a shard of the queue that is handed over', () => {
     expect(isOver).to.equal(true);
   });
 
-  it('waits no longer than it may', async () => {
+  it('waits for a bounded time', async () => {
     await time.advance(850);
     expect(isOver).to.equal(false);
     await time.advance(70);
     expect(isOver).to.equal(true);
   });
 
-  it('waits no longer than its actor serves', async () => {
+  it('stops waiting when its actor has ended', async () => {
     actor.state = 'ended';
     await time.advance(20);
     expect(isOver).to.equal(true);

@@ -1,4 +1,4 @@
-/** Calls for messages of runs: what they carry, and what of them is kept for what follows. */
+/** Calls for messages of runs: their contents, and the parts that are kept for later steps. */
 import { expect } from 'chai';
 import type { StartedAttempt } from '../../../../src/actors/queue/index.js';
 import { KEPT_RESPONSE_BYTES } from '../../../../src/domain/queue/index.js';
@@ -31,7 +31,7 @@ function standWith(shelf: Shelf, lists?: ConstructorParameters<typeof PerformerS
   return stand;
 }
 
-/** The account has something that refers to these bodies. */
+/** The account references these bodies. */
 function need({ queue }: PerformerStand, ...numbers: number[]): void {
   for (const number of numbers) {
     queue.fold.engine.evolve({
@@ -63,7 +63,7 @@ async function recorded(stand: PerformerStand) {
 }
 
 describe('the delivery of a step', () => {
-  it("is the list of the run's entries, under the run's name and the entry's", async () => {
+  it('has the list of entries as body, with the name of the run and of the entry', async () => {
     const shelf = new Shelf('payload', 'record');
     const stand = standWith(shelf);
     await stand.make(stepAttempt(shelf, [1, 2]));
@@ -80,7 +80,7 @@ describe('the delivery of a step', () => {
     });
   });
 
-  it("carries the entry's own id though the attempt's message has another", async () => {
+  it('carries the id of the entry although the message of the attempt has another id', async () => {
     const shelf = new Shelf('payload');
     const stand = standWith(shelf);
     await stand.make({ ...stepAttempt(shelf, [1]), id: 'msg_before' as MessageId });
@@ -101,7 +101,7 @@ describe('the delivery of a step', () => {
     expect(JSON.parse(stand.sent()[0] as string)[0].body).to.equal(base64('payload'));
   });
 
-  it('is empty, and signed as such, when the list is left for the endpoint to fetch', async () => {
+  it('has an empty body, signed as such, when the endpoint is left to fetch the list', async () => {
     const shelf = new Shelf('payload', 'record');
     const stand = standWith(shelf, { inlineBytes: 10, inFlightBytes: MIB });
     await stand.make(stepAttempt(shelf, [1, 2]));
@@ -112,7 +112,7 @@ describe('the delivery of a step', () => {
     expect(headersOf(stand)['Svc-Message-Id']).to.equal('msg_1');
   });
 
-  it('is left for the endpoint to fetch while many long lists are being delivered', async () => {
+  it('leaves the list for the endpoint to fetch while many long lists are being delivered', async () => {
     const shelf = new Shelf('x'.repeat(60 * 1024));
     const stand = standWith(shelf, { inlineBytes: MIB, inFlightBytes: 100 * 1024 });
     await stand.make(stepAttempt(shelf, [1]));
@@ -127,7 +127,7 @@ describe('the delivery of a step', () => {
     expect(stand.sent()[2]?.length).to.be.greaterThan(0);
   });
 
-  it('waits for room where it is long and nobody can fetch it, and goes alone if it must', async () => {
+  it('waits for memory when its list is long and cannot be fetched, and is sent alone if necessary', async () => {
     const shelf = new Shelf('x'.repeat(60 * 1024));
     const stand = standWith(shelf, { inlineBytes: 1024, inFlightBytes: 100 * 1024 });
     await stand.make(stepAttempt(shelf, [1], { canFetch: false }));
@@ -147,11 +147,11 @@ describe('the delivery of a step', () => {
     expect(alone.sent()).to.have.length(1);
   });
 
-  it('lets others run while a long list is put together, and is not made once the activation is over', async () => {
+  it('yields while a long list is put together, and is not made once the activation is over', async () => {
     const shelf = new Shelf('payload', Buffer.alloc(4 * MIB));
     const stand = standWith(shelf);
     stand.performer.perform(stand.queue, GENEROUS, stepAttempt(shelf, [1, 2], { canFetch: false }));
-    await stand.time.breathe();
+    await stand.time.yieldToEventLoop();
     expect(stand.http.calls).to.have.length(0);
     stand.performer.end();
     await stand.time.advance(0);
@@ -187,7 +187,7 @@ describe('the delivery of a step', () => {
     expect((await recorded(stand))?.outcome).to.include({ kind: 'no-response' });
   });
 
-  it('has no alarm when its run ends while the entries are being read', async () => {
+  it('raises no alarm when its run ends while the entries are being read', async () => {
     const shelf = new Shelf('payload', 'record');
     shelf.away.add(1);
     const stand = standWith(shelf);
@@ -200,7 +200,7 @@ describe('the delivery of a step', () => {
 });
 
 describe('the call to a third party', () => {
-  it('says nothing of the run, and is remembered as it was sent', async () => {
+  it('carries no header of the run, and is remembered as it was sent', async () => {
     const shelf = new Shelf('asked');
     const stand = standWith(shelf);
     const settings = { ...PLAIN_DELIVERY, callback: CALLBACK };
@@ -215,7 +215,7 @@ describe('the call to a third party', () => {
 describe('a message of a run that has ended since its attempt was started', () => {
   const END = { type: 'RunEnded', runId: RUN_ID, atMs: 2, response: undefined } as const;
 
-  /** A run whose part has an open attempt; the call is not made yet. */
+  /** A run with an open attempt for this part; the call is not made yet. */
   function started(part: RunPart): { stand: PerformerStand; attempt: StartedAttempt } {
     const shelf = new Shelf('asked');
     const stand = standWith(shelf);
@@ -239,12 +239,12 @@ describe('a message of a run that has ended since its attempt was started', () =
     return { stand, attempt };
   }
 
-  for (const [what, part] of [
+  for (const [kind, part] of [
     ['a step', stepPart(0)],
     ['a call to a third party', CALL_PART],
     ['the result of a call', RESULT_PART],
   ] as const) {
-    it(`is not sent when it is ${what}`, async () => {
+    it(`is not sent when it is ${kind}`, async () => {
       const { stand, attempt } = started(part);
       const entries =
         part.role === 'step' ? [{ messageId: attempt.id, body: attempt.body, step: undefined, createdAtMs: 1 }] : [];
@@ -255,14 +255,14 @@ describe('a message of a run that has ended since its attempt was started', () =
       expect((await recorded(stand))?.outcome).to.include({ kind: 'no-response', error: 'the run is over' });
     });
 
-    it(`is sent when it is ${what} and the run goes on`, async () => {
+    it(`is sent when it is ${kind} and the run continues`, async () => {
       const { stand, attempt } = started(part);
       await stand.make(attempt);
       expect(stand.sent()).to.have.length(1);
     });
   }
 
-  it('is sent when it tells the failure function', async () => {
+  it('is sent when it is the message to the failure function', async () => {
     const shelf = new Shelf('{"sourceBody":""}');
     const stand = standWith(shelf);
     await stand.make(partAttempt(shelf, failurePart(shelf.ref(0))));
@@ -270,8 +270,8 @@ describe('a message of a run that has ended since its attempt was started', () =
   });
 });
 
-describe("the failure function's message", () => {
-  it('is completed with the payload', async () => {
+describe('the message to the failure function', () => {
+  it('includes the payload of the run', async () => {
     const shelf = new Shelf('{"sourceBody":"","workflowRunId":"wfr_1"}', 'payload');
     const stand = standWith(shelf);
     await stand.make(partAttempt(shelf, failurePart(shelf.ref(2))));
@@ -284,7 +284,7 @@ describe("the failure function's message", () => {
 });
 
 describe('the answer to a message of a run', () => {
-  it('is read up to the largest message: whichever fails the run is told to its failure function', async () => {
+  it('is read up to the largest message size, because the failure function gets it when the run fails', async () => {
     const shelf = new Shelf('{"sourceBody":""}', 'record');
     const stand = standWith(shelf);
     await stand.make(stepAttempt(shelf, [1, 2]));
@@ -298,7 +298,7 @@ describe('the answer to a message of a run', () => {
     );
   });
 
-  it('comes without what was sent, which the run has', async () => {
+  it('is recorded without the sent body, which the run already has', async () => {
     const shelf = new Shelf('{"sourceBody":""}', 'record');
     const settings = { ...PLAIN_DELIVERY, callback: CALLBACK, failureCallback: CALLBACK };
     for (const attempt of [

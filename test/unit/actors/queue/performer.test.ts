@@ -7,7 +7,7 @@ import { GENEROUS, PLAIN_SETTINGS } from '../../../support/queue-shard-stand.js'
 
 const CALLBACK = { url: 'https://back.example/', settings: PLAIN_SETTINGS };
 
-describe('a call', () => {
+describe('the call of an attempt', () => {
   it('carries the body, the headers of the attempt and its signature', async () => {
     const stand = new Stand();
     await stand.perform();
@@ -26,7 +26,7 @@ describe('a call', () => {
   });
 
   for (const method of ['GET', 'HEAD'] as const) {
-    it(`by ${method} is made without the body, which its callback tells of, and without what describes it`, async () => {
+    it(`by ${method} omits the body and the headers that describe it, and the callback contains the body`, async () => {
       const signed: string[] = [];
       const stand = new Stand();
       stand.sign = ({ body, bodyHash }) => {
@@ -51,7 +51,7 @@ describe('a call', () => {
     });
   }
 
-  it("takes at most the account's longest attempt, or what the message asks for", async () => {
+  it('is limited to the longest attempt of the account, or to the shorter timeout of the message', async () => {
     const stand = new Stand();
     await stand.perform();
     await stand.perform(1, { timeoutSeconds: 3 });
@@ -72,7 +72,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('becomes an outcome of exactly this attempt', async () => {
+  it('results in an outcome of exactly this attempt', async () => {
     const stand = new Stand();
     await stand.perform();
     stand.http.open[0]?.answer(503, 'busy');
@@ -96,7 +96,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('comes with what was sent when a callback has to tell of it', async () => {
+  it('returns the sent body when a callback needs it', async () => {
     const stand = new Stand();
     await stand.perform(1, { failureCallback: CALLBACK });
     stand.http.open[0]?.fail('connection refused');
@@ -105,7 +105,7 @@ describe('a call', () => {
     expect(work?.command).to.deep.include({ sentBody: Buffer.from('in memory') });
   });
 
-  it('is not forgotten because the mailbox is full', async () => {
+  it('keeps its outcome when the mailbox is full', async () => {
     const stand = new Stand();
     await stand.perform();
     stand.http.open[0]?.answer(200);
@@ -127,7 +127,7 @@ describe('a call', () => {
     expect(stand.sent()).to.deep.equal(['read late']);
   });
 
-  it('fails with an alarm when the body is lost for good', async () => {
+  it('fails with an alarm when the body is permanently lost', async () => {
     const stand = new Stand();
     stand.loads.push('JOURNAL_DAMAGED');
     await stand.perform(2);
@@ -141,7 +141,7 @@ describe('a call', () => {
     });
   });
 
-  it('waits for a key that can be used, with one alarm a minute', async () => {
+  it('waits for a usable signing key, with one alarm a minute', async () => {
     const stand = new Stand();
     stand.signature = () => {
       throw new MillraceError('BAD_CONFIG', 'sealed with another key file');
@@ -155,7 +155,7 @@ describe('a call', () => {
     expect(stand.sent()).to.deep.equal(['in memory']);
   });
 
-  it('waits while the lease is in doubt: somebody else may own the account by now', async () => {
+  it('waits while the lease is in doubt, because another process may own the account', async () => {
     const stand = new Stand();
     stand.holdsLease = false;
     await stand.perform();
@@ -166,7 +166,7 @@ describe('a call', () => {
     expect(stand.http.calls).to.have.length(1);
   });
 
-  it('that had to wait for its turn asks for the lease again, and waits again where it is in doubt by then', async () => {
+  it('checks the lease again after it waited for its turn, and waits again where it is in doubt', async () => {
     const stand = new Stand();
     await stand.perform();
     stand.holdsLease = false;
@@ -185,16 +185,16 @@ describe('a call', () => {
     expect(stand.performer.inFlight).to.equal(1);
   });
 
-  it('is made in portions when an entry brings many, so that others run between', async () => {
+  it('is made in portions when an entry starts many, so that others run in between', async () => {
     const stand = new Stand();
     const all = Array.from({ length: 100 }, () => stand.perform());
-    await stand.time.breathe();
+    await stand.time.yieldToEventLoop();
     expect(stand.http.calls).to.have.length(64);
     await Promise.all(all);
     expect(stand.http.calls).to.have.length(100);
   });
 
-  it('is not made, and tells nothing, once the activation is over', async () => {
+  it('is neither made nor reported once the activation is over', async () => {
     const stand = new Stand();
     stand.loads.push('late');
     await stand.perform(1);

@@ -11,7 +11,7 @@ function idOf(number: number): MessageId {
   return `msg_${String(number).padStart(28, 'z')}` as MessageId;
 }
 
-/** A message whose body is named after its number. */
+/** A message with a body that is named after its number. */
 function accepted(number: number): QueueEvent {
   const content = Buffer.from(`body ${number}`);
   return {
@@ -66,7 +66,7 @@ describe("an account's queue as a fold", () => {
     expect(rebuilt.size).to.equal(49);
   });
 
-  it('ends alike whether effects are applied whole or in slices', () => {
+  it('ends in the same state when effects are applied whole or in slices', () => {
     const effects = effectsOf(range(1, 1000).map(accepted));
     const whole = new QueuePartitionFold();
     whole.apply(effects);
@@ -77,11 +77,11 @@ describe("an account's queue as a fold", () => {
     expect(sliced.digest()).to.equal(whole.digest());
   });
 
-  it('has another digest for another state', () => {
+  it('has a different digest for a different state', () => {
     expect(foldOf([accepted(1)]).digest()).not.to.equal(foldOf([accepted(1), ...cancelled(1)]).digest());
   });
 
-  it('keeps the bodies that came with its effects while something refers to them', () => {
+  it('keeps the bodies of its effects while they are referenced', () => {
     const fold = foldOf([accepted(1), accepted(2), accepted(3), ...cancelled(2)]);
     const fresh = [...(fold.bodies?.fresh() ?? [])].map(([number, content]) => [
       number,
@@ -94,7 +94,7 @@ describe("an account's queue as a fold", () => {
     expect([1, 2, 3].map((number) => fold.bodies?.isNeeded(number))).to.deep.equal([true, false, true]);
   });
 
-  it('has no bodies of its own where they are kept elsewhere', () => {
+  it('has no bodies itself where they are kept elsewhere', () => {
     const put: number[] = [];
     const fold = new QueuePartitionFold({ put: (number) => void put.push(number), drop: () => {} });
     fold.apply(effectsOf([accepted(1)]));

@@ -21,15 +21,15 @@ const DONE: QueueReply = { type: 'Done' };
 const LIMITS = { holdMs: 5000, retryEveryMs: 50, tellAfterMs: 1000, maxIntakeBytes: 900_000 };
 const READ: QueueCommand = { type: 'ListQueues' };
 
-/** What an owner says to each command it is asked: an answer, a failure, or nothing. */
+/** The owner's result for each command: an answer, a failure, or no answer. */
 type Say = (command: QueueCommand, nth: number) => QueueReply | ErrorCode | undefined;
 
 class Stand {
   readonly time = new ManualTime();
   readonly log = new MemoryIntakeLog({ clock: this.time, timers: this.time });
-  /** So many appends fail first. */
+  /** The number of appends that fail first. */
   failingAppends = 0;
-  /** And whether it is known that they were not stored. */
+  /** Whether the failed appends are known as not stored. */
   areSurelyNotStored = false;
   readonly appended: Uint8Array[] = [];
   readonly asked: QueueCommand[] = [];
@@ -62,7 +62,7 @@ class Stand {
         });
       },
     } as unknown as ShardActor<QueueWork>;
-    const host = { actorOf: () => (say === undefined ? undefined : actor) };
+    const host = { actorOf: () => (say === undefined ? undefined : actor), whyStopped: () => undefined };
     const { time, intake } = this;
     return new QueueShardGateway(
       { clock: time, timers: time, metrics: UNWATCHED, intake, caller: undefined, host },
@@ -107,14 +107,14 @@ function waiting(): QueueCommand {
   };
 }
 
-describe("the way to an account's queue", () => {
-  it('leads into the mailbox of an owner in this process', async () => {
+describe('the queue gateway', () => {
+  it('puts a command into the mailbox of an owner in this process', async () => {
     const stand = new Stand();
     expect(await stand.gateway(() => DONE).ask(ACCOUNT, READ)).to.equal(DONE);
     expect(stand.asked).to.deep.equal([READ]);
   });
 
-  it('leads over the bus to one in another', async () => {
+  it('sends a command over the bus to an owner in another process', async () => {
     const stand = new Stand();
     const { time, intake } = stand;
     const calls: { shard: string; isRead: boolean }[] = [];
@@ -134,21 +134,21 @@ describe("the way to an account's queue", () => {
     ]);
   });
 
-  it('is tried again while there is no owner, up to the deadline', async () => {
+  it('tries again while there is no owner, up to the deadline', async () => {
     const stand = new Stand();
     const failure = failureOf(stand.gateway(undefined).ask(ACCOUNT, READ));
     await stand.time.advance(LIMITS.holdMs + 1);
     expect(await failure).to.equal('SHARD_UNAVAILABLE');
   });
 
-  it('asks again for what surely was not executed', async () => {
+  it('repeats a command that was certainly not executed', async () => {
     const stand = new Stand();
     const asked = stand.gateway((_, nth) => (nth === 1 ? 'NOT_APPLIED' : DONE)).ask(ACCOUNT, READ);
     await stand.time.advance(LIMITS.retryEveryMs);
     expect(await asked).to.equal(DONE);
   });
 
-  it('asks again for what may have been executed, where its ids make that harmless, and only there', async () => {
+  it('repeats a command that may have been executed only where its ids make that harmless', async () => {
     const once: Say = (_, nth) => (nth === 1 ? 'OUTCOME_UNKNOWN' : DONE);
     const overrides = { headers: [], query: [] };
     for (const [command, isRepeated] of [
@@ -172,8 +172,8 @@ describe("the way to an account's queue", () => {
   });
 });
 
-describe('what may have happened', () => {
-  it('is not called undone because a later try surely was not executed', async () => {
+describe('an unknown outcome', () => {
+  it('stays unknown although a later try was certainly not executed', async () => {
     const stand = new Stand();
     const say: Say = (_, nth) => (nth === 1 ? 'OUTCOME_UNKNOWN' : 'SHARD_UNAVAILABLE');
     const command = { type: 'SetQueue', name: 'q', parallelism: 1, isPaused: false } as const;
@@ -188,7 +188,7 @@ describe('what may have happened', () => {
     expect(await published).to.equal('OUTCOME_UNKNOWN');
   });
 
-  it('is of no concern to a read', async () => {
+  it('does not matter for a read', async () => {
     const stand = new Stand();
     const say: Say = (_, nth) => (nth === 1 ? 'OUTCOME_UNKNOWN' : 'SHARD_UNAVAILABLE');
     const failure = failureOf(stand.gateway(say).ask(ACCOUNT, READ));
@@ -198,7 +198,7 @@ describe('what may have happened', () => {
 });
 
 describe('a publish', () => {
-  it('is asked, and leaves nothing in the intake when the owner answers', async () => {
+  it('leaves no record in the intake when the owner answers', async () => {
     const stand = new Stand();
     const items = [messageItem(1, 'a')];
     const reply = published(items);
@@ -207,7 +207,7 @@ describe('a publish', () => {
     expect(stand.appended).to.deep.equal([]);
   });
 
-  it('is told when no owner answers for a while, with the ids it was asked with', async () => {
+  it('is written to the intake when no owner answers for a while, with the same ids', async () => {
     const stand = new Stand();
     const items = [messageItem(1, 'a'), messageItem(2, 'b')];
     const reply = stand.gateway(undefined).publish(ACCOUNT, items);
@@ -227,7 +227,7 @@ describe('a publish', () => {
     expect(kept.map(({ id }) => id)).to.deep.equal(items.map(({ id }) => id));
   });
 
-  it('waits no longer than that, however quickly each try to ask fails', async () => {
+  it('waits no longer than that before the intake, even if each try fails quickly', async () => {
     const { holdMs, tellAfterMs } = LIMITS;
     expect(tellAfterMs).to.be.lessThan(holdMs);
     for (const code of ['SHARD_UNAVAILABLE', 'NOT_APPLIED', 'OUTCOME_UNKNOWN'] as const) {
@@ -248,7 +248,7 @@ describe('a publish', () => {
     }
   });
 
-  it('is told also when an owner is there and silent', async () => {
+  it('is written to the intake also when an owner exists and is silent', async () => {
     const stand = new Stand();
     const reply = stand.gateway(() => undefined).publish(ACCOUNT, [messageItem(1, 'a')]);
     await stand.time.advance(LIMITS.tellAfterMs);
@@ -256,14 +256,14 @@ describe('a publish', () => {
     expect(stand.log.countOf(SHARD)).to.equal(1);
   });
 
-  it('is told at once when an owner has ended and nobody knows what became of it', async () => {
+  it('is written to the intake immediately when an owner has ended with an unknown outcome', async () => {
     const stand = new Stand();
     const reply = stand.gateway(() => 'OUTCOME_UNKNOWN', { holdMs: 100 }).publish(ACCOUNT, [messageItem(1, 'a')]);
     await stand.time.advance(100);
     expect((await reply).type).to.equal('Published');
   });
 
-  it('is not told when the owner refuses it, or has no room', async () => {
+  it('is not written to the intake when the owner refuses it or has no room', async () => {
     const refusal: QueueReply = { type: 'Rejected', reason: 'DAILY_LIMIT', message: 'too many' };
     const stand = new Stand();
     expect(await stand.gateway(() => refusal).publish(ACCOUNT, [messageItem(1, 'a')])).to.equal(refusal);
@@ -273,7 +273,7 @@ describe('a publish', () => {
     expect(stand.appended).to.deep.equal([]);
   });
 
-  it('is not told for an account that was full a moment ago, and is again when that is over', async () => {
+  it('is not written to the intake for an account that was full a moment ago, until that time is over', async () => {
     const stand = new Stand();
     const full: QueueReply = { type: 'Rejected', reason: 'FULL', message: 'too many' };
     const gateway = stand.gateway((_command, nth) => (nth === 1 ? full : undefined));
@@ -290,7 +290,7 @@ describe('a publish', () => {
     expect((await told).type).to.equal('Published');
   });
 
-  it('waits for an owner when it needs an answer, or an order: for a group, a deduplication id, a queue, a run', async () => {
+  it('waits for an owner when it needs an answer or an order: for a group, a deduplication id, a queue, a run', async () => {
     const raw = { headers: [], query: [] };
     for (const parts of [
       { destination: { kind: 'group', name: 'g', raw } },
@@ -310,7 +310,7 @@ describe('a publish', () => {
     }
   });
 
-  it('is told again with the same bytes when nobody knows whether they were stored', async () => {
+  it('is written to the intake again with the same bytes when it is unknown whether they were stored', async () => {
     const stand = new Stand();
     stand.failingAppends = 2;
     const reply = stand.gateway(undefined).publish(ACCOUNT, [messageItem(1, 'a')]);
@@ -320,7 +320,7 @@ describe('a publish', () => {
     expect(stand.appended[2]).to.deep.equal(stand.appended[0]);
   });
 
-  it('fails when neither road leads anywhere in time, with what is known of it', async () => {
+  it('fails when neither owner nor intake answers in time, and reports whether it may be stored', async () => {
     for (const areSurelyNotStored of [true, false]) {
       const stand = new Stand();
       stand.failingAppends = Number.POSITIVE_INFINITY;
@@ -331,7 +331,7 @@ describe('a publish', () => {
     }
   });
 
-  it('that is being told when the owner refuses it is answered as told, or nobody knows', async () => {
+  it('that is being written to the intake when the owner refuses it is answered as published, or with an unknown outcome', async () => {
     const refusal: QueueReply = { type: 'Rejected', reason: 'SUSPENDED', message: 'suspended' };
     const { tellAfterMs, retryEveryMs, holdMs } = LIMITS;
     for (const [failingAppends, areSurelyNotStored, expected] of [
@@ -354,7 +354,7 @@ describe('a publish', () => {
     }
   });
 
-  it('that is larger than a record of the intake waits for an owner', async () => {
+  it('that is larger than an intake record waits for an owner', async () => {
     const stand = new Stand();
     const body = new Uint8Array(LIMITS.maxIntakeBytes);
     const failure = failureOf(stand.gateway(undefined).publish(ACCOUNT, [messageItem(1, 'a', { body })]));

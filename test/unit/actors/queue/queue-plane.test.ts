@@ -15,8 +15,8 @@ const SET_QUEUE: QueueCommand = { type: 'SetQueue', name: 'q', parallelism: 2, i
 const GET_QUEUE: QueueCommand = { type: 'GetQueue', name: 'q' };
 const UNKNOWN = 'ac-cccccccccccccccc' as AccountId;
 
-describe('a call of very many messages', () => {
-  /** Each look at the clock takes a good half of a slice. */
+describe('a batch of very many messages', () => {
+  /** Each look at the clock takes more than half of a slice. */
   function slowly(stand: QueueShardStand): void {
     const { time } = stand;
     const monotonicMs = time.monotonicMs.bind(time);
@@ -29,7 +29,7 @@ describe('a call of very many messages', () => {
 
   const itemsOf = (stand: QueueShardStand) => Array.from({ length: 1000 }, (_, i) => stand.item(`host${i % 7}`));
 
-  it('is one entry, whatever is stored of others meanwhile, and nothing of its account happens within it (QA3)', async () => {
+  it('is one entry; other accounts are stored in between, and its own account waits (QA3)', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     slowly(stand);
@@ -54,7 +54,7 @@ describe('a call of very many messages', () => {
     expect(all.indexOf('AttemptStarted')).to.be.greaterThan(all.lastIndexOf('MessageAccepted'));
   });
 
-  it('is nothing where its owner ends within it, and its caller does not hear of success (QA3)', async () => {
+  it('leaves no message when its owner ends halfway, and its caller gets no success (QA3)', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     slowly(stand);
@@ -75,8 +75,8 @@ describe('a call of very many messages', () => {
   });
 });
 
-describe("an answer of an account's owner", () => {
-  it('leaves when the entry with its events is stored', async () => {
+describe('an answer of the owner of an account', () => {
+  it('is sent when the entry with its events is stored', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.journal.isOpen = false;
@@ -88,7 +88,7 @@ describe("an answer of an account's owner", () => {
     expect(outcome.reply?.type).to.equal('Published');
   });
 
-  it('waits, also when it only looked, for what it may have seen and is not stored', async () => {
+  it('waits, also for a read, until all changes that it may have seen are stored', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.journal.isOpen = false;
@@ -103,7 +103,7 @@ describe("an answer of an account's owner", () => {
     expect([change.reply?.type, look.reply?.type, later.reply?.type]).to.deep.equal(['Done', 'Queues', 'Queues']);
   });
 
-  it('is not kept waiting by what another account has not stored', async () => {
+  it('does not wait for unstored changes of another account', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.journal.isOpen = false;
@@ -114,7 +114,7 @@ describe("an answer of an account's owner", () => {
     expect(look.reply).to.deep.equal({ type: 'Queues', queues: [] });
   });
 
-  it('names the position of the journal at which everything before it is stored', async () => {
+  it('names the journal position at which all earlier changes are stored', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     const change = stand.ask(actor, SET_QUEUE);
@@ -124,7 +124,7 @@ describe("an answer of an account's owner", () => {
     expect(position.reply).to.deep.equal({ type: 'Position', position: actor.head?.position });
   });
 
-  it('waits for an account that has not been heard of, and fails when it is not heard of in time', async () => {
+  it('waits for an account that is not known yet, and fails when it does not become known in time', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     const early = stand.ask(actor, SET_QUEUE, UNKNOWN);
@@ -139,7 +139,7 @@ describe("an answer of an account's owner", () => {
     expect(never).to.deep.equal({ failure: 'SHARD_UNAVAILABLE' });
   });
 
-  it('is a refusal for what would fill a disk that is nearly full', async () => {
+  it('is a refusal for a command that adds data while the disk is nearly full', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.storage.full = true;
@@ -166,7 +166,7 @@ describe('an attempt', () => {
     ]);
   });
 
-  it('is started in the entry that accepts its message, when it may start at once', async () => {
+  it('is started in the entry that accepts its message, when it may start immediately', async () => {
     const stand = new QueueShardStand();
     stand.publish(await stand.serving(), [stand.item('a')]);
     await stand.settle();
@@ -174,7 +174,7 @@ describe('an attempt', () => {
     expect(types).to.deep.equal([['MessageAccepted', 'AttemptStarted']]);
   });
 
-  it('has its outcome, and what follows from it, in one entry', async () => {
+  it('has its outcome, and the resulting events, in one entry', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.publish(actor, [stand.item('a', { settings: { maxRetries: 0 } })]);
@@ -198,7 +198,7 @@ describe('an attempt', () => {
     expect(outcome.failure).to.equal('OUTCOME_UNKNOWN');
   });
 
-  it('is aborted when its owner ends, and its outcome counts no more', async () => {
+  it('is aborted when its owner ends, and its outcome no longer counts', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.publish(actor, [stand.item('a')]);
@@ -213,7 +213,7 @@ describe('an attempt', () => {
     expect(await stand.entries()).to.have.length(entries);
   });
 
-  it('that was open when its owner ended is made again by the next one, once, as a restart', async () => {
+  it('that was open when its owner ended is made again by the next owner, once, as a restart', async () => {
     const stand = new QueueShardStand();
     const first = await stand.serving();
     stand.publish(first, [stand.item('a')]);
@@ -229,7 +229,7 @@ describe('an attempt', () => {
     expect((await stand.entries()).flat().at(-1)?.type).to.equal('MessageDelivered');
   });
 
-  it('that was concluded is not made again by the next owner', async () => {
+  it('that has concluded is not made again by the next owner', async () => {
     const stand = new QueueShardStand();
     const first = await stand.serving();
     stand.publish(first, [stand.item('a')]);
@@ -268,7 +268,7 @@ describe('an attempt', () => {
     expect(stand.http.calls).to.have.length(2);
   });
 
-  it('waits for a signing key: nothing is sent unsigned', async () => {
+  it('waits for a signing key, because no call is sent unsigned', async () => {
     const stand = new QueueShardStand();
     stand.signature = undefined;
     stand.publish(await stand.serving(), [stand.item('a')]);
@@ -279,7 +279,7 @@ describe('an attempt', () => {
     expect(stand.http.calls).to.have.length(1);
   });
 
-  it('is not begun while its shard is being handed over', async () => {
+  it('is not started while its shard is being handed over', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.publish(actor, [stand.item('a', { settings: { delaySeconds: 1 } })]);
@@ -296,8 +296,8 @@ describe('an attempt', () => {
   });
 });
 
-describe('a message that took both roads', () => {
-  it('is accepted once, and delivered once, whichever was quicker', async () => {
+describe('a message that was sent both to the owner and to the intake', () => {
+  it('is accepted once, and delivered once, in either order', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     const [first, second] = [stand.item('asked-first'), stand.item('told-first')];
@@ -331,8 +331,8 @@ describe('a message that took both roads', () => {
   });
 });
 
-describe('what is due', () => {
-  it('is started up to the room that the process has, and goes on when some is free', async () => {
+describe('a due message', () => {
+  it('is started while the process has delivery places, and waits for free ones', async () => {
     const stand = new QueueShardStand();
     stand.room = new DeliveryPlaces(4);
     const actor = await stand.serving();
@@ -348,7 +348,7 @@ describe('what is due', () => {
     expect(stand.http.calls).to.have.length(5);
   });
 
-  it('of an origin that may have no more of what the process has left goes on when others leave', async () => {
+  it('waits when its account has used up its part of the places, and starts when others are freed', async () => {
     const stand = new QueueShardStand();
     stand.room = new DeliveryPlaces(8);
     const somebody = 'ac-somebody' as AccountId;
@@ -412,7 +412,7 @@ describe('what is due', () => {
     expect(stand.http.calls).to.have.length(1);
   });
 
-  it('in a year is looked at now and then until then: no timer is that long, and clocks jump', async () => {
+  it('in a year is checked at intervals, because timers are shorter than that and clocks jump', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.publish(actor, [stand.item('a', { settings: { delaySeconds: 365 * 86_400 } })]);
@@ -435,7 +435,7 @@ describe('what is due', () => {
 });
 
 describe('a command that runs in steps', () => {
-  it('lets others run between, and is answered when it is done and stored', async () => {
+  it('lets others run in between, and is answered when it is done and stored', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     const items = Array.from({ length: 500 }, () => stand.item('a', { settings: { delaySeconds: 60 } }));
@@ -452,7 +452,7 @@ describe('a command that runs in steps', () => {
     expect(stand.answered).to.deep.equal(['Publish', 'ListQueues', 'CancelMessages']);
   });
 
-  it('leaves nobody waiting when its owner ends', async () => {
+  it('fails for its caller when its owner ends', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.publish(actor, [stand.item('a', { settings: { delaySeconds: 60 } })]);
@@ -494,7 +494,7 @@ describe('a body that is not in memory', () => {
 });
 
 describe('a shard that is about to be handed over', () => {
-  it('begins no attempt any more, and takes the outcomes of those that are open', async () => {
+  it('starts no attempt any more, and takes the outcomes of the open ones', async () => {
     const stand = new QueueShardStand();
     const actor = await stand.serving();
     stand.publish(actor, [stand.item('a')]);

@@ -1,4 +1,4 @@
-/** What commands for a queue take of a mailbox. */
+/** The mailbox size of queue commands. */
 import { expect } from 'chai';
 import { QueueWork } from '../../../../src/actors/queue/index.js';
 import type { QueueCommand } from '../../../../src/domain/queue/index.js';
@@ -24,8 +24,8 @@ function difference(commandWith: (content: Uint8Array) => QueueCommand): number 
   return bytesOf(commandWith(CONTENT)) - bytesOf(commandWith(new Uint8Array(0)));
 }
 
-describe('the size of a command', () => {
-  it('is that of the bodies that come with it', () => {
+describe('the mailbox size of a queue command', () => {
+  it('is the size of its bodies', () => {
     expect(difference((body) => ({ type: 'Publish', items: [messageItem(1, 'a', { body })], isTold: false }))).to.equal(
       CONTENT.length,
     );
@@ -44,7 +44,7 @@ describe('the size of a command', () => {
     );
   });
 
-  it('counts the texts that a step brings', () => {
+  it('includes the texts of a step', () => {
     const wait = (stepText: string, timeoutBody: string | undefined): QueueCommand => ({
       type: 'Wait',
       runId: RUN_ID,
@@ -69,7 +69,7 @@ describe('the size of a command', () => {
     expect(bytesOf(invoked('x'.repeat(500))) - bytesOf(invoked(''))).to.equal(500);
   });
 
-  it('is small and fixed for one that names things alone', () => {
+  it('is small and fixed for a command that consists of names', () => {
     const ending = bytesOf({ type: 'EndRun', runId: RUN_ID, how: 'cancel', response: undefined });
     expect(ending).to.equal(bytesOf({ type: 'ListQueues' }));
     expect(ending).to.be.within(64, 1024);

@@ -51,15 +51,15 @@ function failedRun(shelf: Shelf, payload: number, response: number, told?: numbe
   };
 }
 
-describe("an answer with a run's entries", () => {
-  it('has them at once when they are in memory', () => {
+describe('an answer with the entries of a run', () => {
+  it('has their contents synchronously when they are in memory', () => {
     const shelf = new Shelf('payload', 'one');
     const reply = withContents(runReply(shelf, [1, 2]), shelf);
     expect(reply).to.not.be.instanceOf(Promise);
     expect(contentsOf(reply as QueueReply)).to.deep.equal(['payload', 'one']);
   });
 
-  it('has them, in order, when some have to be read', async () => {
+  it('has their contents in order when some have to be read', async () => {
     const shelf = new Shelf('payload', 'one', 'two');
     shelf.away.add(2);
     const reply = withContents(runReply(shelf, [1, 2, 3, 0]), shelf);
@@ -69,7 +69,7 @@ describe("an answer with a run's entries", () => {
 });
 
 describe('an answer with failed runs', () => {
-  it('has the payload of each, its last answer, and what its failure function said', async () => {
+  it('has the payload of each, its last answer, and the answer of its failure function', async () => {
     const shelf = new Shelf('payload a', 'answer a', 'told a', 'payload b');
     shelf.away.add(3);
     const runs = [failedRun(shelf, 1, 2, 3), failedRun(shelf, 4, 0), failedRun(shelf, 0, 0, 0)];

@@ -1,4 +1,4 @@
-/** Runs on a shard that changes its owner, and on one whose disk is full. */
+/** Runs on a shard with a change of owner, and on one with a full disk. */
 import { expect } from 'chai';
 import type { QueueWork } from '../../../../src/actors/queue/index.js';
 import type { ShardActor } from '../../../../src/actors/runtime/index.js';
@@ -28,7 +28,7 @@ class Stand extends QueueShardStand {
     await this.settle();
   }
 
-  /** Another owner, which knows everything so far from a snapshot alone. */
+  /** Another owner, which knows all of it from a snapshot alone. */
   async succeedFromSnapshot(): Promise<void> {
     const { manifest, manifestDigest, coveredNumber } = await this.compact(this.actor);
     await this.actor.appendSnapshot(manifest, manifestDigest, coveredNumber);
@@ -65,7 +65,7 @@ function bodiesIn(call: ScriptedCall): string[] {
   return list.map(({ body }) => Buffer.from(body, 'base64').toString());
 }
 
-/** The endpoint of this stand is no workflow's: what it answers says nothing of versions. */
+/** The endpoint of this stand is no workflow endpoint: its answers have no version. */
 const PLAIN_MARK = { detectsTrigger: false, needsRecentClient: false, canFetch: true, isConfiguredByTrigger: true };
 
 async function standAtStepTwo(): Promise<Stand> {
@@ -80,7 +80,7 @@ async function standAtStepTwo(): Promise<Stand> {
 }
 
 describe('the delivery of a step that was open when its owner ended', () => {
-  it('is made again by the next one with the same body, for the same entry', async () => {
+  it('is made again by the next owner with the same body, for the same entry', async () => {
     const stand = await standAtStepTwo();
     const before = stand.lastCall;
     await stand.succeed();
@@ -90,7 +90,7 @@ describe('the delivery of a step that was open when its owner ended', () => {
     expect(idOf(stand.lastCall)).to.equal('r#2');
   });
 
-  it('is made again alike by one that knows the run from a snapshot alone', async () => {
+  it('is made again unchanged by an owner that knows the run from a snapshot alone', async () => {
     const stand = await standAtStepTwo();
     const before = stand.lastCall;
     await stand.succeedFromSnapshot();
@@ -109,7 +109,7 @@ describe('the delivery of a step that was open when its owner ended', () => {
     expect(bodiesIn(stand.lastCall)).to.deep.equal(['long ago', 'lately']);
   });
 
-  it('ends before what was appended meanwhile, which is delivered by itself', async () => {
+  it('ends before entries that were appended later, which are delivered separately', async () => {
     const stand = await standAtStepTwo();
     await stand.submit(entryItem('r', 3, { mark: PLAIN_MARK }));
     await stand.succeed();
@@ -143,8 +143,8 @@ describe('the delivery of a step that was open when its owner ended', () => {
   });
 });
 
-describe('a call that was open when its owner ended', () => {
-  it('is made again, and its outcome comes back once, with what was sent', async () => {
+describe('a third-party call that was open when its owner ended', () => {
+  it('is made again, and its outcome is recorded once, with the sent body', async () => {
     const stand = await new Stand().own();
     await stand.submit(triggerItem('r', { mark: PLAIN_MARK }));
     await stand.answer(200);
@@ -162,7 +162,7 @@ describe('a call that was open when its owner ended', () => {
 });
 
 describe('the message to a failure function', () => {
-  it('has the payload in it, also for the next owner', async () => {
+  it('includes the payload, also after a change of owner', async () => {
     const stand = await standAtStepTwo();
     await stand.answer(500, '{"message":"broken"}');
     const told = JSON.parse(textOf(stand.lastCall)) as Record<string, string>;
@@ -175,7 +175,7 @@ describe('the message to a failure function', () => {
   });
 });
 
-describe("a run's entries", () => {
+describe('the entries of a run', () => {
   it('can be fetched with their contents', async () => {
     const stand = await standAtStepTwo();
     const look = stand.ask(stand.actor, { type: 'GetRun', runId: run('r'), from: 0, maxBytes: 1024 * 1024 });
@@ -189,8 +189,8 @@ describe("a run's entries", () => {
   });
 });
 
-describe('a disk that is nearly full', () => {
-  it('takes no steps, waits and events, and nothing that starts runs again', async () => {
+describe('a nearly full disk', () => {
+  it('refuses steps, waits, events, and commands that start runs again', async () => {
     const stand = await standAtStepTwo();
     stand.storage.full = true;
     const dlqId = '1-1' as DlqId;
@@ -234,7 +234,7 @@ describe('a disk that is nearly full', () => {
     }
   });
 
-  it('lets runs come to their end, and be looked at', async () => {
+  it('lets runs end, and be read', async () => {
     const stand = await standAtStepTwo();
     stand.storage.full = true;
     const look = stand.ask(stand.actor, { type: 'GetRun', runId: run('r'), from: 0, maxBytes: 100 });

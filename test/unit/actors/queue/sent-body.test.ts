@@ -37,8 +37,8 @@ function base64(text: string | Uint8Array): string {
   return Buffer.from(text).toString('base64');
 }
 
-describe('the list that a step is delivered with', () => {
-  it('begins with the payload and ends with the entry that is delivered', () => {
+describe('the entry list that a step is delivered with', () => {
+  it('begins with the payload and ends with the delivered entry', () => {
     const shelf = new Shelf('payload', '{"stepId":1}', '{"stepId":2}');
     expect(JSON.parse(bodyOf(shelf, stepAttempt(shelf, [1, 2, 3])).text)).to.deep.equal([
       { messageId: 'msg_0', body: base64('payload'), callType: 'step' },
@@ -52,7 +52,7 @@ describe('the list that a step is delivered with', () => {
     expect(bodyOf(shelf, stepAttempt(shelf, [0])).text).to.equal('[{"messageId":"msg_0","body":"","callType":"step"}]');
   });
 
-  it('has the bytes of bodies as they are, whatever they are', () => {
+  it('contains the bytes of bodies unchanged, for every byte value', () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, at) => at);
     const shelf = new Shelf(bytes, bytes.subarray(1), bytes.subarray(2));
     const list = JSON.parse(bodyOf(shelf, stepAttempt(shelf, [1, 2, 3])).text) as { body: string }[];
@@ -61,7 +61,7 @@ describe('the list that a step is delivered with', () => {
     );
   });
 
-  it('is as long as was planned, for entries of every length', () => {
+  it('is as long as planned, for entries of every length', () => {
     const lengths = [0, 1, 2, 3, 4, 5, 100, 1000];
     const shelf = new Shelf(...lengths.map((length) => 'x'.repeat(length)));
     for (let count = 1; count <= lengths.length; count += 1) {
@@ -112,7 +112,7 @@ describe('the list that a step is delivered with', () => {
   });
 });
 
-describe("the body of a failure function's message", () => {
+describe('the body of the message to a failure function', () => {
   const before = '{"status":500,"body":"eyJ4IjoxfQ==","sourceBody":"';
   const after = '","workflowRunId":"wfr_1","error":"said \\"sourceBody\\":\\"\\""}';
 
@@ -121,15 +121,15 @@ describe("the body of a failure function's message", () => {
     return bodyOf(shelf, partAttempt(shelf, failurePart(shelf.ref(shelved.length > 1 ? 2 : 0)))).text;
   }
 
-  it('has the payload of the run in it', () => {
+  it('includes the payload of the run', () => {
     expect(told(`${before}${after}`, 'the payload')).to.equal(`${before}${base64('the payload')}${after}`);
   });
 
-  it('is as it was stored when the payload is empty', () => {
+  it('is sent as stored when the payload is empty', () => {
     expect(told(`${before}${after}`)).to.equal(`${before}${after}`);
   });
 
-  it('has it behind what the endpoint itself has said', () => {
+  it('has the payload after the answer of the endpoint', () => {
     const header = '{"header":{"sourceBody":""},"sourceBody":""}';
     expect(JSON.parse(told(header, 'p'))).to.deep.equal({ header: { sourceBody: '' }, sourceBody: base64('p') });
   });
@@ -143,22 +143,22 @@ describe("the body of a failure function's message", () => {
 });
 
 describe('the body of other messages of a run', () => {
-  it('is their own', () => {
+  it('is sent as stored', () => {
     const shelf = new Shelf('asked');
     expect(bodyOf(shelf, partAttempt(shelf, CALL_PART)).text).to.equal('asked');
     expect(bodyOf(shelf, partAttempt(shelf, RESULT_PART)).text).to.equal('asked');
   });
 });
 
-describe('what a body is made of', () => {
-  it('is taken from memory if all of it is there', () => {
+describe('the parts of a body', () => {
+  it('are taken from memory if all of them are there', () => {
     const shelf = new Shelf('a', 'b');
     expect(keptContents([shelf.ref(1), shelf.ref(0), shelf.ref(2)], shelf)).to.have.length(3);
     shelf.away.add(2);
     expect(keptContents([shelf.ref(1), shelf.ref(0), shelf.ref(2)], shelf)).to.equal(undefined);
   });
 
-  it('is loaded where it is not, in order, some at a time', async () => {
+  it('are loaded in order, some at a time, where they are not in memory', async () => {
     const shelf = new Shelf(...Array.from({ length: 100 }, (_, at) => `body ${at + 1}`));
     for (let number = 2; number <= 100; number += 1) shelf.away.add(number);
     let under = 0;
@@ -183,13 +183,13 @@ describe('what a body is made of', () => {
   });
 });
 
-describe('the hash of what is sent', () => {
+describe('the hash of a body', () => {
   function* putTogetherAs(body: Uint8Array): Generator<void, Uint8Array> {
     yield;
     return body;
   }
 
-  it('is made in slices for a large body, and left to whoever signs for any other', () => {
+  it('is computed in slices for a large body, and left to the signer for any other', () => {
     for (const bytes of [0, 512 * 1024, 512 * 1024 + 1, 5_000_000]) {
       const body = Buffer.alloc(bytes, 'large');
       const steps = hashed(putTogetherAs(body));

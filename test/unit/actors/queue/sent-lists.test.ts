@@ -19,7 +19,7 @@ function sent(shelf: Shelf, attempt: Attempt, lists?: SentLists): string {
   return Buffer.from(step.value as Uint8Array).toString();
 }
 
-/** With the first entries of another, as they are. */
+/** An attempt with the first entries of another, unchanged. */
 function upTo(attempt: Attempt, count: number): Attempt {
   const { run } = attempt;
   return { ...attempt, run: run && { ...run, entries: run.entries.slice(0, count) } };
@@ -39,8 +39,8 @@ function whole(shelf: Shelf): Attempt {
   );
 }
 
-describe('a list that begins with one that was sent before', () => {
-  it('is the list that is made anew', () => {
+describe('a list that extends a previously sent list', () => {
+  it('is equal to a list that is made from all entries', () => {
     const [shelf, lists] = [new Shelf(...RECORDS), new SentLists()];
     const attempt = whole(shelf);
     for (let count = 1; count <= RECORDS.length; count += 1) {
@@ -48,7 +48,7 @@ describe('a list that begins with one that was sent before', () => {
     }
   });
 
-  it('needs the bodies of what has been added alone; of the same list, once more, none', () => {
+  it('needs only the bodies of added entries; the same list again needs none', () => {
     const [shelf, lists] = [new Shelf(...RECORDS), new SentLists()];
     const attempt = whole(shelf);
     sent(shelf, upTo(attempt, 2), lists);
@@ -57,7 +57,7 @@ describe('a list that begins with one that was sent before', () => {
     expect(sent(shelf, upTo(attempt, 2), lists)).to.equal(sent(shelf, upTo(attempt, 2)));
   });
 
-  it('is none of one whose entry is delivered once more, under another id', () => {
+  it('is not reused when an entry is delivered again under another id', () => {
     const [shelf, lists] = [new Shelf(...RECORDS), new SentLists()];
     const attempt = whole(shelf);
     sent(shelf, upTo(attempt, 3), lists);
@@ -67,14 +67,14 @@ describe('a list that begins with one that was sent before', () => {
       .and.to.contain('msg_x');
   });
 
-  it('is none of one that is shorter', () => {
+  it('is not reused for a shorter list', () => {
     const [shelf, lists] = [new Shelf(...RECORDS), new SentLists()];
     const attempt = whole(shelf);
     sent(shelf, upTo(attempt, 2), lists);
     expect(planOf(upTo(attempt, 1), ANY_LENGTH, lists).begun).to.equal(undefined);
   });
 
-  it('is none of one before too much else was sent', () => {
+  it('is not reused after too many bytes of other lists were sent', () => {
     const [shelf, lists] = [new Shelf(...RECORDS), new SentLists({ listBytes: 1000, allBytes: 300 })];
     const [one, other] = [whole(shelf), renamed(whole(shelf), 0, 'msg_y')];
     sent(shelf, one, lists);
@@ -84,12 +84,12 @@ describe('a list that begins with one that was sent before', () => {
     expect(planOf(other, ANY_LENGTH, lists).begun?.entries).to.have.length(RECORDS.length);
   });
 
-  it('is there for a run that is over, which has none', () => {
+  it('exists for a run that is over and has no entries', () => {
     const [shelf, lists] = [new Shelf(...RECORDS), new SentLists()];
     expect(sent(shelf, upTo(whole(shelf), 0), lists)).to.equal(sent(shelf, upTo(whole(shelf), 0)));
   });
 
-  it('is none of one that is too long to be kept', () => {
+  it('is not reused when it is too long to be kept', () => {
     const [shelf, lists] = [new Shelf(...RECORDS), new SentLists({ listBytes: 100, allBytes: 1000 })];
     const attempt = whole(shelf);
     sent(shelf, attempt, lists);

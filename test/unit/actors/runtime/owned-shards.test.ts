@@ -5,8 +5,8 @@ import { ClockWatch, GuardedClock, Membership, OwnedShards, Session } from '../.
 import { decodeManifest } from '../../../../src/codec/envelope/index.js';
 import { KvEngine } from '../../../../src/domain/kv/index.js';
 import { DefiniteAppender } from '../../../../src/journal/index.js';
-import type { Manifest } from '../../../../src/messages/index.js';
 import { type BootTime, ROOMY } from '../../../../src/ports/index.js';
+import type { Manifest } from '../../../../src/protocol/index.js';
 import { JournalStand } from '../../../spec/journal/journal-stand.js';
 import { ALPHA, CLUSTER, SHARD, silentLog } from '../../../spec/journal/shard-history.js';
 import { LIMITS } from '../../../support/kv-shard-stand.js';
@@ -17,8 +17,8 @@ import { NO_METRICS } from '../../../support/no-metrics.js';
 const NO_BOOT_TIME: BootTime = { bootId: undefined, sinceBootMs: () => undefined };
 const TIMES = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, takeoverMs: 3000, marginMs: 250 };
 
-describe('a shard whose newest snapshot does not load', () => {
-  it('is activated from the one before it, again and again (OS1)', async () => {
+describe('a shard with a newest snapshot that does not load', () => {
+  it('is activated from the snapshot before it, repeatedly (OS1)', async () => {
     const world = new JournalStand();
     await world.history.claim();
     const manifests: Manifest[] = [];
@@ -80,7 +80,14 @@ function ownedShards(world: JournalStand) {
       isExclusive: true,
       readsNeedBarrier: false,
       actor: LIMITS,
-      times: { ...TIMES, lookEveryMs: 250, highWaterEveryMs: 1000, settleMs: 2000, restartBackoffMs: 250 },
+      times: {
+        ...TIMES,
+        lookEveryMs: 250,
+        highWaterEveryMs: 1000,
+        settleMs: 2000,
+        restartBackoffMs: 250,
+        followedWithinMs: 6000,
+      },
       snapshots: { entries: 1e9, bytes: 1e9, idleMs: 1e9, retainMs: 1e9, retryMs: 1000 },
     },
     {

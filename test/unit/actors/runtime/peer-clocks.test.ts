@@ -8,7 +8,7 @@ const HERE = 'node-here' as SessionId;
 const THERE = 'node-there' as SessionId;
 const MAX_SKEW_MS = 2000;
 
-/** Two processes that send each other heartbeats; time stands still but for what a test says. */
+/** Two processes that send each other heartbeats; only the test lets time pass. */
 class Pair {
   readonly here = new PeerClocks(() => HERE);
   readonly there = new PeerClocks(() => THERE);
@@ -32,7 +32,7 @@ describe('the difference of two clocks', () => {
     expect(here.viewOf(THERE)).to.equal(undefined);
   });
 
-  it('lies between its bounds, whatever the heartbeats waited for', () => {
+  it('lies between its bounds, for any delay of the heartbeats', () => {
     const waits = fc.array(fc.tuple(fc.nat(20_000), fc.nat(20_000)), { minLength: 2, maxLength: 40 });
     const aheads = fc.integer({ min: -4_000_000, max: 4_000_000 });
     fc.assert(
@@ -57,7 +57,7 @@ describe('the difference of two clocks', () => {
     expect(pair.here.viewOf(THERE)).to.include({ lowMs: 3_599_998, highMs: 3_600_003 });
   });
 
-  it('counts for nothing once one of the clocks was set', () => {
+  it('is discarded once one of the clocks was set', () => {
     const pair = new Pair(0);
     pair.beat(0, 1, 1);
     pair.beat(500, 1, 1);
@@ -70,7 +70,7 @@ describe('the difference of two clocks', () => {
     expect(pair.here.viewOf(THERE)).to.equal(undefined);
   });
 
-  it('is told to everybody in turn where they are many', () => {
+  it('is sent to the other processes in turn where they are many', () => {
     const clocks = new PeerClocks(() => HERE);
     const reading = { nowMs: 0, generation: 0, isSure: true, isBehindJournal: false, heard: [] };
     for (let i = 0; i < 100; i += 1) clocks.hear(`node-${i}` as SessionId, reading, 1, 1);
@@ -84,38 +84,38 @@ describe('the difference of two clocks', () => {
   });
 });
 
-describe('who is off', () => {
+describe('the process with a wrong clock', () => {
   const sure = { isSure: true, isBehindJournal: false };
   const unsure = { isSure: false, isBehindJournal: false };
   const behind = { isSure: false, isBehindJournal: true };
   const peer = (said: typeof sure, skewMs: number): PeerView => ({ ...said, lowMs: skewMs - 1, highMs: skewMs + 1 });
   const off = (own: typeof sure, ...peers: PeerView[]) => offBy(own, peers, MAX_SKEW_MS);
 
-  it('is nobody who is alone, or within the bound', () => {
+  it('is none when a process is alone, or within the bound', () => {
     expect(off(unsure)).to.equal(0);
     expect(off(sure, peer(sure, 1990))).to.equal(0);
     expect(off(sure, peer(sure, 2002))).to.equal(2002);
   });
 
-  it('is the newcomer, before those that were there', () => {
+  it('is the newcomer, rather than the earlier processes', () => {
     expect(off(unsure, peer(sure, 60_000))).to.equal(60_000);
     expect(off(unsure, peer(sure, -60_000))).to.equal(-60_000);
     expect(off(sure, peer(unsure, 60_000), peer(unsure, 60_000))).to.equal(0);
   });
 
-  it('is the minority of those that are sure', () => {
+  it('is the minority of the processes that are sure', () => {
     expect(off(sure, peer(sure, -60_000), peer(sure, -60_000))).to.equal(-60_000);
     expect(off(sure, peer(sure, 0), peer(sure, 60_000))).to.equal(0);
   });
 
-  it('is the one ahead when two contradict each other', () => {
+  it('is the one ahead when two processes contradict each other', () => {
     expect(off(sure, peer(sure, 60_000))).to.equal(60_000);
     expect(off(sure, peer(sure, -60_000))).to.equal(0);
     expect(off(unsure, peer(unsure, 60_000))).to.equal(60_000);
     expect(off(unsure, peer(unsure, -60_000))).to.equal(0);
   });
 
-  it('is the one that is behind the journal, when nobody is sure', () => {
+  it('is the one that is behind the journal, when no process is sure', () => {
     expect(off(behind, peer(unsure, -60_000))).to.equal(-60_000);
     expect(off(unsure, peer(behind, 60_000))).to.equal(0);
   });

@@ -1,4 +1,4 @@
-/** Which addresses deliveries may connect to. Proves ADD1–ADD5. */
+/** The addresses that deliveries may connect to. Proves ADD1–ADD5. */
 import { isIPv6 } from 'node:net';
 import { expect } from 'chai';
 import { FORBIDDEN_RANGES } from '../../../../src/adapters/http-delivery/address-ranges.js';
@@ -12,7 +12,9 @@ function bytesOf(address: string): Uint8Array {
   return Uint8Array.from(fours.join('.').split('.'), Number);
 }
 
-/** First and last address, and the two beside them; undefined at the ends of the space. */
+/**
+ * The first and the last address of a range, and their neighbours outside; undefined at the ends of the address space.
+ */
 function edges(cidr: string): { first: string; last: string; before: string | undefined; after: string | undefined } {
   const [address = '', bits] = cidr.split('/');
   const bytes = bytesOf(address);
@@ -80,7 +82,7 @@ describe('address rules', () => {
     ['2002::/16', '2003::'],
     ['3fff::/20', '3fff:1000::'],
   ];
-  it('allow the public address right beside a range', () => {
+  it('allow the public addresses next to a range', () => {
     for (const [cidr, address] of beside) {
       const { before, after } = edges(cidr);
       expect([before, after].filter((edge) => edge !== undefined).map(asNumbers), cidr).to.include(asNumbers(address));
@@ -88,7 +90,7 @@ describe('address rules', () => {
     }
   });
 
-  it('hold every range of which the documentation speaks', () => {
+  it('contain every range of the documentation', () => {
     const cidrs = FORBIDDEN_RANGES.map(({ cidr }) => cidr);
     for (const teredoOr of ['2001::', '2001:0:ffff:ffff:ffff:ffff:ffff:ffff', '4000::', '1fff::', 'fe80::1%eth0']) {
       expect(STRICT.refusalOf(teredoOr, 80), teredoOr).to.not.equal(undefined);
@@ -96,7 +98,7 @@ describe('address rules', () => {
     expect(cidrs).to.include.members(['64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '5f00::/16', '100::/64']);
   });
 
-  it('judge an IPv6 address that carries an IPv4 one as that', () => {
+  it('treat an IPv6 address with an embedded IPv4 address as that IPv4 address', () => {
     expect(STRICT.refusalOf('::ffff:127.0.0.1', 80)).to.equal('loopback');
     expect(STRICT.refusalOf('::ffff:7f00:1', 80)).to.equal('loopback');
     expect(STRICT.refusalOf('::127.0.0.1', 80)).to.equal('loopback');
@@ -106,7 +108,7 @@ describe('address rules', () => {
     expect(STRICT.refusalOf('::', 80)).to.equal('loopback');
   });
 
-  it('refuse translators and tunnels with the reason of the address inside', () => {
+  it('refuse translators and tunnels with the reason of the embedded address', () => {
     expect(STRICT.refusalOf('64:ff9b::10.0.0.1', 80)).to.equal('private');
     expect(STRICT.refusalOf('64:ff9b::8.8.8.8', 80)).to.equal('reserved');
     expect(STRICT.refusalOf('2002:7f00:1::', 80)).to.equal('loopback');
@@ -119,7 +121,7 @@ describe('address rules', () => {
     }
   });
 
-  it('allow what the operator lists, on the port it lists', () => {
+  it('allow the addresses that the operator lists, on the listed port', () => {
     const rules = new AddressRules({
       allowPrivate: false,
       allow: [
@@ -138,7 +140,7 @@ describe('address rules', () => {
     expect(rules.refusalOf('64:ff9b::8.8.8.8', 80)).to.equal(undefined);
   });
 
-  it('do not let a listed translator lead to a forbidden address', () => {
+  it('refuse a forbidden address through a listed translator', () => {
     const rules = new AddressRules({
       allowPrivate: false,
       allow: [{ address: '64:ff9b::', prefixBits: 96, port: undefined }],
@@ -146,7 +148,7 @@ describe('address rules', () => {
     expect(rules.refusalOf('64:ff9b::127.0.0.1', 80)).to.equal('loopback');
   });
 
-  it('leave nothing but link-local ones where private destinations are allowed', () => {
+  it('refuse only link-local addresses where private destinations are allowed', () => {
     const rules = new AddressRules({ allowPrivate: true, allow: [] });
     for (const { cidr, kind } of FORBIDDEN_RANGES) {
       const expected = kind === 'link-local' ? kind : undefined;
@@ -157,7 +159,7 @@ describe('address rules', () => {
     }
   });
 
-  it('open link-local addresses to a listed range that lies within theirs, and to no wider one', () => {
+  it('allow link-local addresses with a listed range inside theirs, and with no wider one', () => {
     for (const allowPrivate of [true, false]) {
       const wide = { address: '128.0.0.0', prefixBits: 1, port: undefined };
       const near = { address: '169.254.169.0', prefixBits: 24, port: 80 };

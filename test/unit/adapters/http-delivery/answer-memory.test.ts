@@ -4,7 +4,7 @@ import { AnswerMemory } from '../../../../src/adapters/http-delivery/answer-memo
 
 const ROOM = 1000;
 
-describe('the room for long answers', () => {
+describe('the memory for long answers', () => {
   let room: AnswerMemory;
   let went: string[];
 
@@ -18,14 +18,14 @@ describe('the room for long answers', () => {
     return { made, isTaken: room.take(made) };
   }
 
-  it('is three quarters for one tenant, and has something left for each that comes later', () => {
+  it('gives one tenant at most three quarters, and keeps some for each later tenant', () => {
     for (let n = 0; n < 200; n += 1) place('a');
     expect(room.usedBytes).to.be.within(700, 800);
     for (const tenant of 'bcdefghij') expect(place(tenant).isTaken, tenant).to.equal(true);
     expect(room.usedBytes).to.be.at.most(ROOM);
   });
 
-  it('lets those that wait go on in their order when some is given back, each once', () => {
+  it('wakes waiting answers in order when memory is returned, each once', () => {
     const first = Array.from({ length: 200 }, () => place('a'));
     const waited = first.filter(({ isTaken }) => !isTaken).length;
     expect(room.waitingCount).to.equal(waited);
@@ -36,7 +36,7 @@ describe('the room for long answers', () => {
     expect(room.waitingCount).to.equal(0);
   });
 
-  it('forgets who has ended while it waited', () => {
+  it('forgets an answer that ended while it waited', () => {
     const large = place('a', ROOM);
     const other = place('b');
     room.giveBack(other.made);
@@ -45,7 +45,7 @@ describe('the room for long answers', () => {
     expect(room.usedBytes).to.equal(0);
   });
 
-  it('is all for one that is larger than it', () => {
+  it('admits one answer that is larger than all of it, and is then full', () => {
     expect(place('a', 10 * ROOM).isTaken).to.equal(true);
     expect(room.usedBytes).to.equal(ROOM);
     expect(place('b').isTaken).to.equal(false);

@@ -1,4 +1,4 @@
-/** Answers as they are read off a connection. Proves ANS1–ANS4. */
+/** Answers as read from a connection. Proves ANS1–ANS4. */
 import { expect } from 'chai';
 import { AnswerParser } from '../../../../src/adapters/http-delivery/answer-parser.js';
 import { CallFailure } from '../../../../src/adapters/http-delivery/failure-words.js';
@@ -9,7 +9,7 @@ const CHUNKED = `${BEGUN}Transfer-Encoding: chunked\r\n\r\n`;
 const OK = `${BEGUN}Content-Length: 2\r\n\r\nok`;
 
 describe('an answer on a connection', () => {
-  /** What is told of it, and then how many bytes belong to it, or why it is refused. */
+  /** The parsed parts, and then the number of bytes of the answer, or the reason for its refusal. */
   function toldOf(pieces: readonly string[], { isBodyless = false, hasEnd = false } = {}): readonly string[] {
     const parser = new AnswerParser(MAX_HEADER_BYTES);
     const told: string[] = [];
@@ -46,33 +46,29 @@ describe('an answer on a connection', () => {
     ],
     ['follows empty lines', `\r\n\n${OK}`, ['200 [["Content-Length","2"]]', 'body ok', 'goes on', '43 bytes']],
     [
-      'follows an interim one',
+      'follows an interim answer',
       `HTTP/1.1 103 Early\r\nX: y\r\n\r\n${OK}`,
       ['103 [["X","y"]]', '200 [["Content-Length","2"]]', 'body ok', 'goes on', '68 bytes'],
     ],
     [
-      'says that it is the last',
+      'has Connection: close',
       `${BEGUN}Connection: x, Close\r\nContent-Length: 0\r\n\r\n`,
       ['200 [["Connection","x, Close"],["Content-Length","0"]]', 'body ', 'ends', '60 bytes'],
     ],
     [
-      'is of the version before',
+      'is of HTTP/1.0',
       'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n',
       ['200 [["Content-Length","0"]]', 'body ', 'ends', '38 bytes'],
     ],
     [
-      'has values of any byte but control characters',
+      'has header values with any byte except control characters',
       `${BEGUN}x-a:\t \xff b \r\nB:\r\nContent-Length: 0\r\n\r\n`,
       ['200 [["X-A","\xff b "],["B",""],["Content-Length","0"]]', 'body ', 'goes on', '54 bytes'],
     ],
-    [
-      'is followed by bytes that are not its own',
-      `${OK}more`,
-      ['200 [["Content-Length","2"]]', 'body ok', 'goes on', '40 bytes'],
-    ],
+    ['is followed by other bytes', `${OK}more`, ['200 [["Content-Length","2"]]', 'body ok', 'goes on', '40 bytes']],
   ];
-  for (const [what, text, told] of whole) {
-    it(`that ${what} is the same in whatever two pieces it comes`, () => {
+  for (const [trait, text, told] of whole) {
+    it(`that ${trait} is parsed alike in any two pieces`, () => {
       for (let at = 0; at <= text.length; at += 1) {
         expect(toldOf([text.slice(0, at), text.slice(at)]), `${at}`).to.deep.equal(told);
       }
@@ -86,7 +82,7 @@ describe('an answer on a connection', () => {
     expect(toldOf([text], { hasEnd: true })).to.deep.equal(['200 []', 'body all of it', 'ends', '28 bytes']);
   });
 
-  it('to HEAD has no body, whatever its head says', () => {
+  it('to HEAD has no body, for any headers', () => {
     const text = `${BEGUN}Content-Length: 9\r\n\r\n`;
     expect(toldOf([text], { isBodyless: true })).to.deep.equal([
       '200 [["Content-Length","9"]]',
@@ -97,7 +93,7 @@ describe('an answer on a connection', () => {
   });
 
   const INVALID = 'response is not valid HTTP/1.1';
-  const OTHER_LENGTH = 'response body does not have the length that was told';
+  const OTHER_LENGTH = 'response body does not match its declared length';
   const LOST = 'connection closed before the response was complete';
   const TOO_LARGE = 'response headers too large';
   const refused: [string, string, string][] = [
@@ -109,32 +105,36 @@ describe('an answer on a connection', () => {
     ['a folded header', `${BEGUN}X: a\r\n b\r\n\r\n`, INVALID],
     ['a header without a colon', `${BEGUN}X\r\n\r\n`, INVALID],
     ['a header without a name', `${BEGUN}: y\r\n\r\n`, INVALID],
-    ['space behind a name', `${BEGUN}X : y\r\n\r\n`, INVALID],
+    ['space after a name', `${BEGUN}X : y\r\n\r\n`, INVALID],
     ['a control character in a value', `${BEGUN}X: \x01\r\n\r\n`, INVALID],
     ['a length that is no number', `${BEGUN}Content-Length: x\r\n\r\n`, INVALID],
     ['a length below zero', `${BEGUN}Content-Length: -1\r\n\r\n`, INVALID],
     ['two lengths', `${BEGUN}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, OTHER_LENGTH],
-    ['a length behind chunks', `${BEGUN}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n`, INVALID],
-    ['chunks behind a length', `${BEGUN}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n`, OTHER_LENGTH],
+    ['a length after chunked encoding', `${BEGUN}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n`, INVALID],
+    [
+      'chunked encoding after a length',
+      `${BEGUN}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      OTHER_LENGTH,
+    ],
     ['a length where there is no body', 'HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok', OTHER_LENGTH],
     ['a chunk without a size', `${CHUNKED}\r\nok\r\n`, INVALID],
     ['a size that is no number', `${CHUNKED}0x2\r\nok\r\n`, INVALID],
-    ['a size beyond all numbers', `${CHUNKED}${'f'.repeat(20)}\r\n`, INVALID],
+    ['a size beyond the largest number', `${CHUNKED}${'f'.repeat(20)}\r\n`, INVALID],
     ['a chunk that is longer than its size', `${CHUNKED}1\r\nok\r\n`, INVALID],
     ['a length in its trailers', `${CHUNKED}0\r\nContent-Length: 2\r\n\r\n`, INVALID],
-    ['leave to go on with a body', 'HTTP/1.1 100 Continue\r\n\r\n', LOST],
-    ['another protocol to go on with', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', LOST],
+    ['100 Continue without a request for it', 'HTTP/1.1 100 Continue\r\n\r\n', LOST],
+    ['a switch to another protocol', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', LOST],
     ['as many bytes of headers as the bound', `${BEGUN}X: ${'y'.repeat(MAX_HEADER_BYTES - 1)}\r\n`, TOO_LARGE],
     ['as many bytes of trailers', `${CHUNKED}0\r\nX: ${'y'.repeat(MAX_HEADER_BYTES - 1)}\r\n`, TOO_LARGE],
   ];
-  for (const [what, text, words] of refused) {
-    it(`is refused for ${what}, whole and byte by byte: "${words}"`, () => {
+  for (const [trait, text, words] of refused) {
+    it(`is refused for ${trait}, whole and byte by byte: "${words}"`, () => {
       expect(toldOf([text]).at(-1)).to.equal(words);
       expect(toldOf([...text]).at(-1)).to.equal(words);
     });
   }
 
-  it('has one byte of headers fewer than the bound, and space before a value counts for nothing', () => {
+  it('may have one byte of headers less than the bound; space before a value does not count', () => {
     const text = `${BEGUN}X:${' '.repeat(MAX_HEADER_BYTES)}${'y'.repeat(MAX_HEADER_BYTES - 2)}\r\n`;
     expect(toldOf([text])).to.deep.equal(['more is awaited']);
     expect(toldOf([...text])).to.deep.equal(['more is awaited']);

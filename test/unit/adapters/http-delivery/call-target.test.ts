@@ -1,4 +1,4 @@
-/** What the text of a URL tells of where a call goes. */
+/** The target of a call, read from the text of its URL. */
 import { expect } from 'chai';
 import { AddressRules } from '../../../../src/adapters/http-delivery/address-rules.js';
 import { readTarget } from '../../../../src/adapters/http-delivery/call-target.js';
@@ -6,7 +6,7 @@ import { calledUrl } from '../../../../src/kernel/index.js';
 
 const RULES = new AddressRules({ allowPrivate: false, allow: [] });
 
-/** Four times what Node 20 needed. */
+/** Four times the number that Node 20 needed. */
 const TIMES_UNTIL_COMPILED = 20_000;
 
 function reasonFor(url: string): string | undefined {
@@ -15,7 +15,7 @@ function reasonFor(url: string): string | undefined {
 }
 
 describe('call target', () => {
-  it('is an origin and a path with its query', () => {
+  it('is the origin, and the path with its query', () => {
     expect(readTarget('https://a.example:8443/x/y?a=b&c#part', RULES)).to.deep.equal({
       isOk: true,
       target: { origin: 'https://a.example:8443', host: 'a.example:8443', path: '/x/y?a=b&c' },
@@ -38,7 +38,7 @@ describe('call target', () => {
     ['http://0x5db8d822/', 'http://93.184.216.34/'],
     ['https://b\u00fccher.example/\u00fc?\u00fc', 'https://xn--bcher-kva.example/%C3%BC?%C3%BC'],
   ] as const) {
-    it(`is what a record names of ${given}: ${called}`, () => {
+    it(`is recorded for ${given} as ${called}`, () => {
       const read = readTarget(given, new AddressRules({ allowPrivate: true, allow: [] }));
       expect(read.isOk && read.target.origin + read.target.path).to.equal(called);
       expect(calledUrl(given)).to.equal(called);
@@ -46,13 +46,13 @@ describe('call target', () => {
     });
   }
 
-  it('is the same however often it was read, for names with letters of Latin 1', () => {
+  it('of a name with Latin-1 letters is the same after many reads', () => {
     // Enough of them for the engine to compile what reads them.
     for (let time = 0; time < TIMES_UNTIL_COMPILED; time += 1)
       expect(reasonFor('https://b\u00fccher.example/')).to.equal(undefined);
   });
 
-  it('has no other spelling of what is not called', () => {
+  it('keeps the spelling of a URL that is not called', () => {
     for (const url of ['https://User:p@A.example', 'A.example', 'data:X', '']) expect(calledUrl(url)).to.equal(url);
   });
 
@@ -68,13 +68,13 @@ describe('call target', () => {
     '127。0。0。1',
     '%31%32%37.0.0.1',
   ]) {
-    it(`sees the loopback address in ${host}`, () => {
+    it(`detects the loopback address in ${host}`, () => {
       expect(reasonFor(`http://${host}/`)).to.equal('endpoint resolves to a loopback address: 127.0.0.1');
       expect(reasonFor(`http://${host}:8080/`)).to.match(/loopback/);
     });
   }
 
-  it('sees forbidden addresses in every form of IPv6', () => {
+  it('detects forbidden addresses in every form of IPv6', () => {
     for (const host of [
       '[::1]',
       '[::]',
@@ -91,7 +91,7 @@ describe('call target', () => {
     }
   });
 
-  it('sees the metadata service of cloud providers', () => {
+  it('detects the metadata service of cloud providers', () => {
     expect(reasonFor('http://169.254.169.254/latest')).to.equal(
       'endpoint resolves to a link-local address: 169.254.169.254',
     );
@@ -109,7 +109,7 @@ describe('call target', () => {
     }
   });
 
-  it('refuses what is not an absolute http URL', () => {
+  it('refuses a text that is not an absolute http URL', () => {
     for (const url of ['', 'a.example/x', '//a.example', 'http://', 'http://[fe80::1%25eth0]/', 'http://1.2.3.256/']) {
       expect(reasonFor(url), url).to.equal('endpoint is not a valid URL');
     }
@@ -118,7 +118,7 @@ describe('call target', () => {
     }
   });
 
-  it('knows the port of a scheme', () => {
+  it('knows the default port of a scheme', () => {
     const rules = new AddressRules({
       allowPrivate: false,
       allow: [{ address: '10.0.0.1', prefixBits: 32, port: 443 }],

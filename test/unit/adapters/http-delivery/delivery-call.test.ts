@@ -1,4 +1,4 @@
-/** One call, told of in any order of what a connection may tell. Proves DC3, and DC1 whatever the order. */
+/** One call, with the events of its connection in any order. Proves DC3, and DC1 for any order. */
 import { expect } from 'chai';
 import { AnswerMemory } from '../../../../src/adapters/http-delivery/answer-memory.js';
 import type { Connection } from '../../../../src/adapters/http-delivery/connection.js';
@@ -32,7 +32,7 @@ const HEADERS = [
 ] as const;
 
 describe('a call to a destination', () => {
-  it('throws from none of its methods, in whatever order they are called, and has one outcome (DC3)', () => {
+  it('never throws and has exactly one outcome, for any order of connection events (DC3)', () => {
     const { float } = seededRandom(18);
     const below = (limit: number): number => Math.floor(float() * limit);
     const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T;

@@ -1,4 +1,4 @@
-/** The tokens that deliveries are signed with. */
+/** The tokens that sign deliveries. */
 import { createHash, createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { JwtDeliverySigner } from '../../../../src/adapters/http-delivery/index.js';
@@ -35,13 +35,13 @@ function parts(token: string | undefined): {
 const call = { account: ACCOUNT, url: 'https://a.example/x?y=1', nowMs: NOW_MS, issuer: 'Svc' };
 
 describe('delivery signature', () => {
-  it('is an HS256 token under the UTF-8 of the whole key', () => {
+  it('is an HS256 token with the UTF-8 bytes of the whole key', () => {
     const { header, signed, mac } = parts(signer().sign({ ...call, body: Buffer.from('{}') }));
     expect(header).to.deep.equal({ alg: 'HS256', typ: 'JWT' });
     expect(mac).to.equal(createHmac('sha256', KEY).update(signed).digest('base64url'));
   });
 
-  it('names issuer, destination and body, and is good for five minutes from now', () => {
+  it('names issuer, destination and body, and is valid for five minutes', () => {
     const { claims } = parts(signer().sign({ ...call, body: Buffer.from('hello') }));
     const { jti, ...rest } = claims;
     expect(rest).to.deep.equal({
@@ -55,7 +55,7 @@ describe('delivery signature', () => {
     expect(jti).to.match(/^jwt_[A-Za-z0-9_-]{24}$/);
   });
 
-  it('names the destination as it is called, however a message of an earlier release spells it', () => {
+  it('names the destination as it is called, for any spelling in messages of earlier releases', () => {
     for (const [url, sub] of [
       ['HTTPS://A.example:443', 'https://a.example/'],
       ['http://a.example:8080/x/../y?#', 'http://a.example:8080/y'],
@@ -64,7 +64,7 @@ describe('delivery signature', () => {
     }
   });
 
-  it('takes the hash of the body where it is known', () => {
+  it('uses the hash of the body where it is known', () => {
     const body = Buffer.from('hello');
     const bodyHash = createHash('sha256').update(body).digest('base64url');
     const claimOf = (given: { readonly bodyHash?: string }) =>
@@ -73,23 +73,23 @@ describe('delivery signature', () => {
     expect(claimOf({ bodyHash: 'other' })).to.equal('other=');
   });
 
-  it('pads the hash of the body, also of an empty one', () => {
+  it('has a padded hash of the body, also of an empty one', () => {
     const { claims } = parts(signer().sign({ ...call, body: new Uint8Array(0) }));
     expect(claims.body).to.equal('47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=');
   });
 
-  it('has another id each time', () => {
+  it('has a different id each time', () => {
     const one = signer();
     const ids = Array.from({ length: 100 }, () => parts(one.sign({ ...call, body: Buffer.from('') })).claims.jti);
     expect(new Set(ids).size).to.equal(100);
   });
 
-  it('carries the issuer that it is asked for', () => {
+  it('has the issuer of the call', () => {
     const aliased = signer().sign({ ...call, issuer: 'Brand', body: Buffer.from('') });
     expect(parts(aliased).claims.iss).to.equal('Brand');
   });
 
-  it('follows the current key from one call to the next', () => {
+  it('uses the current key for each call', () => {
     let key = KEY;
     const one = signer(() => key);
     one.sign({ ...call, body: Buffer.from('') });
@@ -98,7 +98,7 @@ describe('delivery signature', () => {
     expect(mac).to.equal(createHmac('sha256', 'sig_another').update(signed).digest('base64url'));
   });
 
-  it('does not exist while there is no key', () => {
+  it('is absent while there is no key', () => {
     expect(signer(() => undefined).sign({ ...call, body: Buffer.from('') })).to.equal(undefined);
   });
 });

@@ -1,4 +1,4 @@
-/** What a machine's files say of names. */
+/** The names in the files of a machine's resolver. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { candidatesOf } from '../../../../src/adapters/http-delivery/resolve-name.js';
 import { ParsedFile, parseHosts, parseResolverConfig } from '../../../../src/adapters/http-delivery/resolver-files.js';
 
-describe('files of the resolver', () => {
-  it('have all addresses of a name, in any case, without comments and what is no address', () => {
+describe('the files of the resolver', () => {
+  it('list all addresses of a name in any case, without comments and invalid addresses', () => {
     const hosts = parseHosts(
       '127.0.0.1\tlocalhost Here.Example # me\n::1 localhost\n# 10.0.0.1 gone\n10.0.0.300 bad\n127.0.0.1 localhost\n10.0.0.2\nfe80::1%lo0 scoped\r\n',
     );
@@ -18,28 +18,15 @@ describe('files of the resolver', () => {
     ]);
   });
 
-  it('name servers, search domains and the dots that a name needs', () => {
+  it('give the search domains and the number of dots that a name needs', () => {
     const config = parseResolverConfig(
-      '; made by hand\nnameserver 10.0.0.1\nnameserver fe80::1%eth0\nnameserver x\nnameserver 10.0.0.3\nnameserver 10.0.0.4\n' +
-        'domain old.example\nsearch a.example. b.example\noptions rotate ndots:5\n',
+      '; made by hand\nnameserver 10.0.0.1\ndomain old.example\nsearch a.example. b.example\noptions rotate ndots:5\n',
     );
-    expect(config).to.deep.equal({
-      servers: [
-        { address: '10.0.0.1', port: 53 },
-        { address: 'fe80::1%eth0', port: 53 },
-        { address: '10.0.0.3', port: 53 },
-      ],
-      searchDomains: ['a.example', 'b.example'],
-      minDots: 5,
-    });
+    expect(config).to.deep.equal({ searchDomains: ['a.example', 'b.example'], minDots: 5 });
+    expect(parseResolverConfig('')).to.deep.equal({ searchDomains: [], minDots: 1 });
   });
 
-  it('say that the server is here when they say nothing', () => {
-    const nothing = { servers: [{ address: '127.0.0.1', port: 53 }], searchDomains: [], minDots: 1 };
-    expect(parseResolverConfig('')).to.deep.equal(nothing);
-  });
-
-  it('bound what they ask for', () => {
+  it('have bounded numbers of search domains and dots', () => {
     const search = Array.from({ length: 9 }, (_, n) => `s${n}`).join(' ');
     const config = parseResolverConfig(`search ${search}\noptions ndots:99\n`);
     expect(config.searchDomains).to.have.length(6);
@@ -61,7 +48,7 @@ describe('files of the resolver', () => {
   });
 
   it('decide in which order names are tried', () => {
-    const config = { servers: [], searchDomains: ['s1', 's2'], minDots: 1 };
+    const config = { searchDomains: ['s1', 's2'], minDots: 1 };
     expect(candidatesOf('a', config)).to.deep.equal(['a.s1', 'a.s2', 'a']);
     expect(candidatesOf('a.b', config)).to.deep.equal(['a.b', 'a.b.s1', 'a.b.s2']);
     expect(candidatesOf('a.', config)).to.deep.equal(['a']);

@@ -5,7 +5,7 @@ import { ResponseBody } from '../../../../src/adapters/http-delivery/response-bo
 const bytes = (text: string) => Buffer.from(text);
 
 describe('response body', () => {
-  it('is empty when nothing came', () => {
+  it('is empty without a piece', () => {
     expect(new ResponseBody(10).bytes()).to.have.length(0);
   });
 
@@ -20,7 +20,7 @@ describe('response body', () => {
     expect(Buffer.from(body.bytes()).toString()).to.equal(all);
   });
 
-  it('takes exactly its limit and tells of a byte beyond it', () => {
+  it('takes exactly its limit and reports the first byte above it', () => {
     const body = new ResponseBody(4);
     expect(body.add(bytes('abcd'))).to.equal(false);
     expect(body.add(bytes('e'))).to.equal(true);
@@ -34,7 +34,7 @@ describe('response body', () => {
     expect(Buffer.from(body.bytes()).toString()).to.equal('abcd');
   });
 
-  it('keeps no view of what it was given', () => {
+  it('copies the pieces that it is given', () => {
     const piece = bytes('abcd');
     const body = new ResponseBody(4);
     body.add(piece);
@@ -42,7 +42,7 @@ describe('response body', () => {
     expect(Buffer.from(body.bytes()).toString()).to.equal('abcd');
   });
 
-  it('may have a limit of nothing', () => {
+  it('may have a limit of 0', () => {
     const body = new ResponseBody(0);
     expect(body.add(bytes(''))).to.equal(false);
     expect(body.add(bytes('a'))).to.equal(true);

@@ -1,11 +1,11 @@
-/** Texts that a thread sends to a reader who may be slow. Proves AUW1. */
+/** Texts of a thread for a reader that may be slow. Proves AUW1. */
 import { MessageChannel } from 'node:worker_threads';
 import { expect } from 'chai';
 import { type FromAudit, sendTexts } from '../../../../src/adapters/node/threads/audit-worker.js';
 import { eventually } from '../../../support/eventually.js';
 
-describe('the thread of a walk through the journal', () => {
-  it('sends as many texts as were asked for, and makes one more at most (AUW1)', async () => {
+describe('the thread that walks through the journal', () => {
+  it('sends as many texts as were requested, and prepares one more at most (AUW1)', async () => {
     const { port1, port2 } = new MessageChannel();
     let made = 0;
     async function* texts(): AsyncGenerator<string> {

@@ -1,4 +1,4 @@
-/** What each part holds, as `/metrics` shows it. Proves DU1. */
+/** The bytes of each part, as `/metrics` shows them. Proves DU1. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { PromMetrics } from '../../../../src/adapters/node/index.js';
 import { silentLog } from '../../../spec/journal/shard-history.js';
 import { realTime } from '../../../support/real-time.js';
 
-describe('bytes on the disk', () => {
+describe('the disk usage metrics', () => {
   let dataDir: string;
 
   beforeEach(() => {
@@ -39,7 +39,7 @@ describe('bytes on the disk', () => {
     );
   }
 
-  it('are those of streams, by what is in them, and of files below the data directory', async () => {
+  it('show the bytes of streams by content, and of files below the data directory', async () => {
     put('nats/store/jetstream/APP/streams/KV_0/msgs/1.blk', 1000);
     put('nats/nats.log', 20);
     put('nats/nats.log.2026.01.01', 30);
@@ -74,7 +74,7 @@ describe('bytes on the disk', () => {
     });
   });
 
-  it('are none of a data directory that is not there, and unknown while NATS does not answer', async () => {
+  it('are empty without a data directory, and unknown while NATS does not answer', async () => {
     rmSync(dataDir, { recursive: true });
     const bytes = await shown({ KV_0: 10 }, 10);
     expect([bytes['journals-kv'], bytes['jetstream-files'], bytes.millrace_journal_excess_bytes]).to.deep.equal([

@@ -5,7 +5,7 @@ import { beginEarly, beginThread } from '../../../../src/adapters/node/index.js'
 
 const KIND = { name: 'a test', limits: {} };
 
-/** It says its number among those of its entry, and what it is told to work on. */
+/** A thread that reports its number among those of its entry, and its task. */
 function entryOf(text: string): URL {
   return new URL(
     `data:text/javascript,import { parentPort, threadId, workerData } from 'node:worker_threads'; ${text}`,
@@ -18,10 +18,10 @@ async function answerOf(worker: Worker): Promise<{ threadId: number; task: unkno
   return answer;
 }
 
-describe('a thread', () => {
+describe('a worker thread', () => {
   const answering = "workerData.once('message', (task) => parentPort.postMessage({ threadId, task }));";
 
-  it('that was begun early is told its task when it is asked for, and serves once', async () => {
+  it('that was started early receives its task when it is needed, and serves once', async () => {
     const entry = entryOf(answering);
     beginEarly(entry, KIND);
     const early = beginThread(entry, KIND, { of: 'the first' });
@@ -32,7 +32,7 @@ describe('a thread', () => {
     expect(second.threadId).to.be.above(first.threadId);
   });
 
-  it('that died before it was asked for is begun again', async () => {
+  it('that died before it was needed is started again', async () => {
     const entry = entryOf(`if (process.env.DIES_EARLY) throw new Error('dead'); ${answering}`);
     process.env.DIES_EARLY = 'yes';
     const early = beginEarly(entry, KIND);

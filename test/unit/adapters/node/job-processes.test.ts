@@ -1,4 +1,4 @@
-/** Processes that do a job each, when they come to nothing. Proves JP1, JP2, JP3. */
+/** Processes with one job each, also failing ones. Proves JP1, JP2, JP3. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { eventually } from '../../../support/eventually.js';
 
 const JOBS = new URL('../../../../src/adapters/node/jobs/', import.meta.url).href;
 const SILENT = 'setInterval(() => {}, 1000)';
-/** Like an entry of ours, with this as its work. */
+/** An entry like those of the program, with this work. */
 const entryOf = (work: string) => `import { doJob } from '${JOBS}job-entry.js';
 await doJob('a test', 0, async ({ job, installation }, log) => { ${work} });`;
 
@@ -39,7 +39,7 @@ describe('a process that does one job', () => {
     return new JobProcesses({ entry, installation: 'for ', log: silentLog, ...words, ...options }) as Processes;
   }
 
-  /** What the job of such a process fails with. */
+  /** The error of the job of such a process. */
   async function failureOf(code: string, options: { timeLimitMs?: number; maxHeapMb?: number } = {}) {
     const jobs = await processes(code, options);
     return jobs.run('a job').then(
@@ -48,7 +48,7 @@ describe('a process that does one job', () => {
     );
   }
 
-  it('is given the job and its installation, and its result is the answer, whatever it is made of', async () => {
+  it('receives the job and the installation, and returns a result of any type', async () => {
     const both = await processes(entryOf('return [installation + job, new Uint8Array([1]), Infinity]'));
     const results = await Promise.all([both.run('one'), both.run('two')]);
     const rest = [new Uint8Array([1]), Number.POSITIVE_INFINITY];
@@ -58,7 +58,7 @@ describe('a process that does one job', () => {
     ]);
   });
 
-  it('fails its job when it dies, throws, is killed, takes too long or has no room, and says why (JP1)', async () => {
+  it('fails its job when it dies, throws, is killed, takes too long or has no memory, with the reason (JP1)', async () => {
     expect(await failureOf('process.exit(3)')).to.equal('TIMED_OUT nothing came: its process ended with code 3');
     expect(await failureOf('throw new Error("broken on purpose")')).to.match(
       /ended with code 1: Error: broken on purp/,
@@ -69,18 +69,18 @@ describe('a process that does one job', () => {
     expect(await failureOf(hungry, { maxHeapMb: 32 })).to.match(/ended with SIG\w+: FATAL ERROR: .*heap/);
   });
 
-  it('says what its work threw as it was thrown there', async () => {
+  it('reports an error of its work unchanged', async () => {
     expect(await failureOf(entryOf('throw new Error(`no room`)'))).to.match(/^DEFECT .*no room/);
   });
 
-  it('is gone before its job is answered, whatever came of it (JP2)', async () => {
+  it('has ended before its job is answered, in success and failure (JP2)', async () => {
     const done = await processes(entryOf('setInterval(() => {}, 1000); return process.pid'));
     expect(isThere((await done.run('a job')) as number)).to.equal(false);
     const failing = await failureOf(entryOf('setInterval(() => {}, 1000); throw new Error("pid " + process.pid)'));
     expect(isThere(Number(/pid (\d+)/.exec(failing)?.[1]))).to.equal(false);
   });
 
-  it('ends with its owner: what is under way fails, and what comes later', async () => {
+  it('ends with its owner: the running job fails, and later ones are refused', async () => {
     const ending = await processes(SILENT);
     const codeOf = (result: Promise<unknown>) => result.catch(({ code }) => code);
     const underWay = codeOf(ending.run('a job'));

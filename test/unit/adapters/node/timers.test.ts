@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { NodeTimers } from '../../../../src/adapters/node/index.js';
 
-describe('what is to run soon', () => {
-  /** Runs actions of so many milliseconds each; in which round of the loop each of them ran. */
+describe('tasks that are to run soon', () => {
+  /** Runs actions of this many milliseconds each. Returns the round of the event loop in which each of them ran. */
   async function roundsOf(count: number, ms: number): Promise<number[]> {
     let nowMs = 0;
     let round = 0;
@@ -26,15 +26,15 @@ describe('what is to run soon', () => {
     return rounds.map(([, at]) => at);
   }
 
-  it('runs in one round of the loop where it is short', async () => {
+  it('run in one round of the event loop where they are short', async () => {
     expect(new Set(await roundsOf(50, 0.05))).to.have.property('size', 1);
   });
 
-  it('lets the loop go round where it is long, and keeps its order', async () => {
+  it('run in several rounds where they are long, in order', async () => {
     expect(await roundsOf(6, 2.5)).to.deep.equal([1, 1, 2, 2, 3, 3]);
   });
 
-  it('goes on in turn where each wants to run again', async () => {
+  it('run in turn where each schedules itself again', async () => {
     let nowMs = 0;
     const timers = new NodeTimers(() => nowMs);
     const turns = [0, 0, 0, 0, 0];

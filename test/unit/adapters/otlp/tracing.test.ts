@@ -46,7 +46,7 @@ describe('traces for a collector', () => {
   const begin = (ratio: number, beginning: Partial<Parameters<OtlpTracing['begin']>[1]> = {}) =>
     tracing(ratio).begin('name', { kind: 'server', ...beginning });
 
-  it('go on in the trace of a caller that is sampled, whatever the ratio is', () => {
+  it('continue the trace of a sampled caller at any ratio', () => {
     const span = begin(0, { parent: PARENT });
     const [, traceId, spanId, flags] = span?.headers.traceparent.split('-') ?? [];
     expect([traceId, flags, span?.isOfCaller]).to.deep.equal([TRACE_ID, '01', true]);
@@ -55,13 +55,13 @@ describe('traces for a collector', () => {
       .and.not.equal(SPAN_ID);
   });
 
-  it('hand a trace on that is not sampled, as it came, and record nothing', () => {
+  it('pass an unsampled trace on unchanged, and record no span', () => {
     const span = begin(1, { parent: UNSAMPLED });
     expect(span?.headers).to.deep.equal(UNSAMPLED);
     expect(span?.child('child', 'internal')).to.equal(undefined);
   });
 
-  it('take what is no trace for none', () => {
+  it('ignore a malformed traceparent', () => {
     const malformed = [
       '',
       'x',
@@ -75,7 +75,7 @@ describe('traces for a collector', () => {
     }
   });
 
-  it('hand on a state that is as long as it may be, and leave out a longer one', () => {
+  it('pass on a tracestate of the maximum length, and drop a longer one', () => {
     const stateOf = (characters: number) => {
       const tracestate = `vendor=${'x'.repeat(characters - 'vendor='.length)}`;
       return begin(0, { parent: { ...PARENT, tracestate } })?.headers.tracestate?.length;
@@ -90,7 +90,7 @@ describe('traces for a collector', () => {
     expect(begin(0, { parent: { ...PARENT, tracestate: beyond } })?.headers.tracestate).to.equal(undefined);
   });
 
-  it('are the share that is asked for of what begins here', () => {
+  it('sample the configured share of new traces', () => {
     expect(begin(0)).to.equal(undefined);
     expect(begin(1)?.headers.traceparent).to.match(/-01$/);
     const some = tracing(0.25);
@@ -99,12 +99,12 @@ describe('traces for a collector', () => {
     expect(sampled).to.be.within(350, 650);
   });
 
-  it('are the same for the same seed, in every process', () => {
+  it('have the same id for the same seed, in every process', () => {
     const traceOf = (seed: string) => begin(1, { seed })?.headers.traceparent.split('-')[1];
     expect(traceOf('msg_1')).to.equal(traceOf('msg_1')).and.not.equal(traceOf('msg_2'));
   });
 
-  it('tell the collector of spans within spans, of links and of failures', async () => {
+  it('send nested spans, links and failures to the collector', async () => {
     const collector = await TraceCollector.listening();
     const to = tracing(1, collector.url);
     const outer = to.begin('outer', {
@@ -150,7 +150,7 @@ describe('the export of spans', () => {
     return { told, answers, spans: new SpanExport(collector, { log: told.log, metrics: told }, options) };
   }
 
-  it('keeps as many as it may, and drops and counts one more, also while a batch is on its way', () => {
+  it('keeps spans up to its bound, then drops and counts them, also while a batch is being sent', () => {
     const { told, spans, answers } = standing(4);
     for (let count = 0; count < 4; count += 1) spans.onEnd(span);
     expect(answers).to.have.length(1);
@@ -163,7 +163,7 @@ describe('the export of spans', () => {
     expect(told.counts.get('millrace_trace_spans_exported_total ')).to.equal(2);
   });
 
-  it('counts what the collector does not take, and tells of it once until it takes some again', async () => {
+  it('counts spans that the collector does not accept, and logs that once until it accepts some again', async () => {
     const { told, spans, answers } = standing(8);
     const batch = async (code: ExportResultCode) => {
       spans.onEnd(span);

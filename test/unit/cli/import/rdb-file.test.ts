@@ -1,4 +1,6 @@
-/** RDB files byte by byte: the forms that no server of today writes, and what is not as it should be. Proves RDF1, RDF2, RDF3, FBY1, FBY2. */
+/**
+ * RDB files byte by byte: forms that no current server writes, and invalid ones. Proves RDF1, RDF2, RDF3, FBY1, FBY2.
+ */
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -139,7 +141,7 @@ describe('an RDB file', () => {
   ];
 
   for (const [title, form, bytes, read, answer] of FORMS) {
-    it(`has ${title} (form ${form}), which RESTORE reads`, () => {
+    it(`has ${title} (form ${form}), which RESTORE accepts`, () => {
       const { name, payload } = onlyKey(rdbFile([keyOf(form, 'k', bytes)]));
       expect(name).to.equal('k');
       const bench = new KvBench();
@@ -148,7 +150,7 @@ describe('an RDB file', () => {
       expect(JSON.parse(JSON.stringify(reply))).to.deep.equal(answer);
     });
 
-    it(`that ends within ${title} (form ${form}) says where`, () => {
+    it(`that ends within ${title} (form ${form}) is refused with the position`, () => {
       const file = rdbFile([keyOf(form, 'k', bytes)]);
       for (let length = 9; length < file.length; length += 1) {
         expect(() => partsOf(file.subarray(0, length)), String(length))
@@ -158,7 +160,7 @@ describe('an RDB file', () => {
     });
   }
 
-  it('has what stands beside values: facts, sizes, slots, databases, expiries, age and use', () => {
+  it('has metadata with its values: facts, sizes, slots, databases, expiries, age and use', () => {
     const beside = [
       raw(250) + text('redis-ver') + text('8.0.0'),
       raw(254) + size(3),
@@ -180,7 +182,7 @@ describe('an RDB file', () => {
     ]);
   });
 
-  it('has libraries of functions, and says what is of modules', () => {
+  it('has function libraries, and module data is reported', () => {
     const written =
       size(2) +
       size(7) +
@@ -210,13 +212,13 @@ describe('an RDB file', () => {
       '#!lua name=lib',
       'a library of functions of a release candidate',
       'data of the module example-a',
-      'what a module says of the key that follows',
+      'module data of the next key',
       'm',
       'k',
     ]);
   });
 
-  it('hands out no value beyond the bound, and goes on behind it', () => {
+  it('omits a value above the bound, and continues after it', () => {
     const [large, fits] = partsOf(
       rdbFile([keyOf(0, 'l', text('x'.repeat(101))), keyOf(0, 'k', text('x'.repeat(99)))]),
       101,
@@ -228,7 +230,7 @@ describe('an RDB file', () => {
       .that.has.lengthOf(1 + 2 + 99 + 10);
   });
 
-  it('comes in batches, from any of which it goes on', () => {
+  it('is read in batches, and can be continued from each of them', () => {
     const path = join(dir, 'batches.rdb');
     const keys = Array.from({ length: 10 }, (_, at) => keyOf(0, `k${at}`, text('v')));
     writeFileSync(
@@ -242,22 +244,22 @@ describe('an RDB file', () => {
     expect(named()).to.deep.equal(['k0 k1 k2', 'k3 k4 k5 k6', 'k7 k8 k9']);
     const [first, second, last] = [...source.batches(undefined)];
     expect(first?.libraries).to.deep.equal(['library']);
-    expect(last?.left).to.deep.equal([['database 1', 'its 1 keys are not taken over: --database 1 takes them']]);
+    expect(last?.left).to.deep.equal([['database 1', 'its 1 keys are not imported: run again with --database 1']]);
     expect(named(first?.next)).to.deep.equal(['k3 k4 k5 k6', 'k7 k8 k9']);
     expect(named(second?.next)).to.deep.equal(['k7 k8 k9']);
     expect([...new RdbSource(path, { ...bounds, batchBytes: 1 }, 1).batches(undefined)]).to.have.lengthOf(2);
     expect(source.identity).to.match(/^file of \d+ bytes, changed at 20/);
   });
 
-  it('is longer than what is read of it at a time', () => {
+  it('may be longer than the read buffer', () => {
     const values = Array.from({ length: 40 }, (_, at) => keyOf(0, `k${at}`, text(String(at % 10).repeat(40_000))));
     expect(partsOf(rdbFile(values))).to.have.lengthOf(40);
   });
 
-  it('with a checksum that does not fit is refused behind its last key; without one it is read', () => {
+  it('with a wrong checksum is refused after its last key; without a checksum it is read', () => {
     const file = rdbFile([keyOf(0, 'k', text('v'))]);
     file[file.length - 1] = (file.at(-1) as number) ^ 1;
-    expect(() => partsOf(file)).to.throw(DamagedFile, /^the checksum at byte 15 does not fit/);
+    expect(() => partsOf(file)).to.throw(DamagedFile, /^checksum mismatch at byte 15/);
     expect(partsOf(rdbFile([keyOf(0, 'k', text('v'))], { checksum: false }))).to.have.lengthOf(1);
     expect(partsOf(rdbFile([keyOf(0, 'k', text('v'))], { version: 4 }))).to.have.lengthOf(1);
   });
@@ -266,40 +268,36 @@ describe('an RDB file', () => {
     [
       'of a newer version',
       rdbFile([], { version: 14 }),
-      /^the file is of version 14; versions 1 to 13 are read, at byte 9$/,
+      /^the file has RDB version 14; supported are 1 to 13, at byte 9$/,
     ],
-    ['of no version', Buffer.from('REDIS00x3'), /^no RDB file begins like this/],
+    ['without a version', Buffer.from('REDIS00x3'), /^the file does not start like an RDB file/],
+    ['with an unknown value type', rdbFile([keyOf(27, 'k', '')]), /^a value of the unknown type 27, at byte 10$/],
+    ['with a module value of an old format', rdbFile([keyOf(6, 'k', '')]), /^a value of the unknown type 6/],
+    ['with an unknown opcode', rdbFile([raw(242)]), /^a value of the unknown type 242/],
+    ['with an invalid length', rdbFile([keyOf(1, 'k', raw(0xc4))]), /^byte 196 does not start a length, at byte 13$/],
     [
-      'with a form that is not known',
-      rdbFile([keyOf(27, 'k', '')]),
-      /^a value of the form 27, which is not known, at byte 10$/,
-    ],
-    ['with a module of long ago', rdbFile([keyOf(6, 'k', '')]), /^a value of the form 6/],
-    ['with a mark that is not known', rdbFile([raw(242)]), /^a value of the form 242/],
-    ['with a length that is none', rdbFile([keyOf(1, 'k', raw(0xc4))]), /^196 begins no length, at byte 13$/],
-    [
-      'with a name that does not unpack',
+      'with a name that cannot be decompressed',
       rdbFile([raw(0, 0xc3, 1, 5, 0)]),
-      /^a name or text that does not unpack, from byte 10/,
+      /^a compressed name or text from byte 10 cannot be decompressed/,
     ],
     [
-      'with what no module writes',
+      'with an invalid module opcode',
       rdbFile([keyOf(7, 'k', moduleName('example-a', 1) + size(6))]),
-      /^6 is nothing that a module writes/,
+      /^6 is not a valid type of module data/,
     ],
     [
-      'with a length of all there is',
+      'with a length beyond the file',
       rdbFile([keyOf(0, 'k', raw(0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))]),
       /^the file ends too soon/,
     ],
     [
-      'with items without end',
+      'with more items than the file can hold',
       rdbFile([keyOf(2, 'k', raw(0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))]),
-      /^the file ends too soon|begins no length/,
+      /^the file ends too soon|does not start a length/,
     ],
   ];
   for (const [title, file, error] of DAMAGES) {
-    it(`${title} is refused with the place`, () => {
+    it(`${title} is refused with the position`, () => {
       expect(() => partsOf(file)).to.throw(DamagedFile, error);
     });
   }

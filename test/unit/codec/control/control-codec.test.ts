@@ -1,4 +1,4 @@
-/** Bytes that were written once decode for ever: the files in test/fixtures/journals are added to, never edited. */
+/** Recorded bytes decode in every release: the files in test/fixtures/journals are added to, never edited. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -30,6 +30,7 @@ import {
   secretsOf,
   session,
 } from '../../../spec/control/given.js';
+import { repetitions } from '../../../support/depth.js';
 import { GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './golden-values.js';
 
 const fixture = (name: string) =>
@@ -46,20 +47,38 @@ describe('control events', () => {
     });
   }
 
-  it('keep the bytes of limits that came later, and of those without them', () => {
+  it('keep the bytes of newer limits, and of events without them', () => {
     expect(hex(encodeControlEvent(GOLDEN_LATER_LIMITS))).to.equal(golden['LimitsUpdated later']);
     expect([...decodeControlEvents(Buffer.from(golden['LimitsUpdated later'] as string, 'hex'))]).to.deep.equal([
       GOLDEN_LATER_LIMITS,
     ]);
   });
 
-  it('stand one behind the other in a section', () => {
+  it('follow each other in a section', () => {
     const all = Object.values(GOLDEN_EVENTS);
     const section = Buffer.concat(all.map(encodeControlEvent));
     expect([...decodeControlEvents(section)]).to.deep.equal(all);
   });
 
-  it('that are damaged, or of a version or type that is not known, are refused', () => {
+  it('of a newer version or type are refused with both numbers', () => {
+    const refusal = (bytes: readonly number[]) => {
+      try {
+        return [...decodeControlEvents(Buffer.from(bytes))];
+      } catch (error) {
+        return error;
+      }
+    };
+    const version = refusal([0x92, 2, 0xc0]);
+    expect(version).to.be.instanceOf(MillraceError).with.property('code', 'NEWER_FORMAT');
+    expect(String(version)).to.match(
+      /a control event was written by a newer release \(version 2, this program reads up to 1\): install/,
+    );
+    expect(String(refusal([0x92, 1, 0x92, 99, 0x90]))).to.match(
+      /newer release \(kind 99, this program reads up to \d+\): install/,
+    );
+  });
+
+  it('that are damaged are refused', () => {
     const bytes = Buffer.from(golden.PasswordReset as string, 'hex');
     const refuses = (damaged: Uint8Array) =>
       expect(() => [...decodeControlEvents(damaged)])
@@ -67,12 +86,11 @@ describe('control events', () => {
         .with.property('code', 'JOURNAL_DAMAGED');
     refuses(bytes.subarray(0, -3));
     refuses(Buffer.concat([bytes, Buffer.from([0x92, 2])]));
-    refuses(Buffer.from([0x92, 2, 0xc0]));
-    refuses(Buffer.from([0x92, 1, 0x92, 99, 0x90]));
+    refuses(Buffer.from([0x92, 0, 0xc0]));
     refuses(Buffer.from([0x92, 1, 0x92, 6, 0x90]));
   });
 
-  it('never crash the reader with anything but a refusal', () => {
+  it('of any bytes are read or refused, without another error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
@@ -81,7 +99,7 @@ describe('control events', () => {
           expect(error).to.be.instanceOf(MillraceError);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: repetitions(500) },
     );
   });
 });
@@ -185,7 +203,7 @@ describe('control commands and answers', () => {
       .with.property('code', 'INVALID');
   });
 
-  it('leave notices of another release aside', () => {
+  it('ignore notices of another release', () => {
     const applied = { session: session('a'), position: 7 };
     expect(decodeControlApplied(encodeControlApplied(applied))).to.deep.equal(applied);
     for (const bytes of [[], [0x91, 2], [0x93, 1, 1, 1]]) {

@@ -1,7 +1,9 @@
-/** The values whose bytes are kept in test/fixtures/journals/control-events.json and meter-record.json. Never edited. */
+/**
+ * The values with bytes recorded in test/fixtures/journals/control-events.json and meter-record.json. Never edited.
+ */
 import type { ControlEvent } from '../../../../src/domain/control/index.js';
 import type { AccountId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
-import type { MeterRecord } from '../../../../src/messages/index.js';
+import type { MeterRecord } from '../../../../src/protocol/index.js';
 
 const account = 'ac-aaaabbbbccccdddd' as AccountId;
 const database = 'db-aaaabbbbccccdddd' as DatabaseId;
@@ -248,7 +250,7 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   },
 };
 
-/** Of limits that came later: records without them keep their bytes. */
+/** Newer limits: records without them keep their bytes. */
 export const GOLDEN_LATER_LIMITS: ControlEvent = {
   type: 'LimitsUpdated',
   database,

@@ -1,9 +1,9 @@
-/** Bytes that were written once decode for ever: the files in test/fixtures/journals are added to, never edited. */
+/** Recorded bytes decode in every release: the files in test/fixtures/journals are added to, never edited. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { decodeMeterRecord, encodeMeterRecord } from '../../../../src/codec/control/index.js';
 import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
-import type { MeterRecord } from '../../../../src/messages/index.js';
+import type { MeterRecord } from '../../../../src/protocol/index.js';
 import { GOLDEN_METER_RECORD } from './golden-values.js';
 
 const fixture = JSON.parse(readFileSync('test/fixtures/journals/meter-record.json', 'utf8')) as Record<string, string>;
@@ -49,7 +49,7 @@ const VERSION_2: MeterRecord = {
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 describe('meter records', () => {
-  it('of the first version are read for ever', () => {
+  it('of the first version are still read', () => {
     expect(decodeMeterRecord(Buffer.from(fixture.v1 as string, 'hex'))).to.deep.equal(GOLDEN_METER_RECORD);
   });
 
@@ -58,14 +58,14 @@ describe('meter records', () => {
     expect(decodeMeterRecord(Buffer.from(fixture.v2 as string, 'hex'))).to.deep.equal(VERSION_2);
   });
 
-  it('say of which epoch the owner was that told a size', () => {
+  it('contain the epoch of the owner that reported a size', () => {
     const [gauge] = VERSION_2.kvGauges ?? [];
     const withEpoch: MeterRecord = { ...VERSION_2, kvGauges: [{ ...gauge!, epoch: 300 }] };
     expect(hex(encodeMeterRecord(withEpoch))).to.equal(fixture['v2-epoch']);
     expect(decodeMeterRecord(Buffer.from(fixture['v2-epoch'] as string, 'hex'))).to.deep.equal(withEpoch);
   });
 
-  it('have nothing where nothing was given', () => {
+  it('leave out fields without a value', () => {
     const { rows, searches, queues, kvGauges, searchGauges } = decodeMeterRecord(
       encodeMeterRecord(GOLDEN_METER_RECORD),
     );
@@ -76,7 +76,8 @@ describe('meter records', () => {
   });
 
   it('that cannot be read are refused', () => {
-    for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 9, 0x90]), Buffer.from([0xc1])]) {
+    expect(() => decodeMeterRecord(Buffer.from([0x92, 9, 0x90]))).to.throw(/newer release \(version 9/);
+    for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 0, 0x90]), Buffer.from([0xc1])]) {
       expect(() => decodeMeterRecord(bytes))
         .to.throw(MillraceError)
         .with.property('code', 'JOURNAL_DAMAGED');

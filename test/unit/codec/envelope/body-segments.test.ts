@@ -1,4 +1,4 @@
-/** Bytes of body segments' indexes, and of manifests that name them. The fixture is added to, never edited. */
+/** The bytes of body segment indexes, and of manifests that name them. The fixture is added to, never edited. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -10,7 +10,8 @@ import {
   encodeManifest,
 } from '../../../../src/codec/envelope/index.js';
 import { isMillraceError } from '../../../../src/kernel/index.js';
-import type { BodySegmentRef, Manifest, ManifestPartition } from '../../../../src/messages/index.js';
+import type { BodySegmentRef, Manifest, ManifestPartition } from '../../../../src/protocol/index.js';
+import { repetitions } from '../../../support/depth.js';
 import { goldenManifest } from './golden-values.js';
 
 const golden = JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/body-segments.json`, 'utf8')) as {
@@ -43,24 +44,24 @@ const manifestWithBodies: Manifest = {
 };
 
 describe('codec/envelope: body segments', () => {
-  it('have an index that is written to the bytes of version 1 and read from them', () => {
+  it('have an index with the bytes of version 1', () => {
     expect(hex(encodeBodyIndex(goldenIndex))).to.equal(golden.index);
     expect(decodeBodyIndex(Buffer.from(golden.index, 'hex'))).to.deep.equal(goldenIndex);
   });
 
-  it('stand in a manifest behind the segments of their partition', () => {
+  it('follow the segments of their partition in a manifest', () => {
     expect(hex(encodeManifest(manifestWithBodies))).to.equal(golden.manifest);
     const [first, second] = decodeManifest(Buffer.from(golden.manifest, 'hex')).partitions;
     expect(first?.bodySegments?.map(plain)).to.deep.equal(goldenRefs.map(plain));
     expect(second).not.to.have.property('bodySegments');
   });
 
-  it('leave the bytes of a manifest without them as they were', () => {
+  it('do not change the bytes of a manifest without them', () => {
     const partitions = goldenManifest.partitions.map((partition) => ({ ...partition, bodySegments: [] }));
     expect(hex(encodeManifest({ ...goldenManifest, partitions }))).to.equal(hex(encodeManifest(goldenManifest)));
   });
 
-  it('have an index that comes back as it was', () => {
+  it('have an index that is read back unchanged', () => {
     const gaps = fc.array(fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.nat(100_000)), { maxLength: 200 });
     fc.assert(
       fc.property(fc.nat(2 ** 40), gaps, (first, steps) => {
@@ -74,11 +75,11 @@ describe('codec/envelope: body segments', () => {
         const index = { numbers: Float64Array.from(rows, ([n]) => n), ends: Uint32Array.from(rows, ([, e]) => e) };
         expect(decodeBodyIndex(encodeBodyIndex(index))).to.deep.equal(index);
       }),
-      { numRuns: 50 },
+      { numRuns: repetitions(50) },
     );
   });
 
-  it('have an index that is refused as damage when it is not in order, or cut', () => {
+  it('have an index that is refused as damage when it is out of order or cut', () => {
     const unordered = { numbers: Float64Array.of(1, 3, 3), ends: Uint32Array.of(1, 2, 3) };
     const falling = { numbers: Float64Array.of(1, 2), ends: Uint32Array.of(2, 1) };
     const whole = encodeBodyIndex(goldenIndex);

@@ -1,7 +1,7 @@
-/** The values whose bytes are kept in test/fixtures/journals/envelope-v1.json. Never edited. */
+/** The values with bytes recorded in test/fixtures/journals/envelope-v1.json. Never edited. */
 import { hashSection, NO_HASH } from '../../../../src/codec/envelope/index.js';
 import type { CommandId, PartitionName, ShardName } from '../../../../src/kernel/index.js';
-import type { Entry, Manifest, Section } from '../../../../src/messages/index.js';
+import type { Entry, Manifest, Section } from '../../../../src/protocol/index.js';
 
 const shard = 'KV_3' as ShardName;
 const first: Section = {

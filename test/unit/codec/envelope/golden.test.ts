@@ -1,4 +1,4 @@
-/** Bytes that were written once decode for ever: the files in test/fixtures/journals are added to, never edited. */
+/** Recorded bytes decode in every release: the files in test/fixtures/journals are added to, never edited. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import {
@@ -11,7 +11,7 @@ import {
   hashSection,
   sha256,
 } from '../../../../src/codec/envelope/index.js';
-import type { Entry } from '../../../../src/messages/index.js';
+import type { Entry } from '../../../../src/protocol/index.js';
 import { goldenEntries, goldenManifest } from './golden-values.js';
 
 interface GoldenFile {
@@ -48,11 +48,11 @@ describe('codec/envelope: golden files', () => {
     expect([read?.firstPosition, read?.position]).to.deep.equal([5, 4 + messages.length]);
   });
 
-  it('hashes the entry over its whole bytes, chunked or not', () => {
+  it('hashes the whole bytes of an entry, chunked or not', () => {
     expect(golden.chunkSet.hash).to.equal(hex(sha256(unhex(golden.entries.batch))));
   });
 
-  it('hashes sections as version 1 did', () => {
+  it('hashes sections like version 1', () => {
     const body = (goldenEntries.batch as Entry).body;
     const hashes = body.kind === 'batch' ? body.sections.map((section) => hex(hashSection(section))) : [];
     expect(hashes).to.have.length(2);
@@ -73,7 +73,7 @@ function unhex(text: string | undefined): Uint8Array {
   return Buffer.from(text ?? '', 'hex');
 }
 
-/** Buffers and Uint8Arrays alike, for comparing. */
+/** Buffers and Uint8Arrays in one form, for comparison. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return hex(value);
   if (Array.isArray(value)) return value.map(plain);

@@ -1,4 +1,4 @@
-/** Made in steps, an entry has the bytes and hashes of one that is made at once. */
+/** An entry that is encoded in steps has the same bytes and hashes as one encoded in one call. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -10,7 +10,8 @@ import {
   joinedInSteps,
 } from '../../../../src/codec/envelope/index.js';
 import type { CommandId, PartitionName, ShardName } from '../../../../src/kernel/index.js';
-import type { Section } from '../../../../src/messages/index.js';
+import type { Section } from '../../../../src/protocol/index.js';
+import { repetitions } from '../../../support/depth.js';
 
 function ended<Result>(steps: Iterator<void, Result>): { readonly result: Result; readonly pauses: number } {
   for (let pauses = 0; ; pauses += 1) {
@@ -55,12 +56,12 @@ function expectSame(given: BatchEntry, chunkBytes: number): void {
 }
 
 describe('codec/envelope: large entries', () => {
-  it('are the bytes of any other, in one message or in chunks', () => {
+  it('have the same bytes as others, in one message or in chunks', () => {
     fc.assert(
       fc.property(entry, fc.constantFrom(100, 255, 256, 70_000, 10_000_000), (given, chunkBytes) => {
         expectSame(given, chunkBytes);
       }),
-      { numRuns: 100 },
+      { numRuns: repetitions(100) },
     );
   });
 
@@ -81,7 +82,7 @@ describe('codec/envelope: large entries', () => {
     );
   });
 
-  it('let others run while megabytes are hashed and cut', () => {
+  it('are hashed and cut without blocking the loop', () => {
     const one = fc.sample(entry, 1)[0] as BatchEntry;
     const part = fc.sample(section, 1)[0] as Section;
     const large = { ...part, effects: new Uint8Array(8 * 1024 * 1024).fill(1) };
@@ -91,17 +92,17 @@ describe('codec/envelope: large entries', () => {
     expect(ended(hashSectionInSteps(large)).pauses).to.equal(16);
   });
 
-  it('are put together from their pieces, whatever these are cut into', () => {
+  it('are joined from pieces of any size', () => {
     fc.assert(
       fc.property(fc.array(section), (given) => {
         const pieces = given.map(({ effects }) => effects);
         expect(Buffer.from(ended(joinedInSteps(pieces)).result).equals(Buffer.concat(pieces))).to.equal(true);
       }),
-      { numRuns: 30 },
+      { numRuns: repetitions(30) },
     );
   });
 
-  it('let others run while megabytes are put together, and leave a single piece where it is', () => {
+  it('are joined without blocking the loop, and a single piece is not copied', () => {
     const megabyte = new Uint8Array(1024 * 1024).fill(1);
     expect(ended(joinedInSteps([new Uint8Array(10), ...Array(8).fill(megabyte)])).pauses).to.be.at.least(16);
     expect(ended(joinedInSteps([megabyte]))).to.deep.equal({ result: megabyte, pauses: 0 });

@@ -24,8 +24,8 @@ describe('codec/json: replies', () => {
     ['UTF-8', '\xc3\xa9\xe2\x82\xac', '{"result":"é€"}'],
     ['each invalid byte as one U+FFFD', 'a\xff\xfeb\xe2\x82', '{"result":"a\ufffd\ufffdb\ufffd\ufffd"}'],
   ];
-  for (const [what, reply, json] of cases) {
-    it(`writes ${what}`, () => {
+  for (const [kind, reply, json] of cases) {
+    it(`writes ${kind}`, () => {
       expect(replyToJson(reply)).to.equal(json);
     });
   }
@@ -62,13 +62,13 @@ describe('codec/json: replies in base64', () => {
     ['encodes every byte', '\x00\xff\xfe', '{"result":"AP/+"}'],
     ['leaves numbers', 7, '{"result":7}'],
   ];
-  for (const [what, reply, json] of cases) {
-    it(what, () => {
+  for (const [kind, reply, json] of cases) {
+    it(kind, () => {
       expect(replyToBase64Json(reply)).to.equal(json);
     });
   }
 
-  it('encodes long strings as short ones', () => {
+  it('encodes long strings like short ones', () => {
     const long = '\xfa'.repeat(5000);
     expect(replyToBase64Json(long)).to.equal(`{"result":"${encoded(long)}"}`);
   });

@@ -24,11 +24,11 @@ const heartbeat = {
 };
 
 describe('heartbeats', () => {
-  it('survive the way there and back', () => {
+  it('are decoded as they were encoded', () => {
     expect(decodeHeartbeat(encodeHeartbeat(heartbeat))).to.deep.equal(heartbeat);
   });
 
-  it('of versions that said nothing of their clocks are read', () => {
+  it('of versions without clocks are read', () => {
     const { clock: _, news: __, ...older } = heartbeat;
     const bytes = encode([1, 'node-1', true, false, 'node-0']);
     expect(decodeHeartbeat(bytes)).to.deep.equal(older);
@@ -37,7 +37,7 @@ describe('heartbeats', () => {
 });
 
 describe('boot times', () => {
-  it('survive the way there and back', () => {
+  it('are decoded as they were encoded', () => {
     const records = [
       { bootId: 'a', offsetMs: 1_789_999_000_000 },
       { bootId: 'b', offsetMs: 5 },

@@ -1,6 +1,6 @@
-/** A body that an event brings is found by those who look for its number, whatever the event. */
+/** A body in any event is found by its number. */
 import { expect } from 'chai';
-import { carriedBodies } from '../../../../src/actors/queue/carried-bodies.js';
+import { carriedBodies } from '../../../../src/actors/queue/queue-owner.js';
 import { encodeQueueEvent } from '../../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
 import { GOLDEN_EVENTS } from './golden-values.js';
@@ -11,7 +11,7 @@ type Found = readonly [number: number, content: Uint8Array];
 describe('bodies in queue events', () => {
   const events: readonly QueueEvent[] = [...Object.values(GOLDEN_EVENTS), ...Object.values(GOLDEN_RUN_MESSAGES)];
 
-  it('are found wherever an event has a numbered content', () => {
+  it('are found in every event with a numbered content', () => {
     const expected = events.map((event) => {
       const contents = numberedContents(event);
       expect(contents.length, event.type).to.be.at.most(1);
@@ -40,7 +40,7 @@ describe('bodies in queue events', () => {
   });
 });
 
-/** Whatever has a number and a content, at any depth. */
+/** Every object with a number and a content, at any depth. */
 function numberedContents(value: unknown): Found[] {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
   const { number, content } = value as { number?: unknown; content?: unknown };

@@ -1,4 +1,4 @@
-/** The values whose bytes are kept in test/fixtures/journals/queue-events.json and intake-record.json. Never edited. */
+/** The values with bytes recorded in test/fixtures/journals/queue-events.json and intake-record.json. Never edited. */
 import type { IntakeRecord } from '../../../../src/codec/queue/index.js';
 import type { DeliverySettings, Envelope, QueueEvent, Schedule } from '../../../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId, ScheduleId } from '../../../../src/kernel/index.js';

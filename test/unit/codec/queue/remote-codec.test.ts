@@ -1,4 +1,4 @@
-/** Commands and answers cross the bus unchanged, whatever they hold; what another release says is refused. */
+/** Commands and answers cross the bus unchanged, with any contents; messages of another release are refused. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -22,6 +22,7 @@ import {
   MillraceError,
   type ScheduleId,
 } from '../../../../src/kernel/index.js';
+import { repetitions } from '../../../support/depth.js';
 import { GOLDEN_EVENTS, GOLDEN_INTAKE } from './golden-values.js';
 import {
   RUN_PUBLISH,
@@ -263,7 +264,7 @@ const REPLIES: OneOfEach<QueueReply> = {
   ...WORKFLOW_REPLIES,
 };
 
-/** One that is missing here does not compile. */
+/** A missing type does not compile. */
 const REASONS = Object.keys({
   INVALID: true,
   NOT_FOUND: true,
@@ -301,7 +302,7 @@ describe('queue commands between processes', () => {
         const command: QueueCommand = { type: 'Publish', items, isTold: false };
         expect(throughBytes(command)).to.deep.equal({ account, command });
       }),
-      { numRuns: 100 },
+      { numRuns: repetitions(100) },
     );
   });
 
@@ -329,12 +330,12 @@ describe('answers of a queue between processes', () => {
   });
 });
 
-describe('what another process says', () => {
+describe('queue messages of another process', () => {
   const command = Buffer.from(encodeQueueCommand({ account, command: COMMANDS.Publish[0] as QueueCommand }));
   const reply = Buffer.from(encodeQueueReply(REPLIES.Dlq[0] as QueueReply));
   const refuses = (read: () => unknown) => expect(read).to.throw(MillraceError).with.property('code', 'INVALID');
 
-  it('of another version is refused as such', () => {
+  it('of another version are refused as such', () => {
     for (const [bytes, read] of [
       [command, decodeQueueCommand],
       [reply, decodeQueueReply],
@@ -345,7 +346,7 @@ describe('what another process says', () => {
     }
   });
 
-  it('is whole or refused', () => {
+  it('are read completely or refused', () => {
     for (let length = 0; length < command.length; length += 1) {
       refuses(() => decodeQueueCommand(command.subarray(0, length)));
     }
@@ -353,7 +354,7 @@ describe('what another process says', () => {
     refuses(() => decodeQueueCommand(Buffer.concat([command, command])));
   });
 
-  it('never crashes the reader with anything but a refusal', () => {
+  it('of any bytes are read or refused, without another error', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }), (changes) => {
         const damaged = Buffer.from(command);
@@ -364,7 +365,7 @@ describe('what another process says', () => {
           expect(error).to.be.instanceOf(MillraceError).with.property('code', 'INVALID');
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: repetitions(1000) },
     );
   });
 });

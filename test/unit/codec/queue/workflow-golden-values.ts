@@ -1,4 +1,4 @@
-/** The values of runs whose bytes are kept in test/fixtures/journals/queue-events.json. Never edited. */
+/** The values of runs with bytes recorded in test/fixtures/journals/queue-events.json. Never edited. */
 import type { Envelope, QueueEvent } from '../../../../src/domain/queue/index.js';
 import type {
   EventWaiter,
@@ -238,7 +238,7 @@ export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
   },
 };
 
-/** What the bus carries about runs is made of the same. */
+/** Values for bus messages about runs, made of the same parts. */
 export const RUN_SAMPLES = {
   atMs,
   id,

@@ -1,10 +1,10 @@
 /** Commands and answers about runs, as they cross the bus. */
 import type { PublishItem, QueueCommandOf, QueueReplyOf } from '../../../../src/domain/queue/index.js';
 import type {
-  AskedDelivery,
   FailedRunFilter,
   FailedRunSelector,
   FailedRunView,
+  RequestedDelivery,
   RunFilter,
   RunSelector,
   WaiterView,
@@ -22,7 +22,7 @@ type ListOfEach<T extends { readonly type: string }> = {
 const { atMs, child, content, dlqId, envelope, failureFunction, id, mark, other, plan, runId, step } = RUN_SAMPLES;
 const raw = { headers: [['svc-retries', '1']], query: [['svc-delay', '3s']] } as const;
 
-const delivery: AskedDelivery = {
+const delivery: RequestedDelivery = {
   url: 'https://app.example/flow',
   settings: envelope.settings,
   mark,
@@ -50,6 +50,8 @@ const runFilters: readonly RunFilter[] = [
   {},
   { url: [], isUrlExact: false },
   { url: ['a'], isUrlExact: true, label: ['b', 'c'], flowControlKey: ['d'], callerIp: ['e'], fromMs: 1, toMs: 2.5 },
+  { host: ['f', 'g'], path: ['/h'] },
+  { path: ['/h'] },
 ];
 const runSelectors: readonly RunSelector[] = [
   { kind: 'ids', runIds: [runId, child] },
@@ -124,6 +126,7 @@ export const WORKFLOW_COMMANDS: ListOfEach<WorkflowCommand> = {
     { type: 'EndRun', runId, how: 'finish', response: content },
     { type: 'EndRun', runId, how: 'cancel', response: undefined },
   ],
+  RefuseStep: [{ type: 'RefuseStep', runId, error: 'the step was refused: too large' }],
   CancelRuns: runSelectors.map((selector) => ({ type: 'CancelRuns', selector })),
   GetFailedRun: [{ type: 'GetFailedRun', dlqId }],
   ListFailedRuns: failedRunSelectors.map((selector) => ({ type: 'ListFailedRuns', selector, maxBytes: 1_048_576 })),

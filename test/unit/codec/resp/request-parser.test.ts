@@ -1,13 +1,8 @@
 /** Proves RPA1–RPA5. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  encodeCommand,
-  ownCopy,
-  ProtocolError,
-  RequestParser,
-  splitInlineWords,
-} from '../../../../src/codec/resp/index.js';
+import { encodeCommand, ProtocolError, RequestParser, splitInlineWords } from '../../../../src/codec/resp/index.js';
+import { repetitions } from '../../../support/depth.js';
 import { bytesHeldBy } from '../../../support/held-memory.js';
 
 const LIMITS = { maxWords: 1_000, maxWordBytes: 100_000, maxCommandBytes: 1_000_000, isUnauthenticated: false };
@@ -34,7 +29,7 @@ function parse(pieces: readonly string[], limits = LIMITS): Item[] {
   return items;
 }
 
-/** The same by the simplest means: all bytes at once, a line at a time. */
+/** A simple reference parser: all bytes in one piece, a line at a time. */
 function reference(text: string): Item[] {
   const items: Item[] = [];
   let at = 0;
@@ -85,8 +80,8 @@ function cut(text: string, places: readonly number[]): string[] {
 const places = fc.array(fc.nat(), { maxLength: 12 });
 const word = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array).toString('latin1'));
 
-describe('requests of clients', () => {
-  it('hands out a word of many pieces whole, and what comes behind it', () => {
+describe('the RESP request parser', () => {
+  it('returns a word of many pieces completely, and the next command', () => {
     const limits = { ...LIMITS, maxWordBytes: 2_000_000, maxCommandBytes: 2_000_000 };
     const word = 'long word, '.repeat(90_000);
     const commands = [['SET', 'k', word], ['PING'], ['SET', word, 'v']];
@@ -99,7 +94,7 @@ describe('requests of clients', () => {
     }
   });
 
-  it('are commands, however they are cut into pieces', () => {
+  it('returns the same commands for any split into pieces', () => {
     const commands = fc.array(fc.array(word, { minLength: 1, maxLength: 5 }), { maxLength: 8 });
     fc.assert(
       fc.property(commands, places, (given, cuts) => {
@@ -108,7 +103,7 @@ describe('requests of clients', () => {
     );
   });
 
-  it('are read like the reference reads them, whatever the bytes', () => {
+  it('agrees with a reference parser, for any bytes', () => {
     const part = fc.constantFrom(
       ...[
         '*1\r\n',
@@ -135,7 +130,7 @@ describe('requests of clients', () => {
         const text = parts.join('');
         expect(parse(cut(text, cuts))).to.deep.equal(reference(text));
       }),
-      { numRuns: 20_000 },
+      { numRuns: repetitions(20_000) },
     );
   });
 
@@ -150,27 +145,27 @@ describe('requests of clients', () => {
     ['a count without an end', `*${'1'.repeat(70_000)}`, 'too big mbulk count string'],
     ['a length without an end', `*1\r\n$${'1'.repeat(70_000)}`, 'too big bulk count string'],
   ];
-  for (const [what, bytes, problem] of problems) {
-    it(`end with ${what}, in Redis's words`, () => {
+  for (const [fault, bytes, problem] of problems) {
+    it(`refuses ${fault}, with the text of Redis`, () => {
       expect(parse([bytes]).at(-1)).to.equal(`ERR Protocol error: ${problem}`);
     });
   }
 
-  it('say the same again after an error', () => {
+  it('repeats its error after an error', () => {
     const parser = new RequestParser({ ...LIMITS });
     parser.feed(Buffer.from('*1\r\n+x\r\n'));
     expect(() => parser.next()).to.throw(ProtocolError);
     expect(() => parser.next()).to.throw(ProtocolError);
   });
 
-  it('are small until somebody has signed in', () => {
+  it('accepts only small commands before sign-in', () => {
     const limits = { ...LIMITS, isUnauthenticated: true };
     expect(parse(['*11\r\n'], limits)).to.deep.equal(['ERR Protocol error: unauthenticated multibulk length']);
     expect(parse(['*1\r\n$16385\r\n'], limits)).to.deep.equal(['ERR Protocol error: unauthenticated bulk length']);
     expect(parse([encodeCommand(['x'.repeat(16_384)])], limits)).to.have.length(1);
   });
 
-  it('are read to their end and thrown away beyond the size of a command', () => {
+  it('reads a too large command to its end and discards it', () => {
     const limits = { ...LIMITS, maxCommandBytes: 100 };
     const large = encodeCommand(['SET', 'k', 'v'.repeat(97)]);
     const exact = ['SET', 'k', 'v'.repeat(96)];
@@ -179,7 +174,7 @@ describe('requests of clients', () => {
     }
   });
 
-  it('take a large word without looking at it again for every piece', () => {
+  it('reads a large word without scanning it again for every piece', () => {
     const limits = { ...LIMITS, maxWordBytes: 1e9, maxCommandBytes: 1e9 };
     const value = Buffer.alloc(64 * 1024, 0x61);
     const parser = new RequestParser(limits);
@@ -195,33 +190,18 @@ describe('requests of clients', () => {
     expect((user + system) / 1000, 'ms of a processor').to.be.below(1_000);
   });
 
-  it('may be empty, and are nothing then', () => {
+  it('skips empty commands', () => {
     expect(parse(['\r\n\n*0\r\n*-1\r\n  \r\nPING\r\n'])).to.deep.equal([['PING']]);
   });
 
-  it('are what they were when whoever lent their bytes writes others over them', () => {
-    const parser = new RequestParser({ ...LIMITS });
-    const text = encodeCommand(['SET', 'key', 'value of some bytes']).repeat(3);
-    const lent = Buffer.alloc(7);
-    const items: unknown[] = [];
-    for (let at = 0; at < text.length; at += lent.length) {
-      const bytes = lent.subarray(0, lent.write(text.slice(at, at + lent.length), 'latin1'));
-      parser.feed(parser.bufferedBytes > 0 ? ownCopy(bytes) : bytes);
-      for (let item = parser.next(); item !== undefined; item = parser.next()) items.push(item);
-      parser.giveBack(bytes);
-      lent.fill('x');
-    }
-    expect(items).to.deep.equal([1, 2, 3].map(() => ['SET', 'key', 'value of some bytes']));
-  });
-
-  it('typed by hand have quotes and escapes', () => {
+  it('reads quotes and escapes of inline commands', () => {
     expect(splitInlineWords('SET  k "a b\\x41\\n\\"" \'it\\\'s\'')).to.deep.equal(['SET', 'k', 'a bA\n"', "it's"]);
     expect(splitInlineWords('a"b"c')).to.equal(undefined);
     expect(splitInlineWords('"a"b')).to.equal(undefined);
     expect(splitInlineWords('""')).to.deep.equal(['']);
   });
 
-  it('knows how much it keeps: what waits, in its pieces, and words of what is not whole', () => {
+  it('counts the bytes that it holds: pending pieces and the words of an incomplete command', () => {
     const parser = new RequestParser({ ...LIMITS });
     feedAll(parser, encodeCommand(['SET', 'k', 'x'.repeat(50_000)]));
     expect(parser.heldBytes).to.equal(0);
@@ -237,7 +217,7 @@ describe('requests of clients', () => {
     expect(parser.heldBytes).to.equal(0);
   });
 
-  it('hands out words that keep nothing of what they arrived in (RPA4)', () => {
+  it('returns words that do not keep the received buffers in memory (RPA4)', () => {
     const count = 50;
     const small = ['SET', 'key', 'a value that is no short word'];
     const held = bytesHeldBy(() =>
@@ -253,7 +233,7 @@ describe('requests of clients', () => {
     expect(held).to.be.below(count * 4096);
   });
 
-  it('keeps nothing of a command that is too large', () => {
+  it('holds no bytes of a command that is too large', () => {
     const parser = new RequestParser({ ...LIMITS, maxCommandBytes: 10_000 });
     feedAll(parser, `*3\r\n$3\r\nSET\r\n$20000\r\n${'k'.repeat(15_000)}`);
     expect(parser.heldBytes).to.equal(0);

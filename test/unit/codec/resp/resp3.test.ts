@@ -40,11 +40,11 @@ describe('RESP3 replies', () => {
     ['values by name', new KeyedReply(['a', [1]]), '%1\r\n$1\r\na\r\n*1\r\n:1\r\n'],
     ['a list of lists', [[1], []], '*2\r\n*1\r\n:1\r\n*0\r\n'],
   ];
-  for (const [what, reply, resp] of rows) {
-    it(`have the bytes of ${what}`, () => expect(encodeReply3(reply)).to.equal(resp));
+  for (const [kind, reply, resp] of rows) {
+    it(`have the bytes of ${kind}`, () => expect(encodeReply3(reply)).to.equal(resp));
   }
 
-  it('are pushes where nobody asked; in RESP2 arrays', () => {
+  it('are pushes for unrequested messages, and arrays in RESP2', () => {
     expect(encodePush(['message', 'c', 'm'], 3)).to.equal('>3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n');
     expect(encodePush(['message', null], 2)).to.equal('*2\r\n$7\r\nmessage\r\n$-1\r\n');
   });
@@ -62,7 +62,7 @@ describe('large replies', () => {
     Array.from({ length: 300 }, () => 'v'.repeat(100_000)),
   ];
 
-  it('are encoded in pieces that make the same bytes', () => {
+  it('are encoded in pieces to the same bytes', () => {
     for (const reply of large) {
       expect(isSmallReply(reply)).to.equal(false);
       for (const version of [2, 3] as const) {
@@ -73,13 +73,13 @@ describe('large replies', () => {
     }
   });
 
-  it('are none when they have few parts', () => {
+  it('with few parts are encoded in one piece', () => {
     expect(isSmallReply(['a', ['b']])).to.equal(true);
     expect([...encodeInPieces(['a', ['b']], 2)]).to.deep.equal([encodeReply(['a', ['b']])]);
     expect([...encodeInPieces('v'.repeat(900_000), 2)]).to.have.length(1);
   });
 
-  it('have a megabyte or two each, also of one long string', () => {
+  it('have pieces of one or two megabytes, also for one long string', () => {
     const long = 'v'.repeat(5_000_000);
     for (const reply of [long, [long, 'a', long], Array.from({ length: 100 }, () => 'v'.repeat(100_000))]) {
       expect(isSmallReply(reply)).to.equal(false);

@@ -1,4 +1,4 @@
-/** Bytes that were written once decode for ever: the files in test/fixtures/journals are added to, never edited. */
+/** Recorded bytes decode in every release: the files in test/fixtures/journals are added to, never edited. */
 import { readFileSync } from 'node:fs';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { encode } from '@msgpack/msgpack';
@@ -11,7 +11,7 @@ import {
   type StatisticsSegment,
 } from '../../../../src/codec/statistics/index.js';
 import { MillraceError, type ShardName } from '../../../../src/kernel/index.js';
-import type { StatisticsManifest } from '../../../../src/messages/index.js';
+import type { StatisticsManifest } from '../../../../src/protocol/index.js';
 
 const fixture = JSON.parse(readFileSync('test/fixtures/journals/statistics-snapshot.json', 'utf8')) as {
   manifest: string;
@@ -61,12 +61,12 @@ async function refusalOf(bytes: Uint8Array): Promise<string> {
 }
 
 describe('snapshots of the statistics', () => {
-  it('have a manifest that is written as it was recorded, and reads back', () => {
+  it('have a manifest that is written with the recorded bytes and read back', () => {
     expect(Buffer.from(encodeStatisticsManifest(MANIFEST)).toString('hex')).to.equal(fixture.manifest);
     expect(decodeStatisticsManifest(Buffer.from(fixture.manifest, 'hex'))).to.deep.equal(MANIFEST);
   });
 
-  it('refuse a manifest with as much as another bit', () => {
+  it('refuse a manifest with a changed bit', () => {
     const bytes = Buffer.from(fixture.manifest, 'hex');
     bytes[20] = (bytes[20] as number) ^ 1;
     expect(() => decodeStatisticsManifest(bytes)).to.throw(MillraceError);
@@ -81,7 +81,7 @@ describe('snapshots of the statistics', () => {
     });
   }
 
-  it('keep their bytes, before they are deflated', async () => {
+  it('keep their bytes before compression', async () => {
     for (const [name, segment] of Object.entries(SEGMENTS)) {
       const written = inflateSync(await encodeStatisticsSegment(segment)).toString('hex');
       const recorded = inflateSync(Buffer.from(fixture.segments[name] as string, 'hex')).toString('hex');
@@ -90,17 +90,17 @@ describe('snapshots of the statistics', () => {
     }
   });
 
-  it('have a column that came later, and rows of before it, with nothing there', async () => {
+  it('have a newer column, which is empty in older rows', async () => {
     const sizes: StatisticsSegment = { table: 'sizes', rows: [[2, -1, 10, 5_000_000_000, 7]] };
     expect(await decodeStatisticsSegment(await encodeStatisticsSegment(sizes))).to.deep.equal(sizes);
     const before = await decodeStatisticsSegment(Buffer.from(fixture.segments.sizes as string, 'hex'));
     expect(before.rows).to.deep.equal([[2, -1, 10, 5_000_000_000, 0]]);
   });
 
-  it('refuse what is no segment', async () => {
+  it('refuse bytes that are no segment', async () => {
     const made = (...fields: unknown[]) => deflateSync(encode(fields));
     expect(await refusalOf(Buffer.from('no'))).to.match(/^JOURNAL_DAMAGED/);
-    expect(await refusalOf(made(2, 'sizes', []))).to.contain('version 2 is not known');
+    expect(await refusalOf(made(2, 'sizes', []))).to.match(/^NEWER_FORMAT: .*newer release \(version 2, this/);
     expect(await refusalOf(made(1, 'nothing', []))).to.contain('table nothing is not known');
     expect(await refusalOf(made(1, 'sizes', [[1, 2, 3]]))).to.contain('a row of sizes has another shape');
     expect(await refusalOf(made(1, 'sizes', [[1, 2, 3, 1.5]]))).to.contain('a row of sizes has another shape');

@@ -20,7 +20,7 @@ function userWith(...rules: string[]): AclUser {
   return user;
 }
 
-/** The refusal a client hears, or undefined. */
+/** The refusal for a client, or undefined. */
 function refusal(rules: readonly string[], line: string): string | undefined {
   const words = line.split(' ');
   const spec = findCommand(words);
@@ -31,7 +31,7 @@ function refusal(rules: readonly string[], line: string): string | undefined {
 const noCommand = (name: string) => `NOPERM User u has no permissions to run the '${name}' command`;
 
 describe('ACL rules', () => {
-  it('make the same user again from the text they are stored as', () => {
+  it('restore the same user from their stored text', () => {
     const each = [
       [],
       ['on', '>pw', '~a*', '%R~b', '%W~c', '&x*', '+get', '-@all', '+@read', '-get', '+select|0'],
@@ -47,29 +47,29 @@ describe('ACL rules', () => {
     }
   });
 
-  it('never put a line break into that text', () => {
+  it('never have a line break in that text', () => {
     for (const rule of ['~a\nb', '&a\nb', '+select|a\nb', '+get\n', '%R~\n']) {
       expect(() => userWith(rule), JSON.stringify(rule)).to.throw(RuleError);
     }
   });
 
-  it('are all void when one of several words of a selector is missing its end', () => {
+  it('join the words of a selector, and report one without an end', () => {
     expect(joinSelectors(['on', '(~a', '+get)', '~b']).rules).to.deep.equal(['on', '(~a +get)', '~b']);
     expect(joinSelectors(['on', '(~a', '+get']).openAt).to.equal('(~a');
   });
 
-  it('know commands that Redis has and this server refuses', () => {
+  it('accept the names of Redis commands that this server refuses', () => {
     expect(userWith('+@all', '-debug', '-shutdown').describe('u')).to.include('+@all -debug -shutdown');
   });
 
-  it('keep no password', () => {
+  it('contain no clear password', () => {
     expect(userWith('on', '>secret').rules).to.not.include('secret');
     expect(() => AclUser.of('on\n>secret')).to.throw(RuleError);
   });
 });
 
 describe('ACL permissions', () => {
-  it('are everything for whoever may do everything, and then cost nothing', () => {
+  it('are undefined for a user with all rights, and then cost no check', () => {
     expect(permissionsOf(userWith('+@all', '~*', '&*').rules, 'u')).to.equal(undefined);
     expect(permissionsOf(userWith('+@all', '~*').rules, 'u')).to.not.equal(undefined);
   });
@@ -80,7 +80,7 @@ describe('ACL permissions', () => {
     expect(permissionsOf(rules, 'v')).to.not.equal(permissionsOf(rules, 'u'));
   });
 
-  it('are of commands, keys by what is done to them, and channels', () => {
+  it('cover commands, keys by access, and channels', () => {
     const rules = ['+@all', '%R~r*', '%W~w*', '~b*', '&news*'];
     expect(refusal(rules, 'GET r1')).to.equal(undefined);
     expect(refusal(rules, 'GET w1')).to.equal('NOPERM No permissions to access a key');
@@ -96,7 +96,7 @@ describe('ACL permissions', () => {
     expect(refusal(['~*', '-@all'], 'CLIENT LIST')).to.equal(noCommand('client|list'));
   });
 
-  it('of a pattern subscription are for the pattern itself, letter by letter', () => {
+  it('compare the pattern of a pattern subscription literally', () => {
     const rules = ['+@all', '&news*'];
     expect(refusal(rules, 'PSUBSCRIBE news*')).to.equal(undefined);
     expect(refusal(rules, 'PSUBSCRIBE news1*')).to.equal('NOPERM No permissions to access a channel');
@@ -105,7 +105,7 @@ describe('ACL permissions', () => {
     expect(permissions?.mayReach('news1', true)).to.equal(false);
   });
 
-  it('let a command run that one selector allows whole, and no mixture', () => {
+  it('require one selector that allows the whole command', () => {
     const rules = ['~a', '+get', '(~b +set)'];
     expect(refusal(rules, 'GET a')).to.equal(undefined);
     expect(refusal(rules, 'SET b 1')).to.equal(undefined);
@@ -113,12 +113,12 @@ describe('ACL permissions', () => {
     expect(refusal(rules, 'DEL a')).to.equal(noCommand('del'));
   });
 
-  it('never keep anybody from signing in or leaving', () => {
+  it('always allow AUTH, HELLO, QUIT and RESET', () => {
     for (const line of ['AUTH x', 'HELLO 3', 'QUIT', 'RESET'])
       expect(refusal(['-@all'], line), line).to.equal(undefined);
   });
 
-  it('are refused over REST in the words documented there', () => {
+  it('are refused over REST with the documented texts', () => {
     const permissions = permissionsOf(userWith('~a', '+get').rules, 'u');
     const restText = (line: string) => {
       const words = line.split(' ');
@@ -132,14 +132,14 @@ describe('ACL permissions', () => {
 });
 
 describe('ACL categories', () => {
-  it('of every command are among those there are', () => {
+  it('of every command are known ones', () => {
     for (const spec of allCommands()) {
       const strange = [...categoriesOf(spec)].filter((category) => !CATEGORIES.includes(category));
       expect(strange, spec.name).to.deep.equal([]);
     }
   });
 
-  it('let the read-only token run just the rows that say so', () => {
+  it('allow the read-only token exactly the commands with readOnlyToken, or harmless reads by default', () => {
     const wrong = allCommands().filter((spec) => {
       if (spec.flags.includes('noauth')) return false;
       const isHarmless = spec.flags.includes('readonly') && !categoriesOf(spec).has('dangerous');

@@ -1,4 +1,4 @@
-/** The table is handed to the engine: what is in it is what there is. */
+/** The engine receives its table: it has exactly the commands of that table. */
 import { expect } from 'chai';
 import { NO_AUDIENCE } from '../../../../src/domain/kv/audience.js';
 import { CommandTable } from '../../../../src/domain/kv/command-table.js';
@@ -12,7 +12,7 @@ describe('a table of commands', () => {
     new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() }, NO_AUDIENCE, commands);
   const run = (engine: KvEngine, words: string[]) => engine.execute(admit(words) as CommandSpec, words, 1);
 
-  it('knows its rows and no others', () => {
+  it('finds its own commands and no others', () => {
     expect(table.find(['set', 'k', 'v'])?.name).to.equal('SET');
     expect(table.find(['GET', 'k'])).to.equal(undefined);
     expect(table.admit(['SET', 'k'])).to.be.instanceOf(ErrorReply);
@@ -24,7 +24,7 @@ describe('a table of commands', () => {
     for (const row of table.rows) expect(Object.keys(row), row.name).to.deep.equal(fields);
   });
 
-  it('says of each row what its flags say', () => {
+  it('derives fields of each row from its flags', () => {
     const said = table.rows.map(({ name, isWriting, mayGrow, runsScript }) => ({
       name,
       isWriting,
@@ -39,7 +39,7 @@ describe('a table of commands', () => {
     ]);
   });
 
-  it('is what the commands of an engine see, and what its scripts may call', () => {
+  it('decides the commands of an engine and of its scripts', () => {
     const engine = engineOf(table);
     expect(run(engine, ['COMMAND', 'COUNT'])).to.equal(4);
     expect(run(engine, ['EVAL', "return redis.call('SET', KEYS[1], 'v')", '1', 'k'])).to.not.be.instanceOf(ErrorReply);
@@ -47,8 +47,10 @@ describe('a table of commands', () => {
     expect(refused.text).to.contain('Unknown Redis command called from script');
   });
 
-  it('is what effects are replayed by', () => {
-    expect(() => engineOf(table).replay(['RPUSH', 'k', 'v'])).to.throw('an effect names an unknown command');
+  it('decides the effects that can be replayed', () => {
+    expect(() => engineOf(table).replay(['RPUSH', 'k', 'v'])).to.throw(
+      'the effect RPUSH, which this program does not know',
+    );
     expect(() => engineOf().replay(['RPUSH', 'k', 'v'])).to.not.throw();
   });
 });

@@ -11,18 +11,18 @@ function engineOf(...entries: [string, string, number?][]): KvEngine {
 describe('the digest of a keyspace', () => {
   const base = digestOf(engineOf(['a', '1'], ['b', '2', 500]));
 
-  it('does not depend on the order', () => {
+  it('does not depend on the order of keys', () => {
     expect(digestOf(engineOf(['b', '2', 500], ['a', '1']))).to.equal(base);
   });
 
-  it('does not depend on what was there before', () => {
+  it('does not depend on earlier contents', () => {
     const engine = engineOf(['b', '2', 500], ['c', '3', 9], ['a', 'x', 7]);
     engine.keyspace.delete('c');
     engine.keyspace.set('a', '1');
     expect(digestOf(engine)).to.equal(base);
   });
 
-  it('is zero for nothing', () => {
+  it('is zero for an empty keyspace', () => {
     expect(digestOf(engineOf())).to.equal('0'.repeat(32));
   });
 
@@ -35,7 +35,7 @@ describe('the digest of a keyspace', () => {
     ['where a name ends', engineOf(['a1', ''], ['b', '2', 500])],
     ['a value that looks like an option', engineOf(['a', '1'], ['b', '2'], ['PXAT', '500'])],
   ];
-  for (const [what, engine] of others) {
-    it(`depends on ${what}`, () => expect(digestOf(engine)).not.to.equal(base));
+  for (const [part, engine] of others) {
+    it(`depends on ${part}`, () => expect(digestOf(engine)).not.to.equal(base));
   }
 });

@@ -15,7 +15,7 @@ describe('a string under edit', () => {
     return { keyspace, bits };
   }
 
-  it('is a string again for whoever reads it', () => {
+  it('is read as a normal string', () => {
     const expected = `y${long.slice(1)}`;
     expect(edited().keyspace.peek('k')).to.equal(expected);
     expect(edited().keyspace.fetch('k')).to.equal(expected);
@@ -23,13 +23,13 @@ describe('a string under edit', () => {
     expect(edited().keyspace.scan(0, 10).entries).to.deep.equal([['k', expected]]);
   });
 
-  it('stays under edit while single bytes are looked at', () => {
+  it('stays under edit while single bits are read', () => {
     const { keyspace, bits } = edited();
     expect(keyspace.peekBits('k')).to.equal(bits);
     expect(keyspace.fetchBits('k')).to.equal(bits);
   });
 
-  it('is counted as long as it has become', () => {
+  it('is counted with its current length', () => {
     const { keyspace, bits } = edited();
     const before = keyspace.bytes;
     const { length } = bits;
@@ -53,7 +53,7 @@ describe('a string under edit', () => {
     expect(keyspace.size).to.equal(0);
   });
 
-  it('is one of few', () => {
+  it('becomes a normal string again when four others are edited', () => {
     const { keyspace, bits } = edited();
     for (let i = 0; i < 4; i += 1) {
       keyspace.set(`other:${i}`, long);

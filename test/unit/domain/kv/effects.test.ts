@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Effects } from '../../../../src/domain/kv/effects.js';
 
-/** So many that some of them are laid out already. */
+/** So many that some of them are encoded already. */
 const MANY = 5000;
 const word = (i: number) => `word-${i}`;
 const encoded = (words: readonly string[]) =>
@@ -19,15 +19,15 @@ function pushed(count: number): { effects: Effects; resp: string[] } {
 
 const takenFrom = (effects: Effects) => effects.take().toString('latin1');
 
-describe('effects of very many words', () => {
-  it('are what was pushed, in order', () => {
+describe('effects with very many words', () => {
+  it('are taken in the order in which they were pushed', () => {
     const { effects, resp } = pushed(MANY);
     expect([effects.count, effects.bytes]).to.deep.equal([MANY, resp.join('').length]);
     expect(takenFrom(effects)).to.equal(resp.join(''));
     expect([effects.count, effects.bytes]).to.deep.equal([0, 0]);
   });
 
-  it('are encoded in slices as in one go', () => {
+  it('are encoded to the same bytes in slices as in one call', () => {
     const words = Array.from({ length: MANY }, (_, i) => word(i));
     const effects = new Effects();
     let slices = 0;
@@ -40,7 +40,7 @@ describe('effects of very many words', () => {
   for (const kept of [0, 1, 700, 1500, MANY - 1, MANY]) {
     const bytesOf = (resp: readonly string[]) => resp.slice(0, kept).join('').length;
 
-    it(`can be dropped behind the first ${kept}`, () => {
+    it(`can be dropped after the first ${kept}`, () => {
       const { effects, resp } = pushed(MANY);
       effects.rollBack(kept, bytesOf(resp));
       effects.push('DEL', 'next');
@@ -48,7 +48,7 @@ describe('effects of very many words', () => {
       expect(takenFrom(effects)).to.equal(resp.slice(0, kept).join('') + encoded(['DEL', 'next']));
     });
 
-    it(`are taken up to the first ${kept} while the others are held, and those when they are let go`, () => {
+    it(`are taken up to the first ${kept} while the later ones are held, and the rest after release`, () => {
       const { effects, resp } = pushed(kept);
       effects.hold();
       for (let i = kept; i < MANY; i += 1) effects.push('DEL', word(i));
@@ -61,7 +61,7 @@ describe('effects of very many words', () => {
       expect(takenFrom(effects)).to.equal(others.join('') + encoded(['DEL', 'next']));
     });
 
-    it(`are dropped behind the first ${kept} when those behind were held`, () => {
+    it(`are dropped after the first ${kept} when the later ones were held`, () => {
       const { effects, resp } = pushed(kept);
       effects.hold();
       for (let i = kept; i < MANY; i += 1) effects.push('DEL', word(i));

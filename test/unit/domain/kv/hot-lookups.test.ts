@@ -1,4 +1,4 @@
-/** What is remembered so that it need not be looked up with every command, and when it must be forgotten. */
+/** Lookups of every command that are cached, and the changes that clear the cache. */
 import { expect } from 'chai';
 import { findCommand } from '../../../../src/domain/kv/commands.js';
 import type { CommandSpec } from '../../../../src/domain/kv/index.js';
@@ -6,8 +6,8 @@ import { PARAMETER_DEFAULTS } from '../../../../src/domain/kv/parameters.js';
 import { Settings } from '../../../../src/domain/kv/settings.js';
 import { ServerCounters } from '../../../../src/domain/kv/statistics.js';
 
-describe('what is asked for with every command', () => {
-  it('finds the row of each name, whichever was asked for before', () => {
+describe('cached lookups of every command', () => {
+  it('find the row of each name, in any order of names', () => {
     const names = ['GET', 'SET', 'GET', 'get', 'GET', 'OBJECT', 'GET'];
     expect(names.map((name) => findCommand([name, 'x'])?.name)).to.deep.equal([
       ...['GET', 'SET', 'GET', 'GET', 'GET', undefined, 'GET'],
@@ -17,7 +17,7 @@ describe('what is asked for with every command', () => {
     expect(findCommand([''])).to.equal(undefined);
   });
 
-  it('counts calls for each command, and anew after a reset', () => {
+  it('count calls per command, and start at zero after a reset', () => {
     const statistics = new ServerCounters();
     const [get, set] = [findCommand(['GET', 'k']), findCommand(['SET', 'k', 'v'])] as [CommandSpec, CommandSpec];
     for (const spec of [get, get, set, get]) statistics.count(spec, 2, undefined);
@@ -28,7 +28,7 @@ describe('what is asked for with every command', () => {
     expect([...statistics.calls]).to.deep.equal([[get, { calls: 1, micros: 1, failed: 1 }]]);
   });
 
-  it('keeps its fields of settings up with what is set', () => {
+  it('update cached settings when they are changed', () => {
     const settings = new Settings(PARAMETER_DEFAULTS);
     expect(settings.slowerThanMicros).to.equal(settings.number('slowlog-log-slower-than'));
     const seen: number[] = [];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ChangedKeys, KeyChanges, MAX_NOTED_KEYS, MAX_WATCHED_BYTES } from '../../../../src/domain/kv/key-changes.js';
 
 describe('watched keys', () => {
-  it('have not changed until somebody writes them', () => {
+  it('have not changed until they are written', () => {
     const changes = new KeyChanges();
     const mark = changes.watch('a');
     changes.note('b');
@@ -11,7 +11,7 @@ describe('watched keys', () => {
     expect(changes.hasChangedSince('a', mark)).to.equal(true);
   });
 
-  it('are counted by their bytes: the oldest is forgotten, and counts as changed', () => {
+  it('are bounded by bytes: the oldest is forgotten, and counts as changed', () => {
     const changes = new KeyChanges();
     const name = 'x'.repeat(MAX_WATCHED_BYTES / 4 - 100);
     const mark = changes.watch('oldest');
@@ -22,7 +22,7 @@ describe('watched keys', () => {
     expect(changes.hasChangedSince(`e${name}`, mark)).to.equal(false);
   });
 
-  it('may have a name as long as all the room there is', () => {
+  it('may have a name as long as the bound', () => {
     const changes = new KeyChanges();
     const long = 'x'.repeat(MAX_WATCHED_BYTES);
     const mark = changes.watch(long);
@@ -31,7 +31,7 @@ describe('watched keys', () => {
 });
 
 describe('keys changed in a turn', () => {
-  it('are all known, however many were noted and whenever somebody asks', () => {
+  it('are all known, even if there are very many', () => {
     const changed = new ChangedKeys();
     for (let i = 0; i <= MAX_NOTED_KEYS; i += 1) changed.add(`k${i}`);
     expect([changed.has('k0'), changed.has(`k${MAX_NOTED_KEYS}`), changed.has('other')]).to.deep.equal([
@@ -43,7 +43,7 @@ describe('keys changed in a turn', () => {
     expect(changed.has('other')).to.equal(true);
   });
 
-  it('are none once they are cleared, asked for or not', () => {
+  it('are empty once they are cleared', () => {
     const changed = new ChangedKeys();
     expect(changed.isEmpty).to.equal(true);
     changed.add('asked');

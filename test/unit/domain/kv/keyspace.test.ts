@@ -22,7 +22,7 @@ describe('the keyspace', () => {
     expect([keyspace.bytes, keyspace.size, keyspace.expiring]).to.deep.equal([0, 0, 0]);
   });
 
-  it('finds the keys that are due, and no others, at most as many as asked for', () => {
+  it('finds the due keys, and no others, up to the given number', () => {
     const keyspace = new Keyspace(new Effects());
     for (let i = 0; i < 3000; i += 1) keyspace.set(`k${i}`, '', i + 1);
     expect(keyspace.dueKeys(0, 10)).to.deep.equal([]);
@@ -33,7 +33,7 @@ describe('the keyspace', () => {
     expect(keyspace.dueKeys(3000, 10_000).length).to.equal(2900);
   });
 
-  it('finds a key that is due earlier than before', () => {
+  it('finds a key with an expiry that was moved forward', () => {
     const keyspace = new Keyspace(new Effects());
     keyspace.set('k', '', 1000);
     expect(keyspace.dueKeys(500, 10)).to.deep.equal([]);
@@ -41,7 +41,7 @@ describe('the keyspace', () => {
     expect(keyspace.dueKeys(500, 10)).to.deep.equal(['k']);
   });
 
-  it('lists only keys that are visible', () => {
+  it('lists only keys that have not expired', () => {
     const keyspace = new Keyspace(new Effects());
     keyspace.set('gone', '', 5);
     keyspace.set('there', '', 6);

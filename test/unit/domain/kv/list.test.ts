@@ -7,7 +7,7 @@ import { Dice } from '../../../support/random-programs/index.js';
 
 describe('a list in blocks', () => {
   for (let seed = 1; seed <= 5; seed += 1) {
-    it(`is what an array would be, through changes everywhere (seed ${seed})`, () => {
+    it(`equals an array after random changes (seed ${seed})`, () => {
       const dice = new Dice(seed);
       const blocks = new ListBlocks();
       let model: string[] = [];
@@ -59,7 +59,7 @@ describe('a list in blocks', () => {
     });
   }
 
-  it('finds its way in a list of many chapters', () => {
+  it('finds its elements in many chapters', () => {
     const blocks = new ListBlocks();
     const count = BLOCK_ELEMENTS * 512 * 3;
     for (let i = count / 2; i < count; i += 1) blocks.push('tail', String(i));
@@ -72,7 +72,7 @@ describe('a list in blocks', () => {
     expect(first).to.be.within(from - BLOCK_ELEMENTS, from);
   });
 
-  it('has no empty block or chapter, nor one beyond its bound, wherever it grows and shrinks (LB1, LB2)', () => {
+  it('has no empty block or chapter, nor one above its bound, after growth and shrinking (LB1, LB2)', () => {
     const blocks = new ListBlocks();
     const chapter = BLOCK_ELEMENTS * CHAPTER_BLOCKS;
     for (let i = 0; i < chapter + 1; i += 1) blocks.push('tail', 'old');
@@ -90,11 +90,11 @@ describe('a list in blocks', () => {
     expectBounds(blocks, 1);
     blocks.take(0);
     expectBounds(blocks, 0);
-  }).timeout(20_000);
+  });
 });
 
 describe('the bytes of a list', () => {
-  it('follow from its elements alone, however it came by them, and whatever was taken back (LI1)', () => {
+  it('follow from its elements alone, after any changes and undos (LI1)', () => {
     const dice = new Dice(3);
     const item = () => dice.pick(['', 'a', '17', 'c'.repeat(300)]);
     const list = new List();
@@ -113,7 +113,7 @@ describe('the bytes of a list', () => {
 });
 
 describe('the encoding of a list', () => {
-  it('goes to quicklist when the packed form would exceed its limit, and back at half of it', () => {
+  it('becomes quicklist when the packed form would exceed its limit, and listpack again at half of it', () => {
     const list = new List();
     list.willGrow(4, 4, 4);
     for (const item of 'abcd') list.push('tail', item);
@@ -129,7 +129,7 @@ describe('the encoding of a list', () => {
     expect(list.encoding).to.equal('listpack');
   });
 
-  it('follows the bytes where the limit is a class of them', () => {
+  it('follows the bytes where the limit is a size class', () => {
     const list = new List();
     list.willGrow(-1, 4000, 1);
     list.push('tail', 'x'.repeat(4000));
@@ -142,7 +142,7 @@ describe('the encoding of a list', () => {
 /** How many blocks a chapter has at most. */
 const CHAPTER_BLOCKS = 512;
 
-/** A removal stops after each chapter: with one element marked in each block, it tells how many blocks there are. */
+/** A removal stops after each chapter: with one marked element in each block, it counts the blocks. */
 function expectBounds(list: ListBlocks, chapters: number): void {
   const blocks = list.clone();
   for (const [{ items }, first] of list.blocks()) {

@@ -1,4 +1,4 @@
-/** Proves PGE1–PGE3, and that pages are used again. */
+/** The pages of packed entries: lookup, change and reuse. Proves PGE1–PGE3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hashKey } from '../../../../src/domain/kv/key-hash.js';
@@ -6,10 +6,11 @@ import { fitsPages, PackedEntries } from '../../../../src/domain/kv/packed-entri
 import { type PageIndex, PagePool } from '../../../../src/domain/kv/page-pool.js';
 import { Segment } from '../../../../src/domain/kv/segment.js';
 import { SetInPlace } from '../../../../src/domain/kv/set-in-place.js';
+import { repetitions } from '../../../support/depth.js';
 
 type Held = string | { readonly is: number };
 
-/** Counts what is out. */
+/** Counts the pages in use. */
 class CountedPool extends PagePool {
   out = 0;
   indexesOut = 0;
@@ -36,7 +37,7 @@ class CountedPool extends PagePool {
 }
 
 const BYTES = '\x00\x7f\x80\xffabcdefghijklmnopqrstuvwxyz'.repeat(50);
-/** On both sides of every bound. */
+/** Lengths on both sides of every limit. */
 const LENGTHS = [0, 1, 15, 16, 17, 64, 300, 1023, 1024, 1025];
 const value = fc.oneof(
   fc.tuple(fc.constantFrom(...LENGTHS), fc.nat(40)).map(([length, from]): Held => BYTES.slice(from, from + length)),
@@ -48,7 +49,7 @@ function outlineOf(held: Held | undefined): Held | number | undefined {
   return typeof held === 'string' && held.length <= 1024 ? held.length : held;
 }
 
-/** With something else around it. */
+/** Sets a value in place, from a buffer with other bytes around it. */
 function inPlace(key: string, held: string): SetInPlace {
   const set = new SetInPlace();
   set.bytes = Buffer.from(`<${key}|${held}>`, 'latin1');
@@ -60,7 +61,7 @@ function inPlace(key: string, held: string): SetInPlace {
 }
 
 describe('packed entries', () => {
-  it('behave as a Map does, and are met in its order', () => {
+  it('behave as a Map does, and iterate in its order', () => {
     const operation = fc.tuple(fc.constantFrom('set', 'set in place', 'delete', 'get'), name, value);
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 2500, size: 'max' }), (operations) => {
@@ -90,11 +91,11 @@ describe('packed entries', () => {
         expect(entries.names().map((_, index) => entries.nameAt(index))).to.deep.equal([...model.keys()]);
         expect([...entries.hashes()]).to.deep.equal([...model.keys()].map(hashKey));
       }),
-      { numRuns: 40 },
+      { numRuns: repetitions(40) },
     );
   });
 
-  it('take no more pages however often they are overwritten, shortened and lengthened, or deleted and set again', () => {
+  it('take no more pages after many overwrites, length changes, deletions and insertions', () => {
     const pool = new CountedPool();
     const entries = new PackedEntries<Held>(pool);
     for (let i = 0; i < 500; i += 1) entries.exchange(`key:${i}`, 'x'.repeat(60), hashKey(`key:${i}`));
@@ -110,7 +111,7 @@ describe('packed entries', () => {
     expect(pool.out).to.equal(0);
   });
 
-  it('are shared out by a bit of their hashes, and give their pages and their index back', () => {
+  it('are split by a bit of their hashes, and free their pages and their index', () => {
     const pool = new CountedPool();
     const [full, low, high] = [0, 1, 2].map(() => new PackedEntries<Held>(pool)) as [
       PackedEntries<Held>,
@@ -130,7 +131,7 @@ describe('packed entries', () => {
     for (const [key, held] of low.entries()) expect(low.get(key, hashKey(key))).to.equal(held);
   });
 
-  it('become a Map with a name that pages do not take, or one too many', () => {
+  it('become a Map with a name that pages cannot hold, or with one entry too many', () => {
     const long = 'n'.repeat(256);
     const withLong = new Segment<Held>(1, 0, new PagePool());
     withLong.exchange('short', 'v', hashKey('short'));
@@ -145,7 +146,7 @@ describe('packed entries', () => {
     expect([...withMany.keys()].length).to.equal(700);
   });
 
-  it('are found among many of one cell', () => {
+  it('are found among many in one cell', () => {
     const entries = new PackedEntries<Held>(new PagePool());
     // Whatever the hash is said to be, names are told apart by their bytes.
     for (let i = 0; i < 600; i += 1) entries.exchange(`${i}`, `${i}`, 7);

@@ -4,14 +4,14 @@ import { KvBench } from '../../../support/kv-bench.js';
 
 const VALUE_BYTES = 100;
 
-/** A database whose plan has room for some twenty small keys. */
+/** A database with room for some twenty small keys in its plan. */
 function planned(isEvicting: boolean, maxBytes = 20 * (VALUE_BYTES + KEY_OVERHEAD_BYTES)): KvBench {
   const bench = new KvBench();
   bench.engine.bounds.plan = { maxBytes, isEvicting };
   return bench;
 }
 
-/** As the owner runs a command that may make the database grow. @returns the refusal */
+/** Runs a command that may grow the database, like its owner. @returns the refusal */
 function grow(bench: KvBench, line: string): string | undefined {
   const words = line.split(' ');
   const spec = admit(words) as CommandSpec;
@@ -28,8 +28,8 @@ function fill(bench: KvBench, count: number, options = ''): number {
   return refused;
 }
 
-describe('a database that has reached the limit of its plan', () => {
-  it('refuses growth, and nothing else', () => {
+describe('a database at the limit of its plan', () => {
+  it('refuses growth, and no other command', () => {
     const bench = planned(false);
     expect(bench.engine.bounds.leaveNoRoom).to.equal(false);
     expect(fill(bench, 100)).to.be.within(75, 85);
@@ -40,7 +40,7 @@ describe('a database that has reached the limit of its plan', () => {
     expect(grow(bench, 'SET again x')).to.equal(undefined);
   });
 
-  it('counts names, values and what keys cost, as statistics do', () => {
+  it('counts names, values and the overhead of keys, as statistics do', () => {
     const bench = planned(false, 2 * (KEY_OVERHEAD_BYTES + 10));
     bench.line('SET aaaaa 12345');
     bench.line('SET bbbbb 12345');
@@ -49,7 +49,7 @@ describe('a database that has reached the limit of its plan', () => {
     expect(bench.engine.bounds.isPlanReached).to.equal(true);
   });
 
-  it('drops keys instead when it is to evict, those that expire first', () => {
+  it('evicts keys instead when eviction is on, those that expire first', () => {
     const bench = planned(true);
     fill(bench, 10, ' EX 1000');
     for (let i = 0; i < 15; i += 1)
@@ -62,7 +62,7 @@ describe('a database that has reached the limit of its plan', () => {
     expect(bench.engine.bounds.leaveNoRoom).to.equal(false);
   });
 
-  it('records what it drops, so that a replay ends alike', () => {
+  it('records evicted keys as effects, so that a replay ends in the same state', () => {
     const bench = planned(true);
     const deleted: string[] = [];
     bench.onEffect = (words) => {
@@ -73,7 +73,7 @@ describe('a database that has reached the limit of its plan', () => {
     expect(deleted.length).to.be.greaterThan(30);
   });
 
-  it('leaves the choice to the policy of the database, if it has one', () => {
+  it('leaves the choice to its maxmemory-policy, if it has one', () => {
     const bench = planned(true);
     bench.line('CONFIG SET maxmemory-policy allkeys-lru maxmemory-samples 64');
     fill(bench, 15);
@@ -89,7 +89,7 @@ describe('a database that has reached the limit of its plan', () => {
     expect(bench.engine.keyspace.exists('key:1')).to.equal(false);
   });
 
-  it('finds a victim where that policy has none, and only when it is to evict', () => {
+  it('finds a victim where that policy has none, and only when eviction is on', () => {
     const evicting = planned(true);
     evicting.line('CONFIG SET maxmemory-policy volatile-lru');
     expect(fill(evicting, 60)).to.equal(0);
@@ -98,7 +98,7 @@ describe('a database that has reached the limit of its plan', () => {
     expect(fill(keeping, 60)).to.be.greaterThan(30);
   });
 
-  it('keeps to a lower maxmemory of its own, and not to a higher one', () => {
+  it('obeys a lower maxmemory, and ignores a higher one', () => {
     const lower = planned(true);
     lower.line('CONFIG SET maxmemory 616');
     expect(fill(lower, 60)).to.be.greaterThan(50);
@@ -107,7 +107,7 @@ describe('a database that has reached the limit of its plan', () => {
     expect(fill(higher, 100)).to.be.within(75, 85);
   });
 
-  it('grows again once the plan allows more, or nothing bounds it', () => {
+  it('grows again once the plan allows more or has no limit', () => {
     const bench = planned(false);
     expect(fill(bench, 100)).to.be.greaterThan(0);
     bench.engine.bounds.plan = { maxBytes: 1e6, isEvicting: false };

@@ -35,7 +35,7 @@ describe('scores as text', () => {
     it(`refuses ${JSON.stringify(text)}`, () => expect(parseScore(text)).to.equal(undefined));
   }
 
-  it('reads more in bounds: blanks in front, nothing at all, what is too large', () => {
+  it('accepts more in range bounds: leading blanks, the empty text, too large numbers', () => {
     expect(parseBoundNumber('')).to.equal(0);
     expect(parseBoundNumber(' \t7')).to.equal(7);
     expect(parseBoundNumber('1e400')).to.equal(Number.POSITIVE_INFINITY);

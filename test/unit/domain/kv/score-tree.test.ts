@@ -65,7 +65,7 @@ describe('score tree', () => {
     }
   });
 
-  it('says when an entry is not there', () => {
+  it('reports a missing entry', () => {
     const tree = new ScoreTree();
     tree.insert(1, 'a');
     expect(tree.delete(2, 'a')).to.equal(false);

@@ -1,11 +1,12 @@
-/** Proves SEM1–SEM3, of maps whose segments are Maps and of those whose segments are packed. */
+/** Proves SEM1–SEM3, for maps with Map segments and with packed segments. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hashBytes, hashKey } from '../../../../src/domain/kv/key-hash.js';
 import { PagePool } from '../../../../src/domain/kv/page-pool.js';
 import { SegmentedMap } from '../../../../src/domain/kv/segmented-map.js';
+import { repetitions } from '../../../support/depth.js';
 
-/** Keys whose edges are equal, so that all of them have one hash. */
+/** Keys with equal edges, so that all of them have one hash. */
 function collidingKeys(count: number): string[] {
   const edge = 'e'.repeat(512);
   return Array.from({ length: count }, (_, index) => edge + String(index).padStart(8, '0') + edge);
@@ -49,12 +50,12 @@ for (const [name, create] of KINDS)
           }
           expect([...map].sort()).to.deep.equal([...model].sort());
         }),
-        { numRuns: 30 },
+        { numRuns: repetitions(30) },
       );
     });
 
     for (const count of [1, 10, 100, 513, 5000, 100_000]) {
-      it(`meets every key once in scans of ${count}`, () => {
+      it(`returns every key once in scans of ${count}`, () => {
         const map = create();
         for (let i = 0; i < 6000; i += 1) map.set(`key:${i}`, i);
         const keys = scanAll(map, count);
@@ -63,7 +64,7 @@ for (const [name, create] of KINDS)
       });
     }
 
-    it('gives about as many entries as a scan asks for', () => {
+    it('returns about as many entries as a scan asks for', () => {
       const map = create();
       for (let i = 0; i < 6000; i += 1) map.set(`key:${i}`, i);
       for (const count of [1, 10, 700, 2000]) {
@@ -71,7 +72,7 @@ for (const [name, create] of KINDS)
       }
     });
 
-    it('never parts keys of one hash in a scan, and holds any number of them', () => {
+    it('keeps keys with the same hash together in a scan, for any number of them', () => {
       const map = create();
       const keys = collidingKeys(1500);
       for (const [index, key] of keys.entries()) map.set(key, index);
@@ -80,7 +81,7 @@ for (const [name, create] of KINDS)
       expect(scanAll(map, 10).length).to.equal(1500);
     });
 
-    it('keeps a small directory when keys are made to collide in their leading bits', () => {
+    it('keeps a small directory when the leading hash bits of keys collide', () => {
       const map = create();
       const colliding: string[] = [];
       for (let i = 0; colliding.length < 1500; i += 1) if (hashKey(`c${i}`) >>> 22 === 5) colliding.push(`c${i}`);
@@ -93,7 +94,7 @@ for (const [name, create] of KINDS)
       for (const key of colliding) expect(map.has(key)).to.equal(true);
     });
 
-    it('keeps its segments small when keys come in the order of their hashes, as a snapshot brings them', () => {
+    it('keeps its segments small when keys are inserted in the order of their hashes, as from a snapshot', () => {
       const grown = create();
       for (let i = 0; i < 100_000; i += 1) grown.set(`key:${i}`, i);
       const loaded = create();
@@ -102,7 +103,7 @@ for (const [name, create] of KINDS)
       for (const { size } of loaded.segments()) expect(size).to.be.at.most(512);
     });
 
-    it('begins anew when its last key has gone, and is walked through to the end all the same', () => {
+    it('resets when its last key is deleted, and a running iteration still ends', () => {
       const map = create();
       for (let i = 0; i < 3000; i += 1) map.set(`key:${i}`, i);
       let met = 0;
@@ -115,7 +116,7 @@ for (const [name, create] of KINDS)
       expect([...map]).to.deep.equal([['key', 1]]);
     });
 
-    it('chooses keys with about the same chance', () => {
+    it('chooses random keys with about the same probability', () => {
       const map = create();
       for (let i = 0; i < 2000; i += 1) map.set(`key:${i}`, i);
       let state = 1;
@@ -131,7 +132,7 @@ for (const [name, create] of KINDS)
       expect(halves[0]).to.be.within(1700, 2300);
     });
 
-    it('chooses a key in bounded time whatever the dice, and when nearly all have gone', () => {
+    it('chooses a random key in bounded time for any random numbers, and when nearly all keys are deleted', () => {
       const map = create();
       for (let i = 0; i < 5000; i += 1) map.set(`key:${i}`, i);
       for (const constant of [0, 0.5, 0.999999]) expect(map.randomKey(() => constant)).to.be.a('string');
@@ -143,7 +144,7 @@ for (const [name, create] of KINDS)
   });
 
 describe('the hash of a key', () => {
-  it('never changes, for cursors given out are hashes', () => {
+  it('never changes, because cursors of SCAN are hashes', () => {
     const keys = ['', 'a', 'key:1', '\xff\x00', 'x'.repeat(200)];
     const hashes = [2872998923, 3873127206, 3401982903, 1966051121, 2661070944];
     expect(keys.map(hashKey)).to.deep.equal(hashes);

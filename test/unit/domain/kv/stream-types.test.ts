@@ -34,7 +34,7 @@ describe('key-value types: stream ids', () => {
     expect([...ids].reverse().sort()).to.deep.equal(ids);
   });
 
-  it('have neighbours, but at the ends', () => {
+  it('have neighbours, except at the ends', () => {
     expect(formatId(idAfter(packId(5, MAX_64)) as string)).to.equal('6-0');
     expect(formatId(idBefore(packId(6, 0)) as string)).to.equal(`5-${MAX_64}`);
     expect(formatId(idAfter(packId(9007199254740991, 9007199254740991)) as string)).to.equal(
@@ -45,7 +45,7 @@ describe('key-value types: stream ids', () => {
     expect(nextInMillisecond(packId(5, MAX_64))).to.equal(undefined);
   });
 
-  it('are read as C reads numbers, and not beyond 64 bits', () => {
+  it('are parsed as C parses numbers, up to 64 bits', () => {
     expect(parseUnsigned64('007')).to.equal(7);
     expect(parseUnsigned64(String(MAX_64))).to.equal(MAX_64);
     for (const text of ['', '-1', 'x', '1.5', String(MAX_64 + 1n)])
@@ -54,7 +54,7 @@ describe('key-value types: stream ids', () => {
 });
 
 describe('key-value types: values in the order of ids', () => {
-  it('hold what a plain sorted list holds, whatever is done to them', () => {
+  it('equal a plain sorted list after random changes', () => {
     const { float } = seededRandom(7);
     const order = new StreamOrder<number>();
     const model = new Map<string, number>();
@@ -83,7 +83,18 @@ describe('key-value types: values in the order of ids', () => {
     expect(back).to.deep.equal(between.reverse());
   });
 
-  it('lose whole blocks from the front, and go on', () => {
+  it('know the highest id of each block after an insertion split a block', () => {
+    const order = new StreamOrder<number>();
+    for (let i = 2; i <= 256; i += 2) order.append(packId(i, 0), i);
+    expect(order.blockCount).to.equal(1);
+    order.set(packId(3, 0), 3);
+    expect(order.blockCount).to.equal(2);
+    expect(order.firstBlockLastMetId).to.equal([...order.blocks()][0]?.at(-1));
+    order.shiftBlock();
+    expect(order.firstBlockLastMetId).to.equal(packId(256, 0));
+  });
+
+  it('drop whole blocks from the front', () => {
     const order = new StreamOrder<number>();
     const limits = { maxEntries: 10, maxBytes: 1000 };
     for (let i = 1; i <= 2000; i += 1) order.append(packId(i, 0), i, 1, limits);

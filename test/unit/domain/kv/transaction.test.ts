@@ -14,7 +14,7 @@ function problemOf(words: readonly string[]): ErrorReply | undefined {
 }
 
 describe('queueing a transaction', () => {
-  it('finds nothing wrong with commands that may run, whatever they will answer', () => {
+  it('accepts commands that may run, for any later answer', () => {
     const commands = [
       ['SET', 'k', 'v'],
       ['INCR', 'k'],
@@ -39,8 +39,8 @@ describe('queueing a transaction', () => {
     ],
     ['a blocking command', ['BLPOP', 'k', '0'], "ERR Command is not available: 'BLPOP'"],
   ];
-  for (const [what, words, text] of problems) {
-    it(`reports ${what}`, () => {
+  for (const [fault, words, text] of problems) {
+    it(`refuses ${fault}`, () => {
       expect(problemOf(words)?.restText).to.equal(text);
     });
   }

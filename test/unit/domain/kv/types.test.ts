@@ -7,6 +7,7 @@ import { bodyOf, decodeDump, isIntact } from '../../../../src/domain/kv/types/rd
 import { encodeStringDump as dumpString } from '../../../../src/domain/kv/types/rdb/encode-dump.js';
 import { BadFormat } from '../../../../src/domain/kv/types/rdb/rdb-reader.js';
 import { xxh3 } from '../../../../src/domain/kv/types/xxh3.js';
+import { repetitions } from '../../../support/depth.js';
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array).toString('latin1'));
 
@@ -26,11 +27,11 @@ describe('dump payloads', () => {
     expect(crc64(Buffer.from('123456789'), 9).readBigUInt64LE().toString(16)).to.equal('e9c6d914c4b8d9ca');
   });
 
-  it('come back as they went, whatever the bytes', () => {
+  it('are restored unchanged, for all bytes', () => {
     fc.assert(fc.property(bytes, (value) => restoreString(dumpString(value), 1000) === value));
   });
 
-  it('come back as they went for integers of every width', () => {
+  it('are restored unchanged for integers of every width', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
@@ -39,7 +40,7 @@ describe('dump payloads', () => {
     );
   });
 
-  it('are not intact after any bit has changed', () => {
+  it('are invalid after any bit has changed', () => {
     const payload = dumpString('some value');
     for (let at = 0; at < payload.length; at += 1) {
       const changed = payload.slice(0, at) + String.fromCharCode(payload.charCodeAt(at) ^ 4) + payload.slice(at + 1);
@@ -47,35 +48,35 @@ describe('dump payloads', () => {
     }
   });
 
-  it('never make reading fail in any other way than by answering nothing', () => {
+  it('with random contents are restored or refused, and never throw', () => {
     fc.assert(
       fc.property(bytes, (body) => {
         const value = restoreString(`\0${body}${'f'.repeat(10)}`, 1000);
         return value === undefined || value.length <= 1000;
       }),
-      { numRuns: 3000 },
+      { numRuns: repetitions(3000) },
     );
   });
 
-  it('that claim to unfold into more than allowed are refused before anything is allocated', () => {
+  it('that claim to expand above the limit are refused before an allocation', () => {
     const body = '\0\xc3\x02\x81\x00\x00\x00\x7f\xff\xff\xff\xff\x00a';
     expect(restoreString(body + 'f'.repeat(10), 100)).to.equal(undefined);
   });
 });
 
 describe('LZF', () => {
-  it('repeats a short pattern from where it is still writing', () => {
+  it('repeats a short pattern that overlaps its output', () => {
     expect(decompressLzf(Buffer.from([1, 0x61, 0x62, 0xe0, 0, 1]), 11)?.toString()).to.equal('abababababa');
   });
 
-  it('refuses references before the beginning, and lengths that do not fit', () => {
+  it('refuses references before the start, and wrong lengths', () => {
     expect(decompressLzf(Buffer.from([0, 0x61, 0x20, 5]), 4)).to.equal(undefined);
     expect(decompressLzf(Buffer.from([0, 0x61]), 2)).to.equal(undefined);
     expect(decompressLzf(Buffer.from([3, 0x61]), 4)).to.equal(undefined);
     expect(decompressLzf(Buffer.from([0, 0x61, 0x20]), 4)).to.equal(undefined);
   });
 
-  it('never fails on any bytes in any other way', () => {
+  it('never throws, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.nat(100), (data, length) => {
         const plain = decompressLzf(data, length);
@@ -96,7 +97,7 @@ describe('long doubles', () => {
     );
   });
 
-  it('add what doubles hold as closely as doubles do', () => {
+  it('add doubles with the precision of doubles', () => {
     const float = fc.double({ min: -1e12, max: 1e12, noNaN: true });
     fc.assert(
       fc.property(float, float, (a, b) => {
@@ -106,7 +107,7 @@ describe('long doubles', () => {
     );
   });
 
-  it('are refused where the text is no number, however long', () => {
+  it('are refused where the text is no number, for any length', () => {
     for (const text of ['', '.', 'e5', '1e', '--1', '1 ', ' 1', '0x10', 'nan', '1_0', '9'.repeat(6000), '1e99999999']) {
       expect(addLongDoubles(text, '1'), text.slice(0, 20)).to.equal(undefined);
     }

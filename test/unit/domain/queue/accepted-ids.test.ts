@@ -1,11 +1,11 @@
 /** Proves AID1, AID2. */
 import { expect } from 'chai';
-import { AcceptedIds } from '../../../../src/domain/queue/messages/accepted-ids.js';
+import { AcceptedIds } from '../../../../src/domain/queue/model/messages/accepted-ids.js';
 
 const MINUTE_MS = 60_000;
 
 describe('accepted ids', () => {
-  it('are known for ten minutes at least, and forgotten when messages came in eleven later ones', () => {
+  it('are known for at least ten minutes, and forgotten after messages in eleven later minutes', () => {
     const ids = new AcceptedIds();
     ids.add('a', 0);
     for (let minute = 1; minute <= 10; minute += 1) ids.add(`in ${minute}`, minute * MINUTE_MS);
@@ -15,14 +15,14 @@ describe('accepted ids', () => {
     expect(ids.has('in 1')).to.equal(true);
   });
 
-  it('outlive a downtime, however long: what was told meanwhile comes when it is over', () => {
+  it('are kept over a downtime of any length, because the intake delivers afterwards', () => {
     const ids = new AcceptedIds();
     ids.add('asked and told', 0);
     ids.add('the first message after a day', 24 * 60 * MINUTE_MS);
     expect(ids.has('asked and told')).to.equal(true);
   });
 
-  it('are never moved but those of one table, of a part of those of a minute (AID2)', () => {
+  it('grow by moving one table, which holds a part of a minute (AID2)', () => {
     const largest: number[] = [];
     const Words = globalThis.Uint32Array;
     class Noted extends Words {
@@ -45,7 +45,7 @@ describe('accepted ids', () => {
     expect(Math.max(...largest)).to.be.below((perMinute / 256) * 2 * 2);
   });
 
-  it('are told apart, many of them', () => {
+  it('are distinguished, also in large numbers', () => {
     const ids = new AcceptedIds();
     for (let at = 0; at < 50_000; at += 1) ids.add(`msg_${at}`, at);
     for (let at = 0; at < 50_000; at += 1) expect(ids.has(`msg_${at}`)).to.equal(true);
@@ -54,7 +54,7 @@ describe('accepted ids', () => {
     expect(strangers).to.equal(0);
   });
 
-  it('take less than 12 bytes each in a snapshot and come back from it', () => {
+  it('take less than 12 bytes each in a snapshot, and are restored from it', () => {
     const ids = new AcceptedIds();
     for (let at = 0; at < 10_000; at += 1) ids.add(`msg_${at}`, at * 20);
     const packed = [...ids.packed()];
@@ -65,7 +65,7 @@ describe('accepted ids', () => {
     expect([...copy.packed()]).to.deep.equal(packed);
   });
 
-  it('know an id that was looked for in vain before it was accepted, or restored', () => {
+  it('include an id that was looked up before it was accepted or restored', () => {
     const ids = new AcceptedIds();
     expect(ids.has('msg_1')).to.equal(false);
     expect(ids.has('msg_1')).to.equal(false);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { BodyReferences } from '../../../../src/domain/queue/messages/body-references.js';
+import { BodyReferences } from '../../../../src/domain/queue/model/messages/body-references.js';
 
 describe('body references', () => {
-  it('say when the last one has gone', () => {
+  it('report when the last one is removed', () => {
     const references = new BodyReferences();
     for (const number of [1, 31, 32, 511, 512, 5_000_000_000]) {
       references.add(number);
@@ -16,7 +16,7 @@ describe('body references', () => {
     }
   });
 
-  it('tell one from several, beside others that stay as they are', () => {
+  it('count one and several, with other bodies unchanged', () => {
     const references = new BodyReferences();
     const counts = new Map(Array.from({ length: 1200 }, (_, i) => [i + 1, 1 + (i % 5)]));
     for (const [number, count] of counts) {
@@ -32,14 +32,14 @@ describe('body references', () => {
     }
   });
 
-  it('are never needed for the empty body', () => {
+  it('are not needed for the empty body', () => {
     const references = new BodyReferences();
     references.add(0);
     expect(references.isNeeded(0)).to.equal(false);
     expect(references.remove(0)).to.equal(false);
   });
 
-  it('cannot be taken away where there is none', () => {
+  it('cannot be removed where there is none', () => {
     const references = new BodyReferences();
     references.add(7);
     expect(() => references.remove(8)).to.throw('loses a reference');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ByteChains } from '../../../../src/domain/queue/collections/byte-chains.js';
 
 describe('chains of bytes', () => {
-  it('keep each piece as it was, until it is removed', () => {
+  it('keep each piece unchanged until it is removed', () => {
     const piece = fc.uint8Array({ maxLength: 400, size: 'max' });
     const steps = fc.array(fc.oneof(piece, fc.nat(1000)), { maxLength: 100 });
     fc.assert(
@@ -29,7 +29,7 @@ describe('chains of bytes', () => {
     );
   });
 
-  it('have whatever length', () => {
+  it('have any length', () => {
     const chains = new ByteChains();
     const lengths = [0, 1, 55, 56, 57, 115, 116, 117, 5000, 200_000];
     const names = lengths.map((length) => chains.add(new Uint8Array(length).fill(length % 251)));

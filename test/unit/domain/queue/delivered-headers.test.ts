@@ -27,7 +27,7 @@ describe('delivered headers', () => {
   const aliased = new DeliveredHeaders({ alias: ALIAS, region: 'EU-CENTRAL-1' });
   const both = new DeliveredHeaders({ alias: ALIAS, isBoth: true, region: undefined });
 
-  it('name the message, the attempt and the caller beside what is forwarded', () => {
+  it('name the message, the attempt and the caller, and include the forwarded headers', () => {
     const header: HeaderList = [
       ['Content-Type', 'text/plain'],
       ['X-Trace', '1'],
@@ -53,7 +53,7 @@ describe('delivered headers', () => {
     expect(names).to.deep.include(['Svc-Region', 'US-EAST-1']);
   });
 
-  it('are spelled by the alias, whatever spelling the message came in', () => {
+  it('have the alias spelling for messages in either spelling', () => {
     const header: HeaderList = [['Svc-Workflow-RunId', 'wfr_1']];
     for (const isAlias of [false, true]) {
       expect(aliased.of(envelope(header, { isAlias }), ATTEMPT)).to.deep.equal([
@@ -68,20 +68,20 @@ describe('delivered headers', () => {
     }
   });
 
-  it('name the sender with the capitals that the alias has', () => {
+  it('name the sender with the capitals of the alias', () => {
     const capitals = new DeliveredHeaders({ alias: { headerWord: 'Brand', queueWord: 'CourierQ' }, region: undefined });
     const headers = capitals.of(envelope([], { isAlias: true }), ATTEMPT);
     expect(headers).to.deep.include(['User-Agent', 'Brand-CourierQ']);
   });
 
-  it('stay neutral where no alias is configured, also of a message that an alias request brought', () => {
+  it('stay neutral where no alias is configured, also for a message of an alias request', () => {
     const header: HeaderList = [['Svc-Workflow-RunId', 'wfr_1']];
     const fallen = neutral.of(envelope(header, { isAlias: true }), ATTEMPT);
     expect(fallen).to.deep.include(['Svc-Workflow-RunId', 'wfr_1']);
     expect(fallen).to.deep.include(['Svc-Signature', 'a.b.c']);
   });
 
-  it('are there in both spellings where both are asked for, each with its own signature and the alias as sender', () => {
+  it('have both spellings where both are configured, each with a separate signature, and the alias as sender', () => {
     const header: HeaderList = [
       ['X-Trace', '1'],
       ['Svc-Workflow-RunId', 'wfr_1'],
@@ -103,7 +103,7 @@ describe('delivered headers', () => {
     ]);
   });
 
-  it('hold none of our own names from a publisher, in either spelling and any case', () => {
+  it('contain none of our header names from a publisher, in either spelling and any case', () => {
     const forged: HeaderList = [
       ['user-agent', 'forged'],
       ['SVC-SIGNATURE', 'forged'],
@@ -118,7 +118,7 @@ describe('delivered headers', () => {
     }
   });
 
-  it('follow the attempt while the message stays the same', () => {
+  it('change with the attempt of the same message', () => {
     const same = envelope([]);
     expect(neutral.of(same, ATTEMPT)).to.deep.include(['Svc-Retried', '2']);
     expect(neutral.of(same, { ...ATTEMPT, retried: 3 })).to.deep.include(['Svc-Retried', '3']);

@@ -8,7 +8,7 @@ interface Item {
 }
 
 describe('indexed heap', () => {
-  it('gives the first of what is left, also when others have left from within', () => {
+  it('returns the first of the remaining items, also after removals from the middle', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50)), fc.array(fc.nat(1000)), (ranks, leaving) => {
         const heap = new IndexedHeap<Item>((a, b) => a.rank < b.rank);

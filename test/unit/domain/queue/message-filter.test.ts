@@ -22,7 +22,7 @@ const message: FilteredMessage = {
 };
 
 describe('a filter of messages', () => {
-  it('without criteria means everything', () => {
+  it('without criteria matches every message', () => {
     expect(matches({}, message)).to.equal(true);
   });
 
@@ -30,7 +30,7 @@ describe('a filter of messages', () => {
     ['ids', { messageId: ['msg_0', 'msg_1'] }, { messageId: ['msg_0'] }],
     ['URLs', { url: ['https://A.example:8443/b/c?x=1'] }, { url: ['https://A.example:8443/b/c'] }],
     ['hosts with their port', { host: ['a.EXAMPLE:8443'] }, { host: ['a.example:8444'] }],
-    ['hosts without it', { host: ['a.example'] }, { host: ['b.example'] }],
+    ['hosts without their port', { host: ['a.example'] }, { host: ['b.example'] }],
     ['paths', { path: ['/b/c'] }, { path: ['/b'] }],
     ['groups', { topicName: ['g'] }, { topicName: ['h'] }],
     ['queues', { queueName: ['q'] }, { queueName: ['p'] }],
@@ -43,22 +43,22 @@ describe('a filter of messages', () => {
     ['instants to', { toMs: 1000 }, { toMs: 999 }],
   ];
   for (const [name, hit, miss] of hits) {
-    it(`goes by ${name}`, () => {
+    it(`matches by ${name}`, () => {
       expect(matches(hit, message)).to.equal(true);
       expect(matches(miss, message)).to.equal(false);
     });
   }
 
-  it('wants every criterion met', () => {
+  it('requires every criterion', () => {
     expect(matches({ label: ['red'], queueName: ['q'] }, message)).to.equal(true);
     expect(matches({ label: ['red'], queueName: ['p'] }, message)).to.equal(false);
   });
 
-  it('means nothing by an empty list', () => {
+  it('with an empty list matches no message', () => {
     expect(matches({ queueName: [] }, message)).to.equal(false);
   });
 
-  it('takes a host with its port and without, whether its URL names the port or not', () => {
+  it('accepts a host with and without its port, for URLs with and without the port', () => {
     const at = (url: string, ...host: string[]) =>
       matches({ host }, { ...message, envelope: { ...message.envelope, url } });
     for (const host of ['a.example', 'a.example:443', 'A.Example', 'A.EXAMPLE:443']) {
@@ -74,7 +74,7 @@ describe('a filter of messages', () => {
     }
   });
 
-  it('misses what a message does not have', () => {
+  it('does not match a message without the filtered property', () => {
     const envelope = { ...message.envelope, queueName: undefined, settings: parse({}).settings };
     const plain = { ...message, envelope, responseStatus: undefined };
     for (const filter of [

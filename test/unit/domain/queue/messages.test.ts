@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { newMessageId } from '../../../../src/domain/queue/ids.js';
-import { Envelopes } from '../../../../src/domain/queue/messages/envelopes.js';
-import { ACTIVE, DELIVERED, Message, WAITING } from '../../../../src/domain/queue/messages/message.js';
-import type { Envelope } from '../../../../src/domain/queue/records.js';
+import { newMessageId } from '../../../../src/domain/queue/model/ids.js';
+import { Envelopes } from '../../../../src/domain/queue/model/messages/envelopes.js';
+import { ACTIVE, DELIVERED, Message, WAITING } from '../../../../src/domain/queue/model/messages/message.js';
+import type { Envelope } from '../../../../src/domain/queue/model/records.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
 import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
 
@@ -32,7 +32,7 @@ function message(createdAtMs = 0, notBeforeMs = 0, dueAtMs = 0): Message {
 describe('a message in memory', () => {
   const instant = fc.integer({ min: 0, max: 9_000_000_000_000 });
 
-  it('knows its instants to the millisecond', () => {
+  it('keeps its instants to the millisecond', () => {
     fc.assert(
       fc.property(instant, instant, instant, instant, instant, (created, notBefore, due, later, since) => {
         const one = message(created, notBefore, due);
@@ -50,7 +50,7 @@ describe('a message in memory', () => {
     );
   });
 
-  it('keeps its status, its marks and its restarts apart', () => {
+  it('keeps its status, its marks and its restarts separately', () => {
     const status = fc.constantFrom(WAITING, ACTIVE, DELIVERED);
     const restarts = fc.integer({ min: 0, max: 100 });
     const steps = fc.array(fc.record({ status, restarts, isCancelRequested: fc.boolean(), hasToken: fc.boolean() }));
@@ -68,14 +68,14 @@ describe('a message in memory', () => {
 });
 
 describe('envelopes', () => {
-  it('are one for publishes that are alike', () => {
+  it('are shared by equal publishes', () => {
     const envelopes = new Envelopes();
     const first = envelope();
     envelopes.hold(first);
     expect(envelopes.commonOf(envelope())).to.equal(first);
   });
 
-  it('are another for whatever differs', () => {
+  it('are different for any difference', () => {
     const envelopes = new Envelopes();
     envelopes.hold(envelope());
     const { settings } = envelope();
@@ -106,7 +106,7 @@ describe('envelopes', () => {
     for (const other of others) expect(envelopes.commonOf(other)).to.equal(other);
   });
 
-  it('are forgotten with the last message that has them', () => {
+  it('are forgotten with their last message', () => {
     const envelopes = new Envelopes();
     envelopes.release(envelopes.hold(envelope()));
     const next = envelope();
@@ -122,7 +122,7 @@ describe('the id of a message', () => {
     expect(newMessageId(random, -1.5)).to.match(/^msg_1{8}[1-9A-HJ-NP-Za-km-z]{20}$/);
   });
 
-  it('comes behind those of earlier milliseconds in every list by id, whatever chance gives', () => {
+  it('sorts after ids of earlier milliseconds, for any random bytes', () => {
     const all = (byte: number) => ({ bytes: (count: number) => new Uint8Array(count).fill(byte), float: () => 0 });
     const times = [0, 57, 58, 1_795_000_000_000, 1_795_000_000_001, 4_102_444_800_000, Number.MAX_SAFE_INTEGER / 100];
     const ids = times.map((nowMs, at) => newMessageId(all(at % 2 === 0 ? 57 : 0), nowMs));
@@ -130,7 +130,7 @@ describe('the id of a message', () => {
     expect(new Set(ids).size).to.equal(times.length);
   });
 
-  it('differs from others of its millisecond by 20 characters of chance', () => {
+  it('differs from others of its millisecond in 20 random characters', () => {
     let asked = 0;
     const random = { bytes: (count: number) => new Uint8Array(count).fill(asked++), float: () => 0 };
     const [one = '', other = ''] = [newMessageId(random, 1000), newMessageId(random, 1000)];

@@ -6,7 +6,7 @@ import { NumberList } from '../../../../src/domain/queue/collections/number-list
 const MANY = 150_000;
 
 describe('a list of numbers', () => {
-  it('gives back what was pushed, the last first', () => {
+  it('returns pushed numbers, the last first', () => {
     const list = new NumberList();
     for (let slot = 0; slot < MANY; slot += 1) list.push(2 ** 32 - 1 - slot);
     expect(list.length).to.equal(MANY);
@@ -14,7 +14,7 @@ describe('a list of numbers', () => {
     expect(list.length).to.equal(0);
   });
 
-  it('keeps every place apart while it grows, shrinks over the borders of its chunks, and grows again', () => {
+  it('keeps every element while it grows, shrinks across chunk borders, and grows again', () => {
     const list = new NumberList();
     const told: number[] = [];
     for (const size of [3, 17, 65_536, 65_535, 65_537, 1, MANY, 131_072, 0, 40]) {

@@ -6,7 +6,7 @@ import { RecordIndex } from '../../../../src/domain/queue/collections/record-ind
 const hashOf = (key: number) => (((key % 7) << 29) | (key % 2)) >>> 0;
 
 describe('index of records', () => {
-  it('finds the slots that are in it by their keys, and no others', () => {
+  it('finds the slots of its keys, and no others', () => {
     const steps = fc.array(fc.record({ key: fc.nat(60), isAdded: fc.boolean() }), { maxLength: 300 });
     fc.assert(
       fc.property(steps, (all) => {

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RecordPages } from '../../../../src/domain/queue/collections/record-pages.js';
+import { repetitions } from '../../../support/depth.js';
 
 const RECORD_BYTES = 24;
 
 describe('pages of records', () => {
-  it('keep what is written at a slot until it is freed', () => {
+  it('keep the record of a slot until it is freed', () => {
     const steps = fc.array(fc.integer({ min: -30, max: 900 }), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (all) => {
@@ -33,11 +34,11 @@ describe('pages of records', () => {
         }
         expect([...pages.slots()]).to.include.members([...written.keys()]);
       }),
-      { numRuns: 30 },
+      { numRuns: repetitions(30) },
     );
   });
 
-  it('take as many slots again as were freed, and no memory for a page without any', () => {
+  it('reuse freed slots, and take no memory for an empty page', () => {
     const pages = new RecordPages(RECORD_BYTES);
     const slots = Array.from({ length: 5000 }, () => pages.take());
     for (const slot of slots) pages.release(slot);
@@ -46,7 +47,7 @@ describe('pages of records', () => {
     expect(Math.max(...again)).to.be.below(6 * 1024);
   });
 
-  it('are small while they have little', () => {
+  it('are small while they have few records', () => {
     const pages = new RecordPages(RECORD_BYTES);
     expect(pages.pageOf(pages.take()).words.byteLength).to.equal(16 * RECORD_BYTES);
   });

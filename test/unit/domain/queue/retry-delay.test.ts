@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileRetryDelay, retryDelayMs } from '../../../../src/domain/queue/index.js';
+import { repetitions } from '../../../support/depth.js';
 
 function evaluated(text: string, retried = 0): number {
   const outcome = compileRetryDelay(text);
@@ -69,20 +70,20 @@ describe('a retry-delay expression', () => {
     expect(refusalOf('1'.repeat(257))).to.equal('expression is longer than 256 characters');
   });
 
-  it('nests at most 32 deep', () => {
+  it('nests at most 32 levels deep', () => {
     const nested = (depth: number) => '('.repeat(depth) + 1 + ')'.repeat(depth);
     expect(refusalOf(nested(31))).to.equal('');
     expect(refusalOf(nested(32))).to.equal('expression is nested deeper than 32');
     expect(refusalOf(`${'-'.repeat(200)}1`)).to.equal('expression is nested deeper than 32');
   });
 
-  it('is rounded to whole milliseconds within a day', () => {
+  it('is rounded to whole milliseconds, up to a day', () => {
     expect([retryDelayMs('1.4', 0), retryDelayMs('1.5', 0), retryDelayMs('-1', 0)]).to.deep.equal([1, 2, 0]);
     expect(retryDelayMs('pow(10, 300) * pow(10, 300)', 0)).to.equal(86_400_000);
     expect(retryDelayMs('0 / 0', 0)).to.equal(undefined);
   });
 
-  it('of any text is a value or a refusal, never an error', () => {
+  it('of any text gives a value or a refusal, and never throws', () => {
     const part = fc.constantFrom(
       ...'0 1 .5 2.5 + - * / ( ) , retried pow( exp( min( x e __proto__'.split(' '),
       ' ',
@@ -99,7 +100,7 @@ describe('a retry-delay expression', () => {
         const delay = retryDelayMs(expression, retried);
         return delay === undefined || (Number.isInteger(delay) && delay >= 0 && delay <= 86_400_000);
       }),
-      { numRuns: 2000 },
+      { numRuns: repetitions(2000) },
     );
   });
 });

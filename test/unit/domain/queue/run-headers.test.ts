@@ -1,4 +1,4 @@
-/** The headers that a workflow's endpoint sees, and a third party that a run calls. Proves DH3. */
+/** The headers for a workflow endpoint, and for a third party that a run calls. Proves DH3. */
 import { expect } from 'chai';
 import {
   DeliveredHeaders,
@@ -29,14 +29,14 @@ function envelope(settings: Partial<DeliverySettings> = {}, parts: Partial<Envel
   return envelopeOf({ settings: { ...PLAIN_DELIVERY, ...settings }, ...parts });
 }
 
-/** By lower-case name; the header comes once. */
+/** Headers by lower-case name; each comes once. */
 function valueIn(headers: HeaderList, name: string): string | undefined {
   const found = headers.filter(([given]) => given.toLowerCase() === name.toLowerCase());
   expect(found.length, name).to.be.at.most(1);
   return found[0]?.[1];
 }
 
-describe("headers of a message to a workflow's endpoint", () => {
+describe('headers of a message to a workflow endpoint', () => {
   const neutral = new DeliveredHeaders({ alias: undefined, region: undefined });
   const aliased = new DeliveredHeaders({ alias: ALIAS, region: undefined });
   const both = new DeliveredHeaders({ alias: ALIAS, isBoth: true, region: undefined });
@@ -69,7 +69,7 @@ describe("headers of a message to a workflow's endpoint", () => {
     ]);
   });
 
-  it('name of flow control what is limited', () => {
+  it('name only the configured limits of flow control', () => {
     const valueFor = (flowControl: DeliverySettings['flowControl']) =>
       valueIn(neutral.of(envelope({ flowControl }), { ...ATTEMPT, part: LATER }), 'Svc-Flow-Control-Value');
     const limits = { key: 'k', periodSeconds: 1 };
@@ -78,14 +78,14 @@ describe("headers of a message to a workflow's endpoint", () => {
     expect(valueFor(undefined)).to.equal(undefined);
   });
 
-  it('leave out a setting that no header can carry', () => {
+  it('carry a flow-control key outside of Latin-1 as UTF-8 bytes', () => {
     const flowControl = { key: 'ключ', parallelism: 3, rate: undefined, periodSeconds: 1 };
     const headers = neutral.of(envelope({ flowControl }), { ...ATTEMPT, part: LATER });
-    expect(valueIn(headers, 'Svc-Flow-Control-Key')).to.equal(undefined);
-    expect(valueIn(headers, 'Svc-Flow-Control-Value')).to.equal(undefined);
+    expect(valueIn(headers, 'Svc-Flow-Control-Key')).to.equal(Buffer.from('ключ').toString('latin1'));
+    expect(valueIn(headers, 'Svc-Flow-Control-Value')).to.equal('parallelism=3');
   });
 
-  it('are spelled by the alias, whatever spelling the run was started in', () => {
+  it('have the alias spelling for runs in either spelling', () => {
     const headers = aliased.of(envelope(), { ...ATTEMPT, part: LATER });
     expect(valueIn(headers, 'Brand-Workflow-RunId')).to.equal(RUN_ID);
     expect(valueIn(headers, 'Brand-Workflow-CreatedAt')).to.equal(String(RUN_CREATED_AT_MS));
@@ -93,7 +93,7 @@ describe("headers of a message to a workflow's endpoint", () => {
     expect(headers.filter(([name]) => name.startsWith('Svc-'))).to.deep.equal([]);
   });
 
-  it('come once, whatever a run was told to forward, in either spelling and any case', () => {
+  it('come once, also when a run forwards them, in either spelling and any case', () => {
     const forged: HeaderList = [
       ['svc-workflow-runid', 'forged'],
       ['Brand-Workflow-RunId', 'forged'],
@@ -116,7 +116,7 @@ describe("headers of a message to a workflow's endpoint", () => {
     }
   });
 
-  it('take a step for nothing but a step, whatever was forwarded', () => {
+  it('mark only a step as a step, with any forwarded headers', () => {
     const header: HeaderList = [
       ['Svc-Workflow-Callback', 'true'],
       ['Svc-Workflow-Is-Failure', 'true'],
@@ -139,7 +139,7 @@ describe("headers of a message to a workflow's endpoint", () => {
     ]);
   });
 
-  it('say JSON where the list is left out, whatever the payload is, and where nobody has said what it is', () => {
+  it('have JSON as content type where the list is left out, for any payload, and where the type is unknown', () => {
     const header: HeaderList = [['Content-Type', 'text/plain; charset=utf-8']];
     const leftOut = neutral.of(envelope({ header }), { ...ATTEMPT, part: FIRST, isListLeftOut: true });
     expect(valueIn(leftOut, 'Content-Type')).to.equal('application/json');
@@ -149,10 +149,10 @@ describe("headers of a message to a workflow's endpoint", () => {
   });
 });
 
-describe('headers of a call that a run makes', () => {
+describe('headers of a third-party call of a run', () => {
   const headers = new DeliveredHeaders({ alias: ALIAS, region: undefined });
 
-  it('are those of any message: nothing of the run, and all that the call was given', () => {
+  it('are those of a plain message: the headers of the call and none of the run', () => {
     const header: HeaderList = [
       ['Content-Type', 'text/plain'],
       ['Svc-Workflow-RunId', 'of another'],
@@ -165,7 +165,7 @@ describe('headers of a call that a run makes', () => {
     expect(headers.of(same, { ...ATTEMPT, part: CALL_PART })).to.deep.include.members(given);
   });
 
-  it('are told apart from those of a step that was asked for alike', () => {
+  it('differ from those of a step with the same settings', () => {
     const same = envelope();
     const step = headers.of(same, { ...ATTEMPT, part: LATER });
     const call = headers.of(same, { ...ATTEMPT, part: CALL_PART });
@@ -174,7 +174,7 @@ describe('headers of a call that a run makes', () => {
   });
 });
 
-describe('headers of the messages that a run makes', () => {
+describe('headers of the messages that a run creates', () => {
   const headers = new DeliveredHeaders({ alias: undefined, region: undefined });
   const USER: HeaderList = [
     ['Content-Type', 'text/csv'],
@@ -198,7 +198,7 @@ describe('headers of the messages that a run makes', () => {
     return spec;
   }
 
-  it('are the settings of the trigger on the first delivery, and on later ones what the user gave', () => {
+  it('have the settings of the trigger on the first delivery, and the headers of the user on later ones', () => {
     const spec = started();
     const first = seen(spec, 'r#0');
     expect(valueIn(first, 'X-User')).to.equal('u');
@@ -214,7 +214,7 @@ describe('headers of the messages that a run makes', () => {
     expect(valueIn(second, 'Svc-Workflow-RunId')).to.equal('r');
   });
 
-  it("are without the protocol's version where a call's outcome is brought, and without the run where it is made", () => {
+  it('omit the protocol version when they bring the outcome of a call, and omit the run in the call itself', () => {
     const spec = started();
     spec.deliver('r#0').submit(callItem('r', 1));
     const call = seen(spec, 'r#c1');
@@ -229,7 +229,7 @@ describe('headers of the messages that a run makes', () => {
     expect(valueIn(result, 'Content-Type')).to.equal('application/json');
   });
 
-  it('say that it is a failure to the failure function, and whose', () => {
+  it('mark the message to the failure function as a failure, with its run', () => {
     const spec = started();
     spec.answer('r#0', answered(500));
     const failure = seen(spec, 'r failure');

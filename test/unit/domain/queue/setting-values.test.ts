@@ -46,6 +46,17 @@ describe('a flow-control value', () => {
       : outcome.message;
   };
 
+  it('has a key that every call can name: without , \\ ? # % and not a dot segment', () => {
+    const problemOf = (key: string) => {
+      const outcome = parseFlowControl(key, 'parallelism=1');
+      return outcome.isOk ? undefined : outcome.message;
+    };
+    for (const key of ['https://a.example/b', 'ü€', 'a b', 'user:1@x', '...'])
+      expect(problemOf(key), key).to.equal(undefined);
+    for (const key of ['a,b', 'a\\b', 'a?b', 'a#b', '50%', '.', '..'])
+      expect(problemOf(key), key).to.match(/^key (has|is) /);
+  });
+
   it('names parallelism, rate and period in any order and case', () => {
     expect(limitsOf('parallelism=5')).to.deep.equal([5, undefined, 1]);
     expect(limitsOf('RATE=10,period=1m30s')).to.deep.equal([undefined, 10, 90]);
@@ -73,7 +84,7 @@ describe('a flow-control value', () => {
     it(`${value || 'nothing'} is refused: ${reason}`, () => expect(limitsOf(value)).to.equal(reason));
   }
 
-  it('needs a key of at most 256 bytes', () => {
+  it('requires a key of at most 256 bytes', () => {
     expect(parseFlowControl('é'.repeat(128), 'rate=1').isOk).to.equal(true);
     expect(parseFlowControl('é'.repeat(129), 'rate=1')).to.deep.equal({
       isOk: false,
@@ -84,7 +95,7 @@ describe('a flow-control value', () => {
 });
 
 describe('labels', () => {
-  it('are separated by commas, each once', () => {
+  it('are separated by commas, without repetitions', () => {
     expect(parseLabels(' b ,a,,b, a b ')).to.deep.equal({ isOk: true, labels: ['b', 'a', 'a b'] });
   });
 
@@ -140,7 +151,7 @@ describe('redaction', () => {
       expect(value).to.match(/^REDACTED:[0-9a-f]{64}$/);
   });
 
-  it('leaves alone what is not named, and an empty body', () => {
+  it('leaves unnamed headers and an empty body unchanged', () => {
     expect(redactedHeader(header, redactionOf('body'))).to.equal(header);
     expect(redactedHeader(header, undefined)).to.equal(header);
     expect(redactedBody(Buffer.from('hello'), redactionOf('header'))).to.equal(undefined);
@@ -178,7 +189,7 @@ describe('a destination', () => {
     }
   });
 
-  it('is a whole http or https URL', () => {
+  it('is an absolute http or https URL', () => {
     const text = 'invalid destination url: endpoint has invalid scheme, add http:// or https://';
     for (const url of [
       '',
@@ -193,7 +204,7 @@ describe('a destination', () => {
     }
   });
 
-  it('is nothing that parsers could read in two ways', () => {
+  it('is refused when parsers could read it in two ways', () => {
     for (const url of [
       'http://',
       'http:///a',
@@ -217,7 +228,7 @@ describe('a destination', () => {
   });
 });
 
-describe('the key of a deduplication', () => {
+describe('the deduplication key', () => {
   const content = {
     destination: 'https://a.example',
     endpointUrl: undefined,
@@ -258,7 +269,7 @@ describe('the key of a deduplication', () => {
     expect(deduplicationKeyOf('content', turned)).to.equal(key);
   });
 
-  it('is one for each endpoint of a group', () => {
+  it('differs for each endpoint of a group', () => {
     const at = (endpointUrl: string) => deduplicationKeyOf({ id: 'a' }, { ...content, endpointUrl });
     expect(new Set([at('https://a.example'), at('https://b.example')]).size).to.equal(2);
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { SplitMap } from '../../../../src/domain/queue/collections/split-map.js';
 
 describe('split map', () => {
-  it('is a map', () => {
+  it('behaves like a Map', () => {
     const map = new SplitMap<string, number>();
     for (let at = 0; at < 5000; at += 1) map.set(`key ${at}`, at);
     map.set('key 7', -7);
@@ -14,7 +14,7 @@ describe('split map', () => {
     expect([...map.values()].length).to.equal(4999);
   });
 
-  it('iterates like one that was built in its order', () => {
+  it('iterates like a map that was built in the same order', () => {
     const map = new SplitMap<string, string>();
     for (let at = 0; at < 5000; at += 1) map.set(`key ${at * 7919}`, `key ${at * 7919}`);
     const copy = new SplitMap<string, string>();

@@ -1,8 +1,8 @@
-/** What says of which trace a message is, is in nobody's way. */
+/** Trace headers do not count against limits and do not change the content of a message. */
 import { expect } from 'chai';
 import { type HeaderList, MAX_HEADERS } from '../../../../src/domain/queue/index.js';
 import { deduplicationKeyOf } from '../../../../src/domain/queue/messages/deduplication-key.js';
-import { headerListProblem } from '../../../../src/domain/queue/settings/header-names.js';
+import { headerListProblem } from '../../../../src/domain/queue/model/settings/header-names.js';
 
 const TRACE: HeaderList = [
   ['Traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
@@ -10,8 +10,8 @@ const TRACE: HeaderList = [
 ];
 const MOST: HeaderList = Array.from({ length: MAX_HEADERS }, (_, at) => [`X-${at}`, 'value']);
 
-describe('headers of a trace', () => {
-  it('do not count among those that a message may have', () => {
+describe('trace headers', () => {
+  it('do not count for the limit of headers', () => {
     expect(headerListProblem(MOST)).to.equal(undefined);
     expect(headerListProblem([...MOST, ...TRACE])).to.equal(undefined);
     expect(headerListProblem([...MOST, ['X-More', 'value'], ...TRACE])).to.match(/^more than 128 headers/);
@@ -22,7 +22,7 @@ describe('headers of a trace', () => {
     expect(headerListProblem([...MOST, ['Tracestate', 'x'.repeat(513)]])).to.match(/^more than 128 headers/);
   });
 
-  it('are no part of the content by which a message is found again', () => {
+  it('are no part of the content for deduplication', () => {
     const keyOf = (header: HeaderList) =>
       deduplicationKeyOf('content', {
         destination: 'https://a.example/',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { atOnce, endText, eventText, type OutText, withOut } from '../../../../src/domain/queue/runs/out-texts.js';
+import { repetitions } from '../../../support/depth.js';
 
 const SLICE_BYTES = 192 * 1024;
 
@@ -11,7 +12,7 @@ function pausesOf(steps: Generator<void, OutText>): number {
 const recordOf = (out: OutText, stepText = '{"stepId":1}', members = {}) =>
   JSON.parse(Buffer.from(withOut(stepText, members, out)).toString()) as Record<string, unknown>;
 
-/** Around the places where slices end. */
+/** Lengths around the ends of slices. */
 const longBytes = fc
   .tuple(fc.uint8Array({ maxLength: 9 }), fc.nat(8), fc.constantFrom('x', 'ü', '€', '😀', '"', '\\', '\n', '\u0000'))
   .map(([odd, before, unit]) =>
@@ -22,7 +23,7 @@ const longBytes = fc
       Buffer.from(unit.repeat(5)),
     ]),
   );
-/** Continuations and beginnings of characters where a slice ends. */
+/** Bytes within and at the start of characters where a slice ends. */
 const tornBytes = fc
   .tuple(fc.array(fc.constantFrom(0x61, 0x80, 0xbf, 0xc3, 0xe2, 0xf0, 0x9f, 0xff), { minLength: 12, maxLength: 12 }))
   .map(([odd]) => Buffer.concat([Buffer.alloc(SLICE_BYTES - 6, 0x61), Buffer.from(odd), Buffer.from('end')]));
@@ -33,17 +34,17 @@ const content = fc.oneof(
   tornBytes,
 );
 
-describe('runs: what the server puts into a record', () => {
-  it('is an event as base64', () => {
+describe('runs: the texts that the server puts into a record', () => {
+  it('are base64 for an event', () => {
     fc.assert(
       fc.property(content, (event) => {
         expect(recordOf(atOnce(eventText(event))).out).to.equal(Buffer.from(event).toString('base64'));
       }),
-      { numRuns: 200 },
+      { numRuns: repetitions(200) },
     );
   });
 
-  it('is what a run returned, as text, and how it ended', () => {
+  it('are the response of a run as text, and its outcome', () => {
     fc.assert(
       fc.property(content, (response) => {
         const out = recordOf(atOnce(endText('RUN_SUCCESS', response))).out as string;
@@ -51,7 +52,7 @@ describe('runs: what the server puts into a record', () => {
         expect(JSON.parse(out)).to.deep.equal({ ...body, isCanceled: false, isFailed: false });
         expect(out).to.equal(JSON.stringify({ ...body, isCanceled: false, isFailed: false }));
       }),
-      { numRuns: 200 },
+      { numRuns: repetitions(200) },
     );
     const outOf = (state: 'RUN_FAILED' | 'RUN_CANCELED') =>
       JSON.parse(recordOf(atOnce(endText(state, Buffer.from('ignored')))).out as string) as unknown;
@@ -59,7 +60,7 @@ describe('runs: what the server puts into a record', () => {
     expect(outOf('RUN_CANCELED')).to.deep.equal({ isCanceled: true, isFailed: false });
   });
 
-  it('follows the members that are there', () => {
+  it('follow the existing members', () => {
     const out = atOnce(eventText(Buffer.from('x')));
     expect(recordOf(out, '{ }')).to.deep.equal({ out: 'eA==' });
     expect(recordOf(out, ' {"a": {"b": 1} } \n', { c: 2 })).to.deep.equal({ a: { b: 1 }, c: 2, out: 'eA==' });
@@ -67,7 +68,7 @@ describe('runs: what the server puts into a record', () => {
     expect(recordOf([], '{"a":1}')).to.deep.equal({ a: 1, out: '' });
   });
 
-  it('lets others run while megabytes of it are made', () => {
+  it('are made in slices when they have megabytes', () => {
     const large = Buffer.alloc(5_000_000, 'large "text"');
     expect(pausesOf(eventText(large))).to.be.above(20);
     expect(pausesOf(endText('RUN_SUCCESS', large))).to.be.above(20);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { findStep, StepPlaces } from '../../../../src/domain/queue/model/runs/step-places.js';
 import type { RunEntry } from '../../../../src/domain/queue/runs/index.js';
-import { findStep, StepPlaces } from '../../../../src/domain/queue/runs/step-places.js';
+import { repetitions } from '../../../support/depth.js';
 import { mark, message } from '../../../support/workflow-items.js';
 
 const entry = (at: number, stepId?: number, targetStep = 0): RunEntry => ({
@@ -18,7 +19,7 @@ function lookedThrough(entries: readonly RunEntry[], stepId: number, targetStep?
 }
 
 describe('step places', () => {
-  it('are those that looking through the list finds, however long it has grown', () => {
+  it('are the same as in a linear search, for a list of any length', () => {
     const steps = fc.array(fc.tuple(fc.nat(40), fc.nat(3)), { minLength: 1, maxLength: 120 });
     fc.assert(
       fc.property(steps, (all) => {
@@ -34,11 +35,11 @@ describe('step places', () => {
           entries.push(entry(at + 1, stepId, targetStep));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: repetitions(200) },
     );
   });
 
-  it('are where the entry is that is there now: one that is delivered again has another message', () => {
+  it('point to the current entry: a repeated delivery has another message', () => {
     const entries = Array.from({ length: 100 }, (_, at) => entry(at, at));
     const places = new StepPlaces();
     expect(places.find(entries, 60)?.messageId).to.equal('m60');

@@ -1,11 +1,11 @@
-/** How answers are written, as the connection sees it. Proves AW1, AW2. */
+/** The writes of an answer to its connection. Proves AW1, AW2. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { type Answer, write } from '../../../../src/edge/http/answer.js';
 import { eventually } from '../../../support/eventually.js';
 
-/** A connection in memory that notes each write to it. */
+/** A connection in memory that records each write. */
 class NotedConnection extends Duplex {
   readonly writes: string[] = [];
   override _read(): void {}
@@ -21,7 +21,7 @@ class NotedConnection extends Duplex {
 
 const OK: Answer = { status: 200, text: '', isLast: false };
 
-describe('an answer over HTTP', () => {
+describe('an HTTP answer', () => {
   async function exchange(
     handle: (response: ServerResponse, request: IncomingMessage, connection: NotedConnection) => void | Promise<void>,
     head = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
@@ -48,8 +48,8 @@ describe('an answer over HTTP', () => {
     'letters beyond ASCII': '{"result":"žluťoučký"}',
     'a long text': `{"result":"${'x'.repeat(100_000)}"}`,
   };
-  for (const [what, text] of Object.entries(TEXTS)) {
-    it(`of ${what} is written once, head and body together, with its length (AW1)`, async () => {
+  for (const [kind, text] of Object.entries(TEXTS)) {
+    it(`of ${kind} is sent in one write, with headers, body and length (AW1)`, async () => {
       let told = 0;
       const writes = await exchange((response) => {
         told = write(response, { ...OK, text });
@@ -64,7 +64,7 @@ describe('an answer over HTTP', () => {
     });
   }
 
-  it('to HEAD has the length of a body that is not written (AW1)', async () => {
+  it('to HEAD has the length of the body, without the body (AW1)', async () => {
     const head = 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n';
     const writes = await exchange((response) => void write(response, { ...OK, text: '12345' }), head);
     expect(writes).to.have.length(1);

@@ -15,11 +15,11 @@ describe('edge/http: burst limiter', () => {
     return count;
   };
 
-  it('lets a second’s worth through at once, and not one more', () => {
+  it('lets the calls of one second through immediately, and no more', () => {
     expect(taken(limiter(), 11)).to.equal(10);
   });
 
-  it('fills evenly, and never beyond a second’s worth', () => {
+  it('fills evenly, up to the calls of one second', () => {
     const bursts = limiter();
     taken(bursts, 10);
     nowMs += 250;
@@ -28,18 +28,18 @@ describe('edge/http: burst limiter', () => {
     expect(taken(bursts, 20)).to.equal(10);
   });
 
-  it('counts each account by itself', () => {
+  it('counts each account separately', () => {
     const bursts = limiter();
     taken(bursts, 10);
     expect(taken(bursts, 20, OTHER)).to.equal(10);
   });
 
-  it('knows no limit of 0', () => {
+  it('treats 0 as no limit', () => {
     const bursts = limiter();
     for (let call = 0; call < 100; call += 1) expect(bursts.take(ONE, 0)).to.equal(true);
   });
 
-  it('takes several at once, and more than a second’s worth only when it is full', () => {
+  it('takes several calls together, and more than one second’s calls only when it is full', () => {
     const bursts = limiter();
     expect(bursts.take(ONE, 10, 4)).to.equal(true);
     expect(bursts.take(ONE, 10, 7)).to.equal(false);
@@ -54,7 +54,7 @@ describe('edge/http: burst limiter', () => {
     expect(bursts.take(ONE, 10)).to.equal(true);
   });
 
-  it('remembers so many and no more, forgetting the first when one more comes', () => {
+  it('remembers a bounded number of accounts, and forgets the oldest', () => {
     const bursts = limiter();
     taken(bursts, 10);
     for (let account = 0; account < MAX_COUNTED_KEYS - 1; account += 1) bursts.take(`ac-x${account}` as AccountId, 10);

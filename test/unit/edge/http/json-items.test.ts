@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { MAX_BODY_VALUES, MAX_ITEM_VALUES } from '../../../../src/edge/http/http-limits.js';
 import { itemsOf, parseJson } from '../../../../src/edge/http/json-items.js';
 import { invalid } from '../../../../src/edge/http/refused.js';
+import { repetitions } from '../../../support/depth.js';
 
 const ANY_SIZE = Number.POSITIVE_INFINITY;
 
@@ -16,8 +17,8 @@ function all(text: string, maxItemBytes = ANY_SIZE): unknown[] {
   return items;
 }
 
-describe('edge/http: JSON in pieces', () => {
-  it('reads the items that JSON.parse would', () => {
+describe('edge/http: JSON in slices', () => {
+  it('reads the same items as JSON.parse', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue({ maxDepth: 4 })), fc.constantFrom(undefined, 1), (values, indent) => {
         const text = JSON.stringify(values, undefined, indent);
@@ -27,7 +28,7 @@ describe('edge/http: JSON in pieces', () => {
     );
   });
 
-  it('refuses what JSON.parse would, and never throws anything else', () => {
+  it('refuses the same texts as JSON.parse, and throws no other error', () => {
     const pieces = ['[', ']', '{', '}', ',', '"', '\\', '\\"', ':', '1', 'a', ' ', 'null'];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
@@ -43,21 +44,21 @@ describe('edge/http: JSON in pieces', () => {
         if (expected) expect(all(text)).to.deep.equal(JSON.parse(text));
         else expect(() => all(text)).to.throw(/^the body is not /);
       }),
-      { numRuns: 2000 },
+      { numRuns: repetitions(2000) },
     );
   });
 
-  it('refuses an item that is longer than its bound', () => {
+  it('refuses an item longer than its bound', () => {
     expect(all('["0123"]', 6)).to.deep.equal(['0123']);
     expect(() => all('["01234"]', 6)).to.throw('body is too large');
   });
 
-  it('refuses depth where it begins, not where it ends', () => {
+  it('refuses too deep nesting at its start, without reading to its end', () => {
     expect(() => all(`[${'['.repeat(1_000_000)}`)).to.throw('nested deeper than 64 levels');
     expect(() => parseJson(Buffer.from('['.repeat(1_000_000)))).to.throw('nested deeper than 64 levels');
   });
 
-  it('refuses more values than a call of ours can mean, before they are objects', () => {
+  it('refuses too many values before objects are created', () => {
     const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"a${at}":1`).join()}}`;
     expect(all(`[${members(1024)},${members(1024)}]`)).to.have.lengthOf(2);
     expect(() => all(`[${members(1025)}]`)).to.throw('a message has more than 1024 values');
@@ -66,7 +67,7 @@ describe('edge/http: JSON in pieces', () => {
     expect(() => parseJson(list(MAX_BODY_VALUES + 1))).to.throw('the body has more than 10000 values');
   });
 
-  it('lets others run within one long string, and gives it up at its bound', () => {
+  it('yields within one long string, and stops reading it at its bound', () => {
     const body = Buffer.from(`[{"body":"${'\\"'.repeat(2_000_000)}"}]`);
     const steps = [...itemsOf(body, bounds(ANY_SIZE))];
     expect(steps.at(-1)?.item).to.deep.equal({ body: '' });
@@ -79,7 +80,7 @@ describe('edge/http: JSON in pieces', () => {
     expect(before).to.be.at.most(10);
   });
 
-  it('lets others run while it reads tens of megabytes', () => {
+  it('yields while it reads tens of megabytes', () => {
     const body = Buffer.from(
       JSON.stringify(Array.from({ length: 2000 }, () => ({ a: '\\"'.repeat(2500), b: [1, 2] }))),
     );

@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { decodedText } from '../../../../src/edge/http/json-texts.js';
 import { type LargeBounds, type LargeDocument, LONG_BYTES, readLarge } from '../../../../src/edge/http/large-json.js';
 import { RefusedRequest } from '../../../../src/edge/http/refused.js';
+import { repetitions } from '../../../support/depth.js';
 
 const BOUNDS = { what: 'the body', maxValues: 10_000 };
-/** So that short texts of tests are long ones. */
+/** Small bounds, so that short texts of tests count as long. */
 const SMALL = { ...BOUNDS, longBytes: 24, sliceBytes: 16 };
 
 function ended<Result>(steps: Generator<undefined, Result>): { readonly result: Result; readonly pauses: number } {
@@ -19,7 +20,7 @@ function ended<Result>(steps: Generator<undefined, Result>): { readonly result: 
 const read = (document: Buffer, name?: string, bounds: LargeBounds = SMALL): LargeDocument =>
   ended(readLarge(document, name, bounds)).result;
 
-/** Of a text between quotes, as one; undefined when JSON.parse refuses it. */
+/** A text between quotes, decoded whole; undefined when JSON.parse refuses it. */
 function plainly(document: Buffer): Buffer | undefined {
   try {
     return Buffer.from(JSON.parse(`"${document.toString('utf8')}"`) as string, 'utf8');
@@ -54,7 +55,7 @@ const PIECES: readonly (string | readonly number[])[] = [
   '\ufeff',
   '012345678901234567890',
 ];
-/** No text, by JSON or by UTF-8. */
+/** Pieces that are invalid in JSON or in UTF-8. */
 const TORN: readonly (string | readonly number[])[] = [
   '\\u12',
   '\\x',
@@ -73,7 +74,7 @@ const bytesOf = (parts: readonly (string | readonly number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
 const textIn = (pieces: readonly (string | readonly number[])[]) =>
   fc.array(fc.constantFrom(...pieces), { maxLength: 60 }).map(bytesOf);
-/** More texts than not are whole. */
+/** Most of the texts are valid. */
 const text = fc.oneof(
   { weight: 3, arbitrary: textIn(PIECES) },
   { weight: 2, arbitrary: textIn([...PIECES, ...TORN.slice(4)]) },
@@ -81,16 +82,16 @@ const text = fc.oneof(
 );
 
 describe('edge/http: large JSON', () => {
-  it('decodes texts in slices as JSON.parse does at once, torn ones too', () => {
+  it('decodes texts in slices to the result of JSON.parse, also cut-off ones', () => {
     fc.assert(
       fc.property(text, (document) => {
         expect(inSlices(document)).to.deep.equal(plainly(document));
       }),
-      { numRuns: 5000 },
+      { numRuns: repetitions(5000) },
     );
   });
 
-  it('reads what JSON.parse reads, with the one long text beside it', () => {
+  it('reads the same as JSON.parse, with the one long text returned separately', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.string({ maxLength: 80 }), (value, long) => {
         const document = { before: value, body: long, body2: [value, { body: 'x' }] };
@@ -106,11 +107,11 @@ describe('edge/http: large JSON', () => {
         const written = JSON.parse(JSON.stringify(document));
         if (!texts) expect({ ...(rest as object), body: long }).to.deep.equal(written);
       }),
-      { numRuns: 1000 },
+      { numRuns: repetitions(1000) },
     );
   });
 
-  it('takes out what the last member of the name says', () => {
+  it('returns the last member of the name', () => {
     const member = fc.tuple(
       fc.constantFrom('"body"', '"b\\u006fdy"', '"Body"', '"other"', '"__proto__"'),
       fc.oneof(text, fc.constantFrom(...['', 'short'].map((word) => Buffer.from(word)))),
@@ -147,11 +148,11 @@ describe('edge/http: large JSON', () => {
         else expect(typeof body).to.equal(typeof expected.body);
         expect(Object.keys(value as object)).to.deep.equal(Object.keys(expected));
       }),
-      { numRuns: 5000 },
+      { numRuns: repetitions(5000) },
     );
   });
 
-  it('refuses what JSON.parse refuses, and never throws anything else', () => {
+  it('refuses the same texts as JSON.parse, and throws no other error', () => {
     const long = `"${'\\\\'.repeat(20)}"`;
     const pieces = [
       '[',
@@ -182,11 +183,11 @@ describe('edge/http: large JSON', () => {
         if (isJson) read(document, 'body');
         else expect(() => read(document, 'body')).to.throw(RefusedRequest, 'the body is not valid JSON');
       }),
-      { numRuns: 3000 },
+      { numRuns: repetitions(3000) },
     );
   });
 
-  it('leaves of a long text that nobody asks for more than anything may be long', () => {
+  it('shortens long texts that are not requested', () => {
     const named = '\\u0041'.repeat(LONG_BYTES);
     const document = Buffer.from(`{"step":{"name":"${named}"},"out":"${'😀'.repeat(LONG_BYTES)}"}`);
     const { value, text: taken } = read(document, 'body', BOUNDS);
@@ -199,16 +200,16 @@ describe('edge/http: large JSON', () => {
     expect(Buffer.byteLength(out)).to.equal(LONG_BYTES);
   });
 
-  it('refuses depth and numbers of values as documents of any size are refused', () => {
+  it('refuses too deep nesting and too many values like documents of any size', () => {
     expect(() => read(Buffer.from('['.repeat(1_000_000)))).to.throw('nested deeper than 64 levels');
     const list = (count: number) => Buffer.from(`[${'1,'.repeat(count - 1)}1]`);
     expect(read(list(10_000)).value).to.have.lengthOf(10_000);
     expect(() => read(list(10_001))).to.throw('the body has more than 10000 values');
   });
 
-  it('lets others run between slices, whatever fills them', () => {
+  it('yields between slices, for any characters', () => {
     for (const unit of ['x', '\\"', '\\\\', '\\ud83d\\ude00', 'ü', '😀']) {
-      const body = unit.repeat(Math.ceil(5_000_000 / Buffer.byteLength(unit)));
+      const body = unit.repeat(Math.ceil(1_500_000 / Buffer.byteLength(unit)));
       const document = Buffer.from(`{"out":"${body}","body":"${body}"}`);
       const { result, pauses } = ended(readLarge(document, 'body', BOUNDS));
       // Each byte is scanned, and decoded.

@@ -1,14 +1,14 @@
-/** Opening the port of a face. */
+/** Listening on the port of an endpoint. */
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { hostAndPort, listenOn } from '../../../../src/edge/http/index.js';
 import { describeError, isMillraceError } from '../../../../src/kernel/index.js';
 
-describe('the port of a face', () => {
-  it('is named with its setting when it cannot be listened on', async () => {
+describe('the port of an endpoint', () => {
+  it('is named with its setting when the process cannot listen on it', async () => {
     const causes: [code: string, why: string][] = [
       ['EADDRINUSE', 'another program listens there'],
-      ['EACCES', 'it takes a right that this user has not (ports below 1024)'],
+      ['EACCES', 'this user may not listen there: ports below 1024 need CAP_NET_BIND_SERVICE'],
       ['EMFILE', 'what the system says'],
     ];
     for (const [code, why] of causes) {
@@ -19,7 +19,7 @@ describe('the port of a face', () => {
     }
   });
 
-  it('is the one that was taken, where any free one was asked for', async () => {
+  it('is the assigned one when any free port was requested', async () => {
     const server = createServer();
     const listen = (port: number, host: string) =>
       new Promise<{ port: number }>((resolve) => {
@@ -29,7 +29,7 @@ describe('the port of a face', () => {
     server.close();
   });
 
-  it('stands behind a host as URLs have it', () => {
+  it('follows its host in the notation of URLs', () => {
     expect(hostAndPort('127.0.0.1', 80)).to.equal('127.0.0.1:80');
     expect(hostAndPort('::1', 80)).to.equal('[::1]:80');
   });

@@ -13,7 +13,7 @@ interface Read {
   readonly headers: http.IncomingHttpHeaders;
 }
 
-/** What Node's strict parser makes of a head; undefined when it refuses it. */
+/** The head as Node's strict parser reads it; undefined when it refuses it. */
 async function readByNode(head: string): Promise<Read | undefined> {
   const server = http.createServer({ requireHostHeader: false, insecureHTTPParser: false });
   return await new Promise((resolve) => {
@@ -80,7 +80,7 @@ const heads = fc
   );
 
 describe('edge/http: the head of a plain request', () => {
-  it('is read as Node’s strict parser reads it, whatever the bytes', async () => {
+  it('is parsed as by Node’s strict parser, for any bytes', async () => {
     let plain = 0;
     await fc.assert(
       fc.asyncProperty(heads, async (head) => {
@@ -96,7 +96,7 @@ describe('edge/http: the head of a plain request', () => {
     expect(plain).to.be.above(50);
   });
 
-  it('has a target of the characters that Node’s parser takes, each of them', async () => {
+  it('has only characters in its target that Node’s parser reads alike', async () => {
     for (let code = 0; code < 256; code += 1) {
       const head = `GET /a${String.fromCharCode(code)}b HTTP/1.1\r\nHost: x`;
       const url = new PlainHeads(LIMITS).read(head)?.url;
@@ -107,7 +107,7 @@ describe('edge/http: the head of a plain request', () => {
   const GET = 'GET /get/a HTTP/1.1\r\nHost: x';
   const POST = 'POST /set/a HTTP/1.1\r\nHost: x\r\nContent-Length: 3';
 
-  it('is of a GET without a body, of a POST with a length, or of a DELETE', () => {
+  it('is that of a GET without body, a POST with a length, or a DELETE', () => {
     const heads = new PlainHeads(LIMITS);
     expect(heads.read(GET)).to.include({ method: 'GET', url: '/get/a', bodyBytes: 0 });
     expect(heads.read(POST)).to.include({ method: 'POST', url: '/set/a', bodyBytes: 3 });
@@ -139,11 +139,11 @@ describe('edge/http: the head of a plain request', () => {
     'X-A : b',
     ' X-A: b',
   ]) {
-    it(`is not one with ${JSON.stringify(header)}`, () =>
+    it(`is not accepted with ${JSON.stringify(header)}`, () =>
       expect(new PlainHeads(LIMITS).read(`${GET}\r\n${header}`)).to.equal(undefined));
   }
 
-  it('is not one of another version, without a host, or with a target that is no path', () => {
+  it('is not accepted with another version, without a host, or with a target that is no path', () => {
     for (const head of [
       'GET /a HTTP/1.0\r\nHost: x',
       'GET /a HTTP/1.1\r\nX: x',
@@ -153,7 +153,7 @@ describe('edge/http: the head of a plain request', () => {
     }
   });
 
-  it('has at most as many headers and bytes as the server takes', () => {
+  it('has at most as many headers and bytes as the server accepts', () => {
     const heads = new PlainHeads(LIMITS);
     const headers = ['\r\nA: 1', '\r\nB: 1', '\r\nC: 1', '\r\nD: 1', '\r\nE: 1'];
     expect(heads.read(GET + headers.join(''))).to.include({ method: 'GET' });

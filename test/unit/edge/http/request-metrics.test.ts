@@ -1,4 +1,4 @@
-/** What a face tells of its requests, over real connections: by Node's server and without it. */
+/** The metrics of requests over real connections: by Node's server and without it. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { eventually } from '../../../support/eventually.js';
 const REFUSAL = { status: 405, text: 'no' };
 
 for (const takesPlain of [true, false]) {
-  describe(`requests that are counted, ${takesPlain ? 'plain ones' : "by Node's server"}`, () => {
+  describe(`requests in the metrics, ${takesPlain ? 'plain ones' : "by Node's server"}`, () => {
     let metrics: PromMetrics;
     let server: FaceServer;
     let address: AddressInfo;
@@ -48,7 +48,7 @@ for (const takesPlain of [true, false]) {
     };
     const page = async () => (await metrics.page()).text;
 
-    it('have the declared route, the status and a time; a path of nobody has no route', async () => {
+    it('have route, status and time; an unknown path has no route', async () => {
       for (const path of ['/known/1', '/known/2', '/elsewhere']) {
         const socket = await ask(path);
         await once(socket, 'data');
@@ -64,7 +64,7 @@ for (const takesPlain of [true, false]) {
       expect(await page()).not.to.contain('elsewhere');
     });
 
-    it('have 499 when their client goes before the answer', async () => {
+    it('have status 499 when the client leaves before the answer', async () => {
       const socket = await ask('/known/silent');
       await eventually(async () => expect(await page()).to.contain('millrace_connections{face="kv"} 1'));
       socket.destroy();

@@ -22,7 +22,7 @@ function tableOf(routes: readonly At[], options?: TableOptions) {
 }
 
 describe('edge/http: the table of routes', () => {
-  it('prefers fixed parts to parameters, and those to what takes all', () => {
+  it('prefers fixed segments to parameters, and parameters to wildcards', () => {
     const find = tableOf(['POST /a/*all', 'POST /a/:one', 'POST /a/fixed', 'POST /a/:one/end']);
     expect(find('POST', '/a/fixed')).to.deep.equal(['POST /a/fixed', {}]);
     expect(find('POST', '/a/other')).to.deep.equal(['POST /a/:one', { one: 'other' }]);
@@ -30,21 +30,21 @@ describe('edge/http: the table of routes', () => {
     expect(find('POST', '/a/b/c')).to.deep.equal(['POST /a/*all', { all: 'b/c' }]);
   });
 
-  it('decodes one part, and leaves alone what takes all', () => {
+  it('decodes a parameter, and leaves a wildcard undecoded', () => {
     const find = tableOf(['GET /one/:name', 'GET /all/*name']);
     expect(find('GET', '/one/a%2Fb%20c')).to.deep.equal(['GET /one/:name', { name: 'a/b c' }]);
     expect(find('GET', '/one/100%')).to.deep.equal(['GET /one/:name', { name: '100%' }]);
     expect(find('GET', '/all/https://x//%41?')).to.deep.equal(['GET /all/*name', { name: 'https://x//%41?' }]);
   });
 
-  it('wants something where all is taken, unless a question mark says otherwise', () => {
+  it('requires a non-empty wildcard, unless it has a question mark', () => {
     const find = tableOf(['GET /some/*name', 'GET /any/*name?']);
     expect(find('GET', '/some/')).to.deep.equal([404, undefined]);
     expect(find('GET', '/any/')).to.deep.equal(['GET /any/*name?', { name: '' }]);
     expect(find('GET', '/any')).to.deep.equal([404, undefined]);
   });
 
-  it('says which methods a path has', () => {
+  it('lists the methods of a path for 405', () => {
     const routes: At[] = ['GET /a/:id', 'DELETE /a/:id', 'POST /a/fixed'];
     expect(tableOf(routes)('PUT', '/a/fixed')).to.deep.equal([405, 'POST, GET, DELETE']);
     expect(tableOf(routes)('GET', '/a/fixed')).to.deep.equal(['GET /a/:id', { id: 'fixed' }]);
@@ -53,7 +53,7 @@ describe('edge/http: the table of routes', () => {
     expect(first('POST', '/a/other')).to.deep.equal([405, 'GET, DELETE']);
   });
 
-  it('answers HEAD where it answers GET, if its face does', () => {
+  it('answers HEAD where it answers GET, if configured', () => {
     expect(tableOf(['GET /a'])('HEAD', '/a')).to.deep.equal([405, 'GET']);
     const find = tableOf(['GET /a', 'POST /b'], { answersHead: true });
     expect(find('HEAD', '/a')).to.deep.equal(['GET /a', {}]);
@@ -61,7 +61,7 @@ describe('edge/http: the table of routes', () => {
     expect(find('POST', '/a')).to.deep.equal([405, 'HEAD, GET']);
   });
 
-  it('takes a last slash and any case, if its face does, but not of what takes all', () => {
+  it('accepts a trailing slash and any case, if configured, outside of wildcards', () => {
     const routes: At[] = ['GET /aB/:id', 'GET /all/*rest/end'];
     const exact = tableOf(routes);
     expect(exact('GET', '/aB/x/')).to.deep.equal([404, undefined]);
@@ -72,7 +72,7 @@ describe('edge/http: the table of routes', () => {
     expect(loose('GET', '/all/x/end/')).to.deep.equal([404, undefined]);
   });
 
-  it('takes what is special to patterns as it stands there', () => {
+  it('matches pattern characters literally', () => {
     const find = tableOf(['GET /openapi.json']);
     expect(find('GET', '/openapi.json')).to.deep.equal(['GET /openapi.json', {}]);
     expect(find('GET', '/openapixjson')).to.deep.equal([404, undefined]);

@@ -1,4 +1,4 @@
-/** The document: it is one of OpenAPI 3.1, whole in itself, and says what the declarations say. */
+/** The document is valid OpenAPI 3.1, complete, and equal to the declarations. */
 import { expect } from 'chai';
 import { openApiDocument } from '../../../../src/edge/http/openapi/document.js';
 import { schemaOf } from '../../../../src/edge/http/openapi/schemas.js';
@@ -20,7 +20,7 @@ describe('the OpenAPI document', () => {
     ),
   );
 
-  it('defines everything that it refers to, and refers to everything that it defines', () => {
+  it('defines all referenced schemas, and references all defined ones', () => {
     const referred = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name));
     expect([...referred].sort()).to.deep.equal(Object.keys(document.components.schemas).sort());
   });
@@ -38,12 +38,12 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has no two paths that differ in names of parameters alone', () => {
+  it('has no two paths that differ only in names of parameters', () => {
     const templates = Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
     expect(new Set(templates).size).to.equal(templates.length);
   });
 
-  it('shows a body for each call that reads JSON', () => {
+  it('has an example body for each call that reads JSON', () => {
     const without = operations.filter(({ operation }) => {
       const { requestBody } = operation as { requestBody?: { content: Record<string, { example?: unknown }> } };
       const json = requestBody?.content['application/json'];
@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
     expect(without.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([]);
   });
 
-  it('has a success, a failure and a summary for each', () => {
+  it('has a success, a failure and a summary for each operation', () => {
     for (const { path, method, operation } of operations) {
       const { responses, summary } = operation as { responses: object; summary: string };
       expect(responses, `${method} ${path}`).to.have.property('default');
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('is of all areas, each where its server is', () => {
+  it('covers all areas, each with its server', () => {
     const tags = new Set(operations.flatMap(({ operation }) => operation.tags as string[]));
     expect([...tags].sort()).to.deep.equal([
       'health',
@@ -80,12 +80,12 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/v2/search']?.servers).to.equal(undefined);
   });
 
-  it('speaks the language of 3.1', () => {
+  it('is valid OpenAPI 3.1', () => {
     expect(document.openapi).to.equal('3.1.0');
     expect(text).to.not.include('nullable');
   });
 
-  it('describes a body as it is judged', () => {
+  it('describes a body with the rules of its validation', () => {
     const { properties, required } = schemaOf(CreateDatabaseRequest) as {
       properties: Record<string, Record<string, unknown>>;
       required?: string[];

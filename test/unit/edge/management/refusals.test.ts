@@ -1,4 +1,4 @@
-/** What the control actor refuses, and what fails on the way, as a client of the management API hears it. */
+/** Refusals of the control actor, and failures on the way, in the answers of the management API. */
 import { expect } from 'chai';
 import { controlRefusal, managementRefusalOf } from '../../../../src/edge/error-map.js';
 import { mayDo } from '../../../../src/edge/team-permissions.js';
@@ -7,7 +7,7 @@ import { ERROR_CODES, type ErrorCode, MillraceError } from '../../../../src/kern
 const STATUSES = [400, 401, 403, 404, 405, 406, 413, 429, 500, 503];
 
 describe('management: refusals', () => {
-  it('say of what is not there what it is, and not its inner id', () => {
+  it('name the kind of an unknown resource, and not its internal id', () => {
     for (const [reason, text] of [
       ['UNKNOWN_DATABASE', 'database not found'],
       ['UNKNOWN_SEARCH_INDEX', 'search index not found'],
@@ -19,13 +19,13 @@ describe('management: refusals', () => {
     }
   });
 
-  it('say of what is not possible why', () => {
+  it('give the reason of an impossible change', () => {
     for (const reason of ['TOO_MANY', 'CONFLICTS', 'BAD_VALUE', 'BAD_NAME', 'NAME_TAKEN'] as const) {
       expect(controlRefusal(reason, 'because')).to.deep.equal({ status: 400, text: 'because' });
     }
   });
 
-  it('have one of the statuses that the API knows, for every failure', () => {
+  it('have a documented status for every failure', () => {
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
       const { status, text } = managementRefusalOf(new MillraceError(code, 'inside'));
       expect(STATUSES, code).to.include(status);
@@ -38,7 +38,7 @@ describe('management: refusals', () => {
 });
 
 describe('management: roles', () => {
-  it('may do what the table of the guide says', () => {
+  it('have the permissions of the table in the guide', () => {
     const may = (role: Parameters<typeof mayDo>[0]) =>
       (['read', 'databases', 'payment', 'members', 'owner'] as const).filter((permission) => mayDo(role, permission));
     expect(may('owner')).to.deep.equal(['read', 'databases', 'payment', 'members', 'owner']);

@@ -1,21 +1,21 @@
 /** Proves CWO1, CWO2. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { WireSpellings } from '../../../../src/edge/index.js';
+import { HeaderAliases } from '../../../../src/edge/index.js';
 import { rawSettingsOf, readWords } from '../../../../src/edge/queue/call-words.js';
 
-const spellings = new WireSpellings([{ headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' }]);
-const read = (headers: readonly string[], query = '') => readWords(spellings, headers, query);
+const spellings = new HeaderAliases([{ headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' }]);
+const read = (headers: readonly string[], query = '') => readWords(spellings, headers, query, () => false);
 
-describe('edge/queue: words of a call', () => {
-  it('finds the token in the query, else in the header with the bearer scheme in any case', () => {
+describe('edge/queue: the parts of a call', () => {
+  it('include the token from the query, or else from the bearer header with the scheme in any case', () => {
     expect(read(['Authorization', 'bEARER  abc ']).token).to.equal('abc');
     expect(read(['Authorization', 'Bearer abc'], 'msgq_token=d%2Fe').token).to.equal('d/e');
     expect(read(['Authorization', 'Basic abc']).token).to.equal(undefined);
     expect(read([]).token).to.equal(undefined);
   });
 
-  it('tells configuration from other headers, and keeps Authorization from both', () => {
+  it('separate options from other headers, and omit Authorization from both', () => {
     const headers = [
       'Svc-Retries',
       '1',
@@ -39,7 +39,7 @@ describe('edge/queue: words of a call', () => {
     ]);
   });
 
-  it('hands other headers on only where they may be forwarded', () => {
+  it('include other headers only where they may be forwarded', () => {
     const plain = read(['X-A', '1']);
     expect(rawSettingsOf(plain, false).headers).to.deep.equal([]);
     expect(rawSettingsOf(plain, true).headers).to.deep.equal([['x-a', '1']]);
@@ -50,7 +50,7 @@ describe('edge/queue: words of a call', () => {
     expect(rawSettingsOf(read(['X-A', '1'], 'svc-header-forward=true'), false).headers).to.deep.include(['x-a', '1']);
   });
 
-  it('decodes configuration in the query, plus signs as blanks, and what is broken as it stands', () => {
+  it('include options from the query with plus signs as blanks, and malformed values unchanged', () => {
     const { query, rest } = read([], 'svc-label=a+b%2Cc&svc-delay=%zz&x=%zz&svc-retries');
     expect(query).to.deep.equal([
       ['svc-label', 'a b,c'],
@@ -60,7 +60,7 @@ describe('edge/queue: words of a call', () => {
     expect(rest).to.equal('x=%zz');
   });
 
-  it('leaves everything else of the query as it came, byte for byte', () => {
+  it('leave the rest of the query unchanged, byte for byte', () => {
     const pair = fc.string({ unit: fc.constantFrom('a', '=', '%', '2', '+', '/', '?'), maxLength: 6 });
     fc.assert(
       fc.property(fc.array(pair, { minLength: 1, maxLength: 6 }), fc.nat(6), (pairs, at) => {
@@ -71,7 +71,7 @@ describe('edge/queue: words of a call', () => {
     );
   });
 
-  it('knows keys of callbacks and of forwarded headers, in either spelling, and no others', () => {
+  it('include options of callbacks and forwarded headers, in either spelling, and no others', () => {
     const keys = ['svc-callback-retries', 'acme-failure-callback-forward-x', 'svc-forward-x', 'acme-telemetry-sdk'];
     expect(read([], keys.map((key) => `${key}=1`).join('&')).rest).to.equal('');
     const others = 'svc-forward-=1&svc-callbacks=1&SVC-RETRIES=1&svc-workflow-init=1';

@@ -1,17 +1,17 @@
 /** Proves MTR1, MTR2. */
 import { expect } from 'chai';
 import { withTrace } from '../../../../src/edge/queue/message-trace.js';
-import type { Span } from '../../../../src/messages/index.js';
+import type { Span } from '../../../../src/protocol/index.js';
 
 function span(isOfCaller: boolean, tracestate?: string): Span {
   const none = () => undefined;
   return { headers: { traceparent: 'parent', tracestate }, isOfCaller, child: none, set: none, event: none, end: none };
 }
 
-describe('the trace of a call, for what it publishes', () => {
+describe('the trace of a publishing call', () => {
   const raw = { headers: [['svc-retries', '1']], query: [] } as const;
 
-  it('is put beside what the call says', () => {
+  it('is added to the headers of the call', () => {
     expect(withTrace(raw, span(false)).headers).to.deep.equal([
       ['svc-retries', '1'],
       ['svc-forward-traceparent', 'parent'],
@@ -20,13 +20,13 @@ describe('the trace of a call, for what it publishes', () => {
     expect(withTrace(raw, undefined)).to.equal(raw);
   });
 
-  it('gives way to one that the caller gives by name', () => {
+  it('does not replace a trace that the caller gives by name', () => {
     const headers = [['svc-forward-traceparent', 'own']] as const;
     expect(withTrace({ headers, query: [] }, span(true)).headers).to.equal(headers);
     expect(withTrace({ headers: [], query: headers }, span(true)).headers).to.deep.equal([]);
   });
 
-  it('does not take a run out of its own, unless the endpoint brings one', () => {
+  it('does not replace the trace of a run, unless the endpoint sends one', () => {
     expect(withTrace(raw, span(false), true)).to.equal(raw);
     expect(withTrace(raw, span(true), true).headers).to.have.length(2);
   });

@@ -7,13 +7,13 @@ const RUN = ['svc-workflow-runid', 'wfr_1'] as const;
 const INIT = ['svc-workflow-init', 'true'] as const;
 
 describe('edge/queue: headers of a run’s message', () => {
-  it('are none without an id', () => {
+  it('are absent without a run id', () => {
     expect(runHeadersOf([])).to.equal(undefined);
     expect(runHeadersOf([INIT])).to.equal(undefined);
     expect(runHeadersOf([['svc-workflow-runid', '  ']])).to.equal(undefined);
   });
 
-  it('tell what the message is', () => {
+  it('give the kind of the message', () => {
     const kindOf = (...headers: (readonly [string, string])[]) => {
       const { isTrigger, isInvoke, isByEndpoint, isCall } = runHeadersOf([RUN, ...headers]) as never;
       return { isTrigger, isInvoke, isByEndpoint, isCall };
@@ -31,14 +31,14 @@ describe('edge/queue: headers of a run’s message', () => {
     expect(kindOf(INIT, ['svc-workflow-calltype', 'toCallback'])).to.deep.equal({ ...none, isTrigger: true });
   });
 
-  it('tell who reads the answer', () => {
+  it('show whether a run reads the answer', () => {
     expect(isSentByRun([])).to.equal(false);
     expect(isSentByRun([RUN])).to.equal(true);
     expect(isSentByRun([RUN, INIT])).to.equal(false);
     expect(isSentByRun([RUN, INIT, ['svc-workflow-invoke', 'true']])).to.equal(true);
   });
 
-  it('tell it of a batch by its beginning', () => {
+  it('show the same for a batch by its first bytes', () => {
     const batch = (init: string, body = '') =>
       Buffer.from(JSON.stringify([{ destination: 'x', headers: { 'acme-workflow-init': init }, body }]));
     expect(beginsWithStep(batch('false'))).to.equal(true);
@@ -47,7 +47,7 @@ describe('edge/queue: headers of a run’s message', () => {
     expect(beginsWithStep(Buffer.alloc(0))).to.equal(false);
   });
 
-  it('list what the endpoint can do', () => {
+  it('list the features of the endpoint', () => {
     const mark = { detectsTrigger: false, needsRecentClient: false, canFetch: false, isConfiguredByTrigger: false };
     expect(markOf([])).to.deep.equal(mark);
     expect(markOf([['svc-feature-set', 'WF_NoDelete,InitialBody']])).to.deep.equal(mark);
@@ -60,15 +60,15 @@ describe('edge/queue: headers of a run’s message', () => {
   });
 });
 
-describe('edge/queue: names of runs and events', () => {
-  it('are taken as clients put them into a path', () => {
+describe('edge/queue: ids of runs and events', () => {
+  it('are decoded as clients put them into a path', () => {
     expect(runIdInPath('wfr_a%20b')).to.equal('wfr_a b');
     expect(eventIdInPath('100%')).to.equal('100%');
     expect(eventIdInPath('a%2Fb/c')).to.equal('a/b/c');
     expect(eventIdInPath('x'.repeat(1024))).to.have.length(1024);
   });
 
-  it('are refused when empty, too long, or unfit for a header', () => {
+  it('are refused when empty, too long, or invalid in a header', () => {
     for (const id of ['', 'x'.repeat(257), 'a\nb', '€']) expect(() => checkedRunId(id), id).to.throw(RefusedRequest);
     for (const id of ['', 'x'.repeat(1025)]) expect(() => eventIdInPath(id), id).to.throw(RefusedRequest);
   });

@@ -11,18 +11,18 @@ describe('edge/queue: marks of steps', () => {
     expect(stepOfRecord(Buffer.from(JSON.stringify(RECORD)))).to.deep.equal(MARK);
   });
 
-  it('are read from a plan, and from a step of a type that is not known', () => {
+  it('are read from a plan, and from a step of an unknown type', () => {
     expect(stepOfObject({ ...RECORD, stepId: 0, targetStep: 5 })).to.deep.equal({ ...MARK, stepId: 0, targetStep: 5 });
     expect(stepOfObject({ ...RECORD, stepType: 'Dream' })).to.include({ stepType: 'Dream' });
   });
 
-  it('have one member where nothing is said of a group', () => {
+  it('have one member without a group', () => {
     const { concurrent: _, ...alone } = RECORD;
     expect(stepOfObject(alone)).to.include({ concurrent: 1 });
     expect(stepOfObject({ ...RECORD, targetStep: null })).to.include({ targetStep: 0 });
   });
 
-  it('are read from what a call sends to its callback', () => {
+  it('are read from the callback headers of a call', () => {
     const headers = (stepId: string) =>
       [
         [`${OF_CALL}stepid`, stepId],
@@ -43,7 +43,7 @@ describe('edge/queue: marks of steps', () => {
     expect(() => stepOfCall([])).to.throw(RefusedRequest);
   });
 
-  it('are refused where the record is none', () => {
+  it('are refused where the record is invalid', () => {
     for (const body of ['', 'x', 'null', '[]', '"x"', '7', '{}', `${JSON.stringify(RECORD)}}`]) {
       expect(() => stepOfRecord(Buffer.from(body)), body).to.throw(RefusedRequest);
     }

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RefusedRequest } from '../../../../src/edge/http/refused.js';
-import { documentItems } from '../../../../src/edge/search/document-items.js';
+import { documentItems } from '../../../../src/edge/search/commands/write-documents.js';
 import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES } from '../../../../src/edge/search/face-limits.js';
+import { repetitions } from '../../../support/depth.js';
 
 const PAD = ' '.repeat(LONG_UPSERT_BYTES);
 
@@ -25,8 +26,8 @@ function readOrRefused(text: string): unknown {
   }
 }
 
-describe('edge/search: documents of a body', () => {
-  it('reads a long array as JSON.parse does, item by item', () => {
+describe('edge/search: the documents of a body', () => {
+  it('are read from a long array as by JSON.parse, one by one', () => {
     fc.assert(
       fc.property(fc.array(fc.json(), { maxLength: 8 }), fc.boolean(), (texts, isPaddedWithin) => {
         const inner = texts.join(isPaddedWithin ? ' ,\n' : ',');
@@ -34,11 +35,11 @@ describe('edge/search: documents of a body', () => {
         const body = `[${inner}]${PAD}`;
         expect(readOrRefused(body)).to.deep.equal(JSON.parse(body).map((item: unknown) => item));
       }),
-      { numRuns: 200 },
+      { numRuns: repetitions(200) },
     );
   });
 
-  it('refuses of long bodies what JSON.parse refuses', () => {
+  it('are refused in long bodies where JSON.parse refuses', () => {
     const pieces = ['[', ']', '{', '}', ',', ':', '"', '"a"', '1', 'null', '\\', ' ', '{"a":[1]}', '"],["'];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
@@ -49,31 +50,32 @@ describe('edge/search: documents of a body', () => {
         } catch {}
         expect(readOrRefused(body)).to.deep.equal(expected);
       }),
-      { numRuns: 2000 },
+      // Each reads a quarter of a megabyte.
+      { numRuns: repetitions(300) },
     );
   });
 
-  it('reads short bodies, of one document and of many', () => {
+  it('are read from short bodies, with one document or many', () => {
     expect(read('{"a":1}').items).to.deep.equal([{ a: 1 }]);
     expect(read('[{"a":1},2]').items).to.deep.equal([{ a: 1 }, 2]);
     expect(read(' [ ] ').items).to.deep.equal([]);
   });
 
-  it('lets others run while it reads megabytes', () => {
+  it('are read from megabytes without blocking the loop', () => {
     const body = JSON.stringify(Array.from({ length: 100 }, (_, at) => ({ id: at, text: 'x'.repeat(20_000) })));
     const { items, pauses } = read(body);
     expect(items).to.have.length(100);
     expect(pauses).to.be.greaterThan(10);
   });
 
-  it('bounds one document, also the one that a body is', () => {
+  it('are bounded in size, also a single one', () => {
     const text = 'x'.repeat(MAX_DOCUMENT_BYTES);
     expect(readOrRefused(JSON.stringify([{ text }]))).to.equal('refused');
     expect(readOrRefused(JSON.stringify({ text }))).to.equal('refused');
     expect(readOrRefused(JSON.stringify({ text: text.slice(100) }))).to.have.length(1);
   });
 
-  it('is not confused by nesting beyond reason', () => {
+  it('are refused in extreme nesting', () => {
     expect(readOrRefused('['.repeat(2_000_000))).to.equal('refused');
   });
 });

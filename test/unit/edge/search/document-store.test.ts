@@ -12,7 +12,8 @@ import {
 } from '../../../../src/domain/search/index.js';
 import { DocumentStore } from '../../../../src/edge/search/document-store.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../../../src/kernel/index.js';
-import type { KvRequest, KvResponse } from '../../../../src/messages/index.js';
+import type { KvRequest, KvResponse } from '../../../../src/protocol/index.js';
+import { repetitions } from '../../../support/depth.js';
 import { MemoryKvGateway } from '../../../support/memory-kv-gateway.js';
 import { FollowedGateway } from '../../../support/search-follower.js';
 
@@ -185,7 +186,7 @@ async function checkAgainst(model: Model, store: DocumentStore, gateway: Followe
 }
 
 describe('edge/search: stored documents', () => {
-  it('is what a model of maps is, whatever is done to it', async () => {
+  it('equal a model of maps after any commands', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
         const gateway = new FollowedGateway();
@@ -196,11 +197,11 @@ describe('edge/search: stored documents', () => {
           await checkAgainst(model, store, gateway);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: repetitions(60) },
     );
   });
 
-  it('leaves a document that is replaced whenever a filter was asked about it, and ends', async () => {
+  it('keep a document that is replaced on every try of a deletion by filter, which ends after five tries', async () => {
     class Restless extends MemoryKvGateway {
       tries = 0;
 
@@ -227,7 +228,7 @@ describe('edge/search: stored documents', () => {
 });
 
 describe('the documents of a search database that grows', () => {
-  /** The most that one request asked for, that one answer had, and that one step wrote. */
+  /** The largest request, the largest answer and the largest write of one step. */
   async function largest(count: number, work: (store: DocumentStore) => Promise<unknown>) {
     const gateway = new MemoryKvGateway();
     gateway.keepsRequests = false;
@@ -265,8 +266,8 @@ describe('the documents of a search database that grows', () => {
     'a rename': (store) => store.rename('a', 'b', false),
     'a removal of the name': (store) => store.deleteName('a'),
   };
-  for (const [what, work] of Object.entries(WORK)) {
-    it(`need no larger step and no larger answer for ${what} (DST2)`, async () => {
+  for (const [task, work] of Object.entries(WORK)) {
+    it(`need no larger step and no larger answer for ${task} (DST2)`, async () => {
       const small = await largest(3 * STEP_DOCUMENTS, work);
       const large = await largest(12 * STEP_DOCUMENTS, work);
       expect(large.asked, 'words').to.equal(small.asked);

@@ -1,8 +1,8 @@
-/** What is stored and not yet found, over all names of a search database. */
+/** The stored documents that are not searchable yet, over all names of a search database. */
 import { expect } from 'chai';
 import { encodeDocument } from '../../../../src/domain/search/index.js';
+import { pendingDocuments } from '../../../../src/edge/search/commands/whole-indexes.js';
 import { DocumentStore } from '../../../../src/edge/search/document-store.js';
-import { pendingDocuments } from '../../../../src/edge/search/pending-documents.js';
 import type { DatabaseId } from '../../../../src/kernel/index.js';
 import { MemoryKvGateway } from '../../../support/memory-kv-gateway.js';
 
@@ -18,9 +18,9 @@ describe('pending documents', () => {
     await new DocumentStore(gateway, INDEX).upsert(name, new Map(texts), 100);
   }
 
-  it('are none where nothing was stored', async () => expect(await pending(INDEX)).to.equal(0));
+  it('are 0 in an empty database', async () => expect(await pending(INDEX)).to.equal(0));
 
-  it('are counted over all names, and never fewer than none', async () => {
+  it('are counted over all names, and never below 0', async () => {
     await store('a', 3);
     await store('b', 2);
     expect(await pending(INDEX)).to.equal(5);

@@ -12,14 +12,14 @@ describe('GenerationCache', () => {
     expect(cache.get(0)).to.equal(undefined);
   });
 
-  it('takes nothing that is heavier than a generation', () => {
+  it('does not keep a value heavier than a generation', () => {
     const cache = new GenerationCache<string, string>(10);
     cache.set('light', 'kept', 10);
     cache.set('heavy', 'not kept', 11);
     expect([cache.get('light'), cache.get('heavy')]).to.deep.equal(['kept', undefined]);
   });
 
-  it('keeps what is asked for, however much comes', () => {
+  it('keeps a value that is used, for any number of new ones', () => {
     const cache = new GenerationCache<string, string>(10);
     cache.set('asked', 'kept', 1);
     for (let key = 0; key < 100; key += 1) {

@@ -22,24 +22,24 @@ describe('trailing fields', () => {
   const member = union('kind', { row: kind(1, shapes) });
   const write = (value: Row) => packer.pack((out) => row.write(out, value));
 
-  it('leave nothing behind the last one that is there', () => {
+  it('write no value after the last one that is present', () => {
     expect(decode(write({ name: 'a' }))).to.deep.equal(['a']);
     expect(decode(write({ name: 'a', size: 0 }))).to.deep.equal(['a', 0]);
     expect(decode(write({ name: 'a', word: '' }))).to.deep.equal(['a', null, '']);
     expect(decode(packer.pack((out) => member.write(out, { kind: 'row', name: 'a' })))).to.deep.equal([1, 'a']);
   });
 
-  it('that are not there read as a record from before they came', () => {
+  it('that are missing are read like a record from before they existed', () => {
     const before = record({ name: text() });
     const bytes = packer.pack((out) => before.write(out, { name: 'a' }));
     expect(row.read(new Unpacker(bytes))).to.deep.equal({ name: 'a' });
     expect(before.read(new Unpacker(write({ name: 'a' })))).to.deep.equal({ name: 'a' });
     expect(() => before.read(new Unpacker(write({ name: 'a', size: 1 }))))
       .to.throw(MillraceError)
-      .with.property('code', 'JOURNAL_DAMAGED');
+      .with.property('code', 'NEWER_FORMAT');
   });
 
-  it('come back as properties only where they are there', () => {
+  it('are read back as properties only where they are present', () => {
     for (const value of [
       { name: 'a' },
       { name: 'a', size: 0 },

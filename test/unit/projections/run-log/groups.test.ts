@@ -1,4 +1,4 @@
-/** What a run's record says of its steps, from the first delivery to the end. Proves RGR1–RGR3. */
+/** The steps in the record of a run, from the first delivery to the end. Proves RGR1–RGR3. */
 import { expect } from 'chai';
 import type { LoggedStep } from '../../../../src/ports/index.js';
 import { brief, RunLogStand } from '../../../support/run-log-stand.js';
@@ -14,7 +14,7 @@ import {
   type StepOptions,
 } from '../../../support/workflow-spec.js';
 
-/** A step's record, as the endpoint sends it. */
+/** The record of a step in the form that the endpoint sends. */
 function record(stepId: number, type: string, members: object = {}, concurrent = 1): string {
   return JSON.stringify({ stepId, stepName: `step ${stepId}`, stepType: type, concurrent, ...members });
 }
@@ -71,7 +71,7 @@ describe("a run's record", () => {
     ]);
   });
 
-  it('shows a first delivery that is being tried again in two groups, with its failures', async () => {
+  it('shows a first delivery between attempts in two groups, with its failures', async () => {
     const { spec } = log;
     spec.trigger('r', { maxRetries: 3, retryDelay: '5000' });
     spec.answer(
@@ -124,7 +124,7 @@ describe("a run's record", () => {
     });
   });
 
-  it('has a step for each result, and nothing under way when the run has come to a good end', async () => {
+  it('has a step for each result, and no open step after a success', async () => {
     const { spec } = log;
     spec.trigger('r').messageId;
     spec.attempt('r#0');
@@ -142,7 +142,7 @@ describe("a run's record", () => {
     expect((await step(1)).out).to.equal('{"a":1}');
   });
 
-  it('shows a step that sleeps as under way until its time has come', async () => {
+  it('shows a sleeping step as in progress until its time has come', async () => {
     const { spec } = log;
     spec.trigger('r');
     spec.attempt('r#0');
@@ -155,7 +155,7 @@ describe("a run's record", () => {
     expect(await groups()).to.equal('init SUCCESS | 1 SleepFor SUCCESS | next r#1 STEP_PROGRESS');
   });
 
-  it('tells until when a step sleeps in milliseconds', async () => {
+  it('shows the end of a sleep in milliseconds', async () => {
     const { spec } = log;
     spec.trigger('r');
     spec.attempt('r#0');
@@ -200,7 +200,7 @@ describe("a run's record", () => {
       spec.deliver('r#0');
     });
 
-    it('says what is asked while it is made', async () => {
+    it('shows the request while the call is open', async () => {
       expect(await groups()).to.equal('init SUCCESS | 1 Call toCallback PROGRESS');
       const { call, messageId, out: none } = await step(1);
       expect([messageId, none]).to.deep.equal(['r#c1', undefined]);
@@ -213,7 +213,7 @@ describe("a run's record", () => {
       });
     });
 
-    it('shows the retries that the step gave it, from the beginning to the end', async () => {
+    it('shows the retries set by the step, from the beginning to the end', async () => {
       const { spec } = log;
       const shown = async () => {
         const { callType, maxRetries, retryDelay } = await step(1);
@@ -227,13 +227,13 @@ describe("a run's record", () => {
       expect(await shown()).to.deep.equal(['step', 1, '1000']);
     });
 
-    it('tells of its retries', async () => {
+    it('shows its retries', async () => {
       log.spec.answer('r#c1', answered(503, [], 'busy'));
       expect(await groups()).to.equal('init SUCCESS | 1 Call toCallback RETRY after 503 Service Unavailable');
       expect((await step(1)).nextDeliveryAtMs).to.equal(log.spec.queue.nowMs + 1000);
     });
 
-    it('says what was answered as soon as it was, and goes on to be an ordinary step', async () => {
+    it('shows the answer as soon as it came, and continues as an ordinary step', async () => {
       const { spec } = log;
       spec.answer('r#c1', answered(201, [['X-A', '1']], 'made'), 'asked');
       expect(await groups()).to.equal('init SUCCESS | 1 Call fromCallback PROGRESS');
@@ -281,7 +281,7 @@ describe("a run's record", () => {
 
     const wait = { eventId: 'evt', timeoutText: '120s', deadlineMs: 0 };
 
-    it('says for what, and how long', async () => {
+    it('shows the event id and the timeout', async () => {
       expect(await groups()).to.equal('init SUCCESS | 1 Wait PROGRESS');
       const { wait: shown, messageId, createdAtMs } = await step(1);
       const { nowMs } = log.spec.queue;
@@ -289,14 +289,14 @@ describe("a run's record", () => {
       expect([messageId, createdAtMs]).to.deep.equal(['r#1', nowMs]);
     });
 
-    it('has the event when it came', async () => {
+    it('shows the event when it came', async () => {
       log.spec.notify('evt', 'evt#1', undefined, 'hello');
       expect(await groups()).to.equal('init SUCCESS | 1 Wait SUCCESS | next evt#1 STEP_PROGRESS');
       const { out, wait: shown } = await step(1);
       expect([out, shown?.hasTimedOut]).to.deep.equal([Buffer.from('hello').toString('base64'), false]);
     });
 
-    it('says that nothing came', async () => {
+    it('shows that it timed out', async () => {
       log.spec.pass(120_000);
       const { out, wait: shown, state } = await step(1);
       expect([state, out, shown?.hasTimedOut]).to.deep.equal(['STEP_SUCCESS', undefined, true]);
@@ -317,7 +317,7 @@ describe("a run's record", () => {
       spec.deliver('r#0');
     });
 
-    it('names the child, and the child its invoker', async () => {
+    it('shows the child, and the child shows its invoker', async () => {
       expect(await groups()).to.equal('init SUCCESS | 1 Invoke PROGRESS');
       const { nowMs } = log.spec.queue;
       expect((await step(1)).invoke).to.deep.equal({
@@ -339,7 +339,7 @@ describe("a run's record", () => {
       expect((await step(1)).invoke?.runId).to.equal('child');
     });
 
-    it('is cancelled with the run, whatever the child comes to', async () => {
+    it('is cancelled with the run, with any outcome of the child', async () => {
       log.spec.cancel('r');
       expect(await groups()).to.equal('init SUCCESS | 1 Invoke CANCELED');
       log.spec.attempt('child#0');
@@ -362,7 +362,7 @@ describe("a run's record", () => {
       spec.deliver('r#0');
     });
 
-    it('shows all members from the time they are planned, each by itself', async () => {
+    it('shows all members as soon as they are planned, each separately', async () => {
       const { spec } = log;
       expect(await groups()).to.equal('init SUCCESS | (1 Run PROGRESS + 2 Run PROGRESS + 3 Run PROGRESS)');
       spec.attempt('r#p2');
@@ -380,7 +380,7 @@ describe("a run's record", () => {
       expect([first.messageId, first.out, first.concurrent]).to.deep.equal(['r#p1', undefined, 3]);
     });
 
-    it('goes on with the last of its results', async () => {
+    it('continues with the last of its results', async () => {
       const { spec } = log;
       for (const id of [3, 1, 2]) {
         spec.attempt(`r#p${id}`);
@@ -393,7 +393,7 @@ describe("a run's record", () => {
       );
     });
 
-    it('has the failure on the member itself, and its siblings are cancelled', async () => {
+    it('shows the failure on the member, and its siblings as cancelled', async () => {
       const { spec } = log;
       spec.attempt('r#p2');
       spec.submit(member(2));
@@ -406,7 +406,7 @@ describe("a run's record", () => {
       expect(failures.map(({ status, body }) => [status, body])).to.deep.equal([[500, 'broken']]);
     });
 
-    it('has a child that ended after the run had failed as a step that was done', async () => {
+    it('shows a child that ended after the run had failed as a completed step', async () => {
       const { spec } = log;
       spec.attempt('r#p3');
       spec.submit(invokeItem('r', 3, 'child', { concurrent }));
@@ -419,7 +419,7 @@ describe("a run's record", () => {
       expect(JSON.parse((await step(3)).out ?? '').body).to.equal('"late"');
     });
 
-    it('has calls of members, and a sleep that was announced', async () => {
+    it('shows calls of members, and an announced sleep', async () => {
       const { spec } = log;
       spec.attempt('r#p1');
       spec.submit(callItem('r', 1, { concurrent }));
@@ -439,7 +439,7 @@ describe("a run's record", () => {
       spec.answer('r#0', answered(400, [['X-Why', 'because']], 'no'));
     }
 
-    it('has the failed delivery under next, and what its failure function is told', async () => {
+    it('shows the failed delivery under next, and the request of its failure function', async () => {
       await failedRun();
       const run = await log.run();
       expect([run.state, run.dlqId, run.endedAtMs]).to.deep.equal([
@@ -459,7 +459,7 @@ describe("a run's record", () => {
       expect(run.failureFunction?.failed).to.deep.include({ status: 400, body: 'no' });
     });
 
-    it('tells of the failure function: that it failed, is tried again, and what it answered', async () => {
+    it("shows the failure function's failure, retries and answer", async () => {
       await failedRun();
       const { spec } = log;
       spec.answer('r failure', answered(500, [], 'oh'));
@@ -479,7 +479,7 @@ describe("a run's record", () => {
       ]);
     });
 
-    it('says when the failure function has failed', async () => {
+    it('shows that the failure function has failed', async () => {
       await failedRun();
       log.spec
         .answer('r failure', 500)
@@ -489,7 +489,7 @@ describe("a run's record", () => {
       expect([told?.state, told?.response?.status, told?.failures.length]).to.deep.equal(['CALLBACK_FAIL', 503, 2]);
     });
 
-    it('begins anew with a failure function that is called once more, and tells that it was cancelled', async () => {
+    it('shows a failure function that is called again or cancelled', async () => {
       await failedRun();
       const { spec } = log;
       spec
@@ -510,13 +510,13 @@ describe("a run's record", () => {
       expect((await log.events({ filter: { messageId: ['again' as never] } })).at(-1)?.state).to.match(/^CANCEL/);
     });
 
-    it('has no failure function where there was none to be found', async () => {
+    it('shows no failure function if the endpoint has none', async () => {
       await failedRun();
       log.spec.deliver('r failure', [['Svc-Workflow-Failure-Callback-Notfound', 'true']]);
       expect((await log.run()).failureFunction).to.equal(undefined);
     });
 
-    it('names the reason when it is none of the status', async () => {
+    it('shows the reason if it is not the status', async () => {
       log.spec.trigger('r');
       log.spec.queue.work();
       log.spec.queue.outcome('r#0', {
@@ -533,7 +533,7 @@ describe("a run's record", () => {
     });
   });
 
-  it('shows what was open in a run that was cancelled', async () => {
+  it('shows the open steps of a cancelled run', async () => {
     const { spec } = log;
     spec.trigger('r', { maxRetries: 3, retryDelay: '5000' });
     spec.answer('r#0', 500);

@@ -1,12 +1,13 @@
-/** The file of the run log under programs of all that an owner can be asked, sensible or not. */
+/** The file of the run log under random programs of all commands to an owner, valid or not. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeQueueEvent } from '../../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
-import { queuePartition } from '../../../../src/messages/index.js';
 import type { LoggedRun } from '../../../../src/ports/index.js';
 import { type Checkpoint, MessageLogStore } from '../../../../src/projections/index.js';
+import { queuePartition } from '../../../../src/protocol/index.js';
 import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
+import { repetitions } from '../../../support/depth.js';
 import { ACCOUNT, MessageLogStand, QUEUE_SHARD } from '../../../support/message-log-stand.js';
 import { response } from '../../../support/queue-spec.js';
 import { conclude, playRun, type RunAction, runPrograms } from '../../../support/random-runs.js';
@@ -17,8 +18,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const FOREVER = { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: Number.MAX_SAFE_INTEGER };
 const TABLES = ['runs', 'run_ends', 'run_messages', 'run_steps', 'run_functions', 'run_events', 'bodies', 'envelopes'];
 
-describe('the file of the run log', function () {
-  this.timeout(60_000);
+describe('the file of the run log', () => {
   let stand: MessageLogStand;
   beforeEach(() => {
     stand = new MessageLogStand();
@@ -30,7 +30,7 @@ describe('the file of the run log', function () {
     return new MessageLogStore(stand.files(name), silentLog, { clusterId: CLUSTER, retention: FOREVER });
   };
 
-  it('knows which runs go on, and why others do not, also after a snapshot was taken over in the middle', () => {
+  it('distinguishes active runs from ended ones, also after a snapshot was applied in the middle', () => {
     fc.assert(
       fc.property(runPrograms, fc.nat(119), (program, at) => {
         const flow = new WorkflowSpec();
@@ -56,11 +56,11 @@ describe('the file of the run log', function () {
           restored.close();
         }
       }),
-      { numRuns: 40 },
+      { numRuns: repetitions(40) },
     );
   });
 
-  it('is empty when all has come to its end and nothing is to be kept', () => {
+  it('is empty when all runs have ended and none are kept', () => {
     fc.assert(
       fc.property(runPrograms, fc.boolean(), (program, isRestored) => {
         const flow = played(program);
@@ -78,7 +78,7 @@ describe('the file of the run log', function () {
         file.close();
         expect(left).to.deep.equal([]);
       }),
-      { numRuns: 40 },
+      { numRuns: repetitions(40) },
     );
   });
 });
@@ -86,7 +86,7 @@ describe('the file of the run log', function () {
 interface Snapshot {
   readonly events: readonly QueueEvent[];
   readonly bodies: ReadonlyMap<number, Uint8Array>;
-  /** Events of the journal that it covers. */
+  /** The first event of the journal after the snapshot. */
   readonly from: number;
 }
 
@@ -107,7 +107,7 @@ function takeOver(store: MessageLogStore, { events, bodies }: Snapshot): void {
   }
 }
 
-/** Entries of a few events each, behind the one with this number. */
+/** Folds entries of seven events each, after the entry with this number. */
 function fold(store: MessageLogStore, events: readonly QueueEvent[], behind: number): void {
   const hash = new Uint8Array(32);
   let at: Checkpoint = { createdAt: '', position: behind, entry: behind, hash, clockMs: 0, hasGap: false };
@@ -161,7 +161,7 @@ function played(program: readonly RunAction[]): WorkflowSpec {
   return flow;
 }
 
-/** Everything comes to its end, and what is in the DLQ grows old. */
+/** Ends all runs, and lets the entries in the DLQ expire. */
 function drain(flow: WorkflowSpec): void {
   flow.queue.suspend(false);
   for (let round = 0; round < 400; round += 1) {

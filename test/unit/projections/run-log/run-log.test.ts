@@ -1,7 +1,4 @@
-/**
- * The log of runs: that every fold of a journal shows the same, what is found in it, how it is cut, and what it lets go of.
- * Proves RW1.
- */
+/** The log of runs: equal folds, queries, pages and retention. Proves RW1. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { MessageId, RunId } from '../../../../src/kernel/index.js';
@@ -25,7 +22,7 @@ describe('the run log', () => {
   });
   afterEach(() => log.end());
 
-  /** Runs that go on, have failed, were cancelled and have come to a good end, with some of everything in them. */
+  /** Runs in progress, failed, cancelled and successful ones, with every kind of step. */
   async function busyHistory(): Promise<void> {
     const { spec } = log;
     spec.trigger('done', { labels: ['x'] });
@@ -68,7 +65,7 @@ describe('the run log', () => {
     return { runs: await log.runs({ count: 2 }, models), events: await log.events({ count: 7 }, models) };
   }
 
-  it('is the same live, after a restart and rebuilt, cursors included', async () => {
+  it('is equal live, after a restart and rebuilt, cursors included', async () => {
     await busyHistory();
     const live = await contents(log.models);
     expect(live.runs.map(({ runId, state }) => `${runId} ${state}`)).to.deep.equal([
@@ -92,14 +89,14 @@ describe('the run log', () => {
     expect(await contents(again)).to.deep.equal(live);
   });
 
-  it('says everything once: nothing of a run is in the log of messages or in its DLQ', async () => {
+  it('is separate: no event of a run is in the message log or in its DLQ list', async () => {
     await busyHistory();
     expect(await log.stand.all(log.models)).to.deep.equal([]);
     expect((await log.models.dlq(ACCOUNT, WHOLE_DLQ, log.position)).entries).to.deep.equal([]);
   });
 
-  describe('where the front of the journal is gone', () => {
-    /** Of one that goes on or may be resumed: what a snapshot can say. */
+  describe('without the front of the journal', () => {
+    /** Runs in progress, or that may be resumed, with the fields that a snapshot has. */
     const known = (runs: readonly LoggedRun[]) =>
       runs
         .filter(({ state }) => state === 'RUN_STARTED' || state === 'RUN_FAILED')
@@ -110,7 +107,7 @@ describe('the run log', () => {
           groups: brief(groups),
         }));
 
-    it('runs that go on and those that failed are there, from the snapshot', async () => {
+    it('has active and failed runs from the snapshot', async () => {
       await busyHistory();
       const live = known(await log.runs());
       expect(live.map(({ runId }) => runId)).to.have.members(['waits', 'calls', 'child', 'failed']);
@@ -132,7 +129,7 @@ describe('the run log', () => {
       expect(restarted.find(({ runId }) => runId === 'child')?.state).to.equal('RUN_SUCCESS');
     });
 
-    it('a file that was folded before keeps what it has, and forgets runs of whose end it never heard', async () => {
+    it('keeps the rows of an earlier file, and forgets runs with an unknown end', async () => {
       const { spec } = log;
       spec.trigger('lost');
       spec.trigger('gone', { maxRetries: 0 });
@@ -159,13 +156,13 @@ describe('the run log', () => {
     });
   });
 
-  describe('is asked', () => {
+  describe('finds', () => {
     const found = async (filter: RunLogFilter, more: Partial<RunQuery> = {}) =>
       (await log.runs({ filter, ...more })).map(({ runId }) => runId).sort();
 
     beforeEach(busyHistory);
 
-    it('for runs by id, with or without their creation', async () => {
+    it('runs by id, with or without their creation time', async () => {
       const createdAtMs = (await log.run('done')).createdAtMs;
       const runId = 'done' as RunId;
       expect(await found({ runs: [{ runId, createdAtMs: undefined }] })).to.deep.equal(['done']);
@@ -175,7 +172,7 @@ describe('the run log', () => {
       expect(await found({ createdAtMs })).to.deep.equal(['done']);
     });
 
-    it('how many there are in each state, of those that a filter meets', async () => {
+    it('the number of matching runs in each state', async () => {
       const states = (await log.runs()).map(({ state }) => state);
       const { counts, isWhole } = await log.models.runCounts(ACCOUNT, {}, log.position);
       expect(isWhole).to.equal(true);
@@ -188,14 +185,14 @@ describe('the run log', () => {
       });
     });
 
-    it('for runs of one id, the newest first', async () => {
+    it('runs of one id, newest first', async () => {
       log.spec.pass(60_000);
       log.spec.trigger('done', { id: 'done again', labels: ['x'] });
       const runs = await log.runs({ filter: { runs: [{ runId: 'done' as RunId, createdAtMs: undefined }] }, count: 1 });
       expect(runs.map(({ state }) => state)).to.deep.equal(['RUN_STARTED', 'RUN_SUCCESS']);
     });
 
-    it('for what they have in common', async () => {
+    it('runs by their shared properties', async () => {
       expect(await found({ label: ['x'] })).to.deep.equal(['done', 'failed']);
       expect(await found({ label: ['y', 'z'] })).to.deep.equal(['failed']);
       expect(await found({ url: ['https://app.example/child'] })).to.deep.equal(['child']);
@@ -206,7 +203,7 @@ describe('the run log', () => {
       expect(await found({}, { states: ['RUN_FAILED', 'RUN_CANCELED'] })).to.deep.equal(['cancelled', 'failed']);
     });
 
-    it('for messages of theirs, of whatever kind', async () => {
+    it('runs by any of their messages', async () => {
       expect(await found({ messageId: ['calls#c1' as MessageId] })).to.deep.equal(['calls']);
       expect(await found({ messageId: [log.spec.idOf('failed failure')] })).to.deep.equal(['failed']);
       expect(
@@ -214,23 +211,23 @@ describe('the run log', () => {
       ).to.deep.equal([]);
     });
 
-    it('for steps in a state', async () => {
+    it('runs with a step in a state', async () => {
       expect(await found({}, { stepStates: ['STEP_RETRY'] })).to.deep.equal(['calls']);
       expect(await found({}, { stepStates: ['STEP_CANCELED'] })).to.deep.equal(['cancelled', 'failed']);
     });
 
-    it('between two instants, both included', async () => {
+    it('runs between two instants, both inclusive', async () => {
       const at = (await log.run('cancelled')).createdAtMs;
       expect(await found({ fromMs: at, toMs: at })).to.deep.equal(['cancelled']);
       expect(await found({ fromMs: at + 1 })).to.deep.equal(['calls', 'waits']);
     });
 
-    it('and refuses a cursor that is none', async () => {
+    it('an error for an invalid cursor', async () => {
       const error = await log.models.runs(ACCOUNT, { ...ALL_RUNS, cursor: 'x' }, 0).catch((thrown: unknown) => thrown);
       expect(isMillraceError(error, 'INVALID')).to.equal(true);
     });
 
-    it('for events of a run, one after the other', async () => {
+    it('the events of a run in order', async () => {
       const events = await log.events({ filter: { runs: [{ runId: 'done' as RunId, createdAtMs: undefined }] } });
       expect(events.map(({ state, step }) => `${state} ${step?.messageId ?? ''}`.trim())).to.deep.equal([
         'RUN_STARTED',
@@ -261,7 +258,7 @@ describe('the run log', () => {
       expect(events.at(-1)?.runResponse).to.equal('"result"');
     });
 
-    it('for events by state, by message and by their time', async () => {
+    it('events by state, by message and by time', async () => {
       const states = async (query: Parameters<RunLogStand['events']>[0]) =>
         (await log.events(query)).map(({ runId, state }) => `${runId} ${state}`);
       expect(await states({ states: ['WAITER_ADDED', 'INVOKED', 'RUN_FAILED'] })).to.deep.equal([
@@ -290,7 +287,7 @@ describe('the run log', () => {
       expect(last.map(({ runId }) => runId)).to.deep.equal(['waits']);
     });
 
-    it('for an account without runs', async () => {
+    it('no runs for an account without any', async () => {
       expect(await log.models.runs('ac-cccccccccccccccc' as never, ALL_RUNS, 0)).to.deep.equal({
         runs: [],
         cursor: undefined,
@@ -298,7 +295,7 @@ describe('the run log', () => {
     });
   });
 
-  it('finds a run by what it is since it was configured anew, with the events from before', async () => {
+  it('finds a reconfigured run by its new properties, with its earlier events', async () => {
     const { spec } = log;
     spec.trigger('r', { header: [['Svc-Workflow-Unknown-Sdk', 'true']], labels: ['before'] });
     spec.attempt('r#0');
@@ -311,7 +308,7 @@ describe('the run log', () => {
     expect((await log.events({ filter: { label: ['after'] } })).map(({ state }) => state)).to.include('RUN_STARTED');
   });
 
-  it('shows redacted parts by their hash, also where bodies are cut', async () => {
+  it('shows redacted parts by their hash, also if bodies are cut', async () => {
     const { spec } = log;
     const redact = { body: true, allHeaders: false, headers: ['X-Secret'] };
     spec.trigger('r', {
@@ -336,32 +333,34 @@ describe('the run log', () => {
     expect((await log.run()).response).to.equal(`REDACTED:${sha256('"own"')}`);
     const [cut] = await log.runs({ trimBytes: 10 });
     expect(cut?.response).to.equal(`REDACTED:${sha256('"own"')}`.slice(0, 10));
+    expect(cut?.isCut).to.equal(true);
     expect(JSON.stringify(await log.events())).to.not.contain('private');
   });
 
-  it('cuts bodies between characters, or leaves them out', async () => {
+  it('cuts bodies between characters and marks the step, or leaves them out', async () => {
     log.spec.trigger('r', { body: 'aäöü' });
-    const out = async (trimBytes: number | undefined) => {
+    const shown = async (trimBytes: number | undefined) => {
       const [run] = await log.runs({ trimBytes });
       const [init] = run?.groups ?? [];
-      return init?.type === 'sequential' ? init.steps[0]?.out : 'no step';
+      const step = init?.type === 'sequential' ? init.steps[0] : undefined;
+      return [step?.out, step?.isCut];
     };
-    expect([await out(undefined), await out(4), await out(0), await out(-1)]).to.deep.equal([
-      'aäöü',
-      'aä',
-      '',
-      undefined,
+    expect([await shown(undefined), await shown(4), await shown(0), await shown(-1)]).to.deep.equal([
+      ['aäöü', undefined],
+      ['aä', true],
+      ['', true],
+      [undefined, undefined],
     ]);
   });
 
-  it('shows bytes that are no text as base64', async () => {
+  it('shows binary data as base64', async () => {
     const { spec } = log;
     spec.trigger('r');
     spec.queue.ask({ type: 'EndRun', runId: 'r' as RunId, how: 'finish', response: Buffer.from([0xff, 0x00]) });
     expect((await log.run()).response).to.equal('/wA=');
   });
 
-  it('keeps a page within its bytes, and cuts one run that would not fit by itself', async () => {
+  it('bounds the bytes of a page, and cuts a single run that would not fit', async () => {
     const { spec } = log;
     spec.queue.limit({ maxMessageBytes: 8 * 1024 * 1024 });
     const large = 'x'.repeat(5 * 1024 * 1024);
@@ -380,7 +379,7 @@ describe('the run log', () => {
     expect(lengths).to.deep.equal(Array(3).fill(Math.floor((8 * 1024 * 1024) / 4)));
   });
 
-  it('lets go of whole runs beyond the number of events, those first that ended first, with all that was theirs', async () => {
+  it('removes whole runs above the number of events, those that ended first, with all their data', async () => {
     const { spec } = log;
     spec.trigger('goes on');
     spec.trigger('in the DLQ', { maxRetries: 0 });
@@ -428,7 +427,7 @@ describe('the run log', () => {
     expect(count).to.deep.equal({ run_events: 0 });
   });
 
-  it('lets go of runs that ended long ago', async () => {
+  it('removes runs that ended long ago', async () => {
     await log.end();
     const spec0 = Date.now();
     log = new RunLogStand({ retention: { maxAgeMs: 3_600_000, maxEvents: 1_000_000 } });
@@ -445,7 +444,7 @@ describe('the run log', () => {
     });
   });
 
-  it('ends a page when its time is over, and goes on from there', async () => {
+  it('ends a page at its time limit, and continues from there', async () => {
     await busyHistory();
     const whole = await contents(log.models);
     const hasty = log.stand.open({ searchMs: 0 }, 'hasty.db');
@@ -454,7 +453,7 @@ describe('the run log', () => {
     expect(await contents(hasty)).to.deep.equal(whole);
   });
 
-  it('shows a resumed run with the entries that it begins with', async () => {
+  it('shows a resumed run with its kept entries', async () => {
     const { spec } = log;
     spec.trigger('r', { maxRetries: 0 });
     spec.attempt('r#0');
@@ -483,7 +482,7 @@ describe('the run log', () => {
     expect([init?.out, one?.out, one?.createdAtMs]).to.deep.equal(['payload of r', '1', old.createdAtMs]);
   });
 
-  it('is empty of what happened before, and answers as the log of messages does', async () => {
+  it('is empty before the first event, like the message log', async () => {
     expect(await log.models.runs(ACCOUNT, ALL_RUNS, 0)).to.deep.equal({ runs: [], cursor: undefined });
     expect((await log.models.events(ACCOUNT, ANYTHING, 0)).events).to.deep.equal([]);
   });

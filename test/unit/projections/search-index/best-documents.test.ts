@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { BestDocuments } from '../../../../src/projections/search-index/best-documents.js';
 
-describe('the best of many', () => {
-  it('are those that sorting would give', () =>
+describe('the best documents', () => {
+  it('equal the first ones of a sorted list', () =>
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }),

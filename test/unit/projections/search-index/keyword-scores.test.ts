@@ -1,24 +1,24 @@
-/** How much of an index one query looks at. Proves KSC3. */
+/** The number of postings that one query reads. Proves KSC3. */
 import { expect } from 'chai';
 import { MAX_QUERY_WORDS } from '../../../../src/domain/search/index.js';
 import { scoreKeywords } from '../../../../src/projections/search-index/keyword-scores.js';
 import type { NamedIndex } from '../../../../src/projections/search-index/named-index.js';
 import { Postings } from '../../../../src/projections/search-index/postings.js';
 
-/** As an index has it: the document of that ordinal has the word once. */
+/** A posting in the form of an index: the document with this ordinal has the word once. */
 function postingOf(ordinal: number): number {
   const postings = new Postings();
   postings.add(ordinal, 1);
   return postings.items[0] as number;
 }
 
-/** A term of that many postings, all of one document, so that its score tells whether it was looked at. */
+/** A term with this number of postings, all of one document, so that its score shows that it was read. */
 function termOf(text: string, ordinal: number, length: number) {
   const items = new Uint32Array(length).fill(postingOf(ordinal));
   return { text, ordinal, documents: 1, postings: { items, length } };
 }
 
-/** An index that has every word that is asked for, each in a document of its own, and many longer ones for each. */
+/** An index with every searched word, each in a separate document, and many longer words for each. */
 function indexOf(wordPostings: number, formPostings: number, forms: number) {
   const terms = new Map<string, ReturnType<typeof termOf>>();
   const formsByOrdinal = new Map<number, string>();
@@ -46,7 +46,7 @@ function indexOf(wordPostings: number, formPostings: number, forms: number) {
   const scores = new Float32Array(10_000);
   return {
     terms,
-    /** How many of the longer words were looked at. */
+    /** The number of longer words that were read. */
     search(words: readonly string[]) {
       const steps = scoreKeywords(index as unknown as NamedIndex, words, {
         keywords: scores,
@@ -62,7 +62,7 @@ function indexOf(wordPostings: number, formPostings: number, forms: number) {
 }
 
 describe('the work for one query', () => {
-  it('leaves out longer words beyond its bound, the less likely first, and never the words themselves (KSC3)', () => {
+  it('leaves out longer words above its bound, the less likely first, and never the words themselves (KSC3)', () => {
     const index = indexOf(400_000, 100_000, 20);
     const { seen, isEachWordSeen, slices } = index.search(['one', 'two', 'three']);
     expect(seen).to.equal(3);
@@ -70,7 +70,7 @@ describe('the work for one query', () => {
     expect(slices).to.be.at.least(3);
   });
 
-  it('looks at so many words, and at so many longer ones for each (KSC3)', () => {
+  it('reads a bounded number of words, and of longer ones for each (KSC3)', () => {
     const words = Array.from({ length: MAX_QUERY_WORDS + 10 }, (_, at) => `word${at}`);
     const index = indexOf(1, 1, 1000);
     expect(index.search(words).seen).to.equal(MAX_QUERY_WORDS * 32);

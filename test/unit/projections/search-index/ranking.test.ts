@@ -1,4 +1,4 @@
-/** What a query finds, and in which order. Proves KSC1, KSC2, RA1, RA2. */
+/** The results of a query and their order. Proves KSC1, KSC2, RA1, RA2. */
 import { expect } from 'chai';
 import { SearchStand } from '../../../support/search-stand.js';
 
@@ -17,18 +17,18 @@ describe('search: keywords', () => {
     });
   });
 
-  it('finds the documents that have a word, and no others', () => {
+  it('finds exactly the documents with a word', () => {
     expect(stand.ids('journey', KEYWORDS)).to.have.members(['winter', 'summer']);
     expect(stand.ids('nowhere', KEYWORDS)).to.deep.equal([]);
     expect(stand.ids('', KEYWORDS)).to.deep.equal([]);
   });
 
-  it('puts those that have more of the words first', () => {
+  it('puts documents with more of the words first', () => {
     expect(stand.ids('winter journey', KEYWORDS)).to.deep.equal(['winter', 'summer']);
     expect(stand.search('winter journey', KEYWORDS)[0]?.score).to.be.closeTo(0.99, 1e-6);
   });
 
-  it('finds words by what they begin with', () => {
+  it('finds words by their prefix', () => {
     expect(stand.ids('mush', KEYWORDS)).to.deep.equal(['cooking']);
     expect(stand.ids('mountain', KEYWORDS)).to.deep.equal(['cooking', 'winter']);
   });
@@ -40,13 +40,13 @@ describe('search: keywords', () => {
     expect(stand.ids('wintr', KEYWORDS)).to.deep.equal(['winter']);
   });
 
-  it('takes short words and numbers as they are', () => {
+  it('takes short words and numbers literally', () => {
     stand.putTexts({ one: 'room 1234', two: 'room 1235', cat: 'cat' });
     expect(stand.ids('1234', KEYWORDS)).to.deep.equal(['one']);
     expect(stand.ids('car', KEYWORDS)).to.deep.equal([]);
   });
 
-  it('ranks the word itself above words that are like it, and above longer ones', () => {
+  it('ranks the word itself above similar and longer words', () => {
     stand.putTexts({ exact: 'some sand here', longer: 'some sandals here', like: 'some hand here' });
     expect(stand.ids('sand', KEYWORDS)[0]).to.equal('exact');
     expect(stand.ids('sandal', KEYWORDS)[0]).to.equal('longer');
@@ -70,15 +70,15 @@ describe('search: keywords', () => {
   });
 });
 
-describe('search: likeness', () => {
-  it('finds the nearest texts even when no word is the same', () => {
+describe('search: similarity', () => {
+  it('finds the nearest texts without a common word', () => {
     const stand = new SearchStand();
     stand.putTexts({ a: 'photographers photographing', b: 'quantum field theory', c: 'gardening tips' });
     const [first] = stand.search('photography', LIKENESS);
     expect(first?.id).to.equal('a');
   });
 
-  it('gives as many as there are and are wanted, whatever is asked', () => {
+  it('returns topK documents if there are as many, for any query', () => {
     const stand = new SearchStand();
     stand.putTexts({ a: 'one', b: 'two', c: 'three' });
     expect(stand.search('zzz')).to.have.length(3);
@@ -86,7 +86,7 @@ describe('search: likeness', () => {
     expect(stand.search('!?')).to.have.length(3);
   });
 
-  it('compares a client’s own vectors, of equal dimensions', () => {
+  it('compares a client’s own vectors of equal dimensions', () => {
     const stand = new SearchStand();
     stand.put('east', { content: { t: 'x' }, vector: [1, 0] });
     stand.put('north', { content: { t: 'x' }, vector: [0, 100] });
@@ -98,7 +98,7 @@ describe('search: likeness', () => {
     expect(hits.map(({ score }) => score)).to.deep.equal([1, 0.5, 0]);
   });
 
-  it('joins a vector and words by their weight', () => {
+  it('combines a vector and words by their weight', () => {
     const stand = new SearchStand();
     stand.put('near', { content: { t: 'apple' }, vector: [1, 0] });
     stand.put('said', { content: { t: 'pear' }, vector: [-1, 0] });
@@ -108,7 +108,7 @@ describe('search: likeness', () => {
 });
 
 describe('search: order and scores', () => {
-  it('puts what is exactly the query’s text first, at any weight', () => {
+  it('puts exact matches of the query’s text first, at any weight', () => {
     const stand = new SearchStand();
     for (let at = 0; at < 30; at += 1) stand.put(`n${at}`, { content: { data: at } });
     stand.putTexts({ many: 'red red red red shoes shoes shoes', order: 'shoes red', whole: 'Red shoes!' });
@@ -127,7 +127,7 @@ describe('search: order and scores', () => {
     }
   });
 
-  it('keeps equal scores in order of id', () => {
+  it('orders equal scores by id', () => {
     const stand = new SearchStand();
     for (const id of ['m', 'z', 'a', 'b', 'Z']) stand.putTexts({ [id]: 'the same' });
     for (const semanticWeight of [0, 0.75, 1]) {
@@ -136,7 +136,7 @@ describe('search: order and scores', () => {
     }
   });
 
-  it('looks again for phrases and the order of words when that is asked for', () => {
+  it('reranks by phrases and word order if requested', () => {
     const stand = new SearchStand();
     const rest = 'with several other words behind them';
     stand.putTexts({ a: `York new ${rest}`, b: `new York ${rest}`, c: `new and also York ${rest}` });
@@ -147,7 +147,7 @@ describe('search: order and scores', () => {
     expect(again[0]?.score).to.be.at.most(0.99);
   });
 
-  it('answers with content and metadata where they are asked for', () => {
+  it('returns content and metadata if requested', () => {
     const stand = new SearchStand();
     stand.put('a', { content: { t: 'x' }, metadata: { m: 1 } });
     stand.put('b', { content: { t: 'x y' } });
@@ -161,7 +161,7 @@ describe('search: order and scores', () => {
 });
 
 describe('search: filters', () => {
-  it('finds the best of those that fit, however few they are', () => {
+  it('finds the best matching documents, even if few match', () => {
     const stand = new SearchStand();
     for (let at = 0; at < 3000; at += 1) {
       stand.put(`d${at}`, { content: { text: `word${at % 7} common`, at }, metadata: { half: at % 2 } });
@@ -173,7 +173,7 @@ describe('search: filters', () => {
     expect(stand.ids('word3', { filter: 'at < 0' })).to.deep.equal([]);
   });
 
-  it('are judged before anything is searched', () => {
+  it('are validated before the search', () => {
     expect(() => new SearchStand().search('x', { filter: 'a =' })).to.throw('invalid filter at character 4');
   });
 });

@@ -1,4 +1,4 @@
-/** Effects of the journal → indexes. Proves SD1, SD2. */
+/** Search indexes follow the effects in the journal. Proves SD1, SD2. */
 import { expect } from 'chai';
 import { documentsKey, encodeDocument, HashedNgrams, orderKey } from '../../../../src/domain/search/index.js';
 import { isMillraceError } from '../../../../src/kernel/index.js';
@@ -24,7 +24,7 @@ describe('a search database', () => {
   const A = documentsKey('a');
   const B = documentsKey('büro');
 
-  it('indexes what is stored, and no longer what was removed', () => {
+  it('indexes stored documents, and drops removed ones', () => {
     const indexed = database(['HSET', A, '1', doc('one'), '2', doc('two')], ['HSET', B, '1', doc('one')]);
     expect(counts(indexed)).to.deep.equal({ a: 2, büro: 1 });
     apply(indexed, ['HSET', A, '2', doc('two again')], ['HDEL', A, '1', 'unknown'], ['HDEL', B, '1']);
@@ -47,14 +47,14 @@ describe('a search database', () => {
     }
   });
 
-  it('renames, over what was there', () => {
+  it('renames an index, over an existing one', () => {
     const one = database(['HSET', A, '1', doc('x'), '2', doc('y')], ['HSET', B, '1', doc('x')], ['RENAME', A, B]);
     expect(counts(one)).to.deep.equal({ büro: 2 });
     apply(one, ['RENAME', orderKey('a'), orderKey('b')], ['RENAME', documentsKey('none'), B]);
     expect(counts(one)).to.deep.equal({});
   });
 
-  it('passes over what lists documents', () => {
+  it('ignores the keys that list documents', () => {
     const one = database(
       ['HSET', 'i', 'a', '1'],
       ['ZADD', orderKey('a'), '0', '1'],
@@ -65,13 +65,13 @@ describe('a search database', () => {
     expect(counts(one)).to.deep.equal({});
   });
 
-  it('leaves out what it cannot read, and counts it', () => {
+  it('leaves out unreadable documents, and counts them', () => {
     const one = database(['HSET', A, '1', doc('x'), '2', 'no json'], ['HSET', A, '1', '{"content":1}']);
     expect(counts(one)).to.deep.equal({});
     expect(one.unreadable).to.equal(2);
   });
 
-  it('refuses changes of documents that nobody may make', () => {
+  it('refuses changes that are never made to documents', () => {
     for (const words of [
       ['COPY', A, B, 'REPLACE'],
       ['SET', A, 'x'],

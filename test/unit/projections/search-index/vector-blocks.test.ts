@@ -12,7 +12,7 @@ describe('vectors of documents', () => {
   const embedding = new HashedNgrams();
   const cosineOf = (a: Float32Array, b: Float32Array) => cosine(normalized([...a]), normalized([...b]));
 
-  it('are compared as the whole ones would be, nearly', () => {
+  it('give nearly the similarity of the exact vectors', () => {
     const texts = ['a red bicycle', 'red bicycles', 'the history of tea', '', 'bicycle red a'];
     const blocks = new VectorBlocks(embedding.dimensions);
     const ordinals = [0, 1, BLOCK_ORDINALS - 1, BLOCK_ORDINALS, 3 * BLOCK_ORDINALS + 5];
@@ -28,7 +28,7 @@ describe('vectors of documents', () => {
     }
   });
 
-  it('stay as they are while the first block grows', () => {
+  it('stay unchanged while the first block grows', () => {
     const blocks = new VectorBlocks(embedding.dimensions);
     for (let ordinal = 0; ordinal < BLOCK_ORDINALS; ordinal += 7) {
       blocks.set(ordinal, quantized(embedding.embed(`word${ordinal} other${ordinal}`)), false);
@@ -40,7 +40,7 @@ describe('vectors of documents', () => {
     }
   });
 
-  it('leave nothing behind in a ordinal that is given again', () => {
+  it('leave no values in a reused ordinal', () => {
     const blocks = new VectorBlocks(embedding.dimensions);
     blocks.set(3, quantized(embedding.embed('something with many words')), false);
     blocks.set(3, quantized(embedding.embed('tea')), true);
@@ -50,7 +50,7 @@ describe('vectors of documents', () => {
     expect(into[2]).to.equal(0);
   });
 
-  it('of clients have length 1, whatever their size', () => {
+  it('of clients have length 1, for any values', () => {
     for (const vector of [
       [3, 4],
       [3e300, 4e300],

@@ -1,7 +1,7 @@
-/** Databases and search indexes: what the meter's log says of them. Proves STA2, STA3, MF1. */
+/** The statistics of databases and search indexes from the meter's log. Proves STA2, STA3, MF1. */
 import { expect } from 'chai';
-import type { MeterSearchRow } from '../../../../src/messages/index.js';
 import { FRESH_MS } from '../../../../src/ports/index.js';
+import type { MeterSearchRow } from '../../../../src/protocol/index.js';
 import { ACCOUNT } from '../../../support/message-log-stand.js';
 import { CLASSES, DATABASE, DAY, fromEnd, HOUR, INDEX, kvRow, MINUTE, MONDAY, StatsStand, sum } from './stats-stand.js';
 
@@ -21,7 +21,7 @@ describe('statistics of databases', () => {
   });
   afterEach(() => stand.end());
 
-  it('count commands, reads and writes, bytes and looks in the minute in which they were written', async () => {
+  it('count commands, reads and writes, bytes and hits in the minute in which they were written', async () => {
     const used = { commands: 10, writes: 4, hits: 5, misses: 1, bytesIn: 100, bytesOut: 300 };
     await stand.meter(now - 5 * MINUTE, { rows: [kvRow(used)] });
     await stand.meter(now - 5 * MINUTE + 59_999, { rows: [kvRow(used)] });
@@ -35,7 +35,7 @@ describe('statistics of databases', () => {
     expect(series.days.at(-1)).to.deep.include({ commands: 21, writes: 8, bandwidthBytes: 800, scripts: 0 });
   });
 
-  it('are told of all together: counts added up, latencies over all requests, and each with what it has', async () => {
+  it('combine all databases: counts are summed, latencies are over all requests, and each has its own use', async () => {
     const other = 'db-cccccccccccccccc' as typeof DATABASE;
     await stand.meter(now - 2 * DAY, { rows: [kvRow({ commands: 100, bytesOut: 7 })] });
     await stand.meter(now - 5 * MINUTE, {
@@ -78,7 +78,7 @@ describe('statistics of databases', () => {
     expect(days.at(-1)?.commands).to.equal(expected(MONDAY));
   });
 
-  it('count a record once, whatever was stored twice', async () => {
+  it('count a record once, even if it was stored twice', async () => {
     const first = await stand.meter(now - MINUTE, { rows: [kvRow({ commands: 3 })] });
     await stand.again(first);
     await stand.meter(now, { rows: [kvRow({ commands: 4 })] });
@@ -91,7 +91,7 @@ describe('statistics of databases', () => {
     expect(sum((await (await stand.open()).database(DATABASE, '1h', now)).commands)).to.equal(12);
   });
 
-  it('count what is written after midnight on the day that it was used on', async () => {
+  it('count a record written after midnight on the day of its use', async () => {
     stand.nowMs = MONDAY + MINUTE;
     await stand.meter(MONDAY + 700, { day: MONDAY / DAY - 1, rows: [kvRow({ commands: 9 })] });
     const { days, commands } = await (await stand.open()).database(DATABASE, '1h', MONDAY + MINUTE);
@@ -99,7 +99,7 @@ describe('statistics of databases', () => {
     expect(fromEnd(commands)).to.deep.equal({ 2: 9 });
   });
 
-  it('say how long reads and writes took: the mean, and the class that 99 of 100 are in or below', async () => {
+  it('show the latency of reads and writes: the mean, and the class of the 99th percentile', async () => {
     const latencies = classes([0, 98], [3, 1], [9, 2]);
     const row = { latencies, writeLatencies: classes([9, 1]), readMicros: 100_000, writeMicros: 90_000, writes: 1 };
     await stand.meter(now, { rows: [kvRow(row)] });
@@ -128,7 +128,7 @@ describe('statistics of databases', () => {
     expect(days.at(-1)?.scripts).to.equal(5);
   });
 
-  it('say how far behind they are once that is more than counting takes, and no longer when they have all', async () => {
+  it('report a lag above the usual delay, and its end', async () => {
     await stand.meter(now - MINUTE, { rows: [kvRow({ commands: 1 })] });
     const { journal } = stand.queue;
     const { follow } = journal;
@@ -150,7 +150,7 @@ describe('statistics of databases', () => {
     expect((await again.account(ACCOUNT, '1h', now)).behind).to.equal(undefined);
   });
 
-  it('add up the partitions of a database, and keep a size until another is told', async () => {
+  it('sum the partitions of a database, and keep a size until the next report', async () => {
     const size = (atMs: number, index: number, keys: number) =>
       stand.meter(atMs, { kvGauges: [{ database: DATABASE, index, keys, storageBytes: keys * 100 }] });
     await size(now - 3 * DAY, 0, 1);
@@ -166,7 +166,7 @@ describe('statistics of databases', () => {
     expect([week.keys[0], week.keys.at(-2), week.keys.at(-1)]).to.deep.equal([0, 1, 13]);
   });
 
-  it('pass over the size that an owner tells when it has a successor, also after a restart', async () => {
+  it('ignore a size reported by an earlier owner, also after a restart', async () => {
     const size = (atMs: number, process: string, epoch: number | undefined, keys: number) =>
       stand.meter(
         atMs,
@@ -187,7 +187,7 @@ describe('statistics of databases', () => {
     expect((await (await stand.open()).database(DATABASE, '1h', now)).current.keys).to.equal(541);
   });
 
-  it('add up the connections of processes, and forget those of a process that says nothing any more', async () => {
+  it('sum the connections of processes, and drop those of a process that stops reporting', async () => {
     const told = (minutes: number, process: string, connections: number) =>
       stand.meter(now - minutes * MINUTE, { rows: [kvRow({ connections })] }, process);
     for (const minutes of [10, 9]) await told(minutes, 'a', 2);
@@ -201,7 +201,7 @@ describe('statistics of databases', () => {
     expect((await model.database(DATABASE, '1h', now)).current.connections).to.equal(0);
   });
 
-  it('have zeros, and every day, where nothing is known', async () => {
+  it('have zeros, and every day, for unknown times', async () => {
     const series = await (await stand.open()).database('db-nobodynobodynob' as never, '30d', now);
     expect(series.commands).to.deep.equal(Array(240).fill(0));
     expect(series.latency.p99).to.deep.equal(Array(240).fill(0));
@@ -211,7 +211,7 @@ describe('statistics of databases', () => {
     );
   });
 
-  it('reach back to the first of a month that the last five days begin in', async () => {
+  it('reach back to the first of a month in which the last five days begin', async () => {
     const nowMs = Date.UTC(2026, 9, 2, 12);
     const { days } = await (await stand.open()).database(DATABASE, '1h', nowMs);
     expect([days[0]?.day, days.at(-1)?.day]).to.deep.equal([Date.UTC(2026, 8, 1) / DAY, Date.UTC(2026, 9, 2) / DAY]);
@@ -237,7 +237,7 @@ describe('statistics of search indexes', () => {
   });
   afterEach(() => stand.end());
 
-  it('count queries, updates, units of reranking, bytes, and how long each took', async () => {
+  it('count queries, updates, units of reranking, bytes, and their latencies', async () => {
     const query = work(30_000, [4, 2], [5, 1]);
     const used = { queries: 3, updates: 100, reranks: 2, bytesIn: 10, bytesOut: 20, query, rerank: work(7000, [5, 1]) };
     await stand.meter(now - DAY, { searches: [row(used)] });
@@ -253,7 +253,7 @@ describe('statistics of search indexes', () => {
     );
   });
 
-  it('know how large an index is, and add indexes up', async () => {
+  it('have the size of an index, and sum several', async () => {
     const other = 'db-cccccccccccccccc' as typeof INDEX;
     await stand.meter(now - HOUR, {
       searches: [row({ queries: 1 }), row({ index: other, queries: 5, updates: 6, bytesIn: 7 })],
@@ -273,7 +273,7 @@ describe('statistics of search indexes', () => {
     expect((await model.searchTotals([], now)).days).to.have.length(21);
   });
 
-  it('is not what a database of the same id has', async () => {
+  it('are separate from those of a database with the same id', async () => {
     await stand.meter(now, { rows: [kvRow({ database: INDEX, commands: 5 })], searches: [row({ queries: 1 })] });
     const model = await stand.open();
     expect(sum((await model.database(INDEX, '1h', now)).commands)).to.equal(5);

@@ -1,5 +1,5 @@
 /**
- * Accounts: what the journals of their queues say, live, after a restart, after a kill and rebuilt.
+ * The statistics of accounts from the journals of their queues: live, after a restart, after a kill and rebuilt.
  * Proves FM2, SS1, SS2.
  */
 import { writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import type { RunPart } from '../../../../src/domain/queue/runs/index.js';
 import { PERIODS, type Period } from '../../../../src/domain/statistics/index.js';
 import { SnapshotStore } from '../../../../src/journal/index.js';
 import type { DlqId, MessageId, RunId } from '../../../../src/kernel/index.js';
-import { METER_SHARD, queuePartition } from '../../../../src/messages/index.js';
 import type { SqlFiles } from '../../../../src/ports/index.js';
 import type { Checkpoint, StatisticsModel, StatsCheckpoint, StatsStore } from '../../../../src/projections/index.js';
+import { METER_SHARD, queuePartition } from '../../../../src/protocol/index.js';
 import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
 import {
@@ -43,7 +43,7 @@ const dlqGone = (type: 'DlqDeleted' | 'DlqExpired', atMs: number, ...ids: string
   dlqIds: ids as DlqId[],
   atMs,
 });
-/** Of the answers that `failed` makes. */
+/** The size of the answers in `failed`. */
 const ANSWER_BYTES = Buffer.byteLength('out of order');
 
 describe('statistics of queues', () => {
@@ -59,7 +59,7 @@ describe('statistics of queues', () => {
     return (await stand.open()).account(ACCOUNT, period, nowMs);
   }
 
-  it('count messages by what became of them, and charge acceptances and retries', async () => {
+  it('count messages by outcome, and charge acceptances and retries', async () => {
     const at = NOW - 3 * MINUTE;
     await stand.store([message('msg_1', at), started('msg_1', at), delivered('msg_1', at)]);
     await stand.store([message('msg_2', at), started('msg_2', at), failed('msg_2', at, NOW)]);
@@ -92,14 +92,14 @@ describe('statistics of queues', () => {
     expect(sum(days.map((day) => day.requests))).to.equal(4);
   });
 
-  it('do not charge an attempt that is made again because an owner died', async () => {
+  it('do not charge an attempt that is repeated because an owner died', async () => {
     const again: QueueEvent = { type: 'AttemptStarted', id: 'msg_1' as MessageId, atMs: NOW, retried: 2, restarts: 1 };
     await stand.store([message('msg_1', NOW), started('msg_1', NOW, 2), again]);
     const { requests, messages, bandwidthBytes } = await series();
     expect([sum(requests), sum(messages.active), sum(bandwidthBytes)]).to.deep.equal([2, 2, 30]);
   });
 
-  it('count messages of runs as such, and runs by how they ended', async () => {
+  it('count messages of runs separately, and runs by their end', async () => {
     const run = { runId: 'run_1' as never, atMs: NOW };
     const begun: QueueEvent = {
       ...{ type: 'RunStarted', ...run, envelope: PLAIN_ENVELOPE, invoker: undefined, resumedFrom: undefined },
@@ -119,7 +119,7 @@ describe('statistics of queues', () => {
     expect(days.find(({ day }) => day === MONDAY / DAY)).to.deep.include({ workflowRequests: 2, workflowRuns: 4 });
   });
 
-  it('know of messages for later what their attempts and ends count', async () => {
+  it('count attempts and ends of delayed messages', async () => {
     const later = (id: string, part?: RunPart) =>
       accepted(id, { atMs: NOW, notBeforeMs: NOW + HOUR, body: TEN_BYTES, ...(part && { workflow: part }) });
     await stand.store([later('msg_plain'), later('msg_run', STEP), later('msg_gone'), cancelled('msg_gone', NOW)]);
@@ -146,7 +146,7 @@ describe('statistics of queues', () => {
     expect(fromEnd((await series()).bandwidthBytes)).to.deep.equal({ 1: 7, 0: 10 });
   });
 
-  it('show every day of the month, with zeros for those to come', async () => {
+  it('show every day of the month, with zeros for future ones', async () => {
     await stand.store([message('msg_1', Date.UTC(2026, 8, 1)), message('msg_2', NOW)]);
     const { days } = await series('1d');
     expect(days.map(({ day }) => day)).to.deep.equal(
@@ -159,7 +159,7 @@ describe('statistics of queues', () => {
   });
 
   describe('of a month of load', () => {
-    /** Random messages over a month, and the instants at which each number was to be counted. */
+    /** Random messages over a month, and the instants at which each of their states must be counted. */
     async function month(random: SeededRandom, entries: number) {
       const counted: Record<'created' | 'active' | 'delivered' | 'failed', number[]> = {
         ...{ created: [], active: [], delivered: [], failed: [] },
@@ -192,7 +192,7 @@ describe('statistics of queues', () => {
       return Promise.all(all);
     }
 
-    it('every period has what a count by hand gives', async () => {
+    it('equal a direct count in every period', async () => {
       const counted = await month(seededRandom(7), 400);
       const model = await stand.open();
       for (const period of PERIODS) {
@@ -208,7 +208,7 @@ describe('statistics of queues', () => {
       }
     });
 
-    it('is the same live, after a restart and rebuilt', async () => {
+    it('are equal live, after a restart and rebuilt', async () => {
       const live = stand.begin();
       await month(seededRandom(8), 60);
       await stand.counted(live);
@@ -219,7 +219,7 @@ describe('statistics of queues', () => {
       expect(await everything(rebuilt)).to.deep.equal(await everything(restarted));
     });
 
-    it('is counted once, wherever a kill comes in a transaction', async () => {
+    it('are counted once, for a kill at any point of a transaction', async () => {
       await month(seededRandom(9), 20);
       const whole = await everything(await stand.open('whole.db'));
       for (const at of [1, 7, 23, 40, 52, 66]) {
@@ -247,7 +247,7 @@ describe('statistics of queues', () => {
     }
   });
 
-  it('lets go of what is older than it is kept, and of nothing else', async () => {
+  it('drop only rows older than their retention', async () => {
     await stand.store([message('msg_old', NOW - 5 * HOUR), message('msg_new', NOW)]);
     const model = await stand.open();
     await stand.close(model);
@@ -278,7 +278,7 @@ describe('statistics of queues', () => {
     expect(sum(days.map((day) => day.requests))).to.equal(2);
   });
 
-  it('begins anew when the file is no database, of another cluster, or of another journal', async () => {
+  it('are rebuilt if the file is not a database, belongs to another cluster, or to another journal', async () => {
     await stand.store([message('msg_1', NOW)]);
     writeFileSync(join(stand.queue.folder, 'stats.db'), 'no database, but long enough to be looked at '.repeat(200));
     const first = await stand.open();
@@ -297,7 +297,7 @@ describe('statistics of queues', () => {
     await eventually(async () => expect(sum((await again.account(ACCOUNT, '1h', NOW)).requests)).to.equal(1));
   });
 
-  describe('whose journal has lost its front', () => {
+  describe('of a journal without its front', () => {
     async function truncated(): Promise<void> {
       await stand.store([message('msg_alive', NOW, 100), message('msg_dead', NOW), message('msg_gone', NOW)]);
       await stand.store([deadLettered('msg_dead', '1-1', NOW)]);
@@ -335,7 +335,7 @@ describe('statistics of queues', () => {
       await stand.queue.journal.truncateFront(QUEUE_SHARD, covered.position + 1);
     }
 
-    it('counts what is left, knows the messages that live and the DLQ from a snapshot, and says so', async () => {
+    it('count the rest, take pending messages and the DLQ from a snapshot, and report the gap', async () => {
       await truncated();
       const model = await stand.open();
       const { messages, dlqMessages, bandwidthBytes } = await model.account(ACCOUNT, '1h', NOW);
@@ -347,7 +347,7 @@ describe('statistics of queues', () => {
   });
 });
 
-/** Files whose `at`th change is never made, nor anything after it: what a kill leaves. */
+/** Files that drop the change with the number `at` and all later ones, as a kill does. */
 function killedAt(files: SqlFiles, at: number): { files: SqlFiles; leave(): void } {
   let changes = 0;
   let close = () => {};
@@ -385,5 +385,5 @@ function killedAt(files: SqlFiles, at: number): { files: SqlFiles; leave(): void
   return { files: { open, remove: () => files.remove() }, leave: () => close() };
 }
 
-/** Its version and its cluster. */
+/** The writes of the version and of the cluster. */
 const CHANGES_OF_A_NEW_FILE = 2;

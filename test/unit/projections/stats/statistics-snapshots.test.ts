@@ -1,10 +1,13 @@
-/** What was counted outlives the file, and the front of the meter's log, in snapshots. Proves STS1–STS3, SM3, SN1–SN3. */
+/**
+ * Snapshots keep the counts beyond the life of the file and of the front of the meter's log. Proves STS1–STS3, SM3,
+ * SN1–SN3.
+ */
 import { expect } from 'chai';
 import { StatisticsSnapshots, type StoredStatistics } from '../../../../src/journal/index.js';
 import { type DatabaseId, isMillraceError } from '../../../../src/kernel/index.js';
-import { METER_SHARD, type SegmentRef, STATISTICS_TABLES } from '../../../../src/messages/index.js';
 import type { ObjectStore } from '../../../../src/ports/index.js';
 import type { StatisticsModel } from '../../../../src/projections/index.js';
+import { METER_SHARD, type SegmentRef, STATISTICS_TABLES } from '../../../../src/protocol/index.js';
 import { silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
 import { MemoryObjectStore } from '../../../support/memory/index.js';
@@ -20,7 +23,7 @@ import {
 import { DATABASE, HOUR, INDEX, kvRow, MINUTE, MONDAY, StatsStand, sum } from './stats-stand.js';
 
 const OTHER = 'db-cccccccccccccccc' as DatabaseId;
-/** Any record more is worth a snapshot. */
+/** Each further record causes a snapshot. */
 const AT_ONCE = { maxAgeMs: 0, lookEveryMs: 5 };
 
 describe('statistics in snapshots', () => {
@@ -35,7 +38,7 @@ describe('statistics in snapshots', () => {
   });
   afterEach(() => stand.end());
 
-  /** Minutes of a little of everything; messages that end after the next minute's were accepted. */
+  /** Minutes with a few events of every kind; messages end after those of the next minute were accepted. */
   async function load(minutes: number): Promise<void> {
     for (const end = loaded + minutes; loaded < end; loaded += 1) {
       const atMs = MONDAY + 5 * HOUR + loaded * MINUTE;
@@ -79,7 +82,7 @@ describe('statistics in snapshots', () => {
     };
   }
 
-  /** What a file shows that is folded from whole logs, without snapshots. */
+  /** The figures of a file that is folded from complete logs, without snapshots. */
   async function expected() {
     stand.snapshots = { lookEveryMs: 2 ** 31 - 1 };
     const model = await stand.open('whole.db', undefined, new MemoryObjectStore());
@@ -90,12 +93,12 @@ describe('statistics in snapshots', () => {
     return all;
   }
 
-  /** What is counted of one database now, whatever is still to come. */
+  /** The current figures of one database, without waiting for later records. */
   async function shownBy(model: StatisticsModel) {
     return model.database(DATABASE, '12h', stand.nowMs);
   }
 
-  /** Waits until so much of the meter's log is in two snapshots, and lets go of that. */
+  /** Waits until two snapshots cover at least this much of the meter's log, and trims it. */
   async function trim(model: StatisticsModel, atLeast: number): Promise<number> {
     const upTo = await eventually(() => {
       const { meterCoveredUpTo } = model.status();
@@ -106,7 +109,7 @@ describe('statistics in snapshots', () => {
     return upTo;
   }
 
-  /** Until a snapshot has all that was loaded. */
+  /** Waits until a snapshot has all loaded records. */
   async function written(): Promise<void> {
     const { last } = await stand.queue.journal.tail(METER_SHARD);
     await eventually(async () => {
@@ -116,7 +119,7 @@ describe('statistics in snapshots', () => {
     });
   }
 
-  /** The same of a load, and of another one behind it. */
+  /** Two loads, each followed by its snapshot. */
   async function loadTwice(minutes: number): Promise<void> {
     for (let time = 0; time < 2; time += 1) {
       await load(minutes);
@@ -152,7 +155,7 @@ describe('statistics in snapshots', () => {
     expect(found.sort()).to.deep.equal([...written, ...others].sort());
   });
 
-  it('give the same numbers when the file is lost and the front of the logs is gone', async () => {
+  it('give the same counts when the file is lost and the front of the logs was removed', async () => {
     const live = await stand.open();
     await loadTwice(10);
     const whole = await expected();
@@ -177,7 +180,7 @@ describe('statistics in snapshots', () => {
     });
   });
 
-  it('keep two that count, and nothing that none of them names', async () => {
+  it('keep the two newest valid ones, and no objects that neither names', async () => {
     const model = await stand.open();
     for (let round = 0; round < 5; round += 1) {
       await load(2);
@@ -208,7 +211,7 @@ describe('statistics in snapshots', () => {
     await eventually(() => expect(model.status().meterCoveredUpTo).to.be.above(0));
   });
 
-  it('take the one before, when the newest is damaged', async () => {
+  it('use the previous one if the newest is damaged', async () => {
     const live = await stand.open();
     await loadTwice(10);
     const whole = await expected();
@@ -222,7 +225,7 @@ describe('statistics in snapshots', () => {
     expect(await everything(await stand.open())).to.deep.equal(whole);
   });
 
-  it('begin a load anew that was interrupted', async () => {
+  it('repeat an interrupted load', async () => {
     const live = await stand.open();
     await loadTwice(10);
     const whole = await expected();
@@ -240,7 +243,7 @@ describe('statistics in snapshots', () => {
     expect(await everything(await stand.open())).to.deep.equal(whole);
   });
 
-  it('serve a process whose file is older than the front of the log', async () => {
+  it('serve a process with a file older than the front of the log', async () => {
     const late = await stand.open('late.db');
     await load(5);
     await stand.counted(late);
@@ -254,7 +257,7 @@ describe('statistics in snapshots', () => {
     expect(again.status().incompleteShards).to.deep.equal([]);
   });
 
-  it('are a cut: nothing is counted while one is read, and it has what its marks say (SN1)', async () => {
+  it('are consistent: no counts change while one is read, and it matches its checkpoints (SN1)', async () => {
     let goOn = () => {};
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -291,7 +294,7 @@ describe('statistics in snapshots', () => {
     expect(await everything(again)).to.deep.equal(whole);
   });
 
-  it('may be written by several processes at once', async () => {
+  it('may be written by several processes together', async () => {
     const processes = [await stand.open('one.db'), await stand.open('two.db'), await stand.open('three.db')];
     for (let round = 0; round < 6; round += 1) {
       await load(5);
@@ -307,12 +310,12 @@ describe('statistics in snapshots', () => {
     expect(await everything(await stand.open('two.db'))).to.deep.equal(whole);
   });
 
-  for (const [what, change] of [
+  for (const [fault, change] of [
     ['a segment is gone', (name: string) => (name.startsWith('statistics/segment/') ? 'gone' : undefined)],
     ['a segment has other bytes', (name: string) => (name.startsWith('statistics/segment/') ? 'other' : undefined)],
     ['the manifest has other bytes', (name: string) => (name.startsWith('statistics/manifest/') ? 'other' : undefined)],
   ] as const) {
-    it(`are not made when ${what} as it is read back (STS2)`, async () => {
+    it(`are not made when ${fault} as it is read back (STS2)`, async () => {
       const objects = new MemoryObjectStore();
       const written: string[] = [];
       const faulty: ObjectStore = {
@@ -337,12 +340,12 @@ describe('statistics in snapshots', () => {
       expect(isMillraceError(failure, 'JOURNAL_DAMAGED'), String(failure)).to.equal(true);
       // Nobody sees one whose segments did not read back; one that itself did not is refused by all who read it.
       const isWritten = written.some((name) => name.startsWith('statistics/manifest/'));
-      expect(isWritten).to.equal(what.startsWith('the manifest'));
+      expect(isWritten).to.equal(fault.startsWith('the manifest'));
       expect(await snapshots.newest()).to.equal(undefined);
     });
   }
 
-  it('of a journal that was made anew are counted, and what is in it now on top of them (SN3)', async () => {
+  it('of a journal that was created again are kept, and its present entries are added (SN3)', async () => {
     const live = await stand.open();
     await loadTwice(10);
     const before = await everything(live);
@@ -368,7 +371,7 @@ describe('statistics in snapshots', () => {
     }
   });
 
-  it('of another installation are not taken', async () => {
+  it('of another installation are not used', async () => {
     const live = await stand.open();
     await loadTwice(5);
     await trim(live, 5);

@@ -1,19 +1,19 @@
-/** Statistics over journals in memory: what owners and processes would have written, and what can be asked about it. */
+/** Statistics over journals in memory: the logs of owners and processes, and the questions to the statistics. */
 import { join } from 'node:path';
 import { SqliteFiles } from '../../../../src/adapters/sqlite/index.js';
 import { decodeMeterRecord, encodeMeterRecord } from '../../../../src/codec/control/index.js';
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
 import type { AccountId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
-import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, type MeterRow } from '../../../../src/messages/index.js';
 import type { ObjectStore, SqlFiles } from '../../../../src/ports/index.js';
 import { StatisticsModel, type StatisticsOptions, StatsStore } from '../../../../src/projections/index.js';
+import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, type MeterRow } from '../../../../src/protocol/index.js';
 import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
 import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { MessageLogStand, QUEUE_SHARD } from '../../../support/message-log-stand.js';
 import { realTime } from '../../../support/real-time.js';
 
-/** A Monday, the beginning of a day. */
+/** A Monday at midnight. */
 export const MONDAY = Date.UTC(2026, 8, 21);
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -43,9 +43,9 @@ export function sessionOf(name: string): SessionId {
 
 export class StatsStand {
   readonly queue = new MessageLogStand();
-  /** What the followers take for now: decides what is too old to be kept. */
+  /** The current time of the followers, which decides about retention. */
   nowMs = MONDAY + DAY;
-  /** None are made unless a test says when. */
+  /** Snapshots are made only where a test requests them. */
   snapshots: StatisticsOptions['snapshots'] = { lookEveryMs: 2 ** 31 - 1 };
   readonly #meterLog: MemoryMeterLog;
   readonly #numbers = new Map<string, number>();
@@ -56,12 +56,12 @@ export class StatsStand {
     this.#meterLog = new MemoryMeterLog(this.queue.journal);
   }
 
-  /** One entry. */
+  /** Stores the events as one entry. */
   store(events: readonly QueueEvent[], account?: AccountId): Promise<void> {
     return this.queue.store(events, account);
   }
 
-  /** @returns the record's bytes, to be stored again. */
+  /** Stores a record of the meter. @returns the bytes of the record, to be stored again */
   async meter(atMs: number, record: Partial<MeterRecord>, process = 'a'): Promise<Uint8Array> {
     const number = (this.#numbers.get(process) ?? 0) + 1;
     this.#numbers.set(process, number);
@@ -82,7 +82,7 @@ export class StatsStand {
     return this.#meterLog.append(bytes);
   }
 
-  /** The meter's log, a record at a time. */
+  /** The records of the meter's log. */
   async records() {
     const { journal } = this.queue;
     const { last, createdAt } = await journal.tail(METER_SHARD);
@@ -101,7 +101,7 @@ export class StatsStand {
     return new StatsStore(files, silentLog, { clusterId: CLUSTER, nowMs: () => this.nowMs });
   }
 
-  /** Resolves when all that is stored has been counted. */
+  /** Resolves when all stored records have been counted. */
   async open(name?: string, clusterId = CLUSTER, objects?: ObjectStore): Promise<StatisticsModel> {
     const model = this.begin(name, clusterId, objects);
     await this.counted(model);
@@ -144,7 +144,7 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The values that are not 0, by their place counted from the end: 0 is the step that goes on. */
+/** The values other than 0, by their place counted from the end: 0 is the current step. */
 export function fromEnd(values: readonly number[]): Record<number, number> {
   const places = values.map((value, at) => [values.length - 1 - at, value] as const);
   return Object.fromEntries(places.filter(([, value]) => value !== 0));

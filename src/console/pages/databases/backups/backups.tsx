@@ -1,17 +1,17 @@
-/** Moments of a database that are kept: made, put back, deleted. */
+/** Backups of a database: creating, restoring, deleting. */
 import { useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
 import { mayChange, mayUseData } from '../../../api/session.js';
 import { Badge, StateBadge } from '../../../parts/badge.js';
+import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { bytes } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { doing } from '../../../parts/toast.js';
-import { Told } from '../../../parts/told.js';
 import type { DatabaseTabProps } from '../records.js';
 
 type Backup = Operations['GET /v2/kv/list-backup/{id}'][number];
@@ -46,7 +46,7 @@ export function BackupsTab({ database, onChanged }: DatabaseTabProps) {
         )}
       </Shown>
       <p class="small muted">
-        <Told text="They lie in the installation. A file of one is loaded by `redis-cli --pipe`; `millrace backup create --to DIRECTORY` copies the whole installation with all of them." />
+        <CodeText text="They lie in the installation. A file of one is loaded by `redis-cli --pipe`; `millrace backup create --to DIRECTORY` copies the whole installation with all of them." />
       </p>
     </div>
   );
@@ -89,7 +89,7 @@ function actionsOf(
     });
     if (!isSure) return;
     const body = { backup_id: backup.backup_id };
-    await doing(() => manage('POST /v2/kv/restore-backup/{id}', { path: { id }, body }), `${name} is as it was then.`);
+    await doing(() => manage('POST /v2/kv/restore-backup/{id}', { path: { id }, body }), `${name} is restored.`);
     onChanged();
   };
   const remove = async ({ backup_id, name: called }: Backup) => {

@@ -1,14 +1,14 @@
-/** How to reach a database: its addresses and secrets, and ready lines for each client. */
+/** How to connect to a database: addresses, secrets, and examples for each client. */
 import { type Signal, useSignal } from '@preact/signals';
 import { manage } from '../../../api/call.js';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
 import { Code } from '../../../parts/code.js';
+import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { SecretLine } from '../../../parts/secret-line.js';
 import { doing } from '../../../parts/toast.js';
-import { Told } from '../../../parts/told.js';
-import type { DatabaseTabProps, ShownDatabase } from '../records.js';
+import type { DatabaseTabProps, DatabaseView } from '../records.js';
 import { addressesOf } from './addresses.js';
 import { snippetsFor } from './snippets.js';
 
@@ -18,7 +18,7 @@ export function ConnectTab({ database, onChanged }: DatabaseTabProps) {
     return (
       <p class="note warn">
         <span>
-          <Told text="The tokens of this database are not kept on the server, or not for you: whoever may, gives it new ones with `millrace db reset-password`." />
+          <CodeText text="The tokens of this database are not stored, or you may not see them. An operator can replace them with `millrace db reset-password`." />
         </span>
       </p>
     );
@@ -59,10 +59,13 @@ function Secrets({ database, isOpen, onChanged }: SecretsProps) {
         <SecretLine name="REST address" text={open.restUrl} isOpen />
         <SecretLine name="Host" text={open.host} isOpen />
         <SecretLine name="Port" text={String(open.port)} isOpen />
-        <SecretLine name="Password" text={open.password} isOpen={isOpen.value} />
-        <SecretLine name="REST token" text={open.token} isOpen={isOpen.value} />
+        {!open.isReadOnly && <SecretLine name="Password" text={open.password} isOpen={isOpen.value} />}
+        {!open.isReadOnly && <SecretLine name="REST token" text={open.token} isOpen={isOpen.value} />}
         <SecretLine name="Read-only token" text={open.readOnlyToken} isOpen={isOpen.value} />
       </dl>
+      {open.isReadOnly && (
+        <p class="small muted">A read-only key sees the read-only token. The password and the REST token are masked.</p>
+      )}
     </section>
   );
 }
@@ -72,7 +75,7 @@ function ResetButton({ database, onChanged }: DatabaseTabProps) {
   const reset = async () => {
     const isSure = await asked({
       title: 'New password and tokens?',
-      text: 'Those of now open nothing any more, and connections that came with them are ended.',
+      text: 'The present ones are refused from then on, and their connections are closed.',
       action: 'Give it new ones',
       isDangerous: true,
       typed: name,
@@ -91,8 +94,8 @@ function ResetButton({ database, onChanged }: DatabaseTabProps) {
   );
 }
 
-/** Which client is shown is in the address; what is copied has the secrets in it, whether they are seen or not. */
-function Snippets({ database, isOpen }: { readonly database: ShownDatabase; readonly isOpen: Signal<boolean> }) {
+/** The selected client is in the address; copied text contains the secrets even when they are hidden. */
+function Snippets({ database, isOpen }: { readonly database: DatabaseView; readonly isOpen: Signal<boolean> }) {
   const [query, set] = usePageQuery();
   const shown = snippetsFor(addressesOf(database, isOpen.value));
   const whole = snippetsFor(addressesOf(database, true));
@@ -119,7 +122,7 @@ function Snippets({ database, isOpen }: { readonly database: ShownDatabase; read
         ))}
       </fieldset>
       <p class="muted">
-        <Told text={snippet?.note ?? ''} />
+        <CodeText text={snippet?.note ?? ''} />
       </p>
       <Code text={snippet?.text ?? ''} copied={whole[at]?.text} />
     </section>

@@ -1,17 +1,17 @@
-/** What to write to use a database, for each client. Names of packages are as they are published. */
+/** Example code for each client, with the published package names. */
 import type { DatabaseAddresses } from './addresses.js';
 
 export interface ClientSnippet {
   readonly id: string;
   readonly label: string;
-  /** What to do before, and what to know. */
+  /** Steps before using it, and remarks. */
   readonly note: string;
   readonly text: string;
 }
 
 const NPM_REST = '@upstash/redis';
 const PYTHON_REST = 'upstash-redis';
-/** What both of them read from the environment begins with their names. */
+/** The prefix of the environment variables that both packages read. */
 const ENV = `${PYTHON_REST.replaceAll('-', '_').toUpperCase()}_REST`;
 const ALIAS =
   'It spells some headers in its own way: the server has to be started with `MILLRACE_WIRE_ALIAS` (docs/wire-aliases.md).';
@@ -108,7 +108,7 @@ function environment({ restUrl, token, nativeUrl, password }: DatabaseAddresses)
   return {
     id: 'env',
     label: 'Environment',
-    note: 'What clients read by themselves: `Redis.fromEnv()` the first two, redis-cli the last one.',
+    note: 'Variables that clients read: `Redis.fromEnv()` the first two, redis-cli the last one.',
     text: `${ENV}_URL="${restUrl}"
 ${ENV}_TOKEN="${token}"
 REDIS_URL="${nativeUrl}"

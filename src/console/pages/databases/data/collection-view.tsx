@@ -1,4 +1,4 @@
-/** Members of a list, hash, set or sorted set: paged, filtered, added, edited and taken out. */
+/** Members of a list, hash, set or sorted set: paging, filtering, adding, editing, removing. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { beginningOf, shownOf, wordOf } from '../../../api/kv.js';
@@ -10,10 +10,10 @@ import { Shown } from '../../../parts/states.js';
 import { type Column, Paging, Table } from '../../../parts/table.js';
 import { doing } from '../../../parts/toast.js';
 import type { CollectionKind, CollectionMember, Part, Place } from './collections/collection.js';
+import type { TypeViewProps } from './key-record.js';
 import { MemberDialog } from './member-dialog.js';
-import type { TypeViewProps } from './string-view.js';
 
-/** More of a value is not drawn in a list; the whole of it is in its dialog. */
+/** Characters of a value shown in a list; its dialog shows the whole value. */
 const SHOWN_CHARACTERS = 300;
 
 interface Look {
@@ -46,7 +46,7 @@ export function CollectionView({ id, name, kind, onChanged }: TypeViewProps & { 
               columns={columnsOf(kind, place, opened, changed)}
               rows={members}
               idOf={(member) => member.id}
-              empty={<p class="empty">{next === undefined ? 'Nothing is like that.' : 'Nothing here; look on.'}</p>}
+              empty={<p class="empty">{next === undefined ? 'No entry matches.' : 'No match so far; load more.'}</p>}
             />
             <Paging
               text={`${whole(members.length)} on this page`}
@@ -181,7 +181,7 @@ function columnOf(part: Part, { nameLabel }: CollectionKind): Column<CollectionM
   }
 }
 
-/** A value of a tenant, as text; its beginning where it is long. */
+/** A value as text; only its beginning if it is long. */
 export function CutValue({ binary }: { readonly binary: string }) {
   const isLong = binary.length > SHOWN_CHARACTERS;
   const shown = shownOf(isLong ? beginningOf(binary, SHOWN_CHARACTERS) : binary);

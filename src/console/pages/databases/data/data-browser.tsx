@@ -1,4 +1,4 @@
-/** What is in a database: its keys beside the one that is open. All of it is in the address. */
+/** The content of a database: the list of keys and the open key. The whole state is in the address. */
 import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
@@ -44,7 +44,7 @@ export default function DataBrowser({ database: id }: { readonly database: strin
       </section>
       <section class="key-main" aria-label="The open key">
         {opened === undefined ? (
-          <p class="empty">Choose a key to see what is in it.</p>
+          <p class="empty">Choose a key to see its value.</p>
         ) : (
           <KeyPage
             key={opened}
@@ -99,12 +99,12 @@ function Keys({ id, round, opened, chosen, seen }: KeysProps) {
   );
 }
 
-/** A pattern finds keys in all folders. */
+/** A pattern searches keys in all folders. */
 function isFlat({ view, match }: Readonly<Record<string, string | undefined>>): boolean {
   return view === 'list' || Boolean(match);
 }
 
-/** A part of a name is meant where there is nothing of a pattern in it. */
+/** A text without pattern characters searches for a part of the name. */
 function patternOf(words = ''): string {
   return words === '' || /[*?[\\]/.test(words) ? words : `*${words}*`;
 }

@@ -1,4 +1,4 @@
-/** Keys that were deleted here, or are about to be: out of sight at once, and deleted when nobody took it back. */
+/** Keys that are deleted from the page: hidden immediately, and deleted after the time for undo. */
 import { type Signal, signal } from '@preact/signals';
 import { CallError } from '../../../api/call.js';
 import { pipeline, shownOf, wordOf } from '../../../api/kv.js';
@@ -8,10 +8,10 @@ import { withUndo } from '../../../parts/toast.js';
 const BATCH_KEYS = 500;
 const SHOWN_CHARACTERS = 80;
 
-/** By database and name: whether it was sent already. */
+/** By database and name: whether the deletion was sent. */
 const goneByDatabase = new Map<string, Signal<ReadonlyMap<string, boolean>>>();
 
-/** Names that lists leave out. */
+/** Names that lists hide. */
 export function goneKeys(id: string): Signal<ReadonlyMap<string, boolean>> {
   const known = goneByDatabase.get(id) ?? signal<ReadonlyMap<string, boolean>>(new Map());
   goneByDatabase.set(id, known);
@@ -33,19 +33,19 @@ export function deleteKeys(id: string, names: readonly string[]): void {
   withUndo(`Deleting ${what} …`, send, () => keysAreBack(id, names));
 }
 
-/** They are made anew, or were not deleted after all. */
+/** Shows keys that were created again or not deleted. */
 export function keysAreBack(id: string, names: readonly string[]): void {
   const gone = goneKeys(id);
   gone.value = new Map([...gone.value].filter(([name]) => !names.includes(name)));
 }
 
-/** A new list will not have those that are deleted, unless somebody made them again. */
+/** Forgets sent deletions: a new list shows such a key only if it was created again. */
 export function forgetSent(id: string): void {
   const gone = goneKeys(id);
   gone.value = new Map([...gone.value].filter(([, isSent]) => !isSent));
 }
 
-/** One by one: the keys of one command would have to lie in one part of the database. @throws CallError */
+/** One command per key: the keys of one command would have to be in one partition. @throws CallError */
 async function unlink(id: string, names: readonly string[]): Promise<void> {
   for (let at = 0; at < names.length; at += BATCH_KEYS) {
     const batch = names.slice(at, at + BATCH_KEYS);

@@ -1,4 +1,4 @@
-/** What is done with a whole key: another name, a copy, its end at a time, its end now. */
+/** Actions on a whole key: rename, copy, expire, delete. */
 import { useSignal } from '@preact/signals';
 import { CallError } from '../../../api/call.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../api/kv.js';
@@ -6,7 +6,7 @@ import { mayChange } from '../../../api/session.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
-import type { KeyPageProps, KeyRecord } from './key-page.js';
+import type { KeyPageProps, KeyRecord } from './key-record.js';
 
 type What = 'rename' | 'copy' | 'expire';
 

@@ -1,4 +1,4 @@
-/** The keys of a database: all in a row, or as folders. */
+/** The keys of a database, as a list or as folders. */
 import type { ReadonlySignal } from '@preact/signals';
 import { shownOf } from '../../../api/kv.js';
 import { whole } from '../../../parts/format.js';
@@ -13,10 +13,10 @@ import type { KeyListFilter, ListedKey, SeenKeys } from './listed-keys.js';
 export interface KeyListProps {
   readonly id: string;
   readonly filter: KeyListFilter;
-  /** Another one begins anew. */
+  /** A new number reloads the list. */
   readonly round: number;
   readonly opened: string | undefined;
-  /** Undefined: keys cannot be chosen. */
+  /** Undefined: keys cannot be selected. */
   readonly chosen: ReadonlySet<string> | undefined;
   /** Deleted, or about to be. */
   readonly gone: ReadonlySignal<ReadonlyMap<string, boolean>>;

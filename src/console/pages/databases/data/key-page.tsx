@@ -1,4 +1,4 @@
-/** One key: what it is, what can be done with it, and its value in the editor of its type. */
+/** One key: its properties, actions, and the editor for its type. */
 import { useEffect } from 'preact/hooks';
 import { type Asked, useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
@@ -11,29 +11,11 @@ import { CollectionView } from './collection-view.js';
 import { COLLECTIONS } from './collections/index.js';
 import { JsonView } from './json/json-view.js';
 import { KeyActions } from './key-actions.js';
+import type { KeyPageProps, KeyRecord } from './key-record.js';
 import { TypeMark } from './key-row.js';
-import { type KeyType, SHOWN_TYPES } from './listed-keys.js';
+import { SHOWN_TYPES } from './listed-keys.js';
 import { StreamView } from './stream/stream-view.js';
 import { StringView } from './string-view.js';
-
-export interface KeyPageProps {
-  readonly id: string;
-  /** A binary string. */
-  readonly name: string;
-  onClose(): void;
-  /** It has another name, or another key is to be shown. */
-  onMoved(name: string): void;
-  onDelete(): void;
-  /** It was loaded, again. */
-  onSeen(record: KeyRecord): void;
-}
-
-export interface KeyRecord {
-  readonly type: KeyType;
-  readonly ttlMs: number | null;
-  readonly bytes: number;
-  readonly encoding: string;
-}
 
 const SHOWN_CHARACTERS = 500;
 
@@ -102,7 +84,7 @@ function Value({ id, name, record, onChanged }: ValueProps) {
   return <CollectionView {...shared} kind={COLLECTIONS[record.type]} />;
 }
 
-/** Undefined: there is no such key. @throws CallError */
+/** Undefined: no such key. @throws CallError */
 async function recordOf(id: string, name: string, signal: AbortSignal): Promise<KeyRecord | undefined> {
   const key = wordOf(name);
   const results = await pipeline(

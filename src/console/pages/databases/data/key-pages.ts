@@ -1,19 +1,19 @@
-/** Keys that a filter meets, page after page as they are scrolled to. */
+/** Keys that match a filter, loaded page by page while scrolling. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { BEGIN, type KeyListFilter, keysPage, type ListedKey } from './listed-keys.js';
 
-/** More are not held in a page: a filter finds the rest. */
+/** Keys held in a page; for more the user has to filter. */
 const MAX_HELD_KEYS = 200_000;
-/** Answers without a key, one after the other, before somebody is asked whether to look on. */
+/** Consecutive answers without keys before the user is asked whether to continue. */
 const MAX_EMPTY_ANSWERS = 40;
 
 export interface KeyPages {
   readonly keys: readonly ListedKey[];
   readonly isLoading: boolean;
-  /** Nothing is left to look through. */
+  /** All keys are loaded. */
   readonly isWhole: boolean;
-  /** It stopped before the end: there is a button to go on. */
+  /** Stopped before the end: a button continues. */
   readonly isPaused: boolean;
   readonly error: Error | undefined;
   more(): void;
@@ -29,7 +29,7 @@ interface State {
 
 const EMPTY: State = { keys: [], cursor: BEGIN, isLoading: true, isPaused: false, error: undefined };
 
-/** @param round another one begins anew */
+/** @param round a new number reloads the list */
 export function useKeyPages(id: string, filter: KeyListFilter, round: number): KeyPages {
   const state = useSignal<State>(EMPTY);
   const asking = useRef<AbortController | undefined>(undefined);
@@ -58,7 +58,7 @@ export function useKeyPages(id: string, filter: KeyListFilter, round: number): K
   return { keys, isLoading, isPaused, isWhole, error, more };
 }
 
-/** Asks until there is a key, as an answer may have none, and what is behind it many. */
+/** Repeats until an answer has keys, because many later keys may follow an empty answer. */
 async function nextPage(id: string, filter: KeyListFilter, before: State, signal: AbortSignal): Promise<State> {
   let { cursor } = before;
   for (let asked = 0; asked < MAX_EMPTY_ANSWERS; asked += 1) {

@@ -1,4 +1,4 @@
-/** One key in a list: its name, type, time to live and size, and whether it is chosen. */
+/** One key in a list: name, type, time to live, size and selection. */
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { queryText } from '../../../api/call.js';
@@ -9,15 +9,15 @@ import { addressOfKey, type ListedKey, TYPE_LABELS } from './listed-keys.js';
 export interface KeyRowProps {
   readonly row: ListedKey;
   readonly isOpen: boolean;
-  /** Undefined: keys cannot be chosen. */
+  /** Undefined: keys cannot be selected. */
   readonly isChosen: boolean | undefined;
-  /** How deep in folders, and what of the name they say already. */
+  /** The depth in folders, and the part of the name that they already show. */
   readonly depth?: number;
   readonly below?: string;
   onChoose(name: string): void;
 }
 
-/** More of a name is not drawn. */
+/** Characters of a name that are shown. */
 const SHOWN_CHARACTERS = 300;
 const INDENT_PX = 16;
 

@@ -1,11 +1,11 @@
-/** Keys as folders, by what stands between their separators; a folder is looked into when it is opened. */
+/** Keys as folders, split at separators; a folder is loaded when it is opened. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { BEGIN, folderPage, type ListedKey, SEPARATOR } from './listed-keys.js';
 
-/** Keys directly in a folder that are loaded at once; the next ones on demand. */
+/** Direct keys of a folder loaded at a time. */
 const STEP_KEYS = 1_000;
-/** Answers for one look into a folder before somebody is asked whether to look on. */
+/** Answers for one folder before the user is asked whether to continue. */
 const MAX_ANSWERS = 60;
 
 export type TreeRow =
@@ -50,7 +50,7 @@ export interface KeyTree {
   more(prefix: string): void;
 }
 
-/** @param type '' for all. @param round another one begins anew, with the same folders open */
+/** @param type '' for all. @param round a new number reloads the tree, with the same open folders */
 export function useKeyTree(id: string, type: string, round: number): KeyTree {
   const levels = useSignal<ReadonlyMap<string, Level>>(new Map());
   const open = useSignal<ReadonlySet<string>>(new Set(['']));
@@ -87,7 +87,7 @@ export function useKeyTree(id: string, type: string, round: number): KeyTree {
   return { rows: rowsOf('', 0, levels.value, open.value), toggle, more };
 }
 
-/** The level after each answer, until enough of it is there. */
+/** Yields the level after each answer, until it has enough keys. */
 async function* growing(
   id: string,
   prefix: string,
@@ -134,7 +134,7 @@ function rowsOf(
   return rows;
 }
 
-/** 9 before 10. */
+/** Sorts 9 before 10. */
 const ORDER = new Intl.Collator('en', { numeric: true });
 
 function byName(a: string, b: string): number {

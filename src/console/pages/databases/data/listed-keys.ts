@@ -1,4 +1,4 @@
-/** Keys of a database as its lists show them. Names are binary strings here, whatever they are made of. */
+/** Keys of a database as lists show them. Names are binary strings. */
 import type { Operations } from '#api';
 import { manage } from '../../../api/call.js';
 import { binaryOfText, textOf } from '../../../api/kv.js';
@@ -6,7 +6,7 @@ import { binaryOfText, textOf } from '../../../api/kv.js';
 export const SHOWN_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'ReJSON-RL'] as const;
 export type KeyType = (typeof SHOWN_TYPES)[number];
 
-/** What people call them. */
+/** Names for users. */
 export const TYPE_LABELS: Readonly<Record<KeyType, string>> = {
   string: 'string',
   hash: 'hash',
@@ -20,13 +20,13 @@ export const TYPE_LABELS: Readonly<Record<KeyType, string>> = {
 export interface ListedKey {
   readonly name: string;
   readonly type: KeyType;
-  /** Null: it stays. */
+  /** Null: no expiry. */
   readonly ttlMs: number | null;
   readonly bytes: number;
   readonly length: number | undefined;
 }
 
-/** What the page of a key has found since the list was loaded. */
+/** Newer data of keys from their own pages. */
 export type SeenKeys = ReadonlyMap<string, Pick<ListedKey, 'type' | 'ttlMs' | 'bytes'>>;
 
 export interface ListedFolder {
@@ -41,7 +41,7 @@ export interface KeyListFilter {
 }
 
 const PAGE_KEYS = 500;
-/** So that the first rows are there at once. */
+/** Small, so that the first rows appear quickly. */
 const FIRST_PAGE_KEYS = 100;
 export const BEGIN = '0';
 
@@ -55,7 +55,7 @@ export async function keysPage(id: string, filter: KeyListFilter, cursor: string
 const FOLDER_COUNT = '1000';
 export const SEPARATOR = ':';
 
-/** What is directly below a prefix. @param prefix binary, with its separator */
+/** The direct children of a prefix. @param prefix binary, with its separator */
 export async function folderPage(id: string, prefix: string, type: string, cursor: string, signal: AbortSignal) {
   const text = textOf(prefix);
   const place = text === undefined ? { prefix_base64: btoa(prefix) } : { prefix: text };
@@ -73,18 +73,18 @@ function listedKey(given: Operations['GET /v2/admin/databases/{id}/keys']['keys'
   return { name: binaryName(key), type, ttlMs, bytes, length };
 }
 
-/** A text, or `{ base64 }` where it is none. */
+/** A text, or `{ base64 }` for binary names. */
 function binaryName(given: unknown): string {
   return typeof given === 'string' ? binaryOfText(given) : atob((given as { readonly base64: string }).base64);
 }
 
-/** Words of an address that name a key. */
+/** Address parameters that name a key. */
 export function addressOfKey(name: string): { readonly key?: string; readonly key64?: string } {
   const text = textOf(name);
   return text === undefined || text === '' ? { key64: btoa(name) || '=' } : { key: text };
 }
 
-/** The other way round; undefined: none is named. */
+/** The key in the address; undefined without one. */
 export function keyOfAddress(query: Readonly<Record<string, string | undefined>>): string | undefined {
   if (query.key !== undefined) return binaryOfText(query.key);
   if (query.key64 === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** One member of a collection: shown whole, edited, or added. */
+/** Shows, edits or adds one member of a collection. */
 import { useSignal } from '@preact/signals';
 import { mayChange } from '../../../api/session.js';
 import { Dialog } from '../../../parts/dialog.js';
@@ -10,7 +10,7 @@ import { editedBytes, useValueEdit, ValueField } from './value-editor.js';
 export interface MemberDialogProps {
   readonly kind: CollectionKind;
   readonly place: Place;
-  /** Undefined: a new one. */
+  /** Undefined: a new member. */
   readonly member: CollectionMember | undefined;
   onClose(): void;
   onSaved(): void;

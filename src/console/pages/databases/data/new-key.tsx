@@ -1,7 +1,8 @@
-/** Asks for a new key: its name, type, first content and expiry. */
+/** The form for a new key: name, type, first content and expiry. */
 import { useSignal } from '@preact/signals';
 import { CallError } from '../../../api/call.js';
-import { binaryOfText, command, type Words } from '../../../api/kv.js';
+import { binaryOfText, command } from '../../../api/kv.js';
+import type { Words } from '../../../api/kv-bytes.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
@@ -14,7 +15,7 @@ export interface NewKeyDialogProps {
   onMade(name: string): void;
 }
 
-/** What the first content is made of: the label of its name where it has one, and of its value. */
+/** The fields of the first content: a label for its name, if it has one, and for its value. */
 const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value: string, example: string]>> = {
   string: [undefined, 'Value', 'hello'],
   hash: ['Field', 'Value', 'Ada'],

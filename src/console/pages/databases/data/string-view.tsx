@@ -1,4 +1,4 @@
-/** The value of a string. Of a long one the beginning is loaded, and the rest on demand. */
+/** The value of a string. Only the beginning of a long one is loaded at first. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
@@ -8,27 +8,19 @@ import { mayChange } from '../../../api/session.js';
 import { bytes } from '../../../parts/format.js';
 import { Shown } from '../../../parts/states.js';
 import { said } from '../../../parts/toast.js';
-import type { KeyRecord } from './key-page.js';
+import type { TypeViewProps } from './key-record.js';
 import { ValueEditor } from './value-editor.js';
 
-export interface TypeViewProps {
-  readonly id: string;
-  /** A binary string. */
-  readonly name: string;
-  readonly record: KeyRecord;
-  onChanged(): void;
-}
-
-/** More is loaded on demand, and can only be edited then. */
+/** Bytes loaded at first; a longer value must be loaded completely before it can be edited. */
 const FIRST_BYTES = 64 * 1_024;
-/** What a request of the console holds, with room for how JSON writes it. */
+/** The size of a console request, reduced for JSON encoding. */
 const MAX_EDITED_BYTES = 2 * 1_024 * 1_024;
 
 export function StringView({ id, name, record, onChanged }: TypeViewProps) {
   const isWhole = useSignal(false);
   const asked = useAsk(`${id} ${name} ${isWhole.value}`, () => loadedValue(id, name, isWhole.value));
   const bytesShown = useRef(record.bytes);
-  // Not a part of what it is asked by: what is typed meanwhile would be gone with the former answer.
+  // Not part of the request's key: a new key would drop the old answer and the text being typed.
   useEffect(() => {
     if (bytesShown.current === record.bytes) return;
     bytesShown.current = record.bytes;
@@ -53,7 +45,7 @@ export function StringView({ id, name, record, onChanged }: TypeViewProps) {
                   The first {bytes(value.length)} of {bytes(length)}.
                 </span>
                 {textOf(value) === undefined ? (
-                  'What is no text is not loaded whole: use a client.'
+                  'A binary value is only loaded in part: use a client.'
                 ) : (
                   <button
                     type="button"

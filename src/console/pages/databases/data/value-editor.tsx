@@ -1,14 +1,14 @@
-/** A value shown as text, JSON or hex, and edited so. */
+/** A value shown and edited as text, JSON or hex. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { bytes } from '../../../parts/format.js';
 import { failed } from '../../../parts/toast.js';
 import { binaryFrom, formOf, shownAs, type ValueForm } from './value-text.js';
 
-/** What is typed over a value. */
+/** The typed replacement of a value. */
 export interface ValueEdit {
   readonly form: Signal<ValueForm>;
-  /** Undefined: nothing yet. */
+  /** Undefined: not typed yet. */
   readonly typed: Signal<string | undefined>;
 }
 
@@ -16,7 +16,7 @@ export function useValueEdit(value: string): ValueEdit {
   return { form: useSignal(formOf(value)), typed: useSignal<string | undefined>(undefined) };
 }
 
-/** The bytes of what is in the field. @throws Error that says what is wrong */
+/** The bytes of the field. @throws Error about invalid input */
 export function editedBytes(value: string, { form, typed }: ValueEdit): string {
   return typed.value === undefined ? value : binaryFrom(typed.value, form.value);
 }
@@ -42,13 +42,13 @@ const WHY_NOT: Readonly<Record<ValueForm, string>> = {
   hex: 'It is too long to be shown so.',
 };
 
-/** Browsers take seconds to wrap the lines of a longer text, and to find out which way it runs. */
+/** Browsers take seconds to wrap a longer text and to find its direction. */
 const MAX_WRAPPED_CHARACTERS = 100_000;
 
 export function ValueField({ label, value, edit, isReadOnly = false, rows = 6 }: ValueFieldProps) {
   const { form, typed } = edit;
   const field = useId();
-  /** What was typed goes along into the other form, where it can. */
+  /** Converts the typed text to the other form, if possible. */
   const change = (next: ValueForm) => {
     try {
       const shown = shownAs(editedBytes(value, edit), next);
@@ -99,7 +99,7 @@ export function ValueField({ label, value, edit, isReadOnly = false, rows = 6 }:
 }
 
 export interface ValueEditorProps extends Omit<ValueFieldProps, 'edit'> {
-  /** Ends when `value` is what was saved. */
+  /** Resolves when `value` is the saved value. */
   save(binary: string): Promise<unknown>;
 }
 
@@ -114,7 +114,7 @@ export function ValueEditor({ save, ...props }: ValueEditorProps) {
     const sent = typed.value;
     try {
       await save(editedBytes(props.value, edit));
-      // What is typed meanwhile stays.
+      // Text typed during the save stays.
       if (typed.value === sent) undo();
     } catch (error) {
       failed(error);

@@ -1,20 +1,20 @@
-/** A value as text, JSON or hex, and back to its bytes. */
+/** Converts a value to text, JSON or hex, and back to bytes. */
 import { binaryOfText, textOf } from '../../../api/kv.js';
 import { indentedJson } from '../../../parts/json.js';
 
 export type ValueForm = 'text' | 'json' | 'hex';
 
-/** Of a longer value the digits would be too many for a page. */
+/** A longer value would have too many digits for a page. */
 const MAX_HEX_BYTES = 256 * 1_024;
 
-/** What a value is best read as. */
+/** The most readable form of a value. */
 export function formOf(binary: string): ValueForm {
   const text = textOf(binary);
   if (text === undefined) return 'hex';
   return /^\s*[[{]/.test(text) && isJson(text) ? 'json' : 'text';
 }
 
-/** Undefined: it cannot be shown so. */
+/** Undefined: the value cannot be shown in this form. */
 export function shownAs(binary: string, form: ValueForm): string | undefined {
   if (form === 'hex') return binary.length > MAX_HEX_BYTES ? undefined : hexLines(binary);
   const text = textOf(binary);
@@ -22,7 +22,7 @@ export function shownAs(binary: string, form: ValueForm): string | undefined {
   return isJson(text) ? indentedJson(text) : undefined;
 }
 
-/** The bytes of what was typed. @throws Error that says what is wrong */
+/** The bytes of the typed text. @throws Error about invalid input */
 export function binaryFrom(typed: string, form: ValueForm): string {
   if (form === 'text') return binaryOfText(typed);
   if (form === 'json') {

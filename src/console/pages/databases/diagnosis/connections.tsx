@@ -1,18 +1,18 @@
-/** Who is connected, at the process that answers. */
+/** Connections to the process that answers. */
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
+import { CodeText } from '../../../parts/code-text.js';
 import { duration } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
-import { Told } from '../../../parts/told.js';
 import { clientLine } from '../connect/addresses.js';
-import type { ShownDatabase } from '../records.js';
+import type { DatabaseView } from '../records.js';
 
 const REFRESH_MS = 5_000;
 
-/** As CLIENT LIST has it. */
+/** The fields of CLIENT LIST. */
 interface Connection {
-  readonly id: number;
+  readonly id?: number;
   readonly addr?: string;
   readonly name?: string;
   readonly user?: string;
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Connection>[] = [
   { title: 'Idle', isNumber: true, cell: ({ idle = 0 }) => duration(idle * 1_000) },
 ];
 
-export function Connections({ database }: { readonly database: ShownDatabase }) {
+export function Connections({ database }: { readonly database: DatabaseView }) {
   const id = database.database_id;
   const asked = useAsk(
     `clients ${id}`,
@@ -46,16 +46,16 @@ export function Connections({ database }: { readonly database: ShownDatabase }) 
             <Table
               label="Connections"
               columns={COLUMNS}
-              rows={clients as unknown as readonly Connection[]}
+              rows={clients as readonly Connection[]}
               idOf={(connection) => String(connection.id)}
-              empty={<Empty title="Nobody is connected" command={`${clientLine(database)} PING`} />}
+              empty={<Empty title="No connections" command={`${clientLine(database)} PING`} />}
             />
             {more && <p class="small muted">There are more than are shown.</p>}
           </>
         )}
       </Shown>
       <p class="small muted">
-        <Told text="Of the native protocol, at the process that answers; requests over REST are none. `CLIENT KILL ID …` ends one." />
+        <CodeText text="Connections of the native protocol to this process; REST requests are not listed. `CLIENT KILL ID …` closes one." />
       </p>
     </div>
   );

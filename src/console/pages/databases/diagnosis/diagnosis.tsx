@@ -1,9 +1,9 @@
-/** What goes on in a database: what it says of itself, what was slow, who is connected, and what runs. */
+/** Diagnosis of a database: INFO, slow commands, connections, live commands. */
 import { useAsk } from '../../../api/ask.js';
 import { command } from '../../../api/kv.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { Tabs, useTab } from '../../../parts/tabs.js';
-import type { ShownDatabase } from '../records.js';
+import type { DatabaseView } from '../records.js';
 import { Connections } from './connections.js';
 import { sectionsOf } from './info.js';
 import { Monitor } from './monitor.js';
@@ -16,7 +16,7 @@ const VIEWS = [
   { id: 'monitor', label: 'Live commands' },
 ] as const;
 
-export function DiagnosisTab({ database }: { readonly database: ShownDatabase }) {
+export function DiagnosisTab({ database }: { readonly database: DatabaseView }) {
   const view = useTab(VIEWS, 'view');
   return (
     <div class="stack">
@@ -37,7 +37,7 @@ function Info({ id }: { readonly id: string }) {
     <Shown asked={asked} rows={8}>
       {(sections) =>
         sections.length === 0 ? (
-          <Empty title="The database says nothing of itself" />
+          <Empty title="The database returns no information" />
         ) : (
           <div class="info-sections">
             {sections.map(({ name, lines }) => (

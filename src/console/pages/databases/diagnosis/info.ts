@@ -1,11 +1,11 @@
-/** The text of INFO as its sections. */
+/** Parses the text of INFO into sections. */
 
 export interface InfoSection {
   readonly name: string;
   readonly lines: readonly (readonly [word: string, value: string])[];
 }
 
-/** Sections without a line are left out. */
+/** Omits empty sections. */
 export function sectionsOf(text: string): readonly InfoSection[] {
   return text
     .split(/^# /m)

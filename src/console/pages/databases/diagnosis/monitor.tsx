@@ -1,11 +1,11 @@
-/** Every command of a database as it runs, for as long as it is watched. */
+/** Live view of every command of a database. */
 import { useSignal } from '@preact/signals';
 import { useLive } from '../../../api/live.js';
 import { Badge } from '../../../parts/badge.js';
 import { whole } from '../../../parts/format.js';
 import { Time } from '../../../parts/time.js';
 
-/** Earlier ones are forgotten. */
+/** Older commands are dropped. */
 const MAX_SHOWN = 500;
 const SHOWN_CHARACTERS = 400;
 
@@ -17,7 +17,7 @@ interface Seen {
   readonly isCut?: boolean;
 }
 
-interface Told {
+interface MonitorLine {
   readonly commands: readonly Omit<Seen, 'at'>[];
   readonly leftOut: number;
 }
@@ -29,7 +29,7 @@ export function Monitor({ id }: { readonly id: string }) {
   const leftOut = useSignal(0);
   const state = useLive(isOn.value ? `/v2/admin/databases/${id}/monitor` : undefined, {
     commands: (data) => {
-      const told = data as Told;
+      const told = data as MonitorLine;
       const from = (seen.value.at(-1)?.at ?? 0) + 1;
       seen.value = [...seen.value, ...told.commands.map((one, at) => ({ ...one, at: from + at }))].slice(-MAX_SHOWN);
       leftOut.value += told.leftOut;
@@ -65,7 +65,7 @@ export function Monitor({ id }: { readonly id: string }) {
       </div>
       {shown.length === 0 ? (
         <p class="empty">
-          {isOn.value ? 'Nothing has run since.' : 'Watching costs the database something: not for long.'}
+          {isOn.value ? 'No command has run since.' : 'Watching slows the database down: stop when you are done.'}
         </p>
       ) : (
         <SeenCommands seen={shown} />
@@ -77,7 +77,7 @@ export function Monitor({ id }: { readonly id: string }) {
 /** The newest first. */
 function SeenCommands({ seen }: { readonly seen: readonly Seen[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
     <div class="line-box" role="log" aria-label="Commands" tabIndex={0}>
       {seen.map(({ at, time, client, words, isCut }) => (
         <div key={at} class="row top nowrap">

@@ -1,13 +1,13 @@
-/** Commands that took long, the newest first. */
+/** Slow commands, the newest first. */
 import { useAsk } from '../../../api/ask.js';
 import { command, type Reply, shownOf } from '../../../api/kv.js';
 import { mayChange } from '../../../api/session.js';
+import { CodeText } from '../../../parts/code-text.js';
 import { duration } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { doing } from '../../../parts/toast.js';
-import { Told } from '../../../parts/told.js';
 
 const REFRESH_MS = 10_000;
 const SHOWN_ENTRIES = 128;
@@ -49,7 +49,7 @@ export function SlowLog({ id }: { readonly id: string }) {
     <div class="stack">
       <div class="row between">
         <p class="muted">
-          <Told text="What took longer than `slowlog-log-slower-than` says: microseconds, 10,000 unless it was set." />
+          <CodeText text="Commands that took longer than `slowlog-log-slower-than` microseconds (10,000 by default)." />
         </p>
         {mayChange.value && (
           <button type="button" class="button" onClick={() => void empty()}>
@@ -64,7 +64,7 @@ export function SlowLog({ id }: { readonly id: string }) {
             columns={COLUMNS}
             rows={entries}
             idOf={(entry) => entry.id}
-            empty={<Empty title="Nothing was slow" command="CONFIG SET slowlog-log-slower-than 1000" />}
+            empty={<Empty title="No slow commands" command="CONFIG SET slowlog-log-slower-than 1000" />}
           />
         )}
       </Shown>

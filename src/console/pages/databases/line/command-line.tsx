@@ -1,20 +1,20 @@
-/** A command line for a database: lines that were typed before, completion, help, and replies as redis-cli draws them. */
+/** A command line for a database: history, completion, help, and replies in the format of redis-cli. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { mayChange } from '../../../api/session.js';
+import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration } from '../../../parts/format.js';
-import { Told } from '../../../parts/told.js';
 import { addressesOf, clientLine } from '../connect/addresses.js';
-import type { ShownDatabase } from '../records.js';
+import type { DatabaseView } from '../records.js';
 import { dangerOf, needsConnection } from './judged-line.js';
 import { commandOf, completionsOf, type KnownCommand, knownCommands, wordsTold } from './known-commands.js';
 import { type Exchange, lineSession, run, told } from './line-session.js';
 import { keptLine, pastLines } from './past-lines.js';
 import { wordsOf } from './words.js';
 
-export default function CommandLine({ database }: { readonly database: ShownDatabase }) {
+export default function CommandLine({ database }: { readonly database: DatabaseView }) {
   const id = database.database_id;
   const { exchanges, collected } = lineSession(id);
   const typed = useSignal('');
@@ -44,7 +44,7 @@ export default function CommandLine({ database }: { readonly database: ShownData
   );
 }
 
-async function submitted(database: ShownDatabase, line: string, commands: readonly KnownCommand[]): Promise<void> {
+async function submitted(database: DatabaseView, line: string, commands: readonly KnownCommand[]): Promise<void> {
   const id = database.database_id;
   const session = lineSession(id);
   let words: readonly string[];
@@ -66,7 +66,7 @@ async function submitted(database: ShownDatabase, line: string, commands: readon
   }
   if (needsConnection(words)) {
     const instead = /^monitor$/i.test(first) ? 'The Diagnosis tab shows commands as they run. ' : '';
-    const why = 'This needs a connection of its own, which a page has none of. In a terminal: ';
+    const why = 'This command needs a dedicated connection, which the console does not have. In a terminal: ';
     told(session, line, instead + why + clientLine(database), true);
     return;
   }
@@ -101,11 +101,11 @@ function Exchanges({ all, prompt, onOpen }: ExchangesProps) {
   }, [all]);
   useEffect(onOpen, []);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
     <div ref={box} class="line-box" role="log" aria-label="Replies" tabIndex={0}>
       {all.length === 0 && (
         <p class="muted">
-          <Told text="Type a command, `HELP` for help. Tab completes, arrows bring back what was typed before." />
+          <CodeText text="Type a command, `HELP` for help. Tab completes, the arrow keys recall earlier commands." />
         </p>
       )}
       {all.map(({ at, line, reply, isBad, tookMs }) => (
@@ -136,7 +136,7 @@ interface LineFieldProps {
 }
 
 function LineField({ id, prompt, typed, field, commands, onSubmit }: LineFieldProps) {
-  /** How many lines back; 0: the new one. */
+  /** Steps back in the history; 0: the new line. */
   const back = useSignal(0);
   const recall = (step: number) => {
     const lines = pastLines(id);

@@ -1,11 +1,11 @@
-/** Replies as redis-cli draws them. Text that is UTF-8 stays readable; other bytes are `\xHH`. */
+/** Formats replies as redis-cli does. UTF-8 text stays readable; other bytes are `\xHH`. */
 import { escaped, shownOf, textOf } from '../../../api/kv.js';
 import type { RawReply } from '../../../api/resp.js';
 
-/** More is not drawn: nobody reads it, and the page would be slow. */
+/** Characters of a reply that are shown; more would slow the page down. */
 export const MAX_DRAWN_CHARACTERS = 100_000;
 
-/** Their text is meant for people as it is. */
+/** Commands whose replies are plain text for people. */
 const PLAIN = /^(info|lolwut|cluster (nodes|info)|client (list|info)|latency (doctor|graph)|memory doctor)\b/i;
 
 interface Drawing {
@@ -13,7 +13,7 @@ interface Drawing {
   length: number;
 }
 
-/** @param line what was typed: some commands' answers are texts for people */
+/** @param line the typed line, to recognise commands with plain text replies */
 export function drawnReply(reply: RawReply, line: string): string {
   if (reply.kind === 'bulk' && PLAIN.test(line.trim())) return shownOf(reply.text).replaceAll('\r\n', '\n').trimEnd();
   const drawing: Drawing = { lines: [], length: 0 };
@@ -22,7 +22,7 @@ export function drawnReply(reply: RawReply, line: string): string {
   return isCut ? `${drawing.lines.join('\n')}\n… more than is drawn here` : drawing.lines.join('\n');
 }
 
-/** @param head before the first line; @param indent before the lines below it, as wide */
+/** @param head precedes the first line; @param indent precedes the next lines, with the same width */
 function draw(reply: RawReply, head: string, indent: string, drawing: Drawing): void {
   if (reply.kind !== 'array' || reply.items.length === 0) {
     const text = head + single(reply).slice(0, MAX_DRAWN_CHARACTERS);

@@ -1,4 +1,4 @@
-/** All commands as the database tells of them, for completion and help. */
+/** All commands of the database, for completion and help. */
 import { pipeline, type Reply } from '../../../api/kv.js';
 
 export interface KnownCommand {
@@ -7,7 +7,7 @@ export interface KnownCommand {
   readonly summary: string;
   readonly since: string;
   readonly group: string;
-  /** Words with the name; at least so many where it is negative. */
+  /** Number of words with the name; negative for a minimum. */
   readonly words: number;
 }
 
@@ -25,13 +25,13 @@ function listIn(result: Awaited<ReturnType<typeof pipeline>>[number] | undefined
   return result !== undefined && 'result' in result && Array.isArray(result.result) ? result.result : [];
 }
 
-/** Of the command, and of those behind it. */
+/** Of the command and of its subcommands. */
 function aritiesIn(info: readonly Reply[]): readonly (readonly [string, number])[] {
   const below = (info[9] ?? []) as readonly (readonly Reply[])[];
   return [[nameOf(info[0]), Number(info[1])], ...below.flatMap(aritiesIn)];
 }
 
-/** `config|get` is `CONFIG GET`. */
+/** `config|get` becomes `CONFIG GET`. */
 function nameOf(reply: Reply | undefined): string {
   return String(reply).replace('|', ' ').toUpperCase();
 }
@@ -69,7 +69,7 @@ function fieldsOf(flat: readonly Reply[]): ReadonlyMap<string, Reply> {
 
 const SHOWN_COMPLETIONS = 8;
 
-/** Commands that begin with what is typed; those that it says whole come first. */
+/** Commands that begin with the typed text; complete matches first. */
 export function completionsOf(commands: readonly KnownCommand[], typed: string): readonly KnownCommand[] {
   const letters = typed.trimStart().toUpperCase();
   if (letters === '') return [];
@@ -77,14 +77,14 @@ export function completionsOf(commands: readonly KnownCommand[], typed: string):
   return found.sort((a, b) => a.name.length - b.name.length).slice(0, SHOWN_COMPLETIONS);
 }
 
-/** The command that a line begins with; the longer name where there are two. */
+/** The command at the start of a line; of two matches the longer name. */
 export function commandOf(commands: readonly KnownCommand[], typed: string): KnownCommand | undefined {
   const words = typed.trim().toUpperCase().split(/\s+/);
   const named = (count: number) => commands.find(({ name }) => name === words.slice(0, count).join(' '));
   return named(2) ?? named(1);
 }
 
-/** `3 words`, `at least 2 words`: with the name. */
+/** `3 words`, `at least 2 words`, including the name. */
 export function wordsTold(words: number): string {
   if (words === 0) return '';
   return words < 0 ? `at least ${-words} words` : `${words} words`;

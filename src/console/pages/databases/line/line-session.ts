@@ -1,25 +1,26 @@
-/** What was typed and answered in a command line, and a transaction that is being collected. It lasts as long as the page. */
+/** Lines and replies of a command line, and a transaction being entered. It lives as long as the page. */
 import { type Signal, signal } from '@preact/signals';
 import { CallError } from '../../../api/call.js';
-import { type Reply, raw, transaction, type Words, wordOf } from '../../../api/kv.js';
+import { type Reply, raw, transaction, wordOf } from '../../../api/kv.js';
+import type { Words } from '../../../api/kv-bytes.js';
 import type { RawReply } from '../../../api/resp.js';
 import { drawnReply } from './drawn-reply.js';
 
 export interface Exchange {
   readonly at: number;
   readonly line: string;
-  /** Undefined: it is under way. */
+  /** Undefined: still running. */
   readonly reply: string | undefined;
   readonly isBad: boolean;
   readonly tookMs: number | undefined;
 }
 
-/** Earlier ones are forgotten. */
+/** Older exchanges are dropped. */
 const MAX_EXCHANGES = 200;
 
 export interface LineSession {
   readonly exchanges: Signal<readonly Exchange[]>;
-  /** Commands behind MULTI. */
+  /** Commands after MULTI. */
   readonly collected: Signal<readonly Words[] | undefined>;
 }
 
@@ -32,7 +33,7 @@ export function lineSession(id: string): LineSession {
   return session;
 }
 
-/** Shown without being sent. */
+/** Shows a line and a reply without sending a command. */
 export function told({ exchanges }: LineSession, line: string, reply: string, isBad = false): void {
   last += 1;
   exchanges.value = [...exchanges.value, { at: last, line, reply, isBad, tookMs: undefined }].slice(-MAX_EXCHANGES);
@@ -81,7 +82,7 @@ async function executed(id: string, commands: readonly Words[]): Promise<readonl
   return results.map((result) => ('error' in result ? { kind: 'error', text: result.error } : asRaw(result.result)));
 }
 
-/** Transactions are answered as JSON, where statuses are strings. */
+/** Transactions are answered as JSON, in which statuses are strings. */
 function asRaw(reply: Reply): RawReply {
   if (reply === null) return { kind: 'nil' };
   if (reply === 'OK') return { kind: 'status', text: reply };

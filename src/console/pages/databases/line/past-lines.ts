@@ -1,4 +1,4 @@
-/** Lines that were typed before, kept by this browser for each database. */
+/** The history of typed lines, stored by the browser for each database. */
 import { hasSecret } from './judged-line.js';
 
 const MAX_LINES = 300;
@@ -12,7 +12,7 @@ export function pastLines(id: string): readonly string[] {
   }
 }
 
-/** What repeats the last one, or has a secret in it, is left out. @returns all of them */
+/** Adds a line, unless it repeats the last one or contains a secret. @returns the whole history */
 export function keptLine(id: string, line: string): readonly string[] {
   const before = pastLines(id);
   if (hasSecret(line) || before.at(-1) === line) return before;
@@ -20,7 +20,7 @@ export function keptLine(id: string, line: string): readonly string[] {
   try {
     localStorage.setItem(nameOf(id), JSON.stringify(lines));
   } catch {
-    // A browser that keeps nothing: the line is there until the page is left.
+    // Without browser storage, the line is kept until the user leaves the page.
   }
   return lines;
 }

@@ -1,9 +1,9 @@
-/** A line as redis-cli reads it: words, quotes, and `\xHH` for bytes that cannot be typed. */
+/** Splits a line like redis-cli: words, quotes, and `\xHH` for bytes that cannot be typed. */
 import { binaryOfText } from '../../../api/kv.js';
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
 
-/** Binary strings. @throws Error for a quote that is not closed, or text that follows one at once */
+/** Binary strings. @throws Error for an open quote, or text directly after a closing one */
 export function wordsOf(line: string): readonly string[] {
   const words: string[] = [];
   let at = 0;
@@ -34,7 +34,7 @@ function wordAt(line: string, from: number): readonly [word: string, end: number
     word += part;
     at += length;
   }
-  if (/\S/.test(line[at + 1] ?? ' ')) throw new Error('Invalid argument(s): something follows a quote at once');
+  if (/\S/.test(line[at + 1] ?? ' ')) throw new Error('Invalid argument(s): a blank is missing after a closing quote');
   return [word, at + 1];
 }
 
@@ -50,7 +50,7 @@ function singleQuoted(line: string, at: number): readonly [part: string, length:
   return line.startsWith("\\'", at) ? ["'", 2] : character(line, at);
 }
 
-/** One may take two units of the line. */
+/** A character may have two UTF-16 units. */
 function character(line: string, at: number): readonly [part: string, length: number] {
   const text = String.fromCodePoint(line.codePointAt(at) as number);
   return [binaryOfText(text), text.length];

@@ -1,4 +1,4 @@
-/** What a database is and may be, what it was used for, and its settings. */
+/** The overview of a database: statistics, record and settings. */
 import { mayChange, mayUseData } from '../../../api/session.js';
 import type { DatabaseTabProps } from '../records.js';
 import { DatabaseRecord } from './database-record.js';

@@ -1,13 +1,13 @@
-/** The record of a database, and the limits that are in force. */
+/** The record of a database, and its current limits. */
 import type { ComponentChildren } from 'preact';
 import { bytes, duration, limit } from '../../../parts/format.js';
 import { Time } from '../../../parts/time.js';
-import type { ShownDatabase } from '../records.js';
+import type { DatabaseView } from '../records.js';
 
 const NS_PER_MS = 1e6;
 const NO_LIMIT = 1e12;
 
-export function DatabaseRecord({ database }: { readonly database: ShownDatabase }) {
+export function DatabaseRecord({ database }: { readonly database: DatabaseView }) {
   return (
     <div class="grid wide">
       <section class="card">
@@ -32,7 +32,7 @@ function FactList({ rows }: { readonly rows: Rows }) {
   );
 }
 
-function factsOf(database: ShownDatabase): Rows {
+function factsOf(database: DatabaseView): Rows {
   const { read_regions: readRegions, allowed_ip_ranges: allowed } = database;
   return [
     ['Id', <code key="id">{database.database_id}</code>],
@@ -55,7 +55,7 @@ function factsOf(database: ShownDatabase): Rows {
   ];
 }
 
-function limitsOf(database: ShownDatabase): Rows {
+function limitsOf(database: DatabaseView): Rows {
   return [
     ['Data', sizeLimit(database.db_disk_threshold)],
     ['Held in memory', sizeLimit(database.db_memory_threshold)],
@@ -70,7 +70,7 @@ function limitsOf(database: ShownDatabase): Rows {
   ];
 }
 
-/** Terabytes are limits, too: only what no machine has is none. */
+/** Terabytes may be a limit; only a far larger number means no limit. */
 function sizeLimit(value: number): string {
   return value >= NO_LIMIT * 100 ? 'no limit' : bytes(value);
 }

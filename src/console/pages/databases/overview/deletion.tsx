@@ -1,17 +1,17 @@
-/** The end of a database: its name is typed first. */
+/** Deletes a database after its name was typed. */
 import { useLocation } from 'preact-iso/router';
 import { manage } from '../../../api/call.js';
 import { asked } from '../../../parts/dialog.js';
 import { doing } from '../../../parts/toast.js';
-import type { ShownDatabase } from '../records.js';
+import type { DatabaseView } from '../records.js';
 
-export function Deletion({ database }: { readonly database: ShownDatabase }) {
+export function Deletion({ database }: { readonly database: DatabaseView }) {
   const { route } = useLocation();
   const { database_id: id, database_name: name } = database;
   const remove = async () => {
     const isSure = await asked({
       title: 'Delete this database?',
-      text: 'All that it holds goes with it, and its tokens open nothing any more. Its backups go, too.',
+      text: 'All its data and backups are deleted, and its tokens are refused from then on.',
       action: 'Delete it',
       isDangerous: true,
       typed: name,

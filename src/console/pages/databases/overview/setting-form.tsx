@@ -1,11 +1,11 @@
-/** One setting: its field, and the button that sends it once it differs. */
+/** A form for one setting, with a button that is enabled when the value differs. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { doing } from '../../../parts/toast.js';
 
 export interface SettingFormProps {
   readonly action: string;
-  /** What is said when it is done. */
+  /** The message after success. */
   readonly done: string;
   readonly isSame: boolean;
   readonly children: ComponentChildren;

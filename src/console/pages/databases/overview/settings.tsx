@@ -1,4 +1,4 @@
-/** What can be changed of a database: its name, plan and budget, who may come, and what is switched on. */
+/** The settings of a database: name, plan, budget, allowed addresses and switches. */
 import { useSignal } from '@preact/signals';
 import { manage, type Operation } from '../../../api/call.js';
 import { mayUseData } from '../../../api/session.js';
@@ -52,7 +52,7 @@ function Plan({ database, onChanged }: DatabaseTabProps) {
   );
 }
 
-/** The API says `Fixed 1GB` where people are shown a space. */
+/** The API writes `Fixed 1GB` where the page has a space. */
 function plain(label: string): string {
   return label.replaceAll(' ', '').toLowerCase();
 }
@@ -100,7 +100,7 @@ const SWITCHES = [
   ['daily_backup_enabled', 'Keep a backup every day', 'dailybackup'],
 ] as const;
 
-/** Each is sent when it is clicked. */
+/** Each switch is sent when it is clicked. */
 function Switches({ database, onChanged }: DatabaseTabProps) {
   const { database_id: id } = database;
   const turn = (word: string, label: string, isOn: boolean) =>

@@ -1,4 +1,4 @@
-/** What a database was used for: now, this month, and over a period that is chosen. */
+/** Usage of a database: current, this month, and over a selected period. */
 import type { Operations } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';

@@ -1,11 +1,11 @@
-/** Users as `ACL LIST` tells them: `user reader on #… ~user:* -@all +@read (~log:* +xadd)`. */
+/** Parses users from `ACL LIST`: `user reader on #… ~user:* -@all +@read (~log:* +xadd)`. */
 
 export interface AclUserLine {
   readonly name: string;
   readonly isOn: boolean;
   readonly passwords: number;
   readonly isOpenToAll: boolean;
-  /** Behind the name, as they can be given back. */
+  /** The rules after the name, in a form that SETUSER accepts. */
   readonly rules: readonly string[];
 }
 
@@ -20,15 +20,15 @@ export function userIn(line: string): AclUserLine {
   };
 }
 
-/** Rules one by one; what stands in parentheses is one. */
+/** Single rules; a selector in parentheses is one rule. */
 export function ruleWords(text: string): string[] {
   return text.match(/\([^)]*\)?|\S+/g) ?? [];
 }
 
-/** What people read first: without what every user has, and without digests. */
+/** The rules without those that every user has, and without password hashes. */
 export function toldRules(rules: readonly string[]): string {
   return rules.filter((rule) => !/^(on|off|nopass|sanitize-payload|#.*)$/.test(rule)).join(' ');
 }
 
-/** These two follow the database's password and tokens. */
+/** Their rights and passwords are the database's password and tokens. */
 export const BUILT_IN: ReadonlySet<string> = new Set(['default', 'default_ro']);

@@ -1,4 +1,4 @@
-/** A token for a user: a new strong one, or the one that belongs to a password that it has. It is shown this once. */
+/** A token for a user: a new random one, or the one for an existing password. It is shown once. */
 import { useSignal } from '@preact/signals';
 import { command, shownOf } from '../../../api/kv.js';
 import { Code } from '../../../parts/code.js';
@@ -6,10 +6,10 @@ import { Dialog } from '../../../parts/dialog.js';
 import { TextField } from '../../../parts/field.js';
 import { failed } from '../../../parts/toast.js';
 import { addressesOf } from '../connect/addresses.js';
-import type { ShownDatabase } from '../records.js';
+import type { DatabaseView } from '../records.js';
 
 export interface TokenDialogProps {
-  readonly database: ShownDatabase;
+  readonly database: DatabaseView;
   readonly user: string;
   onClose(): void;
 }

@@ -1,4 +1,4 @@
-/** A user's name and rules: made anew, or changed. Rules are given whole, so what is shown is what it may afterwards. */
+/** The form for a user's name and rules. It sets all rules, so the form shows the complete result. */
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { command } from '../../../api/kv.js';
 import { Dialog } from '../../../parts/dialog.js';
@@ -8,15 +8,15 @@ import { type AclUserLine, ruleWords } from './rules.js';
 
 export interface UserDialogProps {
   readonly database: string;
-  /** Left out: a new one. */
+  /** Default: a new user. */
   readonly user?: AclUserLine;
   onClose(): void;
 }
 
 const EXAMPLES = [
   ['~* resetchannels &* +@all', 'Everything'],
-  ['~* resetchannels +@read +ping', 'Read everything'],
-  ['%R~user:* resetchannels +@read', 'Read what begins with user:'],
+  ['~* resetchannels +@read +ping', 'Read all keys'],
+  ['%R~user:* resetchannels +@read', 'Read keys that begin with user:'],
   ['~app:* resetchannels &app:* +@all -@dangerous -@admin', 'All but dangerous commands, below app:'],
 ] as const;
 

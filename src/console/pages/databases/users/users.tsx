@@ -1,23 +1,23 @@
-/** Who may do what in a database: its users, their rules, and their tokens. */
+/** The users of a database, with their rules and tokens. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { command, shownOf } from '../../../api/kv.js';
 import { mayChange } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
+import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { Icon } from '../../../parts/icon.js';
 import { Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { doing } from '../../../parts/toast.js';
-import { Told } from '../../../parts/told.js';
-import type { ShownDatabase } from '../records.js';
+import type { DatabaseView } from '../records.js';
 import { type AclUserLine, BUILT_IN, toldRules, userIn } from './rules.js';
 import { TokenDialog } from './token-dialog.js';
 import { UserDialog } from './user-dialog.js';
 
-type Opened = { readonly what: 'new' } | { readonly what: 'rules' | 'token'; readonly user: AclUserLine };
+type Opened = { readonly dialog: 'new' } | { readonly dialog: 'rules' | 'token'; readonly user: AclUserLine };
 
-export function UsersTab({ database }: { readonly database: ShownDatabase }) {
+export function UsersTab({ database }: { readonly database: DatabaseView }) {
   const id = database.database_id;
   const users = useAsk(`users ${id}`, () => usersOf(id));
   const opened = useSignal<Opened | undefined>(undefined);
@@ -33,10 +33,10 @@ export function UsersTab({ database }: { readonly database: ShownDatabase }) {
     <div class="stack">
       <div class="row between">
         <p class="muted">
-          <Told text="`default` is who the password and the REST token stand for, `default_ro` the read-only token: both follow the database." />
+          <CodeText text="`default` is the user of the password and the REST token, `default_ro` that of the read-only token. Both cannot be changed here." />
         </p>
         {mayChange.value && (
-          <button type="button" class="button primary" onClick={() => open({ what: 'new' })}>
+          <button type="button" class="button primary" onClick={() => open({ dialog: 'new' })}>
             <Icon name="plus" />
             New user
           </button>
@@ -52,9 +52,9 @@ export function UsersTab({ database }: { readonly database: ShownDatabase }) {
           />
         )}
       </Shown>
-      {now?.what === 'new' && <UserDialog database={id} onClose={close} />}
-      {now?.what === 'rules' && <UserDialog database={id} user={now.user} onClose={close} />}
-      {now?.what === 'token' && <TokenDialog database={database} user={now.user.name} onClose={close} />}
+      {now?.dialog === 'new' && <UserDialog database={id} onClose={close} />}
+      {now?.dialog === 'rules' && <UserDialog database={id} user={now.user} onClose={close} />}
+      {now?.dialog === 'token' && <TokenDialog database={database} user={now.user.name} onClose={close} />}
     </div>
   );
 }
@@ -97,7 +97,7 @@ function actionsOf(database: string, open: (next: Opened) => void, reload: () =>
   const remove = async (name: string) => {
     const isSure = await asked({
       title: `Delete ${name}?`,
-      text: 'Its passwords and tokens open nothing any more, and its connections are ended.',
+      text: 'Its passwords and tokens are refused from then on, and its connections are closed.',
       action: 'Delete',
       isDangerous: true,
     });
@@ -110,10 +110,10 @@ function actionsOf(database: string, open: (next: Opened) => void, reload: () =>
     cell: (user) =>
       !BUILT_IN.has(user.name) && (
         <span class="row">
-          <button type="button" class="button small" onClick={() => open({ what: 'rules', user })}>
+          <button type="button" class="button small" onClick={() => open({ dialog: 'rules', user })}>
             Edit
           </button>
-          <button type="button" class="button small" onClick={() => open({ what: 'token', user })}>
+          <button type="button" class="button small" onClick={() => open({ dialog: 'token', user })}>
             Token
           </button>
           <button type="button" class="button small danger" onClick={() => void remove(user.name)}>

@@ -1,4 +1,4 @@
-/** Messages under way are cancelled: those that are chosen, or all that the filters meet. */
+/** Cancels messages: the selected ones, or all that match the filters. */
 import { ofQueue, type Query } from '../../../api/call.js';
 import { beginBulk } from '../../../parts/bulk.js';
 import { asked } from '../../../parts/dialog.js';
@@ -7,7 +7,7 @@ import type { Selection } from '../../../parts/table.js';
 import { doing, failed } from '../../../parts/toast.js';
 import { messageCounts, STATES, type StateId } from './message-rows.js';
 
-/** A call cancels so many by its filters, or by their ids as a page of the list has them. */
+/** Messages per call, by filter, and by ids from a page of the list. */
 const BY_FILTER = 500;
 const BY_IDS = 100;
 
@@ -49,7 +49,7 @@ async function cancelChosen({ account, selection, onDone }: CancelProps): Promis
   onDone();
 }
 
-/** First how many there are, then a page after the other. */
+/** Counts them first, then cancels page by page. */
 async function cancelAll({ account, state, filter, onDone }: CancelProps): Promise<void> {
   const counts = await messageCounts(account, filter);
   const { scheduled = 0, waiting = 0, delivering = 0, retrying = 0 } = counts;
@@ -76,7 +76,10 @@ async function byFilter(account: string, filter: Query, signal: AbortSignal) {
   return { count: cancelled, isLast: cancelled < BY_FILTER };
 }
 
-/** A state is no filter of the call that cancels: those that are in it are named. What is being delivered stays for a while. */
+/**
+ * The API cannot cancel by state, so the ids of that state are listed and named. A message being delivered stays for
+ * a while.
+ */
 async function byState(account: string, id: StateId, filter: Query, signal: AbortSignal) {
   const known = STATES.find((state) => state.id === id);
   const state = known !== undefined && 'pending' in known ? known.pending : undefined;

@@ -1,11 +1,11 @@
-/** What the list says of a message. */
+/** The columns of the list of messages. */
 import { StateBadge } from '../../../parts/badge.js';
 import type { Column } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
 import type { MessageRow, StateId } from './message-rows.js';
 
-/** Destinations differ behind it. */
+/** Omitted, because destinations differ after it. */
 const SCHEME = /^https?:\/\//;
 const WHEN: Partial<Record<StateId, string>> = {
   all: 'Changed',
@@ -49,7 +49,7 @@ export function useMessageColumns(state: StateId): readonly Column<MessageRow>[]
   ];
 }
 
-/** Each is a way to all that belong to the same. */
+/** Each label links to all messages with the same one. */
 function Belongs({ row }: { readonly row: MessageRow }) {
   const links = useLinks();
   const { labels, queueName, topicName, scheduleId, flowControlKey } = row;

@@ -1,4 +1,4 @@
-/** Messages as the list shows them, from whatever has those of a state: the owner, the log, or the DLQ. */
+/** Messages of the list, from the source for their state: the owner, the log, or the DLQ. */
 import type { Schemas } from '#api';
 import { ofQueue, type Query } from '../../../api/call.js';
 import type { PageQuery } from '../../../api/query.js';
@@ -14,28 +14,28 @@ export interface MessageRow {
   readonly topicName: string | undefined;
   readonly scheduleId: string | undefined;
   readonly flowControlKey: string | undefined;
-  /** When it came into its state, or was accepted. */
+  /** Time of its last change of state, or of its acceptance. */
   readonly atMs: number;
   readonly nextMs: number | undefined;
-  /** Of the last answer, where there was none: 0. */
+  /** Status of the last answer; 0 without an answer. */
   readonly status: number | undefined;
 }
 
 export interface MessagePage {
   readonly rows: readonly MessageRow[];
   readonly cursor: string | undefined;
-  /** Of all that are under way, where the list comes from their owner. */
+  /** Counts of all unfinished messages, if the list comes from their owner. */
   readonly counts?: StateCounts;
 }
 
 export type StateCounts = Partial<Record<StateId, number>>;
 
-/** Words of the address that narrow the list, as the API has them. */
+/** Address parameters that filter the list, with the API's names. */
 const FILTER_WORDS = ['url', 'label', 'callerIp', 'queueName', 'flowControlKey', 'topicName', 'scheduleId'];
 const OF_FAILED = 'responseStatus';
 const PAGE = 50;
 
-/** In the order in which they are shown; those under way can be cancelled. */
+/** In display order; unfinished messages can be cancelled. */
 export const STATES = [
   { id: 'all', label: 'All' },
   { id: 'scheduled', label: 'Scheduled', pending: 'SCHEDULED' },
@@ -48,7 +48,7 @@ export const STATES = [
 ] as const;
 export type StateId = (typeof STATES)[number]['id'];
 
-/** What the address asks for, in the API's words. A URL is looked for whole, else by its path or its host. */
+/** The address's filters in the API's form. A URL filter is a whole URL, a path or a host. */
 export function filterOf(query: PageQuery, state: StateId): Query {
   const { url, fromDate, toDate, responseStatus } = query;
   const given = Object.fromEntries(FILTER_WORDS.map((word) => [word, query[word]]));
@@ -62,7 +62,7 @@ export function filterOf(query: PageQuery, state: StateId): Query {
   };
 }
 
-/** The DLQ is looked through by whole URLs alone. */
+/** The DLQ can only be searched by whole URLs. */
 function placeOf(url: string | undefined, state: StateId): 'url' | 'path' | 'host' {
   if (url === undefined || state === 'failed' || /^https?:/i.test(url)) return 'url';
   return url.startsWith('/') ? 'path' : 'host';
@@ -102,8 +102,8 @@ export async function messagePage(
 }
 
 /**
- * How many there are in each state that can be counted.
- * @param known those under way, where they have been counted already. @throws CallError
+ * Counts of the states that can be counted.
+ * @param known counts of unfinished messages, if already loaded. @throws CallError
  */
 export async function messageCounts(account: string, filter: Query, known?: StateCounts): Promise<StateCounts> {
   const isOfDlq = filter.host === undefined && filter.path === undefined;
@@ -122,8 +122,8 @@ function countsIn({ counts }: Schemas['MessagePage']): StateCounts {
 const HOUR_MS = 3_600_000;
 
 /**
- * What was delivered and cancelled within the filter's period, or the last hour where it has none: counting the whole log would
- * keep its readers waiting. @returns as it stands beside a tab. @throws CallError
+ * Counts of delivered and cancelled messages in the filter's period, by default the last hour, because counting the
+ * whole log would take long. @returns texts for the tabs. @throws CallError
  */
 export async function endedCounts(account: string, filter: Query): Promise<Partial<Record<StateId, string>>> {
   const isPeriod = filter.fromDate !== undefined || filter.toDate !== undefined;
@@ -154,7 +154,7 @@ function failedRow(entry: Schemas['DeadLetter']): MessageRow {
   return { ...shared(entry), state: 'FAILED', atMs: failedMs, nextMs: undefined, status: entry.responseStatus };
 }
 
-/** What the log calls an event, by the words for the states that it leads to. */
+/** The state after an event of the log. */
 const STATE_AFTER: Readonly<Record<string, string>> = {
   ACTIVE: 'DELIVERING',
   ERROR: 'RETRYING',
@@ -168,7 +168,7 @@ function loggedRow(message: Shared, event: Schemas['MessageEvent']): MessageRow 
   return { ...shared(message), state, atMs: time, nextMs: nextDeliveryTime || undefined, status: responseStatus };
 }
 
-/** The last one of the newest instant is where the message is. */
+/** The event that determines the current state: the last one of the newest instant. */
 function newest(events: readonly Schemas['MessageEvent'][]): Schemas['MessageEvent'] {
   const order = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'CANCEL_REQUESTED', 'DELIVERED', 'FAILED', 'CANCELED'];
   return events.reduce((last, event) =>

@@ -1,4 +1,4 @@
-/** Messages by state, with counts and filters; new ones appear by themselves. */
+/** Messages by state, with counts and filters; new ones appear automatically. */
 import { useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
@@ -11,7 +11,7 @@ import { Paging, type Selection, Table, useChosen } from '../../../parts/table.j
 import { Tabs, useTab } from '../../../parts/tabs.js';
 import { useLinks } from '../links.js';
 import { NothingYet } from '../nothing-yet.js';
-import type { TabProps } from '../queue.js';
+import type { TabProps } from '../tab.js';
 import { CancelMessages } from './cancel-messages.js';
 import { useMessageColumns } from './message-columns.js';
 import {
@@ -36,7 +36,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'toDate', label: 'To', type: 'datetime-local', isRare: true },
 ];
 const OF_FAILED: Filter = { name: 'responseStatus', label: 'Status', type: 'number', placeholder: '500' };
-/** They are counted in the log, which takes longer than a list. */
+/** Interval of counts from the log, which take longer than a list. */
 const ENDED_EVERY_MS = 30_000;
 const KEPT = FILTERS.map(({ name }) => name);
 
@@ -46,7 +46,7 @@ export function MessagesTab({ account }: TabProps) {
   const filter = filterOf(query, state);
   const { cursor } = query;
   const ofAll = filterOf(query, 'all');
-  // Rows come first: what is only counted waits for them, and may be in their answer.
+  // Rows are loaded first: counts wait for them, and may be part of their answer.
   const listing = useRef<Promise<MessagePage | undefined>>(Promise.resolve(undefined));
   const listed = JSON.stringify([account, state, filter, cursor]);
   const list = useAsk(listed, (signal) => {
@@ -128,7 +128,7 @@ function NoMessages({ state }: { readonly state: StateId }) {
   const links = useLinks();
   if (KEPT.some((name) => query[name])) return <Empty title="No message meets these filters" />;
   if (state === 'failed')
-    return <Empty title="Nothing has failed">Messages whose retries are used up come here.</Empty>;
+    return <Empty title="No failed messages">Messages without retries left are listed here.</Empty>;
   if (state !== 'all') return <Empty title={`No message is ${state}`} />;
   return (
     <NothingYet title="There are no messages yet" call="/v2/publish/https://example.com -d hello">

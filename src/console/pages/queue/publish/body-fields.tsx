@@ -1,4 +1,4 @@
-/** What a message carries: its body, looked at where it should be JSON, and headers for its destination. */
+/** The body of a message, checked if it should be JSON, and its headers for the destination. */
 import { Choice, TextField } from '../../../parts/field.js';
 import { Icon } from '../../../parts/icon.js';
 import type { Draft, HeaderRow } from './draft.js';
@@ -40,7 +40,7 @@ export function BodyFields({ draft }: { readonly draft: Draft }) {
   );
 }
 
-/** It can be sent as it is: its destination may want it so. */
+/** Only a warning: the destination may expect such a body. */
 function jsonProblem(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   try {
@@ -58,7 +58,7 @@ function HeaderRows({ draft: { headers } }: { readonly draft: Draft }) {
   return (
     <fieldset class="plain stack tight">
       <legend>Headers for the destination</legend>
-      {/* Rows have nothing but their place that stays while they are typed. */}
+      {/* Rows are identified by their index, the only property that does not change while typing. */}
       {headers.value.map(({ name, value }, at) => (
         <div key={at} class="header-row">
           <input

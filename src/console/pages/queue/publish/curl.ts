@@ -1,7 +1,7 @@
-/** The line for a shell that makes the same call. */
+/** The curl command for the same call. */
 import type { DraftCall } from './draft.js';
 
-/** @param token what stands for it, or itself */
+/** @param token the token or a placeholder */
 export function curlLine(base: string, token: string, call: DraftCall): string {
   const { place, destination, headers, query, body } = call;
   const words = query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');

@@ -1,8 +1,8 @@
-/** Where a message goes. */
+/** The destination of a message. */
 import { useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
 import { Choice, TextField } from '../../../parts/field.js';
-import type { FormProps } from './message-form.js';
+import type { FormProps } from './draft.js';
 
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'].map((method) => [method, method] as const);
 

@@ -1,12 +1,17 @@
-/** A message, or a schedule, that is being written: what stands in the fields, and the call that it comes to. */
+/** A message or schedule being written: the values of its fields, and the resulting call. */
 import { type Signal, signal } from '@preact/signals';
+
+export interface FormProps {
+  readonly account: string;
+  readonly draft: Draft;
+}
 
 export interface HeaderRow {
   readonly name: string;
   readonly value: string;
 }
 
-/** Texts as they are typed; '' is: not given. Options of callbacks have a line each, as `Retries: 2`. */
+/** Texts as typed; '' means not set. Options of callbacks have one line each, as `Retries: 2`. */
 const EMPTY = {
   kind: 'url',
   url: '',
@@ -46,16 +51,16 @@ export type Draft = { readonly [Name in keyof typeof EMPTY]: Signal<string> } & 
 export function draftOf(texts: Partial<DraftTexts>, headers: readonly HeaderRow[] = []): Draft {
   const given = { ...EMPTY, ...texts };
   const signals = Object.fromEntries(Object.entries(given).map(([name, text]) => [name, signal(text)]));
-  return { ...signals, headers: signal(headers) } as unknown as Draft;
+  return { ...signals, headers: signal(headers) } as Draft;
 }
 
 export interface DraftCall {
-  /** Below the queue's address, the destination as it is written. */
+  /** The path below the queue's address, and the destination as written. */
   readonly place: string;
   readonly destination: string;
   /** Options in the order of the form, and the Content-Type. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** What no header can carry, or carries once only. */
+  /** Options that headers cannot carry, or only once. */
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly body: string | undefined;
 }
@@ -63,7 +68,7 @@ export interface DraftCall {
 const BODILESS = /^(GET|HEAD)$/;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** @param as what becomes of it: a message, or a schedule that makes them */
+/** @param as the result: a message, or a schedule */
 export function callOf(draft: Draft, as: 'message' | 'schedule' = 'message'): DraftCall {
   const { kind, url, group, queue, method, contentType, body } = draft;
   const destination = kind.value === 'group' ? group.value.trim() : url.value.trim();

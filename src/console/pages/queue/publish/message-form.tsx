@@ -1,15 +1,10 @@
-/** Every option of a message, in the order in which people ask for them. */
+/** All options of a message, the most common first. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Choice, TextField } from '../../../parts/field.js';
 import { BodyFields } from './body-fields.js';
 import { DestinationFields } from './destination-fields.js';
-import type { Draft } from './draft.js';
-
-export interface FormProps {
-  readonly account: string;
-  readonly draft: Draft;
-}
+import type { FormProps } from './draft.js';
 
 export function MessageForm({ account, draft }: FormProps) {
   return (
@@ -34,7 +29,7 @@ interface GroupProps {
   readonly children: ComponentChildren;
 }
 
-/** Open from the start where something of it is set. */
+/** Open at first if one of its fields is set. */
 function Part({ title, fields, children }: GroupProps) {
   const isOpen = useSignal(fields.some((field) => field.peek() !== ''));
   return (
@@ -54,7 +49,7 @@ function When({ draft: { delay, notBefore, timeout } }: PartProps) {
           label="Not before"
           type="datetime-local"
           value={notBefore}
-          hint="In your time zone. A delay beside it is not looked at."
+          hint="In your time zone. It takes precedence over a delay."
         />
         <TextField label="Timeout of an attempt" value={timeout} placeholder="30s" hint="Shortens the account's." />
       </div>
@@ -142,7 +137,7 @@ function Once({ draft: { deduplicationId, contentBased } }: PartProps) {
 
 function Seen({ draft: { labels, redactBody, redactHeaders } }: PartProps) {
   return (
-    <Part title="Labels and what is hidden" fields={[labels, redactBody, redactHeaders]}>
+    <Part title="Labels and hidden fields" fields={[labels, redactBody, redactHeaders]}>
       <TextField label="Labels" value={labels} placeholder="orders, nightly" />
       <Choice
         label="Body"
@@ -156,7 +151,7 @@ function Seen({ draft: { labels, redactBody, redactHeaders } }: PartProps) {
         label="Hidden headers"
         value={redactHeaders}
         placeholder="header[Authorization], or header for all"
-        hint="Destinations get them as they are; nobody can read them here."
+        hint="Destinations get them unchanged; the console and the log do not show them."
       />
     </Part>
   );

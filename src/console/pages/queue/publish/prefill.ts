@@ -1,4 +1,4 @@
-/** A draft out of a message or a schedule that is there: to be changed, and published again. */
+/** A draft from an existing message or schedule, for editing and publishing again. */
 import type { Schemas } from '#api';
 import { ofQueue } from '../../../api/call.js';
 import { type Draft, type DraftTexts, draftOf, type HeaderRow } from './draft.js';
@@ -24,13 +24,13 @@ type Settings = Pick<
 
 export interface Prefilled {
   readonly draft: Draft;
-  /** What could not be taken over. */
+  /** Remarks on parts that could not be copied. */
   readonly notes: readonly string[];
 }
 
 const REDACTED = /^REDACTED:[0-9a-f]{64}$/;
-const NOT_TEXT = 'Its body is no text: what is published from here has another one.';
-const HIDDEN = 'Its body is hidden: what is published from here has another one.';
+const NOT_TEXT = 'Its body is binary and was not copied: enter a body.';
+const HIDDEN = 'Its body is hidden and was not copied: enter a body.';
 
 /** @throws CallError */
 export async function draftOfMessage(account: string, id: string): Promise<Prefilled> {

@@ -1,4 +1,4 @@
-/** A message is written and published, or one that is there once more; the line for a shell stands beside. */
+/** Writes and publishes a message, new or from an existing one, with the curl command next to it. */
 import { useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { useAsk } from '../../../api/ask.js';
@@ -7,10 +7,11 @@ import { useQueueUrl } from '../../../api/queue-url.js';
 import { useQueue } from '../../../api/queues.js';
 import { Code } from '../../../parts/code.js';
 import { Check } from '../../../parts/field.js';
+import { MASKED_SECRET } from '../../../parts/secret-line.js';
 import { Shown } from '../../../parts/states.js';
 import { failed } from '../../../parts/toast.js';
 import { useLinks } from '../links.js';
-import type { TabProps } from '../queue.js';
+import type { TabProps } from '../tab.js';
 import { curlLine } from './curl.js';
 import { callOf, type Draft, draftOf } from './draft.js';
 import { MessageForm } from './message-form.js';
@@ -91,7 +92,8 @@ function Done({ published }: { readonly published: readonly Schemas['Published']
 
 function CurlLine({ draft }: { readonly draft: Draft }) {
   const base = useQueueUrl();
-  const token = useQueue().data?.shown.token;
+  const sent = useQueue().data?.shown.token;
+  const token = sent === MASKED_SECRET ? undefined : sent;
   const hasToken = useSignal(false);
   const line = curlLine(base, hasToken.value && token !== undefined ? token : '$TOKEN', callOf(draft));
   return (

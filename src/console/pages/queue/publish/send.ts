@@ -1,11 +1,11 @@
-/** Sends what was written. */
+/** Sends a draft. */
 import type { Schemas } from '#api';
 import { ofQueue } from '../../../api/call.js';
 import type { DraftCall } from './draft.js';
 
 export type Published = Schemas['Published'] | readonly Schemas['Published'][];
 
-/** @returns of a group a list. @throws CallError */
+/** @returns a list for a group. @throws CallError */
 export async function publish(account: string, call: DraftCall): Promise<Published> {
   const options = optionsOf(call);
   const queue = /^\/v2\/enqueue\/([^/]+)\//.exec(call.place)?.[1];
@@ -17,7 +17,7 @@ export async function publish(account: string, call: DraftCall): Promise<Publish
 
 /** @throws CallError */
 export function setSchedule(account: string, call: DraftCall): Promise<Schemas['ScheduleSet']> {
-  // The document has one name for the place: it is a schedule's id in every other call.
+  // The OpenAPI document calls this path parameter `id`, as in the other calls of schedules.
   const path = { id: call.destination };
   return ofQueue(account, 'POST /v2/schedules/{id}', { ...optionsOf(call), path });
 }

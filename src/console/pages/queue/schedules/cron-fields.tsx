@@ -1,4 +1,4 @@
-/** A timetable: common ones to begin with, and when the one that is typed would tick. */
+/** A cron expression: common examples, and the next times of the typed one. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
@@ -16,7 +16,7 @@ const COMMON = [
 ] as const;
 
 const TICKS = 5;
-/** Typing is over when nothing was typed for so long. */
+/** Pause after which typing counts as finished. */
 const TYPING_MS = 300;
 
 export function CronFields({ account, draft: { cron } }: { readonly account: string; readonly draft: Draft }) {
@@ -39,7 +39,7 @@ export function CronFields({ account, draft: { cron } }: { readonly account: str
         isRequired
         placeholder="*/5 * * * *"
         wrong={asked.error?.message}
-        hint="Minute, hour, day of month, month, day of week; in UTC, or behind CRON_TZ=Europe/Berlin in that zone"
+        hint="Minute, hour, day of month, month, day of week; in UTC, or in the zone of a prefix such as CRON_TZ=Europe/Berlin. Or @daily, or @every 1h30m"
       />
       <div class="row">
         {COMMON.map(([text, label]) => (

@@ -1,4 +1,4 @@
-/** A schedule is made, or changed under its id. */
+/** Creates a schedule, or changes an existing one. */
 import { useSignal } from '@preact/signals';
 import { useQueueUrl } from '../../../api/queue-url.js';
 import { Code } from '../../../parts/code.js';
@@ -9,12 +9,12 @@ import { callOf, draftOf } from '../publish/draft.js';
 import { MessageForm } from '../publish/message-form.js';
 import { draftOfSchedule } from '../publish/prefill.js';
 import { setSchedule } from '../publish/send.js';
+import type { Schedule } from '../tab.js';
 import { CronFields } from './cron-fields.js';
-import type { Schedule } from './schedules-tab.js';
 
 export interface EditScheduleProps {
   readonly account: string;
-  /** Undefined: a new one. */
+  /** Undefined: a new schedule. */
   readonly schedule: Schedule | undefined;
   onClose(): void;
 }

@@ -1,4 +1,4 @@
-/** What can be done with a schedule. */
+/** Actions on a schedule. */
 import { ofQueue } from '../../../api/call.js';
 import { asked } from '../../../parts/dialog.js';
 import { doing, failed } from '../../../parts/toast.js';
@@ -6,7 +6,7 @@ import { useLinks } from '../links.js';
 import { callOf } from '../publish/draft.js';
 import { draftOfSchedule } from '../publish/prefill.js';
 import { publish } from '../publish/send.js';
-import type { Schedule } from './schedules-tab.js';
+import type { Schedule } from '../tab.js';
 
 export interface ScheduleActionsProps {
   readonly account: string;
@@ -20,7 +20,7 @@ export function ScheduleActions({ account, schedule, onDone }: ScheduleActionsPr
   const path = { id };
   const pause = () =>
     isPaused
-      ? doing(() => ofQueue(account, 'POST /v2/schedules/{id}/resume', { path }), `${id} goes on.`)
+      ? doing(() => ofQueue(account, 'POST /v2/schedules/{id}/resume', { path }), `${id} is resumed.`)
       : doing(() => ofQueue(account, 'POST /v2/schedules/{id}/pause', { path }), `${id} is paused.`);
   const remove = async () => {
     const text = 'The messages it has made stay as they are.';
@@ -45,7 +45,7 @@ export function ScheduleActions({ account, schedule, onDone }: ScheduleActionsPr
   );
 }
 
-/** A message with its settings; what is hidden of it cannot be said again. */
+/** Publishes a message with the schedule's settings; impossible if parts of it are hidden. */
 async function runNow(account: string, schedule: Schedule): Promise<void> {
   const { draft, notes } = draftOfSchedule(schedule);
   if (notes.length > 0) {

@@ -1,4 +1,4 @@
-/** A schedule's ticks: those to come, and the messages of those that were. */
+/** The times of a schedule: the next ones, and the messages of past ones. */
 import type { Schemas } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
@@ -9,7 +9,7 @@ import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
 import { useMessageColumns } from '../messages/message-columns.js';
 import { messagePage } from '../messages/message-rows.js';
-import type { Schedule } from './schedules-tab.js';
+import type { Schedule } from '../tab.js';
 
 const TO_COME = 10;
 
@@ -19,11 +19,14 @@ export interface TicksProps {
   onClose(): void;
 }
 
-export function ScheduleTicks({ account, schedule: { scheduleId, cron, isPaused }, onClose }: TicksProps) {
+export function ScheduleTicks({ account, schedule, onClose }: TicksProps) {
+  const { scheduleId, cron, isPaused, nextScheduleTime } = schedule;
   const links = useLinks();
+  // The next time of `@every` depends on the previous one, not only on the expression.
   const next = useAsk(
-    cron,
-    (): Promise<Schemas['Ticks']> => ofQueue(account, 'GET /v2/ticks', { query: { cron, count: TO_COME } }),
+    `${cron} ${nextScheduleTime}`,
+    (): Promise<Schemas['Ticks']> =>
+      ofQueue(account, 'GET /v2/ticks', { query: { cron, count: TO_COME - 1, fromDate: nextScheduleTime } }),
   );
   const past = useAsk(`${account} ${scheduleId}`, (signal) =>
     messagePage(account, 'all', { scheduleId }, undefined, signal),
@@ -35,11 +38,11 @@ export function ScheduleTicks({ account, schedule: { scheduleId, cron, isPaused 
         <h3>
           To come <code class="muted">{cron}</code>
         </h3>
-        {isPaused && <p class="note warn">It is paused: these ticks are skipped until it goes on.</p>}
+        {isPaused && <p class="note warn">It is paused: these ticks are skipped until it is resumed.</p>}
         <Shown asked={next}>
           {({ ticks }) => (
             <ol class="ticks">
-              {ticks.map((at) => (
+              {[nextScheduleTime, ...ticks].map((at) => (
                 <li key={at}>
                   <Time at={at} />
                 </li>

@@ -1,5 +1,3 @@
-/** Schedules: what makes messages by a timetable, when it ticks next, and what came of the last ticks. */
-import type { Schemas } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
 import { usePageQuery } from '../../../api/query.js';
@@ -11,12 +9,10 @@ import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
 import { NothingYet } from '../nothing-yet.js';
-import type { TabProps } from '../queue.js';
+import type { Schedule, TabProps } from '../tab.js';
 import { EditSchedule } from './edit-schedule.js';
 import { ScheduleActions } from './schedule-actions.js';
 import { ScheduleTicks } from './schedule-ticks.js';
-
-export type Schedule = Schemas['Schedule'];
 
 const EVERY_MS = 10_000;
 

@@ -1,4 +1,4 @@
-/** What can be done with a message: cancelled, tried once more, or written anew. */
+/** Actions on a message: cancel, retry, edit as a new message. */
 import { useLocation } from 'preact-iso/router';
 import { ofQueue } from '../../../api/call.js';
 import { mayChange } from '../../../api/session.js';
@@ -22,7 +22,7 @@ export function MessageActions({ account, story, onDone }: MessageActionsProps) 
   const retry = async (dlqId: string) => {
     try {
       const { messageId } = await ofQueue(account, 'POST /v2/dlq/retry/{id}', { path: { id: dlqId } });
-      said('It is sent again, as a message of its own.');
+      said('It is sent again as a new message.');
       route(links.message(messageId));
     } catch (error) {
       failed(error);

@@ -1,4 +1,4 @@
-/** What a message is: where it goes, what it belongs to, what it goes by. */
+/** The facts about a message: destination, related objects, settings. */
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../../parts/code.js';
 import { duration } from '../../../parts/format.js';

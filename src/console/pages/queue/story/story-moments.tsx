@@ -1,4 +1,4 @@
-/** What happened to a message, as moments of a time line: events, attempts with their answers, callbacks, the DLQ. */
+/** The time line of a message: events, attempts with their answers, callbacks, the DLQ. */
 import { StateBadge, type Tone } from '../../../parts/badge.js';
 import { Body, Headers } from '../../../parts/exchange.js';
 import { duration } from '../../../parts/format.js';
@@ -7,7 +7,7 @@ import type { Moment } from '../../../parts/timeline.js';
 import type { Links } from '../links.js';
 import type { Answer, Attempt, Story } from './story.js';
 
-/** Attempts say these themselves. */
+/** Attempts already show these events. */
 const OF_ATTEMPTS = new Set(['ACTIVE', 'ERROR']);
 
 const SAID: Readonly<Record<string, readonly [Tone, string]>> = {
@@ -15,7 +15,7 @@ const SAID: Readonly<Record<string, readonly [Tone, string]>> = {
   RETRY: ['warn', 'Waits for its next attempt'],
   DELIVERED: ['good', 'Delivered'],
   FAILED: ['bad', 'Failed for good'],
-  CANCEL_REQUESTED: ['plain', 'Somebody asked to cancel it'],
+  CANCEL_REQUESTED: ['plain', 'Cancellation requested'],
   CANCELED: ['plain', 'Cancelled'],
 };
 
@@ -60,7 +60,7 @@ export function momentsOf(story: Story, links: Links): readonly Moment[] {
     ),
     ...dlqMoment(story, links),
   ];
-  // What is of one instant stays in the order above: it began with being accepted, and ended in the DLQ.
+  // Items of the same instant keep the order above: acceptance first, the DLQ last.
   return moments.toSorted((a, b) => a.atMs - b.atMs || rank(a) - rank(b));
 }
 

@@ -1,4 +1,4 @@
-/** Answers of the ACL family that need no user: categories, passwords, help. */
+/** Answers of ACL subcommands that need no user: categories, passwords, help. */
 import type { ByteString, Random } from '../../../../kernel/index.js';
 import { CATEGORIES, categoriesOf, ruleNameOf } from '../../acl/categories.js';
 import type { CommandSpec } from '../../command-spec.js';
@@ -6,15 +6,15 @@ import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply, wrongSubcommand } from '../../reply.js';
 
 const DEFAULT_BITS = 256;
-/** The bound is that of Redis. */
+/** Redis's bound. */
 const MAX_BITS = 4096;
 
-/** Too many words, where Redis itself counts them. */
+/** The error for too many words in subcommands of which Redis checks the count itself. */
 export function aclWrongWords(words: readonly ByteString[]): ErrorReply {
   return wrongSubcommand('ACL', (words[1] ?? '').slice(0, 128));
 }
 
-/** ACL CAT [category] → categories, or the commands of one. */
+/** ACL CAT [category] → the categories, or the commands of one. */
 export function aclCategories(words: readonly ByteString[], rows: readonly CommandSpec[]): Reply {
   if (words.length > 3) return aclWrongWords(words);
   const [, , name] = words;

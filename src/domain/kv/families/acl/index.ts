@@ -1,8 +1,10 @@
 /**
- * The ACL family. Users belong to the database's record in the control journal and not to its data, so an
- * edge answers these (src/edge/acl); the engine runs the few that need no user.
+ * The ACL family. Users belong to the database's record in the control state, not to its data, so the edge answers
+ * these commands (src/edge/acl); the engine runs only the ones that need no user.
  */
-import { type CommandSpec, NO_KEYS } from '../../command-spec.js';
+
+import { NO_KEYS } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { ErrorReply, SimpleString } from '../../reply.js';
 import { EVERY_NODE, family, type Row, row } from '../rows.js';
 import { ACL_HELP, aclCategories, aclGeneratePassword } from './answers.js';
@@ -35,11 +37,11 @@ export const ACL: readonly CommandSpec[] = family('acl', [
     flags: ['random'],
     handler: ({ args, random }) => aclGeneratePassword(args.words, random),
   }),
-  acl('GENTOKEN', -3, '7.0.0', 'Makes a token that can be a password of a user and a REST token.', {
+  acl('GENTOKEN', -3, '7.0.0', 'Creates a token that can be the password and REST token of a user.', {
     flags: ['skip-monitor', 'random'],
     deviations: ['Redis has no such command.'],
   }),
-  acl('GETUSER', 3, '6.0.0', 'Shows what a user may do.', {
+  acl('GETUSER', 3, '6.0.0', 'Shows the permissions of a user.', {
     ...LOOK,
     deviations: ['Over REST selectors are left out.'],
   }),
@@ -49,7 +51,7 @@ export const ACL: readonly CommandSpec[] = family('acl', [
     ...ADMIN,
     deviations: ['There is no file of users: always OK.'],
   }),
-  acl('LOG', -2, '6.0.0', 'Lists what was denied lately, or forgets it.', {
+  acl('LOG', -2, '6.0.0', 'Lists recent denials, or clears the list.', {
     ...ADMIN,
     deviations: ['Kept by each process for itself; always empty over REST.'],
   }),
@@ -62,11 +64,11 @@ export const ACL: readonly CommandSpec[] = family('acl', [
     tips: EVERY_NODE,
     deviations: ['There is no file of users: always OK.'],
   }),
-  acl('SETUSER', -3, '6.0.0', 'Makes a user, or changes what one may do.', {
+  acl('SETUSER', -3, '6.0.0', 'Creates a user, or changes the permissions of one.', {
     ...SECRET,
     tips: EVERY_NODE,
     deviations: ['The users `default` and `default_ro` cannot be changed.'],
   }),
   acl('USERS', 2, '6.0.0', 'Lists the names of users.', LOOK),
-  acl('WHOAMI', 2, '6.0.0', 'Returns the name of the user who asks.', { isLook: true }),
+  acl('WHOAMI', 2, '6.0.0', 'Returns the name of the user of the connection.', { isLook: true }),
 ]);

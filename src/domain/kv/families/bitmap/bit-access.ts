@@ -1,4 +1,4 @@
-/** Strings as rows of bits: offsets, reading pieces, changing bytes. */
+/** Strings as bit arrays: offsets, reading parts, changing bytes. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { MAX_STRING_BYTES, requireRecordSize } from '../../limits.js';
@@ -6,12 +6,12 @@ import { parseInt64 } from '../../numbers.js';
 import { ErrorReply } from '../../reply.js';
 import { type BitString, byteOf } from '../../types/bit-string.js';
 
-/** Bytes looked at in one slice: well under a millisecond. */
+/** Bytes processed in one slice: well under a millisecond. */
 export const BITMAP_SLICE_BYTES = 256 * 1024;
 
 export const badOffset = new ErrorReply('ERR bit offset is not an integer or out of range');
 
-/** A bit's offset, from 0 to the last bit of the longest string Redis knows. `#n`: in units of `width` bits. */
+/** Parses a bit offset, up to the last bit of Redis's longest string. `#n`: in units of `width` bits. */
 export function bitOffset(word: ByteString, width = 0): number {
   const isScaled = width > 0 && word.startsWith('#');
   const value = parseInt64(isScaled ? word.slice(1) : word);
@@ -21,20 +21,22 @@ export function bitOffset(word: ByteString, width = 0): number {
   return offset;
 }
 
-/** Bytes from `start` on, `count` of them at most. */
 export function piece(bits: ByteString | BitString, start: number, count: number): Buffer {
   const end = Math.min(bits.length, start + count);
   return typeof bits === 'string' ? Buffer.from(bits.slice(start, end), 'latin1') : bits.buffer.subarray(start, end);
 }
 
-/** A string whose bytes are to be changed; nothing is stored before `save`. */
+/** Edits a string's bytes; changes take effect on `save`. */
 export interface BitEditor {
   byteAt(index: number): number;
   setByte(index: number, byte: number): void;
   save(): void;
 }
 
-/** Bytes [first, last] of the string at the key are about to be written; it grows with zeros. @throws WRONGTYPE, too large */
+/**
+ * Prepares writing bytes up to index `last` of the string; the string is extended with zeros. @throws WRONGTYPE, too
+ * large
+ */
 export function editBits(context: CommandContext, key: ByteString, last: number): BitEditor {
   const { keyspace } = context;
   const bits = keyspace.fetchBits(key);

@@ -11,7 +11,7 @@ import { BITMAP_SLICE_BYTES, bitAt, bitOffset, editBits, piece } from './bit-acc
 const badBit = new ErrorReply('ERR bit is not an integer or out of range');
 const badBitArgument = new ErrorReply('ERR The bit argument must be 1 or 0.');
 
-/** SETBIT key offset 0 | 1 → the bit before. WRONGTYPE, offset or bit out of range. */
+/** SETBIT key offset 0 | 1 → the previous bit. WRONGTYPE, offset or bit out of range. */
 export const setBit: Handler = (context) => {
   const { args, keyspace, effects } = context;
   const key = args.bytes(1);
@@ -47,7 +47,7 @@ interface BitRange {
   readonly end: number;
 }
 
-/** Words `start end [BYTE | BIT]` from `at` on; undefined: an empty range. */
+/** Words `start end [BYTE | BIT]` from index `at` on; undefined: an empty range. */
 function rangeOf({ args }: CommandContext, at: number, length: number): BitRange | undefined {
   const unit = args.length > at + 2 ? args.option(at + 2) : 'BYTE';
   const total = unit === 'BIT' ? length * 8 : length;
@@ -60,14 +60,17 @@ function rangeOf({ args }: CommandContext, at: number, length: number): BitRange
   return unit === 'BIT' ? { start, end: end + 1 } : { start: start * 8, end: (end + 1) * 8 };
 }
 
-/** Are both ends counted from the back, and is the first behind the second? BITPOS does not mind, where both end at zero. */
+/**
+ * Whether both ends are negative with the first after the second. BITPOS, unlike BITCOUNT, does not check this: both
+ * ends may be clamped to zero.
+ */
 function isTurnedAround({ args }: CommandContext): boolean {
   if (args.length < 4) return false;
   const [start, end] = [args.offset(2), args.offset(3)];
   return start < 0 && end < 0 && start > end;
 }
 
-/** Checks the words of a range before anything is looked up, in Redis's order. */
+/** Validates the words of a range before lookups, in Redis's order. */
 function checkRange({ args }: CommandContext, at: number, unitFirst: boolean): void {
   if (args.length > at + 3) throw ERRORS.syntax;
   if (args.length > at) args.offset(at);
@@ -80,7 +83,9 @@ function checkUnit(args: Args, at: number): void {
   if (args.length > at && !['BIT', 'BYTE'].includes(args.option(at))) throw ERRORS.syntax;
 }
 
-/** Bytes of a range with the bits outside of it as `outside`, piece by piece: [bytes, offset of their first bit]. */
+/**
+ * The bytes of a range in pieces, with the bits outside the range set to `outside`: [bytes, offset of their first bit].
+ */
 function* pieces(bits: ByteString | BitString, range: BitRange, outside: 0 | 1): Generator<[Buffer, number]> {
   const firstByte = Math.floor(range.start / 8);
   const endByte = Math.ceil(range.end / 8);
@@ -106,12 +111,12 @@ function* pieces(bits: ByteString | BitString, range: BitRange, outside: 0 | 1):
   }
 }
 
-/** Is the string at the key long? */
+/** Whether the string at the key is long. */
 export function isLong({ args, keyspace }: CommandContext): boolean {
   return (keyspace.peekBits(args.bytes(1))?.length ?? 0) > BITMAP_SLICE_BYTES;
 }
 
-/** BITCOUNT key [start end [BYTE | BIT]] → how many bits are set. WRONGTYPE. */
+/** BITCOUNT key [start end [BYTE | BIT]] → the number of set bits. WRONGTYPE. */
 export const countBits: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   if (args.length === 3) throw ERRORS.syntax;
@@ -129,8 +134,8 @@ export const countBits: SlicedHandler = function* (context): Generator<void, Rep
 };
 
 /**
- * BITPOS key 0 | 1 [start [end [BYTE | BIT]]] → offset of the first such bit, or −1. Behind a string without an
- * end given there are zeros. WRONGTYPE.
+ * BITPOS key 0 | 1 [start [end [BYTE | BIT]]] → the offset of the first such bit, or −1. Without an end the string
+ * counts as followed by zeros. WRONGTYPE.
  */
 export const findFirstBit: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;

@@ -1,4 +1,4 @@
-/** BITFIELD: integers of any width at any bit. */
+/** BITFIELD: integers of any width at any bit offset. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { MAX_STRING_BYTES } from '../../limits.js';
@@ -28,18 +28,18 @@ interface FieldOperation {
   readonly kind: 'GET' | 'SET' | 'INCRBY';
   readonly type: FieldType;
   readonly offset: number;
-  /** The number to set or to add. */
+  /** The number to set or add. */
   readonly operand: bigint;
   readonly overflow: Overflow;
 }
 
 /**
- * BITFIELD key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] SET type offset n | INCRBY type offset n] … → a
- * result each: what is there, what was there, the sum; null where FAIL keeps it as it is. WRONGTYPE.
+ * BITFIELD key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] SET type offset n | INCRBY type offset n] … → a result
+ * for each: GET the value, SET the previous value, INCRBY the sum; null where FAIL prevented the change. WRONGTYPE.
  */
 export const bitField: SlicedHandler = (context) => run(context, false);
 
-/** BITFIELD_RO key GET type offset … → a result each. WRONGTYPE. */
+/** BITFIELD_RO key GET type offset … → a value for each. WRONGTYPE. */
 export const readBitField: SlicedHandler = (context) => run(context, true);
 
 function* run(context: CommandContext, isReadOnly: boolean): Generator<void, Reply> {
@@ -56,7 +56,7 @@ function* run(context: CommandContext, isReadOnly: boolean): Generator<void, Rep
   const last = writes.reduce((most, { offset, type }) => Math.max(most, Math.floor((offset + type.bits - 1) / 8)), 0);
   const editor = editBits(context, key, last);
   const replies = yield* mapped(operations, (operation) => perform(editor, operation));
-  // Growth alone is a change: of a command whose writes all fail too.
+  // The string may have grown even if all writes failed, which is a change too.
   editor.save();
   yield* effects.pushLong('BITFIELD', args.words, 1);
   recordExpiry(context, key);
@@ -132,14 +132,17 @@ function perform(editor: BitEditor, operation: FieldOperation): Reply {
   return narrow(isSum ? fitted : old);
 }
 
-/** Redis's distance to the largest value has 64 bits: one that is too far below ends at the largest, not the smallest. */
+/**
+ * Redis computes the distance to the maximum in 64 bits: a value too far below it saturates at the maximum, not the
+ * minimum.
+ */
 function wrapsAround(distance: bigint): boolean {
   return distance > INT64_MAX;
 }
 
-/** The number as the field can hold it; undefined where it cannot and must not be changed. */
+/** The number as the field stores it; undefined if it does not fit and the field must not change. */
 function fitInto(value: bigint, { type, overflow, kind, operand }: FieldOperation): bigint | undefined {
-  // An unsigned field is set to a negative number as C converts it: to the far end of 64 bits.
+  // C converts a negative number for an unsigned field to a large one modulo 2^64.
   const wanted = kind === 'SET' && !type.isSigned ? BigInt.asUintN(64, operand) : value;
   const size = 1n << BigInt(type.bits);
   const max = type.isSigned ? size / 2n - 1n : size - 1n;

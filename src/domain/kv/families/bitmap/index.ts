@@ -1,5 +1,7 @@
-/** The Bitmap family: strings as rows of bits. */
-import { at, type CommandSpec, type KeySpec, several, span } from '../../command-spec.js';
+/** The Bitmap family: strings as bit arrays. */
+
+import { at, type KeySpec, several, span } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { hasOption } from '../../key-use.js';
 import { inSlices } from '../../slices.js';
 import { family, GROWS, READS, READS_FAST, row } from '../rows.js';

@@ -1,4 +1,4 @@
-/** BITOP: strings combined bit by bit. */
+/** BITOP: bitwise operations on strings. */
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
@@ -12,7 +12,6 @@ const OF_TWO: readonly string[] = ['DIFF', 'DIFF1', 'ANDOR'];
 
 const notOfOne = new ErrorReply('ERR BITOP NOT must be called with a single source key.');
 
-/** Are there many bytes to go through? */
 export function isLongOperation({ args, keyspace }: CommandContext): boolean {
   let bytes = 0;
   for (let i = 3; i < args.length; i += 1) {
@@ -22,7 +21,10 @@ export function isLongOperation({ args, keyspace }: CommandContext): boolean {
   return bytes > BITMAP_SLICE_BYTES;
 }
 
-/** BITOP operation destination key … → length of the result, whose key is deleted when that is 0. WRONGTYPE. */
+/**
+ * BITOP operation destination key … → the length of the result; a result of length 0 deletes the destination.
+ * WRONGTYPE.
+ */
 export const combine: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   const name = args.option(1);
@@ -59,7 +61,7 @@ function combinePieces(operation: Operation, pieces: readonly Buffer[], into: Bu
     fold(pieces, into, (a) => a);
     for (let i = 0; i < into.length; i += 1) into[i] = ~(into[i] as number);
   } else if (operation === 'DIFF' || operation === 'DIFF1' || operation === 'ANDOR') {
-    // These combine the first source with what any of the others has.
+    // These combine the first source with the OR of the others.
     const first = pieces[0] as Buffer;
     fold(pieces.slice(1), into, JOIN.OR);
     const join = JOIN[operation];
@@ -78,7 +80,7 @@ const JOIN = {
   ANDOR: (first: number, others: number) => first & others,
 } as const;
 
-/** Sources that have ended go on with zeros. */
+/** Shorter sources are padded with zeros. */
 function fold(pieces: readonly Buffer[], into: Buffer, join: (a: number, b: number) => number): void {
   for (let i = 0; i < into.length; i += 1) {
     let byte = (pieces[0] as Buffer)[i] ?? 0;
@@ -87,7 +89,7 @@ function fold(pieces: readonly Buffer[], into: Buffer, join: (a: number, b: numb
   }
 }
 
-/** Bits that are set in one source and in no other. */
+/** Bits that are set in exactly one source. */
 function exactlyOne(pieces: readonly Buffer[], into: Buffer): void {
   for (let i = 0; i < into.length; i += 1) {
     let once = 0;

@@ -1,16 +1,11 @@
 /**
- * CLUSTER, as far as it is a question: to a client a database is one node that has every hash slot, however
- * many partitions it is made of. What would change a cluster is not there.
+ * The query subcommands of CLUSTER. To clients a database is one node with all hash slots, regardless of its number of
+ * partitions. Subcommands that change a cluster are not implemented.
  */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../../kernel/index.js';
-import {
-  type CommandContext,
-  type CommandSpec,
-  type Handler,
-  NO_KEYS,
-  type SlicedHandler,
-} from '../../command-spec.js';
+import { NO_KEYS } from '../../command-description.js';
+import type { CommandContext, CommandSpec, Handler, SlicedHandler } from '../../command-spec.js';
 import { HASH_SLOTS, hashSlot } from '../../hash-slot.js';
 import { ErrorReply, MapReply, VerbatimReply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
@@ -19,11 +14,11 @@ import { family, helpRow, row, VARIES } from '../rows.js';
 const LAST_SLOT = HASH_SLOTS - 1;
 const invalidSlot = new ErrorReply('ERR Invalid or out of range slot');
 const invalidCount = new ErrorReply('ERR Invalid number of keys');
-/** Keys looked at in one slice: a hash each, about half a millisecond. */
+/** Keys checked in one slice: a hash each, about half a millisecond. */
 const SLICE_KEYS = 2000;
 const FEW_KEYS = 5000;
 
-/** 40 hex digits, the same for as long as the process runs. */
+/** 40 hex digits, constant while the process runs. */
 function nodeId({ server }: CommandContext): string {
   const runId = server.info().get('server')?.get('run_id') ?? '';
   return createHash('sha1').update(runId).digest('hex');
@@ -98,13 +93,13 @@ function* keysOfSlot(context: CommandContext, slot: number, most: number): Gener
   return found;
 }
 
-/** CLUSTER COUNTKEYSINSLOT slot → how many keys it holds. */
+/** CLUSTER COUNTKEYSINSLOT slot → the number of its keys. */
 const countKeys: SlicedHandler = function* (context) {
   const found = yield* keysOfSlot(context, slotArgument(context), Number.POSITIVE_INFINITY);
   return found.length;
 };
 
-/** CLUSTER GETKEYSINSLOT slot count → at most so many of its keys. */
+/** CLUSTER GETKEYSINSLOT slot count → at most `count` of its keys. */
 const getKeys: SlicedHandler = function* (context) {
   const slot = slotArgument(context);
   const count = context.args.integer(3);

@@ -7,13 +7,13 @@ import { keyCount, runCompiled, WRITE_FLAG } from '../scripting/run-compiled.js'
 const NOT_FOUND = new ErrorReply('ERR Function not found');
 const BAD_COUNT = new ErrorReply('ERR Bad number of keys provided');
 
-/** Is the function one that says of itself that it writes nothing? */
+/** Whether the function declares that it writes no keys (`no-writes`). */
 export function functionReadsOnly(context: CommandContext): boolean {
   const called = functionHost(context.libraries).find(context, context.args.bytes(1));
   return called?.flags.has('no-writes') === true;
 }
 
-/** FCALL name numkeys key … arg … → what the function returns. */
+/** FCALL name numkeys key … arg … → the function's result. */
 export function callFunction(isReadOnly: boolean): Handler {
   return (context) => {
     const { args, libraries } = context;
@@ -21,7 +21,8 @@ export function callFunction(isReadOnly: boolean): Handler {
     if (called === undefined) throw NOT_FOUND;
     const keys = keyCount(args, BAD_COUNT);
     const { callback, name, flags } = called;
-    // The documented API lets a function run as long as it does not write.
+    // Over REST, FCALL_RO also runs a function without `no-writes`, as the documented API does; it fails at the first
+    // write.
     if (isReadOnly && !flags.has('no-writes') && context.face === 'resp') throw WRITE_FLAG;
     const host = scriptHost(libraries);
     const furniture = host.furniture(context);

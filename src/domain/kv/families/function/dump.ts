@@ -1,6 +1,6 @@
 /**
- * FUNCTION DUMP and RESTORE: all libraries in the form Redis keeps them in a file. For each a marker and its
- * text, then the version of the form and a checksum.
+ * FUNCTION DUMP and RESTORE: all libraries in Redis's file format. Each is a marker and its text; the format version
+ * and a checksum follow at the end.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
@@ -29,7 +29,7 @@ export const dump: Handler = ({ libraries }) => {
   return sealPayload(out.toBytes());
 };
 
-/** FUNCTION RESTORE payload [FLUSH | APPEND | REPLACE]. All of it or nothing. */
+/** FUNCTION RESTORE payload [FLUSH | APPEND | REPLACE]. Restores all libraries or none. */
 export const restore: Handler = (context) => {
   const { args } = context;
   if (args.length > 4) throw wrongSubcommand('FUNCTION', 'restore');

@@ -1,5 +1,7 @@
-/** Functions: one row for each command that keeps libraries of them or calls one. */
-import { type CommandFlag, type CommandSpec, counted, NO_KEYS } from '../../command-spec.js';
+/** The Function family: one row per command that manages libraries or calls a function. */
+
+import { type CommandFlag, counted, NO_KEYS } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { EVERY_SHARD, family, helpRow, row, UNORDERED } from '../rows.js';
 import { kill } from '../scripting/script.js';
 import { callFunction, functionReadsOnly } from './call.js';
@@ -62,7 +64,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     ...TELLS,
     handler: stats,
   }),
-  row('FUNCTION KILL', 2, '7.0.0', 'Ends the function that runs; nothing of it stays.', {
+  row('FUNCTION KILL', 2, '7.0.0', 'Ends the running function and rolls back its changes.', {
     tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
     flags: ['noscript', 'stale'],
     keys: NO_KEYS,

@@ -1,11 +1,13 @@
-/** FUNCTION LOAD, DELETE, FLUSH, LIST, STATS: the libraries, which are part of the database. */
+/** FUNCTION LOAD, DELETE, FLUSH, LIST, STATS. Libraries are part of the database. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { compileGlob, type Glob } from '../../glob.js';
+import type { Libraries } from '../../libraries.js';
 import {
   functionHost,
   libraryHeader,
   MAX_LIBRARIES,
+  MAX_LIBRARIES_BYTES,
   MAX_LIBRARY_BYTES,
   type RegisteredFunction,
 } from '../../lua/index.js';
@@ -26,15 +28,17 @@ export const load: Handler = (context) => {
   return putLibrary(context, args.bytes(last), replaces);
 };
 
-/** Its name. In replay it is only kept: what it registers is learnt when a function is called. @throws ErrorReply */
+/**
+ * Stores a library. In replay the code is only stored; its functions are registered when one is called. @returns the
+ * library's name @throws ErrorReply
+ */
 export function putLibrary(context: CommandContext, source: ByteString, replaces: boolean): ByteString {
   const { libraries, effects } = context;
   const { name, body } = libraryHeader(source);
   if (!context.isReplay) {
     const isKnown = libraries.get(name) !== undefined;
     if (isKnown && !replaces) throw new ErrorReply(`ERR Library '${name}' already exists`);
-    if (source.length > MAX_LIBRARY_BYTES) throw new ErrorReply('ERR the library is too large');
-    if (!isKnown && libraries.size >= MAX_LIBRARIES) throw new ErrorReply('ERR too many libraries');
+    requireRoom(libraries, name, source);
     const host = functionHost(libraries);
     const functions = host.tryOut(context, name, body);
     libraries.set(name, source);
@@ -46,7 +50,25 @@ export function putLibrary(context: CommandContext, source: ByteString, replaces
   return name;
 }
 
-/** FUNCTION DELETE library. */
+/** @throws ErrorReply when the database would exceed its limit of libraries or of their bytes */
+function requireRoom(libraries: Libraries, name: ByteString, source: ByteString): void {
+  const before = libraries.get(name);
+  if (source.length > MAX_LIBRARY_BYTES) {
+    throw new ErrorReply(`ERR the library is too large: ${source.length} bytes, at most ${MAX_LIBRARY_BYTES}`);
+  }
+  if (before === undefined && libraries.size >= MAX_LIBRARIES) {
+    throw new ErrorReply(
+      `ERR too many libraries: a database has at most ${MAX_LIBRARIES}, and '${name}' would be one more; delete some, or register several functions in one library`,
+    );
+  }
+  const bytes = libraries.bytes + source.length - (before?.length ?? 0);
+  if (bytes > MAX_LIBRARIES_BYTES) {
+    throw new ErrorReply(
+      `ERR too many libraries: with '${name}' they would have ${bytes} bytes, at most ${MAX_LIBRARIES_BYTES}; delete some`,
+    );
+  }
+}
+
 export const remove: Handler = ({ args, libraries, effects }) => {
   const name = args.bytes(2);
   if (!libraries.delete(name)) throw NO_LIBRARY;
@@ -100,7 +122,7 @@ function described({ name, description, flags }: RegisteredFunction): Reply {
   return new MapReply(['name', name, 'description', description, 'flags', shown]);
 }
 
-/** FUNCTION STATS → what runs (nothing, ever) and how many there are. */
+/** FUNCTION STATS → the running script (always null) and the counts. */
 export const stats: Handler = (context) => {
   const { libraries } = context;
   const counts = ['libraries_count', libraries.size, 'functions_count', functionHost(libraries).count(context)];

@@ -1,7 +1,6 @@
-/** DUMP and RESTORE: a value as the payload Redis exchanges. */
+/** DUMP and RESTORE: a value in Redis's exchange format. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
-import type { Value } from '../../keyspace.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { rebuildingInSlices } from '../../rebuild.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
@@ -11,6 +10,7 @@ import { JsonDocument } from '../../types/json/index.js';
 import { decodeDump, intactBody } from '../../types/rdb/decode-dump.js';
 import { encodeDump, encodeLongString } from '../../types/rdb/encode-dump.js';
 import { BadFormat } from '../../types/rdb/rdb-reader.js';
+import type { Value } from '../../value.js';
 import { readInstant, removeKey } from '../expire-time.js';
 
 const badTtl = new ErrorReply('ERR Invalid TTL value, must be >= 0');
@@ -20,9 +20,9 @@ const busyKey = new ErrorReply('BUSYKEY Target key name already exists.');
 const badFooter = new ErrorReply('ERR DUMP payload version or checksum are wrong');
 const badFormat = new ErrorReply('ERR Bad data format');
 const MAX_FREQUENCY = 255;
-/** Above it a value takes long enough to be sliced: about 2 ms. */
+/** Above this size a value is processed in slices: about 2 ms of work. */
 const LONG_BYTES = 256 * 1024;
-/** The same of a payload, which may have a member in every other byte or two. */
+/** As above, for a payload, which may contain a member every one or two bytes. */
 const LONG_PAYLOAD_BYTES = 32 * 1024;
 
 /** DUMP key → payload or null. */
@@ -44,15 +44,15 @@ function* documentOf(context: CommandContext, key: ByteString): Generator<void, 
   const spec = context.commands.find(words);
   const text: Reply = spec === undefined ? null : yield* context.callInSlices(spec, words);
   if (typeof text !== 'string') throw badFormat;
-  // To put the text together took a while, and so does to copy it.
+  // Building the text took a while, and copying it will too.
   yield;
   return text;
 }
 
 /**
- * RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME s] [FREQ n] → OK. BUSYKEY, wrong footer, bad format.
- * A TTL of 0 means none. Idle time and frequency are kept where the policy of eviction asks for them. Journaled as the commands
- * that make the value, not as the payload: any server can replay those.
+ * RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME s] [FREQ n] → OK. Errors: BUSYKEY, wrong footer, bad format. A
+ * TTL of 0 means no expiry. Idle time and frequency are kept if the eviction policy uses them. Journaled as the
+ * commands that rebuild the value, so that any server can replay them.
  */
 export const restore: SlicedHandler = function* (context) {
   const { args, keyspace, effects } = context;
@@ -112,20 +112,20 @@ function readOptions({ args }: CommandContext): RestoreOptions {
   return options;
 }
 
-/** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
+/** Builds the payload's value in a separate keyspace, so that a damaged payload changes no data. */
 function* valueIn(context: CommandContext, key: ByteString, body: Buffer): Generator<void, Value> {
   const aside = context.aside();
   const pace = new SlicePace();
   try {
     for (const words of decodeDump(body, key, MAX_RECORD_BYTES)) {
-      // To read them may have taken long already.
+      // Reading the words may have taken long already.
       if (pace.isDue(workOf(words))) yield;
       yield* aside.replayInSlices(words);
-      // A few bytes of a payload may stand for many: compressed strings, names that all entries share.
+      // A short payload may expand to much data: compressed strings, field names shared by all entries.
       if (aside.keyspace.bytes > MAX_RECORD_BYTES) throw ERRORS.recordTooLarge;
     }
   } catch (error) {
-    // A payload may be intact and still hold what no command would make.
+    // An intact payload may still contain a value that no command can create.
     if (error instanceof BadFormat || (error instanceof Error && error.message.startsWith('an effect')))
       throw badFormat;
     throw error;
@@ -135,7 +135,6 @@ function* valueIn(context: CommandContext, key: ByteString, body: Buffer): Gener
   return value;
 }
 
-/** A copy of a large collection, made in slices. */
 export function* copyInSlices(context: CommandContext, key: ByteString, value: Value): Generator<void, Value> {
   if (typeof value === 'string') return value;
   if (value.bytes <= LONG_BYTES) return value.clone();

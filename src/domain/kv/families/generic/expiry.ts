@@ -1,4 +1,4 @@
-/** When keys go: EXPIRE and its relatives, PERSIST, TTL and its relatives. */
+/** Expiry of keys: EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT, PERSIST, TTL, PTTL, EXPIRETIME, PEXPIRETIME. */
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { ErrorReply } from '../../reply.js';
 import { type ExpiryUnit, readInstant, removeKey } from '../expire-time.js';
@@ -14,8 +14,8 @@ interface Conditions {
 }
 
 /**
- * EXPIRE key seconds [NX | XX | GT | LT], PEXPIRE, EXPIREAT, PEXPIREAT → 1, or 0 when the key is missing
- * or the condition does not hold. An instant that has passed deletes the key.
+ * EXPIRE key seconds [NX | XX | GT | LT], PEXPIRE, EXPIREAT, PEXPIREAT → 1, or 0 when the key is missing or the
+ * condition does not hold. An instant in the past deletes the key.
  */
 export function expire(name: string, unit: ExpiryUnit): Handler {
   return (context) => {
@@ -37,7 +37,7 @@ export function expire(name: string, unit: ExpiryUnit): Handler {
   };
 }
 
-/** A key without expiry counts as expiring after every instant. */
+/** A key without an expiry counts as expiring after every instant. */
 function allows({ nx, xx, gt, lt }: Conditions, present: number | undefined, wantedMs: number): boolean {
   if (nx && present !== undefined) return false;
   if (xx && present === undefined) return false;
@@ -70,7 +70,7 @@ export const persist: Handler = ({ args, keyspace, effects, notify }) => {
   return 1;
 };
 
-/** TTL, PTTL key → time left, rounded to the nearest; −1 without expiry, −2 if missing. */
+/** TTL, PTTL key → time left, rounded to the nearest unit; −1 without expiry, −2 if missing. */
 export function timeLeft(unitMs: 1 | 1000): Handler {
   return ({ args, keyspace, nowMs }) => {
     const key = args.bytes(1);

@@ -1,5 +1,7 @@
-/** The Generic family: keys whatever they hold. */
-import { at, type CommandSpec, found, NO_KEYS, several, span } from '../../command-spec.js';
+/** The Generic family: commands for keys of any type. */
+
+import { at, found, NO_KEYS, several, span } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
 import { family, GROWS, LOOKS_FAST, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
 import { dump, isLongDump, isLongRestore, restore } from './dump.js';
@@ -50,7 +52,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     ...READS_FAST,
     handler: expiryInstant(1),
   }),
-  row('TYPE', 2, '1.0.0', 'Returns what kind of value a key holds.', { ...LOOKS_FAST, handler: type }),
+  row('TYPE', 2, '1.0.0', 'Returns the type of the value of a key.', { ...LOOKS_FAST, handler: type }),
   row('DUMP', 2, '2.6.0', 'Returns the value of a key as a payload that RESTORE reads.', {
     ...READS,
     tips: VARIES,
@@ -120,8 +122,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     handler: scan,
     acrossPartitions: 'walk',
     deviations: [
-      'WITHTYPE, which Redis lacks, puts the type behind each key.',
-      'A step meets at most 10,000 keys whatever COUNT says.',
+      'WITHTYPE, which Redis lacks, adds the type after each key.',
+      'A step visits at most 10,000 keys, even with a larger COUNT.',
     ],
   }),
   row('KEYS', 2, '1.0.0', 'Returns every key that matches a pattern.', {
@@ -130,7 +132,9 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     keys: NO_KEYS,
     ...inSlices(keys, () => true),
     acrossPartitions: 'items',
-    deviations: ['Outside of transactions it promises what a whole SCAN promises: others may write meanwhile.'],
+    deviations: [
+      'Outside of transactions it has the guarantees of a complete SCAN: other clients may write while it runs.',
+    ],
   }),
   row('COPY', -3, '6.2.0', 'Copies the value and the expiry of a key to another.', {
     ...GROWS,
@@ -163,7 +167,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     handler: expire('pexpireat', { unitMs: 1, isAbsolute: true }),
   }),
   row('PERSIST', 2, '2.2.0', 'Removes the expiry of a key.', { ...WRITES_FAST, handler: persist }),
-  row('RENAME', 3, '1.0.0', 'Renames a key, over what the new name holds.', {
+  row('RENAME', 3, '1.0.0', 'Renames a key and overwrites the new name.', {
     ...WRITES,
     keyUse: ['RW access delete', 'OW update'],
     keys: several(at(1, 'both'), at(2, 'write')),
@@ -191,7 +195,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   row('SORT_RO', -2, '7.0.0', 'As SORT, without STORE.', {
     ...READS,
     categories: ['set', 'sortedset', 'list', 'dangerous'],
-    // BY and GET read keys that only the elements name.
+    // BY and GET read keys that depend on the elements, so clients cannot determine them.
     keys: several(
       at(1),
       found(() => [], { use: 'RO access' }),
@@ -202,7 +206,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     ...waiting,
     handler: wait,
   }),
-  row('WAITAOF', 4, '7.2.0', 'Answers 1 and 0: whatever was answered is in the journal.', {
+  row('WAITAOF', 4, '7.2.0', 'Answers 1 and 0: every acknowledged write is in the journal.', {
     ...waiting,
     handler: waitAof,
     deviations: ['The local copy always counts as stored.'],

@@ -1,15 +1,14 @@
-/** Keys as such, whatever they hold: is it there, delete, rename, copy. */
+/** Commands for keys of any type: EXISTS, DEL, TYPE, RENAME, COPY. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import type { Value } from '../../keyspace.js';
 import { SLICE_WORDS } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, SimpleString } from '../../reply.js';
+import type { Value } from '../../value.js';
 import { copyInSlices } from './dump.js';
 
 const sameObjects = new ErrorReply('ERR source and destination objects are the same');
-const badDatabase = new ErrorReply('ERR DB index is out of range');
 
-/** EXISTS key …, TOUCH key … → how many of the words name a key; one named twice counts twice. */
+/** EXISTS key …, TOUCH key … → how many of the words name a key; duplicates count. */
 export const countExisting: SlicedHandler = function* ({ args, keyspace }) {
   let count = 0;
   for (let i = 1; i < args.length; i += 1) {
@@ -28,7 +27,7 @@ export const remove: SlicedHandler = function* ({ args, keyspace, effects, nowMs
     const expireAtMs = keyspace.expiryOf(key);
     if (keyspace.delete(key)) {
       removed.push(key);
-      // One that has expired goes too, but was not there for whoever asks.
+      // An expired key is removed as well but does not count.
       if (expireAtMs === undefined || expireAtMs > nowMs) {
         visible += 1;
         notify('g', 'del', key);
@@ -46,7 +45,7 @@ export const remove: SlicedHandler = function* ({ args, keyspace, effects, nowMs
 /** TYPE key → the kind of value as a status, `none` if missing. */
 export const type: Handler = ({ args, keyspace }) => new SimpleString(typeName(keyspace.peek(args.bytes(1))));
 
-/** The word TYPE and SCAN have for a value. */
+/** The type name that TYPE and SCAN use. */
 export function typeName(value: Value | undefined): string {
   if (value === undefined) return 'none';
   if (typeof value === 'string') return 'string';
@@ -74,7 +73,7 @@ export function rename(onlyIfFree: boolean): Handler {
   };
 }
 
-/** COPY source destination [DB 0] [REPLACE] → 1, or 0 if the source is missing or the destination is there. */
+/** COPY source destination [DB 0] [REPLACE] → 1, or 0 if the source is missing or the destination exists. */
 export const copy: SlicedHandler = function* (context) {
   const { args, keyspace, effects, face } = context;
   const source = args.bytes(1);
@@ -87,7 +86,7 @@ export const copy: SlicedHandler = function* (context) {
     } else if (option === 'DB') {
       i += 1;
       args.bytes(i);
-      if (args.offset(i) !== 0) throw badDatabase;
+      if (args.offset(i) !== 0) throw ERRORS.noSuchDatabase;
     } else throw ERRORS.syntax;
   }
   if (source === target) {
@@ -107,8 +106,8 @@ export const copy: SlicedHandler = function* (context) {
 };
 
 /**
- * An expiring source may be gone where the journal is imported later; then nothing would overwrite the
- * target, which must not survive. Deleting it first makes both ends right.
+ * Deletes the target first if the source expires. If the journal is imported after the source has expired, RENAME or
+ * COPY would not overwrite the target, which must not survive.
  */
 function makeWay(
   { keyspace, effects }: CommandContext,

@@ -1,9 +1,10 @@
-/** What is known about a value beside its contents: OBJECT and MEMORY USAGE. */
+/** Facts about a value other than its contents: OBJECT and MEMORY USAGE. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
-import { EMBEDDED_BYTES, KEY_OVERHEAD_BYTES, type Value } from '../../keyspace.js';
+import { EMBEDDED_BYTES, KEY_OVERHEAD_BYTES } from '../../keyspace.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, SimpleString } from '../../reply.js';
+import type { Value } from '../../value.js';
 
 const noFrequency = new ErrorReply(
   'ERR An LFU maxmemory policy is not selected, access frequency not tracked. ' +
@@ -29,7 +30,7 @@ function encodingOf(value: Value): ByteString {
   return value.length <= EMBEDDED_BYTES ? 'embstr' : 'raw';
 }
 
-/** OBJECT FREQ key → how often it is used, on a logarithmic scale; an error without an LFU policy; null if missing. */
+/** OBJECT FREQ key → frequency of use on a logarithmic scale; an error without an LFU policy; null if missing. */
 export const frequency: Handler = ({ args, keyspace, nowMs }) => {
   const key = args.bytes(2);
   if (!keyspace.isThere(key)) return null;
@@ -38,7 +39,7 @@ export const frequency: Handler = ({ args, keyspace, nowMs }) => {
   return count;
 };
 
-/** OBJECT IDLETIME key → seconds since it was used, 0 while that is not kept; null if missing. */
+/** OBJECT IDLETIME key → seconds since the last use, 0 if not recorded; null if missing. */
 export const idleTime: Handler = ({ args, keyspace, nowMs }) => {
   const key = args.bytes(2);
   if (!keyspace.isThere(key)) return null;
@@ -65,7 +66,7 @@ export const help: Handler = () =>
     '    Always 1.',
   ].map((line) => new SimpleString(line));
 
-/** MEMORY USAGE key [SAMPLES n] → about how many bytes the key costs, null if missing. */
+/** MEMORY USAGE key [SAMPLES n] → the approximate bytes of the key, null if missing. */
 export const memoryUsage: Handler = ({ args, keyspace }) => {
   for (let i = 3; i < args.length; i += 1) {
     if (args.option(i) !== 'SAMPLES') throw ERRORS.syntax;

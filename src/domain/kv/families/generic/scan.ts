@@ -1,6 +1,6 @@
 /**
- * Going through the keys: SCAN, KEYS, RANDOMKEY. A cursor is the hash to go on from, so it stays good
- * across changes, restarts and takeovers; every key that is there from first to last is met once.
+ * Iterating over keys: SCAN, KEYS, RANDOMKEY. A cursor is the hash to continue from, so it stays valid across changes,
+ * restarts and takeovers; each key that exists throughout is returned once.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
@@ -49,10 +49,13 @@ export const scan: Handler = ({ args, keyspace }) => {
   return [String(step.cursor), keys];
 };
 
-/** Keys met in one slice: about 0.2 ms with an ordinary pattern. */
+/** Keys visited in one slice: about 0.2 ms with an ordinary pattern. */
 const SLICE_KEYS = 512;
 
-/** KEYS pattern → every matching key, in no order: a million keys in one go would hold everybody up for a tenth of a second. */
+/**
+ * KEYS pattern → every matching key, in no order. In slices, because a million keys in one go would block all tenants
+ * for 0.1 s.
+ */
 export const keys: SlicedHandler = function* (context) {
   const { args, keyspace } = context;
   const size = new AnswerSize(context);
@@ -73,4 +76,5 @@ export const keys: SlicedHandler = function* (context) {
 };
 
 /** RANDOMKEY → a key, or null when there is none. */
-export const randomKey: Handler = ({ keyspace, random }) => keyspace.randomKey(() => random.float()) ?? null;
+export const randomKey: Handler = ({ keyspace, random, audience }) =>
+  keyspace.randomKey(() => random.float(), audience.isPaused) ?? null;

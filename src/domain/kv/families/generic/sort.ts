@@ -1,7 +1,11 @@
-/** SORT: the elements of a list, a set or a sorted set in an order of one's own, and what other keys know of them. */
+/**
+ * SORT: sorts the elements of a list, set or sorted set, optionally by the values of other keys, and can return those
+ * values.
+ */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
-import { type CommandContext, type FoundKey, found, type KeySpec, type SlicedHandler } from '../../command-spec.js';
+import { type FoundKey, found, type KeySpec } from '../../command-description.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ERRORS, ErrorReply, flatten, type Reply } from '../../reply.js';
 import { mapped, mergeSorted, SlicePace } from '../../slices.js';
@@ -11,7 +15,7 @@ const byDenied = new ErrorReply('ERR BY option of SORT denied due to insufficien
 const getDenied = new ErrorReply('ERR GET option of SORT denied due to insufficient ACL permissions');
 /** Elements looked up, compared or copied in one slice. */
 const SLICE = 250;
-/** Words of one effect. */
+/** The most words of one effect. */
 const CHUNK_WORDS = 256;
 const CHUNK_BYTES = 64 * 1024;
 const LONG_SORT = 2000;
@@ -28,12 +32,12 @@ interface Options {
 
 interface Element {
   readonly value: ByteString;
-  /** What it is compared by, in text. */
+  /** The text to compare by. */
   readonly weight: ByteString | null;
   readonly score: number;
 }
 
-/** SORT key [BY p] [LIMIT o n] [GET p …] [ASC | DESC] [ALPHA] [STORE k] → elements, or how many were stored. */
+/** SORT key [BY p] [LIMIT o n] [GET p …] [ASC | DESC] [ALPHA] [STORE k] → the elements, or how many were stored. */
 export function sort(mayStore: boolean): SlicedHandler {
   return function* (context) {
     const options = readOptions(context, mayStore);
@@ -51,11 +55,11 @@ export function sort(mayStore: boolean): SlicedHandler {
 export function isLongSort({ args, keyspace }: CommandContext): boolean {
   const value = keyspace.peek(args.bytes(1));
   if (value === undefined || typeof value === 'string') return false;
-  // There are words behind it that are mostly GETs.
+  // Further words are mostly GETs, each a lookup per element.
   return value.size > LONG_SORT || value.size * args.length > 2 * LONG_SORT;
 }
 
-/** The key, and the last word behind a STORE. */
+/** The key, and the destination of the last STORE. */
 export const SORT_KEYS: KeySpec = found(
   (words) => {
     const keys: FoundKey[] = [{ position: 1, access: 'read' }];
@@ -114,7 +118,7 @@ function readOptions(context: CommandContext, mayStore: boolean): Options {
   return options;
 }
 
-/** Keys that a pattern leads to are not named, so only those who may read every key may use one. */
+/** Keys read through a pattern are not named in the command, so patterns require permission to read all keys. */
 function mayReadAll({ permissions, commands }: CommandContext): boolean {
   if (permissions === undefined) return true;
   const words = ['GET', '*'];
@@ -130,7 +134,7 @@ function* sortedElements(
 ): Generator<void, ByteString[]> {
   if (kind === undefined) return [];
   const isUnsorted = options.by !== undefined && !options.by.includes('*');
-  // What is stored of a set must not depend on where its members happen to lie.
+  // The stored order of a set's members must not depend on their internal order.
   const isForced = isUnsorted && kind === 'set' && (options.store !== undefined || context.isNested);
   const values = yield* elementsOf(context, key, kind, isUnsorted && options.isDescending);
   if (isUnsorted && !isForced) return slice(values, options);
@@ -161,7 +165,7 @@ function* elementsOf(
   if (spec === undefined) throw ERRORS.wrongType;
   const reply = yield* context.callInSlices(spec, words);
   if (reply instanceof ErrorReply) throw reply;
-  // Made for this call.
+  // The list was created for this call and may be changed.
   const elements = flatten(reply) as ByteString[];
   return kind === 'list' && isBackwards ? elements.reverse() : elements;
 }
@@ -177,14 +181,14 @@ function callOf(context: CommandContext, words: readonly ByteString[], isQuiet =
 function weighed(context: CommandContext, value: ByteString, by: ByteString | undefined, isAlpha: boolean): Element {
   const weight = by === undefined ? value : lookUp(context, by, value);
   if (isAlpha) return { value, weight, score: 0 };
-  // What is missing and what is empty count as nothing.
+  // A missing or empty weight counts as 0.
   if (weight === null || weight === '') return { value, weight, score: 0 };
   const score = parseFloatStrict(weight.trimStart());
   if (score === undefined || Number.isNaN(score)) throw notDoubles;
   return { value, weight, score };
 }
 
-/** The value of the key, or of the hash's field, that a pattern names for an element. */
+/** The value of the key or hash field that the pattern gives for an element. */
 function lookUp(
   { keyspace, commands, call }: CommandContext,
   pattern: ByteString,
@@ -250,7 +254,7 @@ function* answerOf(
   return answer;
 }
 
-/** What is missing is stored as an empty element. */
+/** Stores the elements as a list; a missing value becomes an empty element. */
 function* store(
   context: CommandContext,
   key: ByteString,

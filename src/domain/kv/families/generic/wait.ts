@@ -1,6 +1,6 @@
 /**
- * WAIT and WAITAOF. No reply leaves before the journal has stored what it tells of, so both have
- * nothing left to wait for: this process counts as the one local copy, and there are no replicas.
+ * WAIT and WAITAOF. Every reply waits until the journal has stored its changes, so both return immediately: this
+ * process counts as the one local copy, and there are no replicas.
  */
 import type { Args } from '../../args.js';
 import type { Handler } from '../../command-spec.js';

@@ -1,5 +1,7 @@
-/** The Geo family: sorted sets whose scores are places. */
-import { at, type CommandSpec, found, several } from '../../command-spec.js';
+/** The Geo family: sorted sets with positions encoded as scores. */
+
+import { at, found, several } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { NIL_ARRAY } from '../../reply.js';
 import { inSlices } from '../../slices.js';
 import { family, GROWS, READS, row } from '../rows.js';

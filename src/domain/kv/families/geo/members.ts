@@ -1,4 +1,4 @@
-/** Places of single members: GEOADD, GEOPOS, GEOHASH, GEODIST. */
+/** Positions of single members: GEOADD, GEOPOS, GEOHASH, GEODIST. */
 import type { CommandContext, CommandSpec, Handler, SlicedHandler } from '../../command-spec.js';
 import { formatDouble } from '../../numbers.js';
 import { DoubleReply, ERRORS, type Reply } from '../../reply.js';
@@ -11,7 +11,7 @@ import { distanceText, readPosition, readUnit } from './units.js';
 const CONDITIONS: ReadonlySet<string> = new Set(['NX', 'XX', 'CH']);
 const WORDS_PER_MEMBER = 3;
 
-/** GEOADD key [NX | XX] [CH] longitude latitude member … → as ZADD, with the cells of the places as scores. */
+/** GEOADD key [NX | XX] [CH] longitude latitude member … → as ZADD, with the encoded positions as scores. */
 export function add(zadd: CommandSpec): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     return yield* context.callInSlices(zadd, yield* zaddWords(context));
@@ -33,7 +33,7 @@ function* zaddWords({ args }: CommandContext): Generator<void, string[]> {
   return words;
 }
 
-/** Longitude and latitude of a score, as a reply. */
+/** The longitude and latitude of a score, as a reply. */
 export function positionReply(score: number): Reply {
   const { longitude, latitude } = positionOf(score);
   return [new DoubleReply(longitude), new DoubleReply(latitude)];
@@ -49,15 +49,15 @@ function forEachMember(answer: (score: number) => Reply, missing: Reply): Sliced
   };
 }
 
-/** GEOPOS key member … → [longitude, latitude] or null each. */
+/** GEOPOS key member … → [longitude, latitude] or null for each. */
 export function positions(missing: Reply): SlicedHandler {
   return forEachMember(positionReply, missing);
 }
 
-/** GEOHASH key member … → eleven letters or null each. */
+/** GEOHASH key member … → eleven letters or null for each. */
 export const hashes: SlicedHandler = forEachMember(geoHashText, null);
 
-/** GEODIST key one other [unit] → their distance, or null if one of them is not there. */
+/** GEODIST key one other [unit] → their distance, or null if one is missing. */
 export const distanceBetween: Handler = (context) => {
   const { args } = context;
   if (args.length > 5) throw ERRORS.syntax;

@@ -1,4 +1,4 @@
-/** What a search asks for, read from the words of GEOSEARCH and of its older relatives, in Redis's order. */
+/** Parses the words of GEOSEARCH, GEORADIUS and their variants in Redis's order. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
@@ -12,19 +12,19 @@ const noMember = new ErrorReply('ERR could not decode requested zset member');
 const badCount = new ErrorReply('ERR COUNT must be > 0');
 const anyAlone = new ErrorReply('ERR the ANY argument requires COUNT argument');
 
-/** Which of the commands it is. */
+/** The variant of the command. */
 export interface SearchForm {
-  /** `search`: centre and shape are options; the others have a circle in front, around a place or a member. */
+  /** `search`: centre and shape are options; the others start with a circle around a position or a member. */
   readonly kind: 'search' | 'around-place' | 'around-member';
-  /** `always`: GEOSEARCHSTORE, whose destination stands in front; `option`: STORE and STOREDIST. */
+  /** `always`: GEOSEARCHSTORE, with the destination first; `option`: STORE and STOREDIST. */
   readonly stores: 'never' | 'option' | 'always';
 }
 
 export interface GeoSearch {
   readonly set: SortedSet | undefined;
-  /** Undefined where there is no set: nothing is looked for then. */
+  /** Undefined if the set is missing. */
   readonly shape: GeoShape | undefined;
-  /** Metres of the unit that distances are printed in. */
+  /** Metres per unit of printed distances. */
   readonly unit: number;
   readonly destination: ByteString | undefined;
   readonly storesDistances: boolean;
@@ -34,13 +34,13 @@ export interface GeoSearch {
   readonly order: 'none' | 'nearest' | 'farthest';
   /** 0: all. */
   readonly count: number;
-  /** The first found will do. */
+  /** Any members may be returned, not necessarily the nearest. */
   readonly isAny: boolean;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What is known of the shape so far. */
+/** The parts of the shape parsed so far. */
 interface Outline {
   centre: Position | undefined;
   hasMember: boolean;
@@ -82,14 +82,14 @@ export function readSearch(context: CommandContext, form: SearchForm): GeoSearch
     i += width;
   }
   requireComplete(context, form, request, outline);
-  // COUNT alone means the nearest.
+  // COUNT without ANY or an order means the nearest.
   if (request.count !== 0 && request.order === 'none' && !request.isAny) request.order = 'nearest';
   request.unit = outline.circle?.unit ?? outline.box?.unit ?? 1;
   request.shape = shapeOf(outline);
   return request;
 }
 
-/** The words in front of the options, from the key on; how many there are. */
+/** Parses the words before the options. @returns their number, including the key */
 function readFront({ args }: CommandContext, form: SearchForm, set: SortedSet | undefined, outline: Outline): number {
   if (form.kind === 'search') return 1;
   if (form.kind === 'around-place') {
@@ -97,7 +97,7 @@ function readFront({ args }: CommandContext, form: SearchForm, set: SortedSet | 
     outline.circle = readRadius(args, 4);
     return 5;
   }
-  // Without a set there is nothing around the member, and Redis does not look at the radius either.
+  // As in Redis, the member and radius are not checked if the set is missing.
   if (set !== undefined) {
     outline.centre = centreOf(set, args.bytes(2));
     outline.circle = readRadius(args, 3);
@@ -111,7 +111,7 @@ function centreOf(set: SortedSet, member: ByteString): Position {
   return positionOf(score);
 }
 
-/** Options of every search; how many words were taken. */
+/** Parses options that all variants have. @returns the number of words */
 function readPlain({ args }: CommandContext, i: number, request: Mutable<GeoSearch>): number {
   switch (args.option(i)) {
     case 'WITHDIST':

@@ -1,6 +1,7 @@
-/** Members within a circle or a box: GEOSEARCH, GEORADIUS, GEORADIUSBYMEMBER and what stores their results. */
+/** Members within a circle or box: GEOSEARCH, GEORADIUS, GEORADIUSBYMEMBER and their storing variants. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, FoundKey, KeySearch, SlicedHandler } from '../../command-spec.js';
+import type { FoundKey, KeySearch } from '../../command-description.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import type { Reply } from '../../reply.js';
 import { mapped, mergeSorted, SlicePace } from '../../slices.js';
 import { leastScore, positionOf, scoresPerCell } from '../../types/geo-hash.js';
@@ -15,11 +16,11 @@ import { distanceText } from './units.js';
 interface Found {
   readonly member: ByteString;
   readonly score: number;
-  /** In metres, from the centre. */
+  /** Metres from the centre. */
   readonly metres: number;
 }
 
-/** The members in the shape, cell by cell; no more than `limit` of them, if it is not 0. */
+/** The members in the shape, cell by cell; at most `limit`, unless it is 0. */
 function* membersWithin(set: SortedSet, shape: GeoShape, limit: number): Generator<void, Found[]> {
   const found: Found[] = [];
   const visit = (member: ByteString, score: number): void => {
@@ -51,7 +52,7 @@ function* search(request: GeoSearch): Generator<void, Found[]> {
   return count === 0 ? sorted : sorted.slice(0, count);
 }
 
-/** Per member its name, or a list: name, distance, score, [longitude, latitude], those that were asked for. */
+/** Each member's name, or a list of the requested items: name, distance, score, [longitude, latitude]. */
 function* reply(found: readonly Found[], request: GeoSearch): Generator<void, Reply> {
   const { unit, withDistances, withHashes, withPositions } = request;
   if (!withDistances && !withHashes && !withPositions) return yield* mapped(found, ({ member }) => member);
@@ -82,7 +83,7 @@ export function searching(form: SearchForm): SlicedHandler {
   };
 }
 
-/** Any search in a large set may meet much of it. */
+/** Any search in a large set may visit much of it. */
 export function isLongSearch(keyAt: number): (context: CommandContext) => boolean {
   return ({ args, keyspace }) => {
     const value = keyspace.peek(args.bytes(keyAt));
@@ -90,13 +91,13 @@ export function isLongSearch(keyAt: number): (context: CommandContext) => boolea
   };
 }
 
-/** The same for COMMAND INFO. */
+/** The keys of GEORADIUS for COMMAND INFO. */
 export function radiusSearches(from: number): readonly KeySearch[] {
   const stored = ['STORE', 'STOREDIST'].map((keyword) => ({ use: 'OW update', keyword, from }));
   return [{ use: 'RO access', at: 1 }, ...stored];
 }
 
-/** The source, and the last destination that STORE or STOREDIST names. */
+/** The source, and the destination of the last STORE or STOREDIST. */
 export function keysOfRadius(optionsAt: number): (words: readonly ByteString[]) => readonly FoundKey[] {
   return (words) => {
     let destinationAt: number | undefined;

@@ -1,4 +1,4 @@
-/** How clients write places and lengths, and how lengths are printed. */
+/** Parsing of positions and lengths, and printing of lengths. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
@@ -16,14 +16,14 @@ const METRES: Readonly<Record<string, number>> = { M: 1, KM: 1000, FT: 0.3048, M
 const DISTANCE_DECIMALS = 4;
 const COORDINATE_DECIMALS = 6;
 
-/** How many metres the unit is. @throws ErrorReply */
+/** @returns the metres per unit @throws ErrorReply */
 export function readUnit(args: Args, index: number): number {
   const metres = METRES[args.option(index)];
   if (metres === undefined) throw unknownUnit;
   return metres;
 }
 
-/** Longitude and latitude. @throws ErrorReply when they are no numbers or not on the map */
+/** Longitude and latitude. @throws ErrorReply when they are not numbers or out of range */
 export function readPosition(args: Args, index: number): Position {
   const position = { longitude: readDegrees(args, index), latitude: readDegrees(args, index + 1) };
   if (isOnMap(position)) return position;
@@ -37,7 +37,7 @@ function readDegrees(args: Args, index: number): number {
   return degrees;
 }
 
-/** C prints a double so, with six decimals. */
+/** Formats like C's `%f`, with six decimals. */
 function fixed(value: number): ByteString {
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Math.abs(value) < 1e21) return value.toFixed(COORDINATE_DECIMALS);
@@ -70,7 +70,7 @@ export function readBox(args: Args, index: number): { width: number; height: num
   return { width: width * unit, height: height * unit, unit };
 }
 
-/** Metres in a unit, with four decimals always. */
+/** A length in the given unit, always with four decimals. */
 export function distanceText(metres: number, unit: number): ByteString {
   return (metres / unit).toFixed(DISTANCE_DECIMALS);
 }

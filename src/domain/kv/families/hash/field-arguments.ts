@@ -1,6 +1,6 @@
 /**
- * The arguments of the commands that name fields behind `FIELDS n`. There are two grammars, as in Redis 8:
- * a fixed one, and a free one in which options may stand before and behind the fields.
+ * Parses the arguments of commands with `FIELDS n`. As in Redis 8 there are two grammars: a fixed one, and a free one
+ * in which options may precede or follow the fields.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
@@ -20,7 +20,7 @@ const fieldsTooShort = new ErrorReply('ERR wrong number of arguments');
 const fieldsLeftOut = new ErrorReply('ERR missing FIELDS argument');
 const unknownArgument = new ErrorReply('ERR unknown argument');
 
-/** `FIELDS n field …` from `at` to the end, nothing else. @throws ErrorReply */
+/** `FIELDS n field …` from `at` to the end, without other words. @throws ErrorReply */
 export function readFixedFields({ args }: CommandContext, at: number): readonly ByteString[] {
   if (args.option(at) !== 'FIELDS') throw fieldsMissing;
   const count = readCount(args.bytes(at + 1), Number.MAX_SAFE_INTEGER);
@@ -29,7 +29,10 @@ export function readFixedFields({ args }: CommandContext, at: number): readonly 
   return args.from(at + 2);
 }
 
-/** An instant of a field, which may have passed. Over REST whatever EXPIRE takes. @throws ErrorReply */
+/**
+ * The expiry of a field, which may be in the past. Over REST it accepts all values that EXPIRE accepts. @throws
+ * ErrorReply
+ */
 export function readFieldInstant(context: CommandContext, index: number, unit: ExpiryUnit, name: string): number {
   if (context.face === 'rest') return readInstant(context, index, unit, name);
   const value = context.args.int64(index);
@@ -41,16 +44,18 @@ export function readFieldInstant(context: CommandContext, index: number, unit: E
 
 export interface FreeGrammar {
   readonly name: string;
-  /** Options beside the expiries, by the name of the group of which one may be given. */
+  /** Options other than expiries → their group; each group allows one option. */
   readonly words: ReadonlyMap<string, 'expiry' | 'condition'>;
-  /** Words that only another command of the same grammar takes; they are refused last. */
+  /** Options valid only for another command with this grammar; they are refused last. */
   readonly foreign: ReadonlySet<string>;
   readonly takesTimes: boolean;
-  /** Words an entry has behind `FIELDS n`. */
+  /** Words per entry after `FIELDS n`. */
   readonly wordsAnEntry: 1 | 2;
   readonly onSecondExpiry: ErrorReply;
   readonly onSecondCondition: ErrorReply;
-  /** One condition may be given again, and a second one is refused when all else has been read. */
+  /**
+   * If set, repeating a condition is allowed, and two different conditions are refused only after parsing all words.
+   */
   readonly checksConditionsLast: boolean;
   readonly onBadCount: ErrorReply;
   readonly onShortFields: ErrorReply;
@@ -58,16 +63,16 @@ export interface FreeGrammar {
 
 export interface FreeArguments {
   condition: string | undefined;
-  /** An option of the group that is no time: `PERSIST`, `KEEPTTL`. */
+  /** An expiry option without a time: `PERSIST`, `KEEPTTL`. */
   expiryWord: string | undefined;
-  /** Reads the time that is given, if one is; over the native protocol it has been judged. @throws ErrorReply */
+  /** Returns the given expiry, if any; on a RESP connection it was validated during parsing. @throws ErrorReply */
   readExpiry: (() => number) | undefined;
-  /** The words behind `FIELDS n`: where they begin, and how many there are. */
+  /** The words after `FIELDS n`: the index of the first, and their number. */
   first: number;
   words: number;
 }
 
-/** Options and fields in any order, from word `from` on. @throws ErrorReply */
+/** Options and fields in any order, from index `from` on. @throws ErrorReply */
 export function readFreeArguments(context: CommandContext, from: number, grammar: FreeGrammar): FreeArguments {
   const { args } = context;
   const read: FreeArguments = {
@@ -95,7 +100,7 @@ export function readFreeArguments(context: CommandContext, from: number, grammar
       read.readExpiry = () => readFieldInstant(context, index, unit, grammar.name);
       if (context.face === 'resp') read.readExpiry();
     } else if (group === 'expiry') {
-      // Two different words of this kind are for Redis no conflict; one of them is of the other command.
+      // As in Redis, two different words of this group do not conflict; one of them belongs to the other command.
       if (read.expiryWord === option || read.readExpiry !== undefined) throw grammar.onSecondExpiry;
       read.expiryWord = option;
       isForeign ||= grammar.foreign.has(option);
@@ -114,7 +119,7 @@ export function readFreeArguments(context: CommandContext, from: number, grammar
   return read;
 }
 
-/** The index of the last word that belongs to the fields. */
+/** @returns the index of the last word of the fields */
 function readFields({ args }: CommandContext, at: number, grammar: FreeGrammar, into: FreeArguments): number {
   if (at + 1 + grammar.wordsAnEntry >= args.length) throw grammar.onShortFields;
   const count = readCount(args.bytes(at + 1), MAX_INT32);

@@ -1,4 +1,6 @@
-/** When fields go: HEXPIRE and its relatives, HPERSIST, HTTL and its relatives. */
+/**
+ * Expiry of hash fields: HEXPIRE, HPEXPIRE, HEXPIREAT, HPEXPIREAT, HPERSIST, HTTL, HPTTL, HEXPIRETIME, HPEXPIRETIME.
+ */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, type Reply } from '../../reply.js';
@@ -8,7 +10,7 @@ import type { ExpiryUnit } from '../expire-time.js';
 import { type FreeGrammar, readFieldInstant, readFixedFields, readFreeArguments } from './field-arguments.js';
 import { hashToChange, noteDeleted } from './open-hash.js';
 
-/** The codes a field is answered with. */
+/** The result codes for a field. */
 const NO_FIELD = -2;
 const NO_EXPIRY = -1;
 const CONDITION_FAILED = 0;
@@ -35,15 +37,15 @@ const grammar: FreeGrammar = {
 };
 
 /**
- * HEXPIRE key seconds [NX | XX | GT | LT] FIELDS n field …, HPEXPIRE, HEXPIREAT, HPEXPIREAT → a code for each
- * field: 1 set, 0 condition not met, 2 deleted because the instant has passed, −2 no such field.
+ * HEXPIRE key seconds [NX | XX | GT | LT] FIELDS n field …, HPEXPIRE, HEXPIREAT, HPEXPIREAT → a code for each field: 1
+ * set, 0 condition not met, 2 deleted because the instant is in the past, −2 no such field.
  */
 export function expireFields(name: string, unit: ExpiryUnit): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const { args } = context;
     const key = args.bytes(1);
     const hash = hashToChange(context, key);
-    // Redis judges the time first, whatever there is.
+    // Redis validates the time first, even if the key is missing.
     if (context.face === 'resp') readFieldInstant(context, 2, unit, name);
     const { condition, first, words } = readFreeArguments(context, 3, grammar);
     const fields = args.words.slice(first, first + words);
@@ -78,7 +80,7 @@ function* applyExpiry(
   return codes;
 }
 
-/** Records and tells that fields were given an expiry, or deleted because it has passed (undefined). */
+/** Records and announces that fields got an expiry, or were deleted because it is in the past (undefined). */
 export function* noteExpiry(
   context: CommandContext,
   key: ByteString,
@@ -99,7 +101,7 @@ export function* noteExpiry(
   }
 }
 
-/** A field without expiry counts as expiring after every instant. */
+/** A field without an expiry counts as expiring after every instant. */
 function allows(condition: string | undefined, present: number | undefined, wantedMs: number): boolean {
   switch (condition) {
     case 'NX':
@@ -133,7 +135,7 @@ export const persistFields: SlicedHandler = function* (context): Generator<void,
   return codes;
 };
 
-/** Records and tells that fields have lost their expiry. */
+/** Records and announces that fields lost their expiry. */
 export function* notePersisted(
   context: CommandContext,
   key: ByteString,

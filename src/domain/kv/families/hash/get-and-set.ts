@@ -54,7 +54,7 @@ const setexGrammar: FreeGrammar = {
   onShortFields: tooFewWords,
 };
 
-/** HGETDEL key FIELDS n field … → a value or null for each; those that were there are deleted. */
+/** HGETDEL key FIELDS n field … → a value or null for each; the fields are deleted. */
 export const getAndDeleteFields: SlicedHandler = function* (context): Generator<void, Reply> {
   const key = context.args.bytes(1);
   const hash = hashToChange(context, key);
@@ -168,7 +168,7 @@ function* setAndKeep(
   recordExpiry(context, key);
 }
 
-/** The instant has passed: nothing stays of the fields, though Redis tells of both steps. */
+/** The instant is in the past: the fields are deleted, and as in Redis both events are published. */
 function* setAndDelete(
   context: CommandContext,
   key: ByteString,

@@ -34,7 +34,7 @@ import { deleteFields, incrementField, incrementFieldByFloat, setFieldIfMissing,
 
 const latestField = 'The grammar and the errors are those of Redis 8.6.';
 const latestInstant =
-  'Over REST an instant may be whatever `EXPIREAT` takes, up to 2^53 ms or in the past, and a missing key answers before it is judged. `DUMP` writes one beyond 2^46 ms, where Redis ends, as that.';
+  'Over REST an instant has the range of `EXPIREAT`, up to 2^53 ms or in the past, and a missing key answers before the instant is checked. `DUMP` writes an instant beyond 2^46 ms, the limit of Redis, as 2^46 ms.';
 const expiring = { ...WRITES_FAST, deviations: [latestField, latestInstant] } as const;
 const drawsEnd = 'A negative count ends at a million: beyond it `value is out of range`.';
 const hashesEnd = 'All names and values of a hash end at 100 MB: beyond it `max single record size exceeded`.';

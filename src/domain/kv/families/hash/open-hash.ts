@@ -1,18 +1,18 @@
-/** Finding, making and filling a hash; what every writing command of the family does alike. */
+/** Shared parts of the writing hash commands: finding, creating and filling a hash. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
+import { removeExpiredFields } from '../../field-expiry.js';
 import { requireRecordSize } from '../../limits.js';
-import { removeExpiredFields } from '../../perishing.js';
 import { HashValue } from '../../types/hash-value.js';
 import { recordExpiry } from '../expire-time.js';
 
-/** Expired fields a writing command removes by the way; the rest stays hidden until its turn comes. */
+/** The most expired fields that a writing command removes; further ones stay hidden until the expiry cycle. */
 const REMOVED_BY_THE_WAY = 100;
 
-/** The command may change it: some fields that have expired are removed. @throws WRONGTYPE */
+/** The hash, for a command that may write; removes some expired fields. @throws WRONGTYPE */
 export function hashToChange(context: CommandContext, key: ByteString): HashValue | undefined {
   const hash = context.keyspace.fetchKind(key, HashValue);
-  if (hash?.perishing !== undefined) removeExpiredFields(context, key, hash, context.nowMs, REMOVED_BY_THE_WAY);
+  if (hash?.fieldExpiry !== undefined) removeExpiredFields(context, key, hash, context.nowMs, REMOVED_BY_THE_WAY);
   return hash;
 }
 
@@ -23,7 +23,7 @@ export function requireHashSize(context: CommandContext, hash: HashValue | undef
   requireRecordSize(context, bytes);
 }
 
-/** A hash of the key for new fields; tell `keyspace.changed` afterwards. */
+/** The hash for new fields, created if missing. Call `keyspace.changed` afterwards. */
 export function hashOrNew({ keyspace }: CommandContext, key: ByteString, hash: HashValue | undefined): HashValue {
   if (hash !== undefined) return hash;
   const created = new HashValue();
@@ -31,11 +31,11 @@ export function hashOrNew({ keyspace }: CommandContext, key: ByteString, hash: H
   return created;
 }
 
-/** Sets a field, leaving its expiry unless that has passed. True if it was not there for whoever asks. */
+/** Sets a field and keeps its expiry unless it has passed. @returns whether the field is new to clients */
 export function putField(context: CommandContext, hash: HashValue, field: ByteString, value: ByteString): boolean {
   const { size } = hash;
-  // The size tells whether the field was there, except where fields may be hidden.
-  const wasHidden = hash.perishing !== undefined && !hash.has(field, context.nowMs);
+  // The size shows whether the field is new, unless expired fields are still present.
+  const wasHidden = hash.fieldExpiry !== undefined && !hash.has(field, context.nowMs);
   if (wasHidden) hash.persist(field);
   hash.set(field, value);
   const isNew = wasHidden || hash.size > size;
@@ -50,20 +50,19 @@ export function adaptEncoding({ settings }: CommandContext, hash: HashValue, ent
   });
 }
 
-/** Records one field's value and expiry, as they are now. */
 export function recordField(context: CommandContext, key: ByteString, hash: HashValue, field: ByteString): void {
   context.effects.push('HSET', key, field, hash.get(field, 0) ?? '');
   recordFieldExpiry(context, key, hash, field);
   recordExpiry(context, key);
 }
 
-/** Repeats a field's expiry behind an effect that clears it. */
+/** Records a field's expiry again after an effect that clears it. */
 export function recordFieldExpiry(context: CommandContext, key: ByteString, hash: HashValue, field: ByteString): void {
   const atMs = hash.expiryOf(field);
   if (atMs !== undefined) context.effects.push('HPEXPIREAT', key, String(atMs), 'FIELDS', '1', field);
 }
 
-/** Tells of fields that were deleted, and of the hash if they were the last. */
+/** Announces deleted fields, and the deletion of the hash if it is empty. */
 export function noteDeleted(context: CommandContext, key: ByteString, hash: HashValue, bytesBefore: number): void {
   const wasLast = context.keyspace.changed(key, hash, bytesBefore);
   context.notify('h', 'hdel', key);

@@ -1,4 +1,4 @@
-/** Reading a hash: one field, some, all, some at random, or step by step. */
+/** Reading a hash: one field, several, all, random ones, or step by step. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
@@ -10,7 +10,7 @@ import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLI
 
 type Entry = [field: ByteString, value: ByteString];
 
-/** Fields beyond which a reply of all of them is made in slices: about 2 ms of work. */
+/** A reply with more fields is built in slices: about 2 ms of work. */
 const LONG_FIELDS = 5000;
 
 export function isLongHash({ args, keyspace }: CommandContext): boolean {
@@ -22,7 +22,7 @@ export function isLongHash({ args, keyspace }: CommandContext): boolean {
 export const get: Handler = (context) =>
   context.keyspace.peekKind(context.args.bytes(1), HashValue)?.get(context.args.bytes(2), context.nowMs) ?? null;
 
-/** Looks up fields of the hash, for one answer. */
+/** Looks up fields for one answer. */
 function valuesOf(context: CommandContext): (field: ByteString) => ByteString | null {
   const { args, nowMs } = context;
   const hash = context.keyspace.peekKind(args.bytes(1), HashValue);
@@ -40,7 +40,7 @@ export const getMany: Handler = (context) => context.args.from(2).map(valuesOf(c
 
 export const getManyInSlices: SlicedHandler = (context) => mapped(context.args.words, valuesOf(context), 2);
 
-/** HLEN key → how many fields. */
+/** HLEN key → the number of fields. */
 export const length: Handler = (context) =>
   context.keyspace.peekKind(context.args.bytes(1), HashValue)?.visibleSize(context.nowMs) ?? 0;
 
@@ -76,7 +76,10 @@ export function getAll(what: 'fields' | 'values' | 'both'): SlicedHandler {
   };
 }
 
-/** HRANDFIELD key [count [WITHVALUES]] → a field or null; with a count a list, of distinct ones unless negative. */
+/**
+ * HRANDFIELD key [count [WITHVALUES]] → a field or null; with a count a list, of distinct fields unless the count is
+ * negative.
+ */
 export const randomFields: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args } = context;
   const key = args.bytes(1);

@@ -24,7 +24,7 @@ const incrementNotFinite = new ErrorReply('ERR value is NaN or Infinity');
 const sumNotFinite = new ErrorReply('ERR increment would produce NaN or Infinity');
 const INFINITE = /^[+-]?inf(?:inity)?$/i;
 
-/** HSET key field value [field value …] → how many fields are new; HMSET → OK. Clears their expiries. */
+/** HSET key field value [field value …] → how many fields are new; HMSET → OK. Clears the expiries of the fields. */
 export function setFields(name: 'hset' | 'hmset'): SlicedHandler {
   return function* (context) {
     const { args, effects } = context;
@@ -52,7 +52,7 @@ export function setFields(name: 'hset' | 'hmset'): SlicedHandler {
   };
 }
 
-/** HSETNX key field value → 1, or 0 when the field is there. */
+/** HSETNX key field value → 1, or 0 when the field exists. */
 export const setFieldIfMissing: Handler = (context) => {
   const { args } = context;
   const key = args.bytes(1);

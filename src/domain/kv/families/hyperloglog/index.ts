@@ -1,6 +1,7 @@
-/** The HyperLogLog family: how many different elements there were, about, in 12 KB. */
+/** The HyperLogLog family: estimates the number of distinct elements in 12 KB. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { at, type CommandContext, type CommandSpec, type SlicedHandler, several, span } from '../../command-spec.js';
+import { at, several, span } from '../../command-description.js';
+import type { CommandContext, CommandSpec, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, OK, type Reply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
 import { estimate, HyperLogLog } from '../../types/hyperloglog.js';
@@ -9,10 +10,10 @@ import { isLongToHash, murmur64, murmur64InSlices } from '../../types/murmur64.j
 import { recordExpiry, replaceString } from '../expire-time.js';
 import { family, GROWS, INSERTS_FAST, READS, row } from '../rows.js';
 
-/** Elements added, or values merged, in one slice: about a millisecond. */
+/** Elements added in one slice: about a millisecond. */
 const SLICE_ELEMENTS = 500;
 const LONG_WORDS = 5000;
-/** Many keys are merged one by one, 30 µs each. */
+/** Keys merged in one slice, 30 µs each. */
 const SLICE_KEYS = 20;
 
 const notOne = new ErrorReply('WRONGTYPE Key is not a valid HyperLogLog string value.');
@@ -24,7 +25,7 @@ function read(text: ByteString): HyperLogLog {
   return found;
 }
 
-/** In replay what is sparse stays so: where it outgrew the limit then, the whole value was recorded. */
+/** In replay a sparse value stays sparse: when a value outgrew the limit, its complete text was recorded. */
 function maxSparseBytes({ isReplay, settings }: CommandContext): number {
   return isReplay ? Number.POSITIVE_INFINITY : settings.number('hll-sparse-max-bytes');
 }
@@ -59,7 +60,7 @@ const add: SlicedHandler = function* (context): Generator<void, Reply> {
   return 1;
 };
 
-/** PFCOUNT key … → about how many different elements were added to any of them. WRONGTYPE, corrupt. */
+/** PFCOUNT key … → the approximate number of distinct elements added to any of them. WRONGTYPE, corrupt. */
 const count: SlicedHandler = function* ({ args, keyspace }): Generator<void, Reply> {
   const registers = new Uint8Array(REGISTERS);
   for (let i = 1; i < args.length; i += 1) {
@@ -121,7 +122,7 @@ export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
     keys: span(1, -1),
     ...inSlices(count, isLongMerge),
     countsAsWrite: true,
-    deviations: ['The estimate is not written into the value: reading changes nothing.'],
+    deviations: ['The estimate is not cached in the value: reading does not change the value.'],
   }),
   row('PFMERGE', -2, '2.8.9', 'Adds all that was added to some HyperLogLogs to another.', {
     ...GROWS,

@@ -1,6 +1,6 @@
 /**
- * Changing arrays: JSON.ARRAPPEND, JSON.ARRINSERT, JSON.ARRPOP, JSON.ARRTRIM. Where a path leads to arrays
- * within arrays the inner ones are changed first, so that no path moves under another.
+ * Changing arrays: JSON.ARRAPPEND, JSON.ARRINSERT, JSON.ARRPOP, JSON.ARRTRIM. If a path matches nested arrays, the
+ * inner ones are changed first, so that the paths of the effects stay valid.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
@@ -33,7 +33,7 @@ interface FoundArrays {
   readonly places: readonly JsonPlace[];
 }
 
-/** Where the path leads to. @throws missingKey, and for a legacy path that leads to no array */
+/** The matches of the path. @throws missingKey, and an error for a legacy path without a matching array */
 function* arraysAt(context: CommandContext): Steps<FoundArrays> {
   const document = documentToChange(context);
   const path = pathAt(context, 2);
@@ -42,7 +42,7 @@ function* arraysAt(context: CommandContext): Steps<FoundArrays> {
   return { document, path, places };
 }
 
-/** One reply a match, null for what is no array; for a legacy path the last that is not. */
+/** One reply per match, null for a match that is not an array; for a legacy path the reply of the last array. */
 function* changeEach(
   context: CommandContext,
   { document, path, places }: FoundArrays,
@@ -74,7 +74,7 @@ function* readValues({ args }: CommandContext, from: number): Steps<ReadJson[]> 
   return values;
 }
 
-/** Refuses what would become too large or too deep. */
+/** Refuses values that make the document too large or too deep. */
 function* requireToFit(
   context: CommandContext,
   { document, places }: FoundArrays,
@@ -103,7 +103,7 @@ function* copiesOf(values: readonly NewValue[]): Steps<NewValue[]> {
   return copies;
 }
 
-/** JSON.ARRAPPEND key path json … → the length of each array then. */
+/** JSON.ARRAPPEND key path json … → the new length of each array. */
 export function* append(context: CommandContext): Steps<Reply> {
   const values = yield* readValues(context, 3);
   const found = yield* arraysAt(context);
@@ -116,7 +116,10 @@ export function* append(context: CommandContext): Steps<Reply> {
   });
 }
 
-/** JSON.ARRINSERT key path index json … → the length of each array then. Before the index, from the end if negative. */
+/**
+ * JSON.ARRINSERT key path index json … → the new length of each array. Inserts before the index, from the end if
+ * negative.
+ */
 export function* insert(context: CommandContext): Steps<Reply> {
   const index = context.args.offset(3);
   const values = yield* readValues(context, 4);
@@ -135,7 +138,7 @@ export function* insert(context: CommandContext): Steps<Reply> {
   });
 }
 
-/** JSON.ARRPOP key [path [index]] → JSON text of what was taken out of each array, null for an empty one. */
+/** JSON.ARRPOP key [path [index]] → the JSON text of the removed item of each array, null for an empty one. */
 export function* pop(context: CommandContext): Steps<Reply> {
   const { args } = context;
   const index = args.length > 3 ? args.offset(3) : -1;
@@ -151,7 +154,9 @@ export function* pop(context: CommandContext): Steps<Reply> {
   });
 }
 
-/** JSON.ARRTRIM key path start stop → the length of each array then. Both ends stay; from the end if negative. */
+/**
+ * JSON.ARRTRIM key path start stop → the new length of each array. Both ends are included; from the end if negative.
+ */
 export function* trim(context: CommandContext): Steps<Reply> {
   const { args } = context;
   const [start, stop] = [args.offset(3), args.offset(4)];

@@ -1,12 +1,12 @@
 /**
- * What the commands of the family share: how a document is reached and a path read, errors, and how a change
- * becomes effects.
+ * Shared parts of the JSON commands: access to documents, path parsing, errors, and the effects of a change.
  *
- * Effects name single places (`$["a"][0]`), so that they mean the same wherever they are replayed. Where
- * those of one command would be longer than the document, they are the document instead.
+ * Each effect names a single place (`$["a"][0]`), so that it means the same wherever it is replayed. If the effects of
+ * a command would be longer than the document, the document is recorded instead.
  */
 import type { ByteString } from '../../../../kernel/index.js';
-import { type CommandContext, type CommandSpec, keysOf } from '../../command-spec.js';
+import { keysOf } from '../../command-description.js';
+import type { CommandContext, CommandSpec } from '../../command-spec.js';
 import { ErrorReply, type Reply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
 import {
@@ -29,7 +29,7 @@ import {
 export const missingKey = new ErrorReply("ERR could not perform this operation on a key that doesn't exist");
 export const notAtRoot = new ErrorReply('ERR new objects must be created at the root');
 
-/** @param or what else may be the matter: `not an array` */
+/** @param or an alternative cause: `not an array` */
 export function missingPath(path: JsonPath, or?: string): ErrorReply {
   return new ErrorReply(`ERR Path '${path.full}' does not exist${or === undefined ? '' : ` or ${or}`}`);
 }
@@ -41,7 +41,7 @@ export function wrongPathType(expected: string, found: JsonValue): ErrorReply {
 export type JsonRun = (context: CommandContext) => Steps<Reply>;
 type Running = Required<Pick<CommandSpec, 'handler' | 'sliced' | 'isLong'>>;
 
-/** How a row runs its command: in slices where a document or a word of it is long. `spec` says where keys are. */
+/** The running fields of a row: in slices if a document or a word is long. `keys` states the positions of the keys. */
 export function running(run: JsonRun, keys: CommandSpec['keys']): Running & Pick<CommandSpec, 'keys'> {
   const isLong = ({ args, keyspace }: CommandContext): boolean => {
     if (args.length > MANY_WORDS || args.words.some((word) => word.length >= LONG_JSON_BYTES)) return true;
@@ -53,27 +53,27 @@ export function running(run: JsonRun, keys: CommandSpec['keys']): Running & Pick
   return { keys, ...inSlices(run, isLong) };
 }
 
-/** From so many words on, keys or values, a command is sliced whatever they are. */
+/** From this number of words on, a command is always sliced. */
 const MANY_WORDS = 1000;
 
-/** The path at that word; without one the root, in the older notation. */
+/** The path at that word; if missing, the root in legacy notation. */
 export function pathAt({ args, isReplay }: CommandContext, index: number): JsonPath {
   return compilePath(args.length > index ? args.bytes(index) : '.', isReplay);
 }
 
-/** Where the path leads to in the document. */
+/** The matches of the path in the document. */
 export function placesOf(document: JsonDocument, path: JsonPath): Steps<JsonPlace[]> {
   return matchesOf(document.root, path.segments);
 }
 
-/** The document of a command that changes it. @throws missingKey */
+/** The document, for a command that changes it. @throws missingKey */
 export function documentToChange({ args, keyspace }: CommandContext): JsonDocument {
   const document = keyspace.fetchKind(args.bytes(1), JsonDocument);
   if (document === undefined) throw missingKey;
   return document;
 }
 
-/** Refuses what would make a document too deep to walk. @throws ErrorReply */
+/** Refuses a document that is too deep to traverse. @throws ErrorReply */
 export function requireDepth({ isReplay }: CommandContext, level: number, depth: number): void {
   if (level + depth > MAX_JSON_DEPTH && !isReplay) throw tooDeep;
 }
@@ -82,12 +82,12 @@ export function requireDepthBelow(context: CommandContext, places: readonly Json
   for (const place of places) requireDepth(context, levelOf(place), depth);
 }
 
-/** Steps of replaying changes of arrays, beyond which the document as a whole is replayed sooner. */
+/** Array moves during replay above which the complete document is recorded instead. */
 const MAX_REPLAY_MOVES = 4_000_000;
-/** Effects up to here are never made shorter. */
+/** Below this size effects are never replaced by the document. */
 const FEW_EFFECT_BYTES = 16 * 1024;
 
-/** The changes of one command on one document, and their effects. */
+/** The changes of one command to one document, and their effects. */
 export class JsonChange {
   readonly #bytesBefore: number;
   readonly #commands: ByteString[][] = [];
@@ -107,7 +107,7 @@ export class JsonChange {
     return this.#isChanged;
   }
 
-  /** An effect of what was just changed. @param moved items of an array that replaying it moves */
+  /** Adds the effect of the latest change. @param moved array items that replaying it moves */
   effect(name: string, path: ByteString, words: readonly ByteString[], moved = 0): void {
     this.#isChanged = true;
     this.#moves += moved;
@@ -122,7 +122,7 @@ export class JsonChange {
     return this.#effectBytes > Math.max(this.#bytesBefore / 2, FEW_EFFECT_BYTES) || this.#moves > MAX_REPLAY_MOVES;
   }
 
-  /** Accounts for the changes, records their effects and tells of them. Nothing where nothing was changed. */
+  /** Updates the byte count, records the effects and publishes the event, if there was a change. */
   *finish(event: string): Steps<void> {
     if (!this.#isChanged) return;
     const { context, key, document } = this;
@@ -142,7 +142,7 @@ export class JsonChange {
     context.notify('d', event, key);
   }
 
-  /** The document is gone with its last change. */
+  /** The last change deletes the document. */
   finishDeleted(event: string): void {
     this.context.keyspace.changed(this.key, this.document, this.#bytesBefore);
     deleteDocument(this.context, this.key, event);
@@ -155,7 +155,6 @@ export function deleteDocument({ keyspace, effects, notify }: CommandContext, ke
   notify('d', event, key);
 }
 
-/** Does the root hold nothing any more? */
 export function isEmptyRoot({ root }: JsonDocument): boolean {
   return isContainer(root) && (Array.isArray(root) ? root.length : root.size) === 0;
 }

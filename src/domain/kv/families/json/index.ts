@@ -1,5 +1,7 @@
-/** The JSON family: documents that are read and changed by path, as the JSON module of Redis has them. */
-import { at, type CommandSpec, NO_KEYS, span } from '../../command-spec.js';
+/** The JSON family: documents read and changed by path, compatible with Redis's JSON module. */
+
+import { at, NO_KEYS, span } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { family, READS, row } from '../rows.js';
 import { append, insert, pop, trim } from './arrays.js';
 import { type JsonRun, running } from './documents.js';
@@ -10,11 +12,11 @@ import { appendString, calculate, toggle } from './scalars.js';
 import { mergeInto, set, setMany } from './set.js';
 
 const read = { flags: ['readonly'] } as const;
-/** Whatever changes a document also tells something of it. */
+/** Every command that changes a document also returns information about it. */
 const write = { flags: ['write'], keyNeeds: 'both' } as const;
 const grow = { flags: ['write', 'denyoom'], keyNeeds: 'both' } as const;
 
-/** Columns of a command about the document under its first word. */
+/** Columns for a command about the document at its first key. */
 function about(kind: typeof read | typeof write | typeof grow, run: JsonRun, ...deviations: readonly string[]) {
   const columns = { ...kind, ...running(run, at(1)) };
   return deviations.length === 0 ? columns : { ...columns, deviations };

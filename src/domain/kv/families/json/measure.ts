@@ -1,4 +1,6 @@
-/** What values have in them: JSON.STRLEN, JSON.ARRLEN, JSON.OBJLEN, JSON.OBJKEYS, JSON.DEBUG MEMORY, JSON.ARRINDEX. */
+/**
+ * Sizes and contents of values: JSON.STRLEN, JSON.ARRLEN, JSON.OBJLEN, JSON.OBJKEYS, JSON.DEBUG MEMORY, JSON.ARRINDEX.
+ */
 import type { CommandContext } from '../../command-spec.js';
 import { type ErrorReply, type Reply, wrongArity } from '../../reply.js';
 import { mapped } from '../../slices.js';
@@ -16,15 +18,15 @@ import {
 } from '../../types/json/index.js';
 import { missingKey, missingPath, pathAt, placesOf, wrongPathType } from './documents.js';
 
-/** What is asked of values of one type. */
+/** A question about values of one type. */
 interface Question {
   /** Undefined for a value of another type. */
   of(value: JsonValue): Reply | undefined;
-  /** What a legacy path answers for a value of another type. */
+  /** The error of a legacy path for a value of another type. */
   wrongType(path: JsonPath, value: JsonValue): ErrorReply;
-  /** What it answers where it leads nowhere. */
+  /** The reply of a legacy path without a match. */
   nowhere(path: JsonPath): Reply;
-  /** What a `$` path answers for a missing key. */
+  /** The error of a `$` path for a missing key. */
   missing(path: JsonPath): ErrorReply;
 }
 
@@ -74,16 +76,16 @@ function answering(question: Question): (context: CommandContext) => Steps<Reply
   };
 }
 
-/** JSON.STRLEN key [path] → bytes of the string. */
+/** JSON.STRLEN key [path] → the bytes of the string. */
 export const stringLength = answering(STRING_LENGTH);
-/** JSON.ARRLEN key [path] → items of the array. */
+/** JSON.ARRLEN key [path] → the number of items. */
 export const arrayLength = answering(ARRAY_LENGTH);
-/** JSON.OBJLEN key [path] → members of the object. */
+/** JSON.OBJLEN key [path] → the number of members. */
 export const objectLength = answering(OBJECT_LENGTH);
-/** JSON.OBJKEYS key [path] → the names of its members. */
+/** JSON.OBJKEYS key [path] → the member names. */
 export const names = answering(OBJECT_NAMES);
 
-/** JSON.DEBUG MEMORY key [path] → about how many bytes the value takes; of each match for a `$` path. */
+/** JSON.DEBUG MEMORY key [path] → the approximate bytes of the value; of each match for a `$` path. */
 export function* memory(context: CommandContext): Steps<Reply> {
   const document = context.keyspace.peekKind(context.args.bytes(2), JsonDocument);
   const path = pathAt(context, 3);
@@ -95,7 +97,7 @@ export function* memory(context: CommandContext): Steps<Reply> {
   return path.isLegacy ? (bytes[0] as number) : bytes;
 }
 
-/** JSON.ARRINDEX key path json [start [stop]] → where the value is first; -1 where it is not, null for no array. */
+/** JSON.ARRINDEX key path json [start [stop]] → the first index of the value; -1 if absent, null if not an array. */
 export function* indexOf(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
   if (args.length > 6) throw wrongArity('json.arrindex');
@@ -124,7 +126,7 @@ function firstOf(path: JsonPath, places: readonly JsonPlace[]): JsonPlace {
   return first;
 }
 
-/** From `from` to before `to`, both from the end where negative; `to` 0 is the end. */
+/** Searches from `from` up to but excluding `to`, both from the end if negative; `to` 0 is the end. */
 function* firstIndex(array: JsonArray, sought: JsonValue, from: number, to: number): Steps<number> {
   const { length } = array;
   const start = from < 0 ? Math.max(0, length + from) : Math.min(from, length - 1);

@@ -1,4 +1,4 @@
-/** Merging a patch into a place of a document, by RFC 7386: nulls delete, objects merge, all else replaces. */
+/** Merges a patch into a place of a document by RFC 7386: nulls delete, objects merge, other values replace. */
 import {
   copied,
   type JsonDocument,
@@ -37,7 +37,7 @@ export function* merge(document: JsonDocument, place: JsonPlace, patch: JsonValu
   }
 }
 
-/** The object in the place; a new one, where there is something else. */
+/** The object at the place; another value is replaced by a new object. */
 function* objectAt(document: JsonDocument, place: JsonPlace): Steps<JsonMembers> {
   if (place.value instanceof Map) return place.value;
   const object: JsonMembers = new Map();

@@ -32,9 +32,8 @@ interface GetOptions {
 }
 
 /**
- * JSON.GET key [INDENT s] [NEWLINE s] [SPACE s] [FORMAT f] [path …] → JSON text: of the value where the path is
- * legacy, of the list of matches where it is not, of an object by path where there are several. Null for a
- * missing key.
+ * JSON.GET key [INDENT s] [NEWLINE s] [SPACE s] [FORMAT f] [path …] → JSON text: a legacy path gives the value, a `$`
+ * path the list of matches, several paths an object by path. Null for a missing key.
  */
 export function* get(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
@@ -102,7 +101,7 @@ function readFormat(word: ByteString): Format {
   return word;
 }
 
-/** The first match of a legacy path, the list of all of another. @throws missingPath */
+/** The first match of a legacy path; otherwise the list of matches. @throws missingPath */
 function* valueAt(document: JsonDocument, path: JsonPath): Steps<JsonValue> {
   const places = yield* placesOf(document, path);
   if (!path.isLegacy) return places.map(({ value }) => value) satisfies JsonArray;
@@ -111,7 +110,10 @@ function* valueAt(document: JsonDocument, path: JsonPath): Steps<JsonValue> {
   return first.value;
 }
 
-/** JSON.MGET key … path → for each key as JSON.GET; null where there is no such key, document or legacy path. */
+/**
+ * JSON.MGET key … path → as JSON.GET for each key; null for a missing key or legacy path, or a value that is not a
+ * document.
+ */
 export function* getMany(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
   const path = pathAt(context, args.length - 1);
@@ -151,7 +153,7 @@ function typeReply(path: JsonPath, places: readonly JsonPlace[]): Reply {
   return first === undefined ? null : typeOfJson(first.value);
 }
 
-/** JSON.RESP key [path] → the value as nested replies: `{` or `[` in front of what a container holds. */
+/** JSON.RESP key [path] → the value as nested replies; `{` or `[` precedes the contents of a container. */
 export function* resp(context: CommandContext): Steps<Reply> {
   const document = context.keyspace.peekKind(context.args.bytes(1), JsonDocument);
   if (document === undefined) return null;

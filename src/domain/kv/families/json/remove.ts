@@ -1,4 +1,4 @@
-/** Taking values away: JSON.DEL, JSON.FORGET, JSON.CLEAR. */
+/** Removing values: JSON.DEL, JSON.FORGET, JSON.CLEAR. */
 import type { CommandContext } from '../../command-spec.js';
 import { type Reply, wrongArity } from '../../reply.js';
 import { mergeSorted } from '../../slices.js';
@@ -22,7 +22,7 @@ import {
 } from '../../types/json/index.js';
 import { deleteDocument, documentToChange, isEmptyRoot, JsonChange, pathAt, placesOf } from './documents.js';
 
-/** JSON.DEL key [path] → how many values went; 0 for a missing key. A root left empty goes with its key. */
+/** JSON.DEL key [path] → the number of removed values; 0 for a missing key. An empty root is deleted with its key. */
 export function* remove(context: CommandContext): Steps<Reply> {
   const key = context.args.bytes(1);
   const document = context.keyspace.fetchKind(key, JsonDocument);
@@ -35,7 +35,7 @@ export function* remove(context: CommandContext): Steps<Reply> {
   const places = yield* outermost(yield* placesOf(document, path));
   if (places.length === 0) return 0;
   const change = new JsonChange(context, key, document);
-  // Values are removed container by container, the deepest first, so that no path that is still to come moves.
+  // Values are removed container by container, the deepest first, so that the paths of later effects stay valid.
   const pace = new ValuePace();
   for (const group of yield* groupedByParent(places, pace)) yield* removeGroup(change, group, pace);
   if (isEmptyRoot(document)) change.finishDeleted('json.del');
@@ -75,14 +75,14 @@ function* removeGroup(change: JsonChange, group: readonly JsonPlace[], pace: Val
     if (pace.isDue()) yield;
   }
   yield* change.document.removeItems(container as JsonArray, removed);
-  // The highest first: the others stay where they are meanwhile.
+  // The highest index first, so that the other indexes stay valid.
   for (const index of indexes) {
     if (pace.isDue(4)) yield;
     change.effect('JSON.DEL', path + tokenText(index), [], length - index);
   }
 }
 
-/** Indexes in an array, the highest first. Mostly they were found in order, and need no sorting. */
+/** The indexes in descending order. They are usually found in ascending order and need no sorting. */
 function* fromTheHighest(group: readonly JsonPlace[], pace: ValuePace): Steps<number[]> {
   const indexes: number[] = [];
   let isAscending = true;
@@ -95,7 +95,7 @@ function* fromTheHighest(group: readonly JsonPlace[], pace: ValuePace): Steps<nu
   return isAscending ? indexes.reverse() : yield* mergeSorted(indexes, (a, b) => b - a);
 }
 
-/** JSON.CLEAR key [path] → how many values changed: containers are emptied, numbers become 0. */
+/** JSON.CLEAR key [path] → the number of changed values: containers are emptied, numbers become 0. */
 export function* clear(context: CommandContext): Steps<Reply> {
   if (context.args.length > 3) throw wrongArity('json.clear');
   const key = context.args.bytes(1);

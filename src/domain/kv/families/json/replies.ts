@@ -13,7 +13,7 @@ import {
 const OPEN_ARRAY = new SimpleString('[');
 const OPEN_OBJECT = new SimpleString('{');
 
-/** It is what JSON.RESP answers. @param met counts values across calls, for the slices */
+/** The reply of JSON.RESP. @param met counts values across calls, for slicing */
 export function* respOf(value: JsonValue, met: { values: number }): Steps<Reply> {
   met.values += 1;
   if (met.values % SLICE_VALUES === 0) yield;
@@ -30,7 +30,7 @@ export function* respOf(value: JsonValue, met: { values: number }): Steps<Reply>
   return replies;
 }
 
-/** It is made of RESP3's own types; containers as JSON text unless they are to be expanded too. */
+/** The value as RESP3 types; containers are JSON text unless `isDeep`. */
 export function expanded(value: JsonValue, isDeep: boolean): Reply {
   if (typeof value === 'boolean') return new BooleanReply(value);
   if (!isContainer(value)) return scalarReply(value);
@@ -45,7 +45,7 @@ function scalarReply(value: null | string | JsonNumber): Reply {
   return typeof value === 'string' || value === null ? value : numberReply(value);
 }
 
-/** An integer, or a double. */
+/** An integer or a double. */
 export function numberReply(value: JsonNumber): Reply {
   if (value instanceof WholeFloat) return new DoubleReply(value.value);
   return typeof value === 'bigint' || Number.isInteger(value) ? value : new DoubleReply(value);

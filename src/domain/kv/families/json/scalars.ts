@@ -1,4 +1,6 @@
-/** Changing numbers, booleans and strings: JSON.NUMINCRBY and its kin, JSON.TOGGLE, JSON.STRAPPEND. */
+/**
+ * Changing numbers, booleans and strings: JSON.NUMINCRBY, JSON.NUMMULTBY, JSON.NUMPOWBY, JSON.TOGGLE, JSON.STRAPPEND.
+ */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
@@ -28,8 +30,8 @@ const badNumber = new ErrorReply('ERR bad input number');
 const notANumber = new ErrorReply('ERR result is not a number');
 
 /**
- * JSON.NUMINCRBY, JSON.NUMMULTBY, JSON.NUMPOWBY key path number → JSON text: of the list of results for a `$`
- * path, null in it for what is no number; of the last result for a legacy one. RESP3: a list of numbers.
+ * JSON.NUMINCRBY, JSON.NUMMULTBY, JSON.NUMPOWBY key path number → JSON text: for a `$` path the list of results with
+ * null for other types; for a legacy path the last result. RESP3: a list of numbers.
  */
 export function calculate(how: Arithmetic, event: string): (context: CommandContext) => Steps<Reply> {
   return function* (context) {
@@ -63,7 +65,7 @@ export function calculate(how: Arithmetic, event: string): (context: CommandCont
   };
 }
 
-/** JSON.TOGGLE key path → 1 or 0 for each match, null for what is no boolean; `true` or `false` for a legacy path. */
+/** JSON.TOGGLE key path → 1 or 0 for each match, null for other types; `true` or `false` for a legacy path. */
 export function* toggle(context: CommandContext): Steps<Reply> {
   const document = documentToChange(context);
   const path = pathAt(context, 2);
@@ -88,7 +90,7 @@ export function* toggle(context: CommandContext): Steps<Reply> {
   return yield* mapped(results, (result) => (result === null ? null : Number(result)));
 }
 
-/** JSON.STRAPPEND key [path] json → the length of each string then, null for what is no string. */
+/** JSON.STRAPPEND key [path] json → the new length of each string, null for other types. */
 export function* appendString(context: CommandContext): Steps<Reply> {
   const { args, isReplay } = context;
   const hasPath = args.length > 3;

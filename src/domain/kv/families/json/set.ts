@@ -1,4 +1,4 @@
-/** Writing values: JSON.SET, JSON.MSET, JSON.MERGE. Nothing is changed before all of a command is known to be good. */
+/** Writing values: JSON.SET, JSON.MSET, JSON.MERGE. All arguments are validated before the first change. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
@@ -31,7 +31,9 @@ const notStatic = new ErrorReply('ERR wrong static path');
 const outOfRange = new ErrorReply('ERR array index out of range');
 const wrongFormat = new ErrorReply('ERR wrong format');
 
-/** JSON.SET key path json [NX | XX] [FORMAT JSON] → OK, or null where a condition or a missing parent forbids. */
+/**
+ * JSON.SET key path json [NX | XX] [FORMAT JSON] → OK, or null if the condition does not hold or a parent is missing.
+ */
 export function* set(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
   const condition = readOptions(context, true);
@@ -78,14 +80,14 @@ function create(context: CommandContext, key: ByteString, path: ByteString, give
   context.notify('d', event, key);
 }
 
-/** What a value is to replace, or the objects it is to be a new member of. */
+/** The places a value replaces, or the objects it is added to. */
 interface SetPlan {
   readonly replaced: readonly JsonPlace[];
   readonly parents: readonly JsonPlace[];
   readonly name: ByteString;
 }
 
-/** @throws ErrorReply where the path can be neither replaced nor made, or the document would grow too large */
+/** @throws ErrorReply when the path can be neither replaced nor created, or the document would grow too large */
 function* planSet(
   context: CommandContext,
   document: JsonDocument,
@@ -105,7 +107,7 @@ function* planSet(
   return yield* planAddition(context, document, path, given);
 }
 
-/** A new member, where the path but for its last step leads to an object that has none of that name. */
+/** Plans a new member: the path without its last step must match objects that lack the name. */
 function* planAddition(
   context: CommandContext,
   document: JsonDocument,
@@ -137,13 +139,13 @@ function* requireSize(
   try {
     requireRecordSize(context, bytes);
   } catch {
-    // What is replaced is counted only where it matters.
+    // The replaced values are measured only if the limit is close.
     for (const { value } of places) bytes -= yield* measured(value);
     requireRecordSize(context, bytes);
   }
 }
 
-/** True if anything was set. */
+/** @returns whether a value was set */
 function* applySet(
   context: CommandContext,
   key: ByteString,
@@ -175,7 +177,7 @@ function* applySet(
   return change.isChanged;
 }
 
-/** JSON.MSET key path json … → OK, or null where a value found no place; nothing at all where any word is wrong. */
+/** JSON.MSET key path json … → OK, or null if a value had no place; no change at all if any argument is invalid. */
 export function* setMany(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
   if ((args.length - 1) % 3 !== 0) throw wrongArity('json.mset');
@@ -203,7 +205,10 @@ export function* setMany(context: CommandContext): Steps<Reply> {
   return isWhole ? OK : null;
 }
 
-/** Planned once more, for what stood before in the same command may have changed the document; then it may not fit. */
+/**
+ * Plans again, because an earlier part of the same command may have changed the document so that the value no longer
+ * fits.
+ */
 function* planAgain(
   context: CommandContext,
   document: JsonDocument,
@@ -218,7 +223,7 @@ function* planAgain(
   }
 }
 
-/** JSON.MERGE key path json → OK, or null where there was nothing to merge with. As RFC 7386 has it. */
+/** JSON.MERGE key path json → OK, or null if there was no object to merge into. Follows RFC 7386. */
 export function* mergeInto(context: CommandContext): Steps<Reply> {
   const { args, keyspace, isReplay } = context;
   readOptions(context, false);

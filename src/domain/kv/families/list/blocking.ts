@@ -1,4 +1,4 @@
-/** Pops and moves that wait on a connection until there is an element: BLPOP and its relatives. */
+/** List pops and moves that wait on a connection for an element: BLPOP, BRPOP, BLMPOP, BLMOVE, BRPOPLPUSH. */
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { requireAwaitable } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
@@ -9,12 +9,12 @@ import { badTimeout, longTimeout, waitOrNil } from '../waiting.js';
 import { popFirstOf, popSome, readPopMany } from './ends.js';
 import { type Move, moveOne, readMove, tailToHead } from './move.js';
 
-/** Waits of more milliseconds are refused: a number does not hold them exactly. */
+/** Longer timeouts are refused, because a number does not hold them exactly. */
 const MAX_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
 
 const HEXADECIMAL = /^0x[0-9a-f]{1,16}$/i;
 
-/** Seconds, as a decimal number or a hexadecimal integer; 0 is for ever. Rounded up to milliseconds. */
+/** Seconds, as a decimal number or a hexadecimal integer, rounded up to milliseconds; 0 means no timeout. */
 function timeoutAt({ args }: CommandContext, index: number): number {
   const word = args.bytes(index);
   const seconds = HEXADECIMAL.test(word) ? Number(word) : parseFloatStrict(word);
@@ -25,7 +25,7 @@ function timeoutAt({ args }: CommandContext, index: number): number {
   return timeoutMs;
 }
 
-/** BLPOP key … timeout, BRPOP → [key, element] of the first list that has any; a null array when the time is over. */
+/** BLPOP key … timeout, BRPOP → [key, element] of the first list that is not empty; a null array on timeout. */
 export function popWaiting(end: ListEnd): Handler {
   return (context) => {
     const { args, keyspace } = context;
@@ -42,7 +42,7 @@ export function popWaiting(end: ListEnd): Handler {
   };
 }
 
-/** BLMPOP timeout numkeys key … LEFT | RIGHT [COUNT n] → as LMPOP; a null array when the time is over. */
+/** BLMPOP timeout numkeys key … LEFT | RIGHT [COUNT n] → as LMPOP; a null array on timeout. */
 export const popManyWaiting: Handler = (context) => {
   const wanted = readPopMany(context, 2);
   const timeoutMs = timeoutAt(context, 1);
@@ -52,16 +52,16 @@ export const popManyWaiting: Handler = (context) => {
   return waitOrNil(context, wanted.keys, timeoutMs);
 };
 
-/** BLMOVE source destination LEFT | RIGHT LEFT | RIGHT timeout → as LMOVE; a null array when the time is over. */
+/** BLMOVE source destination LEFT | RIGHT LEFT | RIGHT timeout → as LMOVE; a null array on timeout. */
 export const moveWaiting: Handler = (context) => moveOrWait(context, readMove(context), 5);
 
-/** BRPOPLPUSH source destination timeout → as RPOPLPUSH; a null array when the time is over. */
+/** BRPOPLPUSH source destination timeout → as RPOPLPUSH; a null array on timeout. */
 export const moveTailToHeadWaiting: Handler = (context) => moveOrWait(context, tailToHead(context), 3);
 
 function moveOrWait(context: CommandContext, move: Move, timeoutIndex: number): ReturnType<Handler> {
   const timeoutMs = timeoutAt(context, timeoutIndex);
   const moved = moveOne(context, move);
   if (moved !== undefined) return moved;
-  // Redis has a null string where nothing may wait and a null array where time is over.
+  // As Redis: a null string where the command may not wait, a null array on timeout.
   return context.mayBlock ? new Blocked([move.source], timeoutMs, NIL_ARRAY) : null;
 }

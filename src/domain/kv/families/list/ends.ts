@@ -1,4 +1,4 @@
-/** Lists at their ends: push and pop. */
+/** Push and pop at the ends of lists. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
@@ -56,7 +56,7 @@ export function pushInSlices(end: ListEnd): SlicedHandler {
   };
 }
 
-/** LPUSHX key element …, RPUSHX → the length afterwards, 0 if there is no list. WRONGTYPE. */
+/** LPUSHX key element …, RPUSHX → the length afterwards, 0 if the list is missing. WRONGTYPE. */
 export function pushIfPresent(end: ListEnd): Handler {
   return (context) => {
     const { args, keyspace, effects } = context;
@@ -86,7 +86,7 @@ function pushAll(
   return list.size;
 }
 
-/** LPOP key [count], RPOP → the element, or as many as there are; null if missing. WRONGTYPE, negative count. */
+/** LPOP key [count], RPOP → the element, or up to `count` elements; null if missing. WRONGTYPE, negative count. */
 export function pop(end: ListEnd): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const { args, keyspace } = context;
@@ -101,13 +101,13 @@ export function pop(end: ListEnd): SlicedHandler {
   };
 }
 
-/** May a command take so many elements that it is better sliced? Its count is its last word. */
+/** Whether a command may pop so many elements that it needs slices. The count is its last word. */
 export function isLongPop({ args }: CommandContext): boolean {
   if (args.length > MANY_WORDS) return true;
   return args.length > 2 && Number(args.words.at(-1)) > LONG_LIST;
 }
 
-/** Takes elements away, up to `count`, and records it. There is at least one. */
+/** Pops up to `count` elements, at least one, and records it. */
 export function* popSome(
   context: CommandContext,
   end: ListEnd,
@@ -137,7 +137,7 @@ export interface PopMany {
   readonly count: number;
 }
 
-/** The words of LMPOP from its number of keys on. */
+/** Parses the words of LMPOP from the number of keys on. */
 export function readPopMany({ args }: CommandContext, countIndex: number): PopMany {
   const keyCount = args.count(countIndex, 1, ERRORS.noKeysCounted);
   const endIndex = countIndex + keyCount + 1;
@@ -151,7 +151,10 @@ export function readPopMany({ args }: CommandContext, countIndex: number): PopMa
   return { keys: args.words.slice(countIndex + 1, endIndex), end, count: count ?? 1 };
 }
 
-/** Pops from the first list that has elements: its key and the elements; undefined when all lists are missing. WRONGTYPE. */
+/**
+ * Pops from the first list that is not empty. @returns its key and the elements; undefined when all lists are missing
+ * @throws WRONGTYPE
+ */
 export function* popFirstOf(
   context: CommandContext,
   { keys, end, count }: PopMany,
@@ -165,7 +168,9 @@ export function* popFirstOf(
   return undefined;
 }
 
-/** LMPOP numkeys key … LEFT | RIGHT [COUNT n] → [key, elements] of the first list that has any, or a null array. */
+/**
+ * LMPOP numkeys key … LEFT | RIGHT [COUNT n] → [key, elements] of the first list that is not empty, or a null array.
+ */
 export const popMany: SlicedHandler = function* (context): Generator<void, Reply> {
   return (yield* popFirstOf(context, readPopMany(context, 1))) ?? NIL_ARRAY;
 };

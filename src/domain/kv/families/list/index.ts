@@ -1,5 +1,7 @@
 /** The List family. */
-import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
+
+import { at, counted, several, span } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
 import { DELETES, family, GROWS, INSERTS, INSERTS_FAST, LOOKS_FAST, READS, row, TAKES, TAKES_FAST } from '../rows.js';
 import { moveTailToHeadWaiting, moveWaiting, popManyWaiting, popWaiting } from './blocking.js';

@@ -1,4 +1,4 @@
-/** What list commands share: their words, and what follows when a list has changed. */
+/** Shared parts of list commands: their words, and the bookkeeping after a change. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import type { CommandContext } from '../../command-spec.js';
@@ -6,9 +6,9 @@ import { requireRecordSize } from '../../limits.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
 
-/** Elements gone through in one slice: well under a millisecond. */
+/** Elements visited in one slice: well under a millisecond. */
 export const SLICE_ELEMENTS = 8192;
-/** A list beyond this is gone through in slices. */
+/** Longer lists are processed in slices. */
 export const LONG_LIST = 5000;
 
 const beyondSymmetric = new ErrorReply(
@@ -35,13 +35,13 @@ export function pushName(end: ListEnd): 'LPUSH' | 'RPUSH' {
   return end === 'head' ? 'LPUSH' : 'RPUSH';
 }
 
-/** An integer whose opposite is one too. */
+/** An integer that can be negated within 64 bits. */
 export function symmetricAt(args: Args, index: number): number {
   if (args.int64(index) === -(2n ** 63n)) throw beyondSymmetric;
   return args.offset(index);
 }
 
-/** The list at the key, a new one if there is none. Stored by `hasGrown`. */
+/** The list, or a new one if missing, which `hasGrown` stores. */
 export function listOrNew({ keyspace }: CommandContext, key: ByteString): List {
   return keyspace.fetchKind(key, List) ?? new List();
 }
@@ -59,7 +59,7 @@ export function willGrow(context: CommandContext, list: List, textBytes: number,
   list.willGrow(packLimit(context), textBytes, count);
 }
 
-/** This is called after elements were added, with the size and the bytes from before. */
+/** To be called after elements were added, with the previous size and bytes. */
 export function hasGrown(
   { keyspace }: CommandContext,
   key: ByteString,
@@ -71,7 +71,7 @@ export function hasGrown(
   else keyspace.changed(key, list, wasBytes);
 }
 
-/** This is called after elements were taken away: tells of the event, and of `del` when none is left. */
+/** To be called after elements were removed: publishes the event, and `del` when the list is empty. */
 export function hasShrunk(context: CommandContext, key: ByteString, list: List, wasBytes: number, event: string): void {
   context.notify('l', event, key);
   list.hasShrunk(packLimit(context));

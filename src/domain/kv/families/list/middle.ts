@@ -1,4 +1,4 @@
-/** Lists by position and by element: read a range, find, insert, replace, remove, trim. */
+/** List commands by position and by element: LRANGE, LINDEX, LPOS, LINSERT, LSET, LREM, LTRIM. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
@@ -13,7 +13,7 @@ const zeroRank = new ErrorReply(
 const negativeCount = new ErrorReply("ERR COUNT can't be negative");
 const negativeLength = new ErrorReply("ERR MAXLEN can't be negative");
 
-/** Is the list at the first key long? */
+/** Whether the list at the first key is long. */
 export function isLong({ args, keyspace }: CommandContext): boolean {
   const list = keyspace.peek(args.bytes(1));
   return list instanceof List && list.size > LONG_LIST;
@@ -22,7 +22,7 @@ export function isLong({ args, keyspace }: CommandContext): boolean {
 /** LLEN key → the length; 0 if missing. WRONGTYPE. */
 export const length: Handler = ({ args, keyspace }) => keyspace.peekKind(args.bytes(1), List)?.size ?? 0;
 
-/** LINDEX key index → the element, negative from the end; null if there is none. WRONGTYPE. */
+/** LINDEX key index → the element, negative from the end; null if out of range. WRONGTYPE. */
 export const element: Handler = ({ args, keyspace }) => {
   const list = keyspace.peekKind(args.bytes(1), List);
   if (list === undefined) return null;
@@ -31,7 +31,7 @@ export const element: Handler = ({ args, keyspace }) => {
   return index >= 0 && index < list.size ? list.at(index) : null;
 };
 
-/** The range of indexes that Redis makes of two words: first, and one beyond the last. */
+/** Converts Redis's start and stop to [first index, index after the last]. */
 function rangeOf(list: List, start: number, end: number): [number, number] {
   const first = Math.max(0, start < 0 ? list.size + start : start);
   const last = Math.min(list.size - 1, end < 0 ? list.size + end : end);
@@ -69,7 +69,7 @@ export const range: SlicedHandler = function* (context): Generator<void, Reply> 
   return found;
 };
 
-/** LTRIM key start stop → OK; keeps that range alone. WRONGTYPE. */
+/** LTRIM key start stop → OK; keeps only that range. WRONGTYPE. */
 export const trim: Handler = (context) => {
   const { args, keyspace, effects } = context;
   const key = args.bytes(1);
@@ -83,7 +83,7 @@ export const trim: Handler = (context) => {
   list.drop('tail', kept === 0 ? size : size - end);
   list.drop('head', kept === 0 ? 0 : first);
   if (kept === size) {
-    // Redis tells of it all the same.
+    // As in Redis, the event is published even without a change.
     context.notify('l', 'ltrim', key);
     return OK;
   }
@@ -114,7 +114,10 @@ export const replace: Handler = (context) => {
   return OK;
 };
 
-/** LINSERT key BEFORE | AFTER pivot element → the length, −1 if the pivot is missing, 0 if the list is. WRONGTYPE. */
+/**
+ * LINSERT key BEFORE | AFTER pivot element → the length, −1 if the pivot is missing, 0 if the list is missing.
+ * WRONGTYPE.
+ */
 export const insert: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace, effects } = context;
   const where = args.option(2);
@@ -156,15 +159,15 @@ export const remove: SlicedHandler = function* (context): Generator<void, Reply>
 interface Search {
   readonly item: ByteString;
   readonly from: ListEnd;
-  /** Matches passed over. */
+  /** Matches to skip. */
   readonly skip: number;
-  /** Matches wanted. */
+  /** The most matches to return. */
   readonly limit: number;
-  /** Elements compared at most. */
+  /** The most elements to compare. */
   readonly within: number;
 }
 
-/** Indexes of elements equal to `item`, in the order they are met. */
+/** Indexes of the elements equal to `item`, in search order. */
 function* positions(list: List, { item, from, skip, limit, within }: Search): Generator<void, number[]> {
   const found: number[] = [];
   const step = from === 'head' ? 1 : -1;
@@ -192,7 +195,7 @@ function* positions(list: List, { item, from, skip, limit, within }: Search): Ge
 }
 
 /**
- * LPOS key element [RANK n] [COUNT n] [MAXLEN n] → the index or null; with COUNT a list of them, 0 meaning all.
+ * LPOS key element [RANK n] [COUNT n] [MAXLEN n] → the index or null; with COUNT a list of indexes, 0 meaning all.
  * WRONGTYPE; a rank of zero, a negative count or length.
  */
 export const position: SlicedHandler = function* ({ args, keyspace }): Generator<void, Reply> {

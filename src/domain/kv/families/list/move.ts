@@ -1,4 +1,4 @@
-/** An element from one list to another: LMOVE, RPOPLPUSH. */
+/** Moving an element between lists: LMOVE, RPOPLPUSH. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { List, type ListEnd } from '../../types/list.js';
@@ -17,7 +17,7 @@ export function readMove({ args }: CommandContext): Move {
   return { source: args.bytes(1), target: args.bytes(2), from, to: endAt(args, 4) };
 }
 
-/** The element that moved; undefined when the source is missing. WRONGTYPE of either. */
+/** @returns the moved element; undefined when the source is missing @throws WRONGTYPE for either key */
 export function moveOne(context: CommandContext, move: Move): ByteString | undefined {
   const { keyspace } = context;
   const { source, target, from, to } = move;
@@ -31,7 +31,7 @@ export function moveOne(context: CommandContext, move: Move): ByteString | undef
   giving.pop(from);
   willGrow(context, taking, item.length, 1);
   taking.push(to, item);
-  // Where source and target are one, nothing is to be counted twice.
+  // If source and target are the same list, its bytes must be counted only once.
   if (taking !== giving) hasGrown(context, target, taking, size, bytes);
   context.notify('l', pushName(to).toLowerCase(), target);
   recordMove(context, move, item);
@@ -40,7 +40,10 @@ export function moveOne(context: CommandContext, move: Move): ByteString | undef
   return item;
 }
 
-/** A source that may have expired where the journal is imported later must not keep the target from its element. */
+/**
+ * If the source expires, records a pop and a push instead of LMOVE: if the journal is imported after the source has
+ * expired, the target must still get the element.
+ */
 function recordMove({ keyspace, effects }: CommandContext, move: Move, item: ByteString): void {
   const { source, target, from, to } = move;
   if (source !== target && keyspace.expiryOf(source) !== undefined) {

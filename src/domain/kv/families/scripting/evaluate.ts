@@ -1,4 +1,4 @@
-/** EVAL and its kin: from the words to a run, with Redis's checks in Redis's order. */
+/** EVAL, EVALSHA and their read-only variants: from the words to a run, with Redis's checks in Redis's order. */
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { scriptHost } from '../../lua/index.js';
 import { ErrorReply } from '../../reply.js';
@@ -28,7 +28,7 @@ export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler 
   };
 }
 
-/** Does the script say of itself that it writes nothing? */
+/** Whether the script declares that it writes no keys (`no-writes`). */
 export function scriptReadsOnly(by: 'source' | 'digest'): (context: CommandContext) => boolean {
   return ({ args, libraries }) => {
     const { scripts } = scriptHost(libraries);

@@ -1,5 +1,7 @@
-/** Scripts: one row for each command that runs or keeps them. */
-import { type CommandFlag, type CommandSpec, counted, NO_KEYS } from '../../command-spec.js';
+/** The Scripting family: one row per command that runs or manages scripts. */
+
+import { type CommandFlag, counted, NO_KEYS } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { EVERY_NODE, family, helpRow, row } from '../rows.js';
 import { evaluate, scriptReadsOnly } from './evaluate.js';
 import { exists, flush, kill, load } from './script.js';
@@ -9,7 +11,7 @@ const runs = { keyUse: ['RW access update'], flags: RUNS, keys: counted(2, [], '
 const reads = { flags: [...RUNS, 'readonly'], keys: counted(2, [], 'read'), readOnlyToken: false } as const;
 const KEEPS: readonly CommandFlag[] = ['noscript'];
 const STOPPED =
-  'A script is ended after 5 s of work (`busy-reply-threshold`, at most what the installation allows), 250 ms where it cannot be interrupted (not within `pcall`), 2,000 million instructions or 64 MiB; nothing of it stays.';
+  'A script is ended after 5 s of work (`busy-reply-threshold`, at most what the installation allows), 250 ms where it cannot be interrupted (not within `pcall`), 2,000 million instructions or 64 MiB; its changes are rolled back.';
 
 const HELP = [
   'EXISTS <sha1> [<sha1> ...]',
@@ -61,7 +63,7 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
     handler: flush,
     acrossPartitions: 'first',
   }),
-  row('SCRIPT KILL', 2, '2.6.0', 'Ends the script that runs; nothing of it stays.', {
+  row('SCRIPT KILL', 2, '2.6.0', 'Ends the running script and rolls back its changes.', {
     tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
     flags: [...KEEPS, 'stale'],
     keys: NO_KEYS,

@@ -1,4 +1,4 @@
-/** What EVAL and FCALL share: they count their keys, and run what was compiled as far as its flags allow. */
+/** Shared parts of EVAL and FCALL: counting keys, and running compiled code within its flags. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import type { CommandContext } from '../../command-spec.js';
@@ -12,7 +12,7 @@ const NO_ROOM = new ErrorReply(
 );
 const NEGATIVE = new ErrorReply("ERR Number of keys can't be negative");
 
-/** The number of keys at word 2. @throws ErrorReply; `notANumber` instead of Redis's usual text */
+/** The number of keys at word 2. @param notANumber replaces Redis's usual error @throws ErrorReply */
 export function keyCount(args: Args, notANumber?: ErrorReply): number {
   let count: number;
   try {
@@ -28,14 +28,17 @@ export function keyCount(args: Args, notANumber?: ErrorReply): number {
 export interface Compiled {
   /** Registry reference of the function. */
   readonly callback: number;
-  /** In errors: a digest, or a function's name. */
+  /** Shown in errors: a digest, or a function's name. */
   readonly label: ByteString;
   readonly flags: ReadonlySet<string>;
-  /** A script without a first line that has flags may do as scripts always could. */
+  /** False for a script without a `#!` line; flags then do not restrict it, as in older Redis versions. */
   readonly hasShebang: boolean;
 }
 
-/** @param passTables takes the tables of keys and arguments from the stack, and says how many values it leaves there */
+/**
+ * @param passTables pops the tables of keys and arguments from the stack and returns how many values it leaves as
+ * arguments
+ */
 export function runCompiled(
   context: CommandContext,
   { callback, label, flags, hasShebang }: Compiled,

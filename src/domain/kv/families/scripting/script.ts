@@ -1,4 +1,4 @@
-/** SCRIPT LOAD, EXISTS, FLUSH: the scripts that EVALSHA can name. They may be forgotten at any time. */
+/** SCRIPT LOAD, EXISTS, FLUSH: the script cache for EVALSHA. A script may be evicted at any time. */
 import type { Handler } from '../../command-spec.js';
 import { scriptHost } from '../../lua/index.js';
 import { ErrorReply, OK } from '../../reply.js';
@@ -27,7 +27,7 @@ export const flush: Handler = ({ args, libraries }) => {
   return OK;
 };
 
-/** What gets here found nothing to end: it is not queued behind a script that runs. */
+/** Reached only if no script was running: SCRIPT KILL is handled outside the queue while one is. */
 export const kill: Handler = () => {
   throw new ErrorReply('NOTBUSY No scripts in execution right now.');
 };

@@ -1,13 +1,14 @@
 /**
- * Writes of documents, as commands for the owner of a search database: what they do is decided by the rules in
- * domain/search, and done by the commands that those name, so that the journal holds effects of these alone.
+ * Document writes of a search database, as commands for its owner. The rules in domain/search decide the changes as
+ * ordinary commands, which are then executed, so the journal contains only effects of those commands.
  *
- * The rows are in no table that clients are served from, and so they are in no script, transaction, rule of a user or
- * answer of COMMAND (`commands.ts`).
+ * The rows are in the internal command table only, so they are not available to clients, scripts, transactions or ACL
+ * rules, and COMMAND does not list them (`commands.ts`).
  */
 import { assert, type ByteString } from '../../../../kernel/index.js';
 import { DOCUMENT_WRITES, type DocumentWrite, type HeldKeys, MAX_INDEX_NAMES } from '../../../search/index.js';
-import { type CommandContext, type CommandSpec, NO_KEYS, type SlicedHandler } from '../../command-spec.js';
+import { NO_KEYS } from '../../command-description.js';
+import type { CommandContext, CommandSpec, SlicedHandler } from '../../command-spec.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { ErrorReply } from '../../reply.js';
 import { hasManyWords, inSlices } from '../../slices.js';
@@ -16,7 +17,7 @@ import { SortedSet } from '../../types/sorted-set.js';
 import { family } from '../rows.js';
 import { memberRange } from '../sorted-set/range.js';
 
-/** The documents of an index are one hash, and no value of the engine is larger. */
+/** The documents of an index are one hash, so the engine's largest value bounds them. */
 const BOUNDS = { indexNames: MAX_INDEX_NAMES, indexBytes: MAX_RECORD_BYTES };
 
 export const SEARCH_WRITES: readonly CommandSpec[] = family(
@@ -25,7 +26,7 @@ export const SEARCH_WRITES: readonly CommandSpec[] = family(
     name: write.name,
     arity: -1,
     flags: write.mayGrow === true ? ['write', 'denyoom'] : ['write'],
-    // It looks at keys that it does not name.
+    // The keys are not among its words.
     keys: NO_KEYS,
     acrossPartitions: 'first',
     ...inSlices(decidedBy(write), write.isOfAll === true ? () => true : hasManyWords),
@@ -42,7 +43,7 @@ function decidedBy(write: DocumentWrite): SlicedHandler {
       assert(spec !== undefined, 'a write of documents is made of an unknown command', { command: words[0] });
       const reply = yield* context.callInSlices(spec, words);
       const refusal = reply instanceof ErrorReply ? reply.text : undefined;
-      // Nothing of the write is kept then: the partition is built again.
+      // On failure the whole write is discarded and the partition is rebuilt.
       assert(refusal === undefined, 'a part of a write of documents was refused', { refusal });
     }
     return answer;

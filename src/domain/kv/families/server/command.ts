@@ -1,8 +1,8 @@
-/** COMMAND and its subcommands: the table, as clients read it. */
+/** COMMAND and its subcommands: the command table for clients. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { categoriesOf, ruleNameOf } from '../../acl/categories.js';
-import { type AccessedKey, accessedKeysOf, type CommandSpec, type Handler, type KeySpec } from '../../command-spec.js';
-import type { CommandTable } from '../../command-table.js';
+import { type AccessedKey, accessedKeysOf, type KeySpec } from '../../command-description.js';
+import type { CommandLookup, CommandSpec, Handler } from '../../command-spec.js';
 import { compileGlob } from '../../glob.js';
 import { ERRORS, ErrorReply, MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
 import { keySpecsOf, useOf } from './key-specs.js';
@@ -12,29 +12,30 @@ const invalidKeys = new ErrorReply('ERR Invalid arguments specified for command'
 const invalidCommand = new ErrorReply('ERR Invalid command specified');
 const invalidArity = new ErrorReply('ERR Invalid number of arguments specified for command');
 
-/** Our words for flags, in Redis's. */
+/** Flags with a different name in Redis. */
 const FLAG_NAMES: Readonly<Record<string, string>> = {
   nomulti: 'no_multi',
   noauth: 'no_auth',
   'skip-monitor': 'skip_monitor',
+  'skip-slowlog': 'skip_slowlog',
 };
-/** Flags that only we have. */
+/** Flags that Redis does not have. */
 const OWN_FLAGS = new Set(['random', 'edge', 'connection', 'dangerous', 'script']);
 
-/** Names of the table's rows by container: `CONFIG` → `CONFIG GET` … */
-function subcommandsOf(commands: CommandTable, container: string): CommandSpec[] {
+/** The rows of a container: `CONFIG` → `CONFIG GET` … */
+function subcommandsOf(commands: CommandLookup, container: string): CommandSpec[] {
   return commands.rows.filter(({ name }) => name.startsWith(`${container} `));
 }
 
-/** Rows, and containers that have no row of their own. */
-function topNames(commands: CommandTable): string[] {
+/** Rows, and containers without a row. */
+function topNames(commands: CommandLookup): string[] {
   return [...new Set(commands.rows.map(({ name }) => name.split(' ')[0] as string))];
 }
 
-/** COMMAND → all of them as COMMAND INFO shows them; over REST an empty list, as documented. */
+/** COMMAND → all commands as in COMMAND INFO; over REST an empty list, as documented. */
 export const command: Handler = ({ face, commands }) => (face === 'rest' ? [] : describeAll(commands));
 
-/** COMMAND COUNT → how many there are. */
+/** COMMAND COUNT → the number of commands. */
 export const commandCount: Handler = ({ commands }) => topNames(commands).length;
 
 /** COMMAND LIST [FILTERBY MODULE m | ACLCAT c | PATTERN p] → names in lower case. */
@@ -52,7 +53,7 @@ export const commandList: Handler = ({ args, commands }) => {
   return names().filter((name) => glob(name));
 };
 
-/** COMMAND INFO [name …] → for each what is known of it, null for what is unknown. */
+/** COMMAND INFO [name …] → a description of each, null if unknown. */
 export const commandInfo: Handler = ({ args, commands }) => {
   if (args.length === 2) return describeAll(commands);
   return args.from(2).map((name) => {
@@ -77,25 +78,25 @@ export const commandDocs: Handler = ({ args, commands }) => {
 /** COMMAND GETKEYS name word … → the keys among them. */
 export const commandGetKeys: Handler = ({ args, commands }) => keysAmong(commands, args.from(2)).map(({ key }) => key);
 
-/** COMMAND GETKEYSANDFLAGS name word … → each key with what is done to it. */
+/** COMMAND GETKEYSANDFLAGS name word … → each key with its use. */
 export const commandGetKeysAndFlags: Handler = ({ args, commands }) => {
   const words = args.from(2);
   const keys = keysAmong(commands, words);
   return keys.map((key) => [key.key, useOf(commands.find(words) as CommandSpec, key)]);
 };
 
-function keysAmong(commands: CommandTable, words: readonly ByteString[]): AccessedKey[] {
+function keysAmong(commands: CommandLookup, words: readonly ByteString[]): AccessedKey[] {
   const spec = commands.admit(words);
   if (spec instanceof ErrorReply)
     throw spec.text.includes('arguments') && commands.find(words) !== undefined ? invalidArity : invalidCommand;
   const keys = accessedKeysOf(spec, words);
   if (spec.keys.kind === 'none') throw noKeyArguments;
-  // Scripts need no keys; what else names none has a count that is none, or its keys where there is no word.
+  // Scripts may have no keys. For other commands, no keys means that the count is invalid or words are missing.
   if ((keys.length === 0 && !spec.flags.includes('script')) || !isCountMet(spec.keys, words)) throw invalidKeys;
   return keys;
 }
 
-/** Are there as many words as a count of keys promises? */
+/** Whether there are as many words as the count of keys says. */
 function isCountMet(keys: KeySpec, words: readonly ByteString[]): boolean {
   if (keys.kind !== 'counted') return true;
   return Number(words[keys.at]) * (keys.step ?? 1) <= words.length - keys.at - 1;
@@ -105,11 +106,11 @@ function shown(name: string): ByteString {
   return name.toLowerCase().replace(' ', '|');
 }
 
-function describeAll(commands: CommandTable): Reply[] {
+function describeAll(commands: CommandLookup): Reply[] {
   return topNames(commands).map((name) => describe(commands, name));
 }
 
-function describe(commands: CommandTable, name: string): Reply {
+function describe(commands: CommandLookup, name: string): Reply {
   const own = commands.rowOf(name);
   const subcommands = name.includes(' ') ? [] : subcommandsOf(commands, name);
   const [first, last, step] = own === undefined ? [0, 0, 0] : spanOf(own.keys);
@@ -129,12 +130,12 @@ function describe(commands: CommandTable, name: string): Reply {
   ];
 }
 
-/** Has to be looked for among the words. */
+/** Whether the key positions depend on the words. */
 function isMovable(keys: KeySpec): boolean {
   return keys.kind === 'counted' || keys.kind === 'found' || (keys.kind === 'several' && keys.parts.some(isMovable));
 }
 
-/** First key, last key and step as Redis has them; a count in front of the keys hides them. */
+/** First key, last key and step in Redis's form; 0 for keys that follow a count. */
 function spanOf(keys: KeySpec): [number, number, number] {
   if (keys.kind === 'span') return [keys.first, keys.last, keys.step];
   if (keys.kind === 'counted' && keys.before.length > 0) return [keys.before[0] as number, keys.before[0] as number, 1];
@@ -145,10 +146,10 @@ function spanOf(keys: KeySpec): [number, number, number] {
   return [first, last, 1];
 }
 
-/** Redis's groups, where our family has another word. */
+/** Redis's groups where they differ from the family's name. */
 const GROUPS: Readonly<Record<string, string>> = { function: 'scripting', acl: 'server', json: 'module' };
 
-function documentOf(commands: CommandTable, name: string): Reply | undefined {
+function documentOf(commands: CommandLookup, name: string): Reply | undefined {
   const own = commands.rowOf(name);
   const subcommands = name.includes(' ') ? [] : subcommandsOf(commands, name);
   if (own === undefined && subcommands.length === 0) return undefined;

@@ -1,11 +1,11 @@
-/** CONFIG: parameters of the database. What is set is journaled, so that it outlives the process. */
+/** CONFIG: the parameters of the database. Values that are set are journaled and survive restarts. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { compileGlob } from '../../glob.js';
 import { allParameterNames, findParameter } from '../../parameters.js';
 import { ERRORS, ErrorReply, MapReply, OK } from '../../reply.js';
 
-/** CONFIG GET pattern … → name, value … of every parameter that matches one of them. */
+/** CONFIG GET pattern … → name, value … of every matching parameter. */
 export const configGet: Handler = ({ args, settings }) => {
   const items: ByteString[] = [];
   const globs = args.from(2).map((pattern) => compileGlob(pattern.toLowerCase()));
@@ -15,7 +15,7 @@ export const configGet: Handler = ({ args, settings }) => {
   return new MapReply(items);
 };
 
-/** CONFIG SET name value … → OK, all of them or none. */
+/** CONFIG SET name value … → OK; sets all or none. */
 export const configSet: Handler = ({ args, settings, effects }) => {
   if (args.length % 2 !== 0) throw ERRORS.syntax;
   const chosen = new Map<string, ByteString>();
@@ -50,7 +50,7 @@ export const configResetStat: Handler = ({ statistics, keyspace }) => {
 
 const noFile = new ErrorReply('ERR The server is running without a config file');
 
-/** CONFIG REWRITE → an error: what is set is kept without it. */
+/** CONFIG REWRITE → an error; values are stored without it. */
 export const configRewrite: Handler = () => {
   throw noFile;
 };

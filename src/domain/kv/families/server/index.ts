@@ -1,5 +1,7 @@
-/** The Server family, as far as a database of its own may see of the server. */
-import { type CommandSpec, type Handler, NO_KEYS } from '../../command-spec.js';
+/** The Server family, limited to one database. */
+
+import { NO_KEYS } from '../../command-description.js';
+import type { CommandSpec, Handler } from '../../command-spec.js';
 import { ERRORS, MapReply, OK, VerbatimReply } from '../../reply.js';
 import { connectionRow } from '../connection-row.js';
 import { EVERY_NODE, EVERY_SHARD, family, helpRow, READS_FAST, row, UNORDERED, VARIES } from '../rows.js';
@@ -15,6 +17,7 @@ import {
 } from './command.js';
 import { CONFIG_HELP, configGet, configResetStat, configRewrite, configSet } from './config.js';
 import { info } from './info.js';
+import { MODULES } from './modules.js';
 import {
   LATENCY_HELP,
   latencyDoctor,
@@ -30,7 +33,7 @@ import {
 } from './slow-log.js';
 import { UNAVAILABLE } from './unavailable.js';
 
-/** FLUSHDB, FLUSHALL [ASYNC | SYNC] → OK. The same: there is one database. */
+/** FLUSHDB, FLUSHALL [ASYNC | SYNC] → OK. Both are the same, because there is one database. */
 function flush(name: 'FLUSHDB' | 'FLUSHALL'): Handler {
   return ({ args, keyspace, effects }) => {
     if (args.length > 2) throw ERRORS.syntax;
@@ -42,19 +45,21 @@ function flush(name: 'FLUSHDB' | 'FLUSHALL'): Handler {
   };
 }
 
-/** DBSIZE → how many keys there are, with those that have expired and are not yet removed. */
+/** DBSIZE → the number of keys, including expired keys that are not yet removed. */
 const databaseSize: Handler = ({ keyspace }) => keyspace.size;
 
-/** TIME → [seconds, microseconds of the second], as strings without leading zeros: the time by which keys expire. */
+/**
+ * TIME → [seconds, microseconds of the second], as strings without leading zeros; the same time that decides expiry.
+ */
 const time: Handler = ({ server, nowMs }) => {
   const micros = Math.max(server.nowMicros(), nowMs * 1000);
   return [String(Math.floor(micros / 1e6)), String(Math.floor(micros % 1e6))];
 };
 
-/** LASTSAVE → seconds; what is answered is stored, so it is now. */
+/** LASTSAVE → the current second, because every answered change is stored. */
 const lastSave: Handler = ({ server }) => Math.floor(server.nowMicros() / 1e6);
 
-/** ROLE → as a master without replicas: the journal replicates. */
+/** ROLE → a master without replicas: the journal is replicated instead. */
 const role: Handler = () => ['master', 0, []];
 
 /** LOLWUT → a text. */
@@ -66,10 +71,10 @@ const lolwut: Handler = ({ server }) => {
 /** MEMORY DOCTOR → a report in words. */
 const memoryDoctor: Handler = () => new VerbatimReply('No memory issue was detected in this database.');
 
-/** MEMORY PURGE → OK: the runtime frees memory by itself. */
+/** MEMORY PURGE → OK: the runtime frees memory itself. */
 const memoryPurge: Handler = () => OK;
 
-/** MEMORY STATS → what is known of this database and of its process. */
+/** MEMORY STATS → figures of this database and its process. */
 const memoryStats: Handler = ({ keyspace, server }) => {
   const used = Number(server.info().get('memory')?.get('used_memory') ?? 0);
   const each = keyspace.size === 0 ? 0 : Math.floor(keyspace.bytes / keyspace.size);
@@ -133,12 +138,13 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     handler: time,
   }),
   row('INFO', -1, '1.0.0', 'Describes the server and the database.', {
+    asksReadiness: true,
     isLook: true,
     tips: EACH_SHARD,
     flags: ['dangerous', 'random', 'loading', 'stale'],
     keys: NO_KEYS,
     handler: info,
-    deviations: ['Counts are of the database since its owner took it up; over REST `default` means all.'],
+    deviations: ['Counts cover the database since its owner loaded it; over REST `default` means all.'],
   }),
   row('COMMAND', -1, '2.8.13', 'Describes every command.', {
     isLook: true,
@@ -176,7 +182,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     'COMMAND GETKEYSANDFLAGS',
     -3,
     '7.0.0',
-    'Finds the keys among the words of a command, and what is done to them.',
+    'Returns the keys among the arguments of a command, and the access to each.',
     {
       ...ABOUT_COMMANDS,
       handler: commandGetKeysAndFlags,
@@ -194,15 +200,15 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     ...ADMIN,
     handler: configSet,
     acrossPartitions: 'first',
-    deviations: ['What is set is kept, without CONFIG REWRITE.'],
+    deviations: ['Changes are stored without CONFIG REWRITE.'],
   }),
-  row('CONFIG RESETSTAT', 2, '2.0.0', 'Begins to count anew.', {
+  row('CONFIG RESETSTAT', 2, '2.0.0', 'Resets the counters.', {
     tips: EVERY_NODE,
     ...ADMIN,
     handler: configResetStat,
     acrossPartitions: 'first',
   }),
-  row('CONFIG REWRITE', 2, '2.8.0', 'Answers an error: what is set is kept without it.', {
+  row('CONFIG REWRITE', 2, '2.8.0', 'Answers an error: changes are stored without it.', {
     tips: EVERY_NODE,
     ...ADMIN,
     handler: configRewrite,
@@ -254,19 +260,19 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     ...VARYING,
     handler: memoryDoctor,
   }),
-  row('MEMORY PURGE', 2, '4.0.0', 'Does nothing: memory is freed by itself.', {
+  row('MEMORY PURGE', 2, '4.0.0', 'Has no effect: memory is freed automatically.', {
     tips: EVERY_SHARD,
     ...VARYING,
     handler: memoryPurge,
   }),
-  row('MEMORY STATS', 2, '4.0.0', 'Returns what memory is used for.', {
+  row('MEMORY STATS', 2, '4.0.0', 'Returns the use of memory by purpose.', {
     isLook: true,
     tips: EACH_SHARD,
     ...VARYING,
     handler: memoryStats,
   }),
   helpRow('MEMORY', '4.0.0', MEMORY_HELP),
-  row('LASTSAVE', 1, '1.0.0', 'Returns the current second: what is answered is stored.', {
+  row('LASTSAVE', 1, '1.0.0', 'Returns the current second: acknowledged writes are already stored.', {
     tips: VARIES,
     flags: ['fast', 'admin', 'dangerous', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -290,5 +296,6 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     rest: 'other-route',
     deviations: ['Shows the commands that reach the database, not those about the connection itself.'],
   }),
+  ...MODULES,
   ...UNAVAILABLE,
 ]);

@@ -5,10 +5,11 @@ import { storedBytes } from '../../eviction.js';
 import type { Libraries } from '../../libraries.js';
 import { functionHost, scriptHost } from '../../lua/index.js';
 import { type Reply, VerbatimReply } from '../../reply.js';
+import { moduleFields } from './modules.js';
 
 type Fields = ReadonlyMap<string, string>;
 
-/** In the order they are printed. */
+/** In printing order. */
 const SECTIONS = [
   'server',
   'clients',
@@ -24,10 +25,10 @@ const SECTIONS = [
   'cluster',
   'keyspace',
 ];
-/** Sections that are shown only when they are asked for, by name or with everything. */
+/** Sections shown only on request, by name or with `all`. */
 const ON_REQUEST = new Set(['commandstats', 'latencystats']);
 
-/** INFO [section …] → over REST an unknown section gives just its heading; over RESP nothing, as in Redis. */
+/** INFO [section …]. An unknown section gives only its heading over REST; over RESP it is omitted, as in Redis. */
 export const info: Handler = (context) => {
   const { args, face } = context;
   const wanted = args.from(1).map(asciiLowerCase);
@@ -55,7 +56,7 @@ function section(name: ByteString, fields: Fields): ByteString {
   return text;
 }
 
-/** What the process knows, and what this database has counted, in one section. */
+/** The process's fields and this database's fields of one section. */
 function fieldsOf(context: CommandContext, name: string, given: Fields = new Map()): Fields {
   const own = OWN_FIELDS.get(name)?.(context) ?? [];
   return new Map([...given, ...own]);
@@ -63,7 +64,7 @@ function fieldsOf(context: CommandContext, name: string, given: Fields = new Map
 
 type OwnFields = (context: CommandContext) => [string, string][];
 
-/** A map, for names are what a client typed: `constructor` is a section that is not there. */
+/** A map, because names come from clients: with an object, a name such as `constructor` would match a property. */
 const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
   Object.entries<OwnFields>({
     clients: ({ statistics: { waiting }, audience }) => [
@@ -75,27 +76,35 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
       const { settings, keyspace, libraries } = context;
       return [
         ...scriptMemory(libraries),
-        // What `maxmemory` is compared with, as whoever divides the one by the other expects.
+        // The value compared with `maxmemory`, because clients divide one by the other.
         ['used_memory', String(storedBytes(keyspace))],
         ['used_memory_human', human(storedBytes(keyspace))],
         ['mem_not_counted_for_evict', '0'],
+        ['used_memory_overhead', String(storedBytes(keyspace) - keyspace.bytes)],
+        // An empty database uses no memory.
+        ['used_memory_startup', '0'],
         ['used_memory_dataset', String(keyspace.bytes)],
+        ['used_memory_dataset_perc', `${((keyspace.bytes / Math.max(1, storedBytes(keyspace))) * 100).toFixed(2)}%`],
         ['number_of_cached_scripts', String(scriptHost(libraries).scripts.size)],
         ['number_of_functions', String(libraries.size === 0 ? 0 : functionHost(libraries).count(context))],
         ['number_of_libraries', String(libraries.size)],
-        // What is removed is gone when the command is answered.
+        // Memory is freed before the command is answered.
         ['lazyfree_pending_objects', '0'],
+        ['lazyfreed_objects', '0'],
         ['maxmemory', String(context.bounds.shownBytes)],
         ['maxmemory_human', human(context.bounds.shownBytes)],
         ['maxmemory_policy', settings.get('maxmemory-policy') ?? ''],
       ];
     },
-    // Since the owner took the database up: snapshots are made beside it, and no change waits for one.
+    // Changes since the owner took the database over. Snapshots are made in the background and no change waits for one.
     persistence: ({ statistics }) => [['rdb_changes_since_last_save', String(statistics.changes)]],
     stats: ({ statistics, keyspace, audience, nowMs }) => [
       ['total_commands_processed', String(statistics.commands)],
       ['instantaneous_ops_per_sec', String(Math.round(statistics.rate.perSecond(nowMs, statistics.commands)))],
+      ['expired_subkeys', String(statistics.expiredFields)],
       ['expired_keys', String(statistics.expiredKeys)],
+      ['expired_subkeys_active', String(statistics.activelyExpiredFields)],
+      ['expired_keys_active', String(statistics.activelyExpiredKeys)],
       ['evicted_keys', String(statistics.evictedKeys)],
       ['keyspace_hits', String(keyspace.hits)],
       ['keyspace_misses', String(keyspace.misses)],
@@ -104,6 +113,7 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
       ['pubsubshard_channels', String([...audience.channels(true)].length)],
       ['total_error_replies', String(statistics.errors)],
     ],
+    modules: moduleFields,
     commandstats: ({ statistics }) =>
       [...statistics.calls].map(([spec, { calls, micros, failed }]) => [
         `cmdstat_${spec.name.toLowerCase().replace(' ', '|')}`,
@@ -116,12 +126,11 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
   }),
 );
 
-/** Memory of the machine that runs this partition's scripts and functions, and of the sources that are kept. */
+/** Memory of the Lua machine of this partition, and of the cached sources. */
 function scriptMemory(libraries: Libraries): [string, string][] {
   const host = scriptHost(libraries);
   const machineBytes = host.current?.machine.heapBytes ?? 0;
-  let libraryBytes = 0;
-  for (const [, source] of libraries.entries()) libraryBytes += source.length;
+  const libraryBytes = libraries.bytes;
   const fields: [string, number][] = [
     // One machine runs both scripts and functions.
     ['used_memory_vm_eval', machineBytes],
@@ -139,7 +148,7 @@ function scriptMemory(libraries: Libraries): [string, string][] {
   return shown;
 }
 
-/** Bytes as Redis shows them to people. */
+/** Bytes in Redis's human-readable form. */
 export function human(bytes: number): string {
   const units = ['B', 'K', 'M', 'G', 'T'];
   let unit = 0;

@@ -1,6 +1,7 @@
-/** Where the keys of a command stand and what is done with them, as COMMAND INFO and GETKEYSANDFLAGS tell it. */
-import type { AccessedKey, CommandSpec, KeyAccess, KeySearch, KeySpec } from '../../command-spec.js';
-import { isWrite } from '../../command-spec.js';
+/** The positions and uses of a command's keys, in the form of COMMAND INFO and GETKEYSANDFLAGS. */
+
+import { type AccessedKey, isWrite, type KeyAccess, type KeySearch, type KeySpec } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { DEFAULT_KEY_USE, keyUseOf } from '../../key-use.js';
 import { MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
 
@@ -9,7 +10,7 @@ export function useOf(spec: CommandSpec, key: AccessedKey): Reply {
   return flags(keyUseOf(spec, key));
 }
 
-/** COMMAND INFO: one for each part of the row's keys. */
+/** COMMAND INFO: one spec for each part of the row's keys. */
 export function keySpecsOf(spec: CommandSpec): Reply {
   return new SetReply(specsOf(spec, spec.keys, isWrite(spec) ? 'both' : 'read', spec.keyUse ?? []));
 }

@@ -1,14 +1,17 @@
-/** SLOWLOG and LATENCY: what took long in this database, since its owner took it up. */
-import type { Handler } from '../../command-spec.js';
+/** SLOWLOG and LATENCY: slow commands of this database since its owner took it over. */
+
+import { NO_KEYS } from '../../command-description.js';
+import type { CommandSpec, Handler } from '../../command-spec.js';
 import { ErrorReply, MapReply, OK, type Reply, VerbatimReply } from '../../reply.js';
 import type { LatencySample } from '../../statistics.js';
+import { family, row } from '../rows.js';
 
 const STANDARD_COUNT = 10;
 const badCount = new ErrorReply('ERR count should be greater than or equal to -1');
-/** `*` in a graph stands for the largest sample. */
+/** Rows of a graph; a full column is the largest sample. */
 const GRAPH_ROWS = 4;
 
-/** SLOWLOG GET [count] → [id, seconds, microseconds, words, address, name] of the newest, all with -1. */
+/** SLOWLOG GET [count] → [id, seconds, microseconds, words, address, name] of the newest; -1 means all. */
 export const slowLogGet: Handler = ({ args, statistics }) => {
   let count = STANDARD_COUNT;
   if (args.length === 3) {
@@ -39,7 +42,7 @@ export const latencyLatest: Handler = ({ statistics }) =>
 export const latencyHistory: Handler = ({ args, statistics }) =>
   (statistics.latencies.get(args.bytes(2)) ?? []).map(({ atSeconds, ms }) => [atSeconds, ms]);
 
-/** LATENCY RESET [event …] → how many events were forgotten. */
+/** LATENCY RESET [event …] → the number of events removed. */
 export const latencyReset: Handler = ({ args, statistics }) => {
   const { latencies } = statistics;
   if (args.length === 2) {
@@ -50,7 +53,7 @@ export const latencyReset: Handler = ({ args, statistics }) => {
   return args.from(2).filter((event) => latencies.delete(event)).length;
 };
 
-/** LATENCY GRAPH event → the samples as a drawing. */
+/** LATENCY GRAPH event → the samples as an ASCII graph. */
 export const latencyGraph: Handler = ({ args, statistics }) => {
   const event = args.bytes(2);
   const samples = statistics.latencies.get(event);
@@ -82,7 +85,10 @@ export const latencyDoctor: Handler = ({ settings, statistics }) => {
   return new VerbatimReply(report);
 };
 
-/** LATENCY HISTOGRAM [command …] → calls of each command; times are kept as sums, so one bucket holds them all. */
+/**
+ * LATENCY HISTOGRAM [command …] → the calls of each command. Only the sum of the times is kept, so all calls are in the
+ * bucket of the average.
+ */
 export const latencyHistogram: Handler = ({ args, statistics }) => {
   const wanted = new Set(args.from(2).map((name) => name.toLowerCase()));
   const items: Reply[] = [];
@@ -94,6 +100,25 @@ export const latencyHistogram: Handler = ({ args, statistics }) => {
   }
   return new MapReply(items);
 };
+
+/** The internal command by which an endpoint reports a slow command that it ran itself; clients cannot send it. */
+export const SLOW_NOTE = 'SLOWLOG.NOTE';
+
+/** SLOWLOG.NOTE microseconds address name word … → OK. */
+const slowNote: Handler = ({ args, statistics, settings, nowMs }) => {
+  const [, micros = '0', address = '', name = '', ...words] = args.words;
+  statistics.addSlow({ words, micros: Number(micros), address, name }, nowMs, settings.number('slowlog-max-len'));
+  return OK;
+};
+
+/** In the internal command table only (commands.ts). */
+export const SLOW_NOTES: readonly CommandSpec[] = family('server', [
+  row(SLOW_NOTE, -5, '', 'Notes a slow command that a face has run itself.', {
+    flags: ['admin', 'noscript', 'skip-monitor', 'skip-slowlog'],
+    keys: NO_KEYS,
+    handler: slowNote,
+  }),
+]);
 
 export const SLOW_LOG_HELP = [
   'GET [<count>]',

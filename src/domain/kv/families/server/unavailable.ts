@@ -1,8 +1,10 @@
 /**
- * Commands of Redis that are not available here, each with its reason: they would reach beyond a database
- * into the server, or do what the journal already does.
+ * Redis commands that are not available, each with its reason: they affect the server beyond one database, or duplicate
+ * the journal.
  */
-import { type CommandSpec, NO_KEYS } from '../../command-spec.js';
+
+import { NO_KEYS } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { ErrorReply, notAvailable } from '../../reply.js';
 import { helpLines, type Row } from '../rows.js';
 
@@ -13,11 +15,11 @@ const ONE_DATABASE = 'there is one database behind a connection';
 
 interface Refused extends Pick<CommandSpec, 'name' | 'since' | 'allCategories' | 'rulesMayNameParts'> {
   readonly reason: string;
-  /** It is refused as in Redis when it would be queued. */
+  /** Also refused in MULTI, as in Redis. */
   readonly isNeverQueued?: boolean;
 }
 
-/** Many a set of rules begins by taking these away, with their subcommands or without. */
+/** Rule sets often start by removing these, with or without subcommands. */
 const often = { rulesMayNameParts: true } as const;
 
 const REFUSED: readonly Refused[] = [
@@ -26,7 +28,6 @@ const REFUSED: readonly Refused[] = [
   { name: 'SAVE', since: '1.0.0', reason: SERVED_BY_JOURNAL, isNeverQueued: true, ...often },
   { name: 'DEBUG', since: '1.0.0', reason: HARMS_HOST, ...often },
   { name: 'SHUTDOWN', since: '1.0.0', reason: HARMS_HOST, isNeverQueued: true, ...often },
-  { name: 'MODULE', since: '4.0.0', reason: HARMS_HOST, allCategories: ['slow'], ...often },
   {
     name: 'MIGRATE',
     since: '2.6.0',

@@ -1,4 +1,4 @@
-/** Several sets as one: intersection, union and difference, answered, counted or stored. */
+/** Intersection, union and difference of sets: returned, counted or stored. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
@@ -13,7 +13,7 @@ import { encodingLimits } from './write.js';
 
 export type Combination = 'intersection' | 'union' | 'difference';
 
-/** Stands among the members where it is time for a pause. */
+/** Yielded among the members when a pause is due. */
 const PAUSE = Symbol('pause');
 
 type Sources = readonly (SetValue | undefined)[];
@@ -26,7 +26,7 @@ const EVENTS: Readonly<Record<Combination, string>> = {
   difference: 'sdiffstore',
 };
 
-/** SINTER, SUNION, SDIFF key [key …] → members, in no order. WRONGTYPE if any is no set. */
+/** SINTER, SUNION, SDIFF key [key …] → members, in no order. WRONGTYPE if a value is not a set. */
 export function combine(combination: Combination): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const sets = yield* setsAt(context, 1, context.args.length);
@@ -44,7 +44,7 @@ export function combine(combination: Combination): SlicedHandler {
   };
 }
 
-/** SINTERSTORE, SUNIONSTORE, SDIFFSTORE destination key [key …] → how many members were stored. */
+/** SINTERSTORE, SUNIONSTORE, SDIFFSTORE destination key [key …] → the number of stored members. */
 export function combineAndStore(combination: Combination): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const { args, keyspace, effects } = context;
@@ -75,7 +75,7 @@ export function combineAndStore(combination: Combination): SlicedHandler {
   };
 }
 
-/** SINTERCARD n key … [LIMIT m] → how many members all have, at most m unless that is 0. */
+/** SINTERCARD n key … [LIMIT m] → the number of common members, at most m unless it is 0. */
 export const countIntersection: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args } = context;
   const keys = parseInt64(args.bytes(1));
@@ -96,12 +96,12 @@ export const countIntersection: SlicedHandler = function* (context): Generator<v
   return count;
 };
 
-/** All of them are looked at, so that one of the wrong type is told of wherever it stands. */
+/** All keys are looked up first, so that a wrong type is reported regardless of its position. */
 function setsAt({ args, keyspace }: CommandContext, from: number, to: number): Generator<void, Sources> {
   return mapped(args.words.slice(from, to), (key) => keyspace.peekKind(key, SetValue));
 }
 
-/** The members, each once, and pauses: every look into a set counts, however many sets there are. */
+/** The members, each once, and pauses. Each lookup in a set counts as work, regardless of the number of sets. */
 function* membersOf(combination: Combination, sets: Sources): Iterable<ByteString | typeof PAUSE> {
   const pace = new SlicePace();
   if (combination === 'union') {

@@ -1,5 +1,7 @@
 /** The Set family. */
-import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
+
+import { at, counted, several, span } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
 import {
   DELETES_FAST,

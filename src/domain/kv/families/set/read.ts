@@ -1,4 +1,4 @@
-/** Reading one set: is a member there, how many, all of them, some at random, or step by step. */
+/** Reading one set: membership, size, all members, random members, or step by step. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
@@ -8,10 +8,13 @@ import { SetValue } from '../../types/set-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLICE_STEPS } from '../random-draws.js';
 
-/** Members beyond which a command over all of them runs in slices: about 2 ms of work. */
+/** A command that visits more members runs in slices: about 2 ms of work. */
 const LONG_MEMBERS = 5000;
 
-/** Are there many words, or is one of them a key of a set that is large for their number? Words that are no keys are hardly ever such names. */
+/**
+ * Whether there are many words, or a word names a set that is large for their number. A word that is not a key rarely
+ * matches such a name.
+ */
 export function hasLongSet({ args, keyspace }: CommandContext): boolean {
   if (args.length > MANY_WORDS) return true;
   for (let i = 1; i < args.length; i += 1) {
@@ -21,7 +24,7 @@ export function hasLongSet({ args, keyspace }: CommandContext): boolean {
   return false;
 }
 
-/** SCARD key → how many members. WRONGTYPE. */
+/** SCARD key → the number of members. WRONGTYPE. */
 export const count: Handler = ({ args, keyspace }) => keyspace.peekKind(args.bytes(1), SetValue)?.size ?? 0;
 
 function membershipIn({ args, keyspace }: CommandContext): (member: ByteString) => 0 | 1 {
@@ -51,7 +54,9 @@ export const members: SlicedHandler = function* (context) {
   return new SetReply(found);
 };
 
-/** SRANDMEMBER key [count] → a member or null; with a count a list, of distinct ones unless negative. */
+/**
+ * SRANDMEMBER key [count] → a member or null; with a count a list, of distinct members unless the count is negative.
+ */
 export const randomMembers: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace, random } = context;
   const float = (): number => random.float();

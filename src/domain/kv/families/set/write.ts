@@ -1,4 +1,4 @@
-/** Changing one set or two: SADD, SREM, SPOP, SMOVE. */
+/** Changing sets: SADD, SREM, SPOP, SMOVE. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
@@ -26,7 +26,7 @@ export const addMembers: SlicedHandler = function* (context) {
   const { words } = args;
   const present = keyspace.fetchKind(key, SetValue);
   let bytes = present?.contentBytes ?? 0;
-  // A generator costs as much as a few members.
+  // Creating a generator costs as much as adding a few members.
   if (words.length > MANY_WORDS) bytes += yield* textBytes(words, 2);
   else for (let i = 2; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
   requireRecordSize(context, bytes);
@@ -131,7 +131,7 @@ function setOrNew({ keyspace }: CommandContext, key: ByteString, present: SetVal
   return created;
 }
 
-/** Records and tells that members left; a million of them are many effects, and many slices. */
+/** Records and announces removed members, in several effects and slices if there are many. */
 function* noteRemoved(
   context: CommandContext,
   key: ByteString,

@@ -1,4 +1,4 @@
-/** Members come and change their scores: ZADD, ZINCRBY. */
+/** Adding members and changing their scores: ZADD, ZINCRBY. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { formatDouble } from '../../numbers.js';
@@ -21,22 +21,21 @@ const NAMES: ReadonlySet<string> = new Set(OPTIONS);
 interface Addition {
   readonly key: ByteString;
   readonly options: ReadonlySet<Option>;
-  /** Where the first score stands. */
   readonly firstAt: number;
-  /** There are as many as members; read when `readScores` has been called. */
+  /** One per member; filled by `readScores`. */
   readonly scores: number[];
 }
 
 const NO_OPTIONS: ReadonlySet<Option> = new Set();
 const INCREMENT: ReadonlySet<Option> = new Set(['INCR']);
 
-/** Reads and checks all but the key and the scores. @throws ErrorReply */
+/** Parses and checks all words except the key and the scores. @throws ErrorReply */
 function readAddition({ args }: CommandContext, given: ReadonlySet<Option>): Addition {
   let options = given;
   let firstAt = 2;
   for (; firstAt < args.length; firstAt += 1) {
     const word = args.bytes(firstAt);
-    // Options have two letters or four; most scores are told from them by that they begin with no letter.
+    // Options have two or four letters; most scores are ruled out because they do not begin with a letter.
     if (word.length > 4 || word < 'A' || !NAMES.has(word.toUpperCase())) break;
     options = new Set(options).add(word.toUpperCase() as Option);
   }
@@ -46,7 +45,7 @@ function readAddition({ args }: CommandContext, given: ReadonlySet<Option>): Add
   return { key: args.bytes(1), options, firstAt, scores: new Array<number>(count) };
 }
 
-/** Reads the scores of the members from `from` to `to`. @throws ErrorReply */
+/** Parses the scores of the members from `from` to `to`. @throws ErrorReply */
 function readScores({ args }: CommandContext, { firstAt, scores }: Addition, from: number, to: number): void {
   for (let i = from; i < to; i += 1) {
     const score = parseScore(args.bytes(firstAt + 2 * i));
@@ -62,7 +61,7 @@ function requireCompatible(options: ReadonlySet<Option>, count: number): void {
   if (options.has('INCR') && count > 1) throw manyIncrements;
 }
 
-/** One addition under way, so that it can be done in slices. */
+/** One addition in progress, so that it can be sliced. */
 class Adding {
   readonly #set: SortedSet;
   readonly #isNew: boolean;
@@ -70,7 +69,7 @@ class Adding {
   readonly #entries: [ByteString, ByteString][] = [];
   #added = 0;
   #changed = 0;
-  /** The score of the last member that was not passed over. */
+  /** The score of the last member that was not skipped. */
   #last: number | undefined;
 
   constructor(
@@ -84,7 +83,7 @@ class Adding {
     this.#set.expectMembers(addition.scores.length, context.settings);
   }
 
-  /** @throws ErrorReply before anything has changed: only a lone increment can give NaN */
+  /** @throws ErrorReply before any change, because only a single INCR can give NaN */
   apply(index: number): void {
     const { options, scores, firstAt } = this.addition;
     const member = this.context.args.bytes(firstAt + 2 * index + 1);
@@ -157,7 +156,7 @@ function addingWith(given: ReadonlySet<Option>): Handler {
   };
 }
 
-/** ZADD key [NX | XX] [GT | LT] [CH] [INCR] score member … → how many were added; the score with INCR. */
+/** ZADD key [NX | XX] [GT | LT] [CH] [INCR] score member … → the number of added members; with INCR the score. */
 export const add: Handler = addingWith(NO_OPTIONS);
 
 /** ZINCRBY key increment member → the new score. */

@@ -1,15 +1,31 @@
-/** Several sets together: ZUNION, ZINTER, ZDIFF, their STORE forms, ZINTERCARD. Plain sets take part with score 1. */
+/** Combining sets: ZUNION, ZINTER, ZDIFF, their STORE variants, ZINTERCARD. Members of plain sets have score 1. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { SegmentedMap } from '../../segmented-map.js';
 import { MANY_WORDS, SlicePace } from '../../slices.js';
 import { parseScore } from '../../types/score-text.js';
+import { SetValue } from '../../types/set-value.js';
 import { SortedSet } from '../../types/sorted-set.js';
+import type { Value } from '../../value.js';
 import { storeResult } from './effects.js';
 import { LONG_SORTED_SET_ENTRIES } from './limits.js';
 import { listed } from './ranges.js';
-import { NO_SOURCE, type Source, sourceOf } from './source.js';
+
+interface Source extends Iterable<readonly [ByteString, number]> {
+  readonly size: number;
+  scoreOf(member: ByteString): number | undefined;
+}
+
+/** A missing key. */
+const NO_SOURCE: Source = {
+  size: 0,
+  scoreOf: () => undefined,
+  [Symbol.iterator]: () => [][Symbol.iterator](),
+};
+
+/** The score of every member of a plain set. */
+const PLAIN_SCORE = 1;
 
 export type SetOperation = 'union' | 'inter' | 'diff';
 
@@ -21,7 +37,7 @@ function noKeys(name: string): ErrorReply {
 
 type Aggregate = (one: number, other: number) => number;
 
-/** ∞ - ∞ counts as 0. */
+/** ∞ − ∞ counts as 0. */
 const sum: Aggregate = (one, other) => zeroForNaN(one + other);
 const AGGREGATES: Readonly<Record<string, Aggregate>> = {
   SUM: sum,
@@ -42,14 +58,14 @@ interface Combination {
   readonly inputs: readonly Weighted[];
   readonly aggregate: Aggregate;
   readonly withScores: boolean;
-  /** ZINTERCARD gives one; 0: none. */
+  /** The limit of ZINTERCARD; 0: none. */
   readonly limit: number;
 }
 
 interface Form {
   readonly name: string;
   readonly operation: SetOperation;
-  /** Where the number of keys stands: behind the destination, if there is one. */
+  /** The index of the number of keys, after the destination if there is one. */
   readonly countAt: 1 | 2;
   readonly isCount?: boolean;
 }
@@ -96,7 +112,7 @@ function* readCombination(context: CommandContext, form: Form): Generator<void, 
   return { inputs, aggregate, withScores, limit };
 }
 
-/** The smallest first: fewest lookups, and sums of floats in the order Redis adds them in. */
+/** Smallest first: fewest lookups, and floats are added in the same order as in Redis. */
 function bySize(inputs: readonly Weighted[]): Weighted[] {
   return [...inputs].sort((one, other) => one.source.size - other.source.size);
 }
@@ -150,7 +166,7 @@ function* difference({ inputs }: Combination): Generator<void, SortedSet> {
   return result;
 }
 
-/** Which of the inputs is the first that has the member, or the first that has it not; -1: none. */
+/** The index of the first input that has the member (`has`) or lacks it; -1: none. */
 function* placeOfFirst(
   inputs: readonly Weighted[],
   member: ByteString,
@@ -175,7 +191,7 @@ export function combine(name: string, operation: SetOperation): SlicedHandler {
   };
 }
 
-/** ZUNIONSTORE | ZINTERSTORE | ZDIFFSTORE destination numkeys key … → how many were stored. */
+/** ZUNIONSTORE | ZINTERSTORE | ZDIFFSTORE destination numkeys key … → the number of stored members. */
 export function combineAndStore(name: string, operation: SetOperation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const combination = yield* readCombination(context, { name, operation, countAt: 2 });
@@ -184,7 +200,7 @@ export function combineAndStore(name: string, operation: SetOperation): SlicedHa
   };
 }
 
-/** ZINTERCARD numkeys key … [LIMIT n] → how many members are in all of them, counted up to the limit. */
+/** ZINTERCARD numkeys key … [LIMIT n] → the number of common members, up to the limit. */
 export const countCommon: SlicedHandler = function* (context) {
   const form = { name: 'ZINTERCARD', operation: 'inter', countAt: 1, isCount: true } as const;
   const { inputs, limit } = yield* readCombination(context, form);
@@ -200,7 +216,7 @@ export const countCommon: SlicedHandler = function* (context) {
   return count;
 };
 
-/** Are the inputs together so large that the work is sliced? */
+/** Whether the inputs are so large that the work needs slices. */
 export function isLongCombination(countAt: 1 | 2): (context: CommandContext) => boolean {
   return ({ args, keyspace }) => {
     if (args.length > MANY_WORDS) return true;
@@ -209,9 +225,28 @@ export function isLongCombination(countAt: 1 | 2): (context: CommandContext) => 
     for (let i = countAt + 1; i < end; i += 1) {
       const value = keyspace.peek(args.words[i] as ByteString);
       entries += typeof value === 'object' ? value.size : NO_SOURCE.size;
-      // Each may be looked for in all the others.
+      // Each member may be looked up in all other inputs.
       if (entries * (end - countAt) > 2 * LONG_SORTED_SET_ENTRIES) return true;
     }
     return false;
+  };
+}
+
+/** @throws WRONGTYPE */
+function sourceOf(value: Value | undefined): Source {
+  if (value === undefined) return NO_SOURCE;
+  if (value instanceof SortedSet) return value;
+  if (value instanceof SetValue) return plain(value);
+  throw ERRORS.wrongType;
+}
+
+/** Inputs of a union, intersection or difference: sorted sets, and plain sets with score 1. */
+function plain(set: SetValue): Source {
+  return {
+    size: set.size,
+    scoreOf: (member) => (set.has(member) ? PLAIN_SCORE : undefined),
+    *[Symbol.iterator]() {
+      for (const member of set.members()) yield [member, PLAIN_SCORE] as const;
+    },
   };
 }

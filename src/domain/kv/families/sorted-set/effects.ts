@@ -1,4 +1,4 @@
-/** What the journal keeps of sorted sets: ZADD with final scores, ZREM, DEL; long ones in chunks. */
+/** Effects of sorted-set commands: ZADD with final scores, ZREM, DEL; long ones in chunks. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { commandsOf } from '../../types/command-chunks.js';
@@ -6,7 +6,6 @@ import { asEntries } from '../../types/set-value.js';
 import type { SortedSet } from '../../types/sorted-set.js';
 import { SLICE_ENTRIES } from './limits.js';
 
-/** Records that these members of a key are gone. */
 function* pushRemoved(
   { effects }: CommandContext,
   key: ByteString,
@@ -19,7 +18,6 @@ function* pushRemoved(
   yield* effects.pushEach(commandsOf(['ZREM', key], asEntries(members)));
 }
 
-/** Records the scores that members of a key have now. */
 export function pushScores(
   { effects }: CommandContext,
   key: ByteString,
@@ -30,7 +28,7 @@ export function pushScores(
   else for (const [name = '', ...words] of commandsOf(['ZADD', key], entries)) effects.pushList(name, words);
 }
 
-/** Removes members of a set that is under `key`, in slices; records it, and tells of `event` and of the key's end. */
+/** Removes members of the set at `key` in slices; records it, publishes `event`, and `del` if the set is empty. */
 export function* removeMembers(
   context: CommandContext,
   key: ByteString,
@@ -55,8 +53,8 @@ export function* removeMembers(
 }
 
 /**
- * Puts a set, that nobody else holds, under `destination` in place of whatever is there; an empty one removes it.
- * In slices. Returns its size.
+ * Stores a set that is not shared at `destination`, replacing its value; an empty set deletes it. In slices. @returns
+ * the set's size
  */
 export function* storeResult(
   context: CommandContext,

@@ -1,5 +1,7 @@
 /** The sorted set family: members with scores, by member, by score and by rank. */
-import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
+
+import { at, counted, several, span } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
 import {
   DELETES,
@@ -68,15 +70,15 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     handler: scores,
   }),
   row('ZCOUNT', 4, '2.0.0', 'Counts the members with scores in a range.', { ...READS_FAST, handler: countByScore }),
-  row('ZLEXCOUNT', 4, '2.8.9', 'Counts the members between two bounds, in a set whose scores are equal.', {
+  row('ZLEXCOUNT', 4, '2.8.9', 'Counts the members between two bounds, in a set of equal scores.', {
     ...READS_FAST,
     handler: countByMember,
   }),
-  row('ZRANK', -3, '2.0.0', 'Returns how many members stand before one.', {
+  row('ZRANK', -3, '2.0.0', 'Returns the number of members before one.', {
     ...READS_FAST,
     handler: rank('zrank', false),
   }),
-  row('ZREVRANK', -3, '2.0.0', 'Returns how many members stand behind one.', {
+  row('ZREVRANK', -3, '2.0.0', 'Returns the number of members after one.', {
     ...READS_FAST,
     handler: rank('zrevrank', true),
   }),
@@ -90,7 +92,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   row('ZREVRANGEBYSCORE', -4, '2.2.0', 'Returns the members with scores in a range, the greatest first.', {
     ...ranging({ kind: 'score', isReversed: true }),
   }),
-  row('ZRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, in a set whose scores are equal.', {
+  row('ZRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, in a set of equal scores.', {
     ...ranging({ kind: 'member', isReversed: false }),
   }),
   row('ZREVRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, the last first.', {

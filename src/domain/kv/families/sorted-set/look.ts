@@ -1,4 +1,4 @@
-/** What is asked of single members and of the whole: scores, ranks, counts, ZSCAN. */
+/** Queries about single members and about the whole set: scores, ranks, counts, ZSCAN. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { DoubleReply, ERRORS, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
@@ -16,7 +16,7 @@ function scoreReply(score: number | undefined): Reply {
   return score === undefined ? null : new DoubleReply(score);
 }
 
-/** ZCARD key → how many members. */
+/** ZCARD key → the number of members. */
 export const size: Handler = (context) => peek(context)?.size ?? 0;
 
 /** ZSCORE key member → its score or null. */
@@ -27,12 +27,12 @@ function scoresIn(context: CommandContext): (member: ByteString) => Reply {
   return (member) => scoreReply(set?.scoreOf(member));
 }
 
-/** ZMSCORE key member … → a score or null each. */
+/** ZMSCORE key member … → a score or null for each. */
 export const scores: Handler = (context) => context.args.from(2).map(scoresIn(context));
 
 export const manyScores: SlicedHandler = (context) => mapped(context.args.words, scoresIn(context), 2);
 
-/** ZRANK | ZREVRANK key member [WITHSCORE] → its rank, with its score if asked for; null if it is not there. */
+/** ZRANK | ZREVRANK key member [WITHSCORE] → its rank, with its score on request; null if it is missing. */
 export function rank(name: string, isReversed: boolean): Handler {
   return (context) => {
     const { args } = context;
@@ -58,10 +58,10 @@ function counted(read: (least: ByteString, greatest: ByteString) => RankRange): 
   };
 }
 
-/** ZCOUNT key min max → how many members have scores in the range. */
+/** ZCOUNT key min max → the number of members with scores in the range. */
 export const countByScore: Handler = counted(scoreRange);
 
-/** ZLEXCOUNT key min max → how many members are in the range; for sets whose scores are all equal. */
+/** ZLEXCOUNT key min max → the number of members in the range, for sets in which all scores are equal. */
 export const countByMember: Handler = counted(memberRange);
 
 /** ZSCAN key cursor [MATCH pattern] [COUNT n] → [next cursor, members with scores]; cursor 0 ends. */

@@ -1,4 +1,4 @@
-/** Members leave from an end: ZPOPMIN, ZPOPMAX, ZMPOP, and the ones that wait for members. */
+/** Removing members from an end: ZPOPMIN, ZPOPMAX, ZMPOP, and their blocking variants. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { requireAwaitable } from '../../limits.js';
@@ -14,7 +14,7 @@ import { LONG_SORTED_SET_ENTRIES, SLICE_ENTRIES } from './limits.js';
 
 export type End = 'min' | 'max';
 
-/** Takes up to `count` from an end of a set that is there: member, score, member, score … */
+/** Removes up to `count` members from an end of an existing set. @returns member, score, member, score … */
 function* take(
   context: CommandContext,
   key: ByteString,
@@ -39,7 +39,7 @@ function* take(
   return items;
 }
 
-/** ZPOPMIN | ZPOPMAX key [count] → members with scores; without a count one of them, flat in RESP3 too. */
+/** ZPOPMIN | ZPOPMAX key [count] → members with scores; without a count one member, as a flat list in RESP3 too. */
 export function pop(end: End): SlicedHandler {
   return function* (context) {
     const { args, keyspace } = context;
@@ -66,7 +66,7 @@ interface ManyRequest {
   readonly count: number;
 }
 
-/** `numkeys key … MIN | MAX [COUNT n]`, from `countAt` on. @throws ErrorReply */
+/** `numkeys key … MIN | MAX [COUNT n]`, from index `countAt` on. @throws ErrorReply */
 function readMany({ args }: CommandContext, countAt: number): ManyRequest {
   const keyCount = args.count(countAt, 1, ERRORS.noKeysCounted);
   const endAt = countAt + keyCount + 1;
@@ -80,7 +80,7 @@ function readMany({ args }: CommandContext, countAt: number): ManyRequest {
   return { keys: args.words.slice(countAt + 1, endAt), end: word === 'MIN' ? 'min' : 'max', count: count ?? 1 };
 }
 
-/** The first key with a set, and the set. @throws WRONGTYPE for a key before it that holds something else */
+/** The first key with a set, and the set. @throws WRONGTYPE if an earlier key holds another type */
 function* firstSet(
   { keyspace }: CommandContext,
   keys: readonly ByteString[],
@@ -101,7 +101,7 @@ function* popFirst(context: CommandContext, { keys, end, count }: ManyRequest): 
   return [key, pairsOf(yield* take(context, key, set, end, count))];
 }
 
-/** ZMPOP numkeys key … MIN | MAX [COUNT n] → [key, pairs] of the first key with members, or null. */
+/** ZMPOP numkeys key … MIN | MAX [COUNT n] → [key, pairs] of the first set that is not empty, or null. */
 export const popMany: SlicedHandler = function* (context) {
   return (yield* popFirst(context, readMany(context, 1))) ?? NIL_ARRAY;
 };
@@ -110,7 +110,7 @@ export function isLongManyPop({ args }: CommandContext): boolean {
   return args.length > MANY_WORDS || Number(args.words[args.length - 1]) > LONG_SORTED_SET_ENTRIES;
 }
 
-/** BZMPOP timeout numkeys key … MIN | MAX [COUNT n] → as ZMPOP, once there is something. */
+/** BZMPOP timeout numkeys key … MIN | MAX [COUNT n] → as ZMPOP; waits for members. */
 export const awaitMany: Handler = (context) => {
   const request = readMany(context, 2);
   const timeoutMs = readTimeoutMs(context, 1);
@@ -118,7 +118,7 @@ export const awaitMany: Handler = (context) => {
   return inOneStep(popFirst(context, request)) ?? waitOrNil(context, request.keys, timeoutMs);
 };
 
-/** BZPOPMIN | BZPOPMAX key … timeout → [key, member, score], once there is something. */
+/** BZPOPMIN | BZPOPMAX key … timeout → [key, member, score]; waits for a member. */
 export function awaitOne(end: End): Handler {
   return (context) => {
     const { args } = context;
@@ -132,7 +132,7 @@ export function awaitOne(end: End): Handler {
   };
 }
 
-/** Seconds, with a fraction; 0 is for ever. @throws ErrorReply */
+/** Seconds, with a fraction; 0 means no timeout. @throws ErrorReply */
 function readTimeoutMs({ args, nowMs }: CommandContext, index: number): number {
   const seconds = parseScore(args.bytes(index));
   if (seconds === undefined) throw badTimeout;

@@ -1,4 +1,4 @@
-/** ZRANDMEMBER: members drawn at random. */
+/** ZRANDMEMBER: random members. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
@@ -11,10 +11,13 @@ import { listed } from './ranges.js';
 const beyondLong = new ErrorReply(`ERR value is out of range, value must between ${-INT64_MAX} and ${INT64_MAX}`);
 const beyondHalf = new ErrorReply('ERR value is out of range');
 
-/** Ranks are drawn one by one where they are few of many, so that hardly any is drawn twice. */
+/** Below this share of the set, ranks are drawn one by one, because few are drawn twice. */
 const FEW_SHARE = 1 / 8;
 
-/** ZRANDMEMBER key [count [WITHSCORES]] → a member or null; distinct members, or with a negative count drawn with repetition. */
+/**
+ * ZRANDMEMBER key [count [WITHSCORES]] → a member or null; with a count distinct members, with a negative count members
+ * that may repeat.
+ */
 export const randomMembers: SlicedHandler = function* (context) {
   const { args, keyspace, random } = context;
   const request = args.length === 2 ? undefined : readCount(context);
@@ -76,7 +79,7 @@ function memberAt(set: SortedSet, rank: number): ByteString | undefined {
   return set.membersBetween(rank, rank + 1)[0];
 }
 
-/** Goes through all of them and takes each with the chance that leaves exactly `count`, in order. */
+/** Visits all members once and selects each with the probability that yields exactly `count` of them, in order. */
 function* sample(
   set: SortedSet,
   count: number,

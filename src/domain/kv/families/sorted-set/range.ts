@@ -1,6 +1,6 @@
 /**
- * Ranges of a sorted set as clients write them, by rank, by score or by member, each resolved to ranks of
- * the ascending order. Everything that takes a range takes it from here.
+ * Ranges of a sorted set by rank, score or member, each converted to ranks in ascending order. All commands with ranges
+ * parse them here.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
@@ -8,7 +8,7 @@ import { ErrorReply } from '../../reply.js';
 import { parseBoundNumber } from '../../types/score-text.js';
 import type { SortedSet } from '../../types/sorted-set.js';
 
-/** From rank `from` to before rank `to`, ascending; empty if they are equal. */
+/** Ranks from `from` up to but excluding `to`, ascending; empty if equal. */
 export interface Ranks {
   readonly from: number;
   readonly to: number;
@@ -19,7 +19,7 @@ export type RankRange = (set: SortedSet) => Ranks;
 const badScore = new ErrorReply('ERR min or max is not a float');
 const badMember = new ErrorReply('ERR min or max not valid string range item');
 
-/** Reads two ranks, both inclusive; negative ones count from the end of the order that is read. */
+/** Parses two inclusive ranks; negative ones count from the end of the reading order. */
 export function rankRange(args: Args, firstAt: number, isReversed: boolean): RankRange {
   const first = args.offset(firstAt);
   const last = args.offset(firstAt + 1);
@@ -31,7 +31,7 @@ export function rankRange(args: Args, firstAt: number, isReversed: boolean): Ran
   };
 }
 
-/** `1.5`, `(1.5` without the bound itself, `-inf`. @throws ErrorReply */
+/** Parses bounds such as `1.5`, `(1.5` (exclusive) and `-inf`. @throws ErrorReply */
 export function scoreRange(least: ByteString, greatest: ByteString): RankRange {
   const min = scoreBound(least);
   const max = scoreBound(greatest);
@@ -49,7 +49,7 @@ function scoreBound(text: ByteString): { score: number; isOpen: boolean } {
   return { score, isOpen };
 }
 
-/** `[a` with and `(a` without the bound itself, `-` and `+` for the ends. @throws ErrorReply */
+/** Parses bounds: `[a` inclusive, `(a` exclusive, `-` and `+` for the ends. @throws ErrorReply */
 export function memberRange(least: ByteString, greatest: ByteString): RankRange {
   const min = memberBound(least);
   const max = memberBound(greatest);
@@ -61,7 +61,7 @@ export function memberRange(least: ByteString, greatest: ByteString): RankRange 
 }
 
 interface MemberBound {
-  /** Undefined: an end of all members, the upper one if `isTop`. */
+  /** Undefined: the lower end, or the upper end if `isTop`. */
   readonly member: ByteString | undefined;
   readonly isTop: boolean;
   readonly isOpen: boolean;
@@ -78,7 +78,7 @@ function isBelow(member: ByteString, bound: MemberBound, orAt: boolean): boolean
   return orAt ? member <= bound.member : member < bound.member;
 }
 
-/** LIMIT: a negative offset leaves nothing, a negative count everything. */
+/** LIMIT: a negative offset gives an empty range, a negative count means all. */
 export function limited({ from, to }: Ranks, isReversed: boolean, offset: number, count: number): Ranks {
   if (offset < 0 || offset >= to - from) return { from, to: from };
   const length = count < 0 ? to - from - offset : Math.min(count, to - from - offset);

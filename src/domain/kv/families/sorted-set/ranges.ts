@@ -1,4 +1,4 @@
-/** Reading and storing ranges: ZRANGE, its older relatives, ZRANGESTORE; and removing them: ZREMRANGEBY*, ZREM. */
+/** Reading and storing ranges: ZRANGE, its older variants, ZRANGESTORE; and removing them: ZREMRANGEBY*, ZREM. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
@@ -16,7 +16,7 @@ const scoresOfMembers = new ErrorReply('ERR syntax error, WITHSCORES not support
 
 export type RangeKind = 'rank' | 'score' | 'member';
 
-/** What a command's name says already; ZRANGE itself says nothing, and takes BYSCORE, BYLEX and REV. */
+/** The parts of a range fixed by the command's name. ZRANGE fixes none and accepts BYSCORE, BYLEX and REV. */
 export interface RangeForm {
   readonly kind?: RangeKind;
   readonly isReversed?: boolean;
@@ -30,7 +30,7 @@ interface RangeRequest {
   readonly count: number;
 }
 
-/** @param keyAt where the source stands; the bounds follow it. @throws ErrorReply */
+/** @param keyAt index of the source key; the bounds follow it @throws ErrorReply */
 function readRequest({ args }: CommandContext, form: RangeForm, keyAt: number): RangeRequest {
   const isStore = keyAt === 2;
   let { kind, isReversed } = form;
@@ -65,7 +65,7 @@ function ranksOf(set: SortedSet, { range, isReversed, offset, count }: RangeRequ
   return limited(range(set), isReversed, offset, count);
 }
 
-/** Members of the ranks, in the order asked for, as a reply. */
+/** The members of the ranks in reading order, as a reply. */
 export function* listed(
   context: CommandContext,
   set: SortedSet,
@@ -91,7 +91,9 @@ export function* listed(
   return withScores ? new PairsReply(items) : items;
 }
 
-/** ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES] → members, with scores if asked for. */
+/**
+ * ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES] → members, with scores on request.
+ */
 export function range(form: RangeForm): SlicedHandler {
   return function* (context) {
     const request = readRequest(context, form, 1);
@@ -101,7 +103,7 @@ export function range(form: RangeForm): SlicedHandler {
   };
 }
 
-/** ZRANGESTORE destination source start stop … → how many were stored. */
+/** ZRANGESTORE destination source start stop … → the number of stored members. */
 export const storeRange: SlicedHandler = function* (context) {
   const request = readRequest(context, {}, 2);
   const source = context.keyspace.peekKind(context.args.bytes(2), SortedSet);
@@ -122,7 +124,7 @@ function readKind(context: CommandContext, kind: RangeKind): RankRange {
   return (kind === 'score' ? scoreRange : memberRange)(args.bytes(2), args.bytes(3));
 }
 
-/** ZREMRANGEBYRANK | BYSCORE | BYLEX key min max → how many were removed. */
+/** ZREMRANGEBYRANK | BYSCORE | BYLEX key min max → the number of removed members. */
 export function removeRange(kind: RangeKind, event: string): SlicedHandler {
   return function* (context) {
     const key = context.args.bytes(1);
@@ -142,7 +144,7 @@ export function removeRange(kind: RangeKind, event: string): SlicedHandler {
   };
 }
 
-/** ZREM key member … → how many were there. */
+/** ZREM key member … → the number of removed members. */
 export const remove: SlicedHandler = function* (context) {
   const key = context.args.bytes(1);
   const set = context.keyspace.fetchKind(key, SortedSet);
@@ -156,13 +158,13 @@ function isLongRange({ from, to }: Ranks): boolean {
   return to - from > LONG_SORTED_SET_ENTRIES;
 }
 
-/** The set at `keyAt`, if it is large at all. @throws ErrorReply */
+/** The set at `keyAt` if it is large; otherwise undefined. @throws ErrorReply */
 function largeSet({ keyspace, args }: CommandContext, keyAt: number): SortedSet | undefined {
   const set = keyspace.peekKind(args.bytes(keyAt), SortedSet);
   return set !== undefined && set.size > LONG_SORTED_SET_ENTRIES ? set : undefined;
 }
 
-/** Is the range of the set at `keyAt` so long that it is read in slices? @throws ErrorReply, as the handler will */
+/** Whether the range is so long that reading it needs slices. @throws ErrorReply, as the handler will */
 export function isLongRead(form: RangeForm, keyAt: number): (context: CommandContext) => boolean {
   return (context) => {
     const set = largeSet(context, keyAt);
@@ -170,7 +172,7 @@ export function isLongRead(form: RangeForm, keyAt: number): (context: CommandCon
   };
 }
 
-/** This is `isLongRead` for what removes a range. */
+/** As `isLongRead`, for removing a range. */
 export function isLongRemoval(kind: RangeKind): (context: CommandContext) => boolean {
   return (context) => {
     const set = largeSet(context, 1);

@@ -1,4 +1,4 @@
-/** XADD and XSETID: what makes a stream grow, and where its ids stand. */
+/** XADD and XSETID: adding entries, and setting the last id. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize, SLICE_WORDS } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
@@ -27,13 +27,12 @@ interface Addition {
   readonly trim: Trim;
   /** Undefined: `*`. */
   readonly id: GivenId | undefined;
-  /** Where names and values begin. */
   readonly fieldsAt: number;
 }
 
 /**
- * XADD key [NOMKSTREAM] [KEEPREF|DELREF|ACKED] [MAXLEN|MINID [=|~] threshold [LIMIT n]] *|id name value … → the id,
- * or null with NOMKSTREAM when there is no stream.
+ * XADD key [NOMKSTREAM] [KEEPREF|DELREF|ACKED] [MAXLEN|MINID [=|~] threshold [LIMIT n]] *|id name value … → the id, or
+ * null with NOMKSTREAM when the stream is missing.
  */
 export const add: SlicedHandler = function* (context) {
   const { args, keyspace, effects } = context;
@@ -59,7 +58,7 @@ export const add: SlicedHandler = function* (context) {
   return idText;
 };
 
-/** Does the command trim so much, or have so many words, that it is sliced? */
+/** Whether the command has so many words or trims so much that it needs slices. */
 export function isLongAdd(context: CommandContext): boolean {
   if (hasManyWords(context)) return true;
   const stream = context.keyspace.peek(context.args.bytes(1));
@@ -135,7 +134,7 @@ export const setId: Handler = ({ args, keyspace, effects, notify, isReplay }) =>
   }
   stream.lastId = id;
   if (added !== undefined) stream.entriesAdded = added;
-  // Redis takes 0-0 for `not given`; an effect means it.
+  // As in Redis, 0-0 from a client counts as absent; in an effect it is a value.
   if (deleted !== undefined && (deleted !== MIN_ID || isReplay)) stream.maxDeletedId = deleted;
   keyspace.changed(key, stream, stream.bytes);
   const words = ['XSETID', key, formatId(id)];

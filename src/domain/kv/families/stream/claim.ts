@@ -1,4 +1,4 @@
-/** XCLAIM and XAUTOCLAIM: what is pending for one consumer becomes another's. */
+/** XCLAIM and XAUTOCLAIM: transferring pending entries to another consumer. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
@@ -18,13 +18,13 @@ import { walkInSlices } from './walking.js';
 
 const countNotPositive = new ErrorReply('ERR COUNT must be > 0');
 const DEFAULT_AUTO_COUNT = 100;
-/** So many may be met for each entry claimed that are not idle enough may be met. */
+/** XAUTOCLAIM visits at most this many pending entries per entry that it may claim. */
 const ATTEMPTS_A_CLAIM = 10;
 
 interface ClaimOptions {
   /** Undefined: now. */
   readonly deliveredAtMs: number | undefined;
-  /** Undefined: one more, unless only ids are asked for. */
+  /** Undefined: incremented by one, except with JUSTID. */
   readonly deliveries: number | undefined;
   readonly force: boolean;
   readonly justId: boolean;
@@ -40,7 +40,7 @@ interface ClaimTerms {
   readonly justId: boolean;
 }
 
-/** One command's claims for one consumer: the reply and the effects as it goes. */
+/** Collects the reply and the effects of one command's claims for one consumer. */
 class Claims {
   readonly reply: Reply[] = [];
   readonly lost: StreamId[] = [];
@@ -50,7 +50,7 @@ class Claims {
     this.#runs = new ClaimRuns(terms.key, terms.group);
   }
 
-  /** The entry is gone: so it is pending no longer. */
+  /** The entry was deleted, so it is no longer pending. */
   lose(id: StreamId): void {
     if (this.terms.group.acknowledge(id)) this.lost.push(id);
   }
@@ -74,8 +74,8 @@ class Claims {
 }
 
 /**
- * XCLAIM key group consumer min-idle id … [IDLE ms] [TIME ms] [RETRYCOUNT n] [FORCE] [JUSTID] [LASTID id] → entries
- * that are the consumer's now, or their ids. NOGROUP.
+ * XCLAIM key group consumer min-idle id … [IDLE ms] [TIME ms] [RETRYCOUNT n] [FORCE] [JUSTID] [LASTID id] → the claimed
+ * entries, or their ids. NOGROUP.
  */
 export const claim: SlicedHandler = function* (context): Generator<void, Reply> {
   const pace = new SlicePace();
@@ -145,14 +145,14 @@ function readClaimOptions({ args, nowMs, isReplay }: CommandContext, from: numbe
     }
     if (option !== 'FORCE' && option !== 'JUSTID') i += 1;
   }
-  // Nonsense stands for now, as in Redis; but what is journaled is meant.
+  // As in Redis, an invalid time means now; a journaled time is always valid.
   if (!isReplay && deliveredAtMs !== undefined && (deliveredAtMs < 0 || deliveredAtMs > nowMs)) deliveredAtMs = nowMs;
   return { deliveredAtMs, deliveries, force, justId, lastId };
 }
 
 /**
- * XAUTOCLAIM key group consumer min-idle start [COUNT n] [JUSTID] → where to go on, entries that are the consumer's
- * now (or their ids), ids that were pending and are gone. NOGROUP.
+ * XAUTOCLAIM key group consumer min-idle start [COUNT n] [JUSTID] → the id to continue from, the claimed entries (or
+ * their ids), the ids of deleted entries that were pending. NOGROUP.
  */
 export const autoClaim: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace, nowMs } = context;
@@ -186,7 +186,7 @@ export const autoClaim: SlicedHandler = function* (context): Generator<void, Rep
   return [formatId(next), claims.reply, claims.lost.map(formatId)];
 };
 
-/** A count that may meet much. */
+/** Whether the count is so large that the command needs slices. */
 export function isLongAutoClaim({ args }: CommandContext): boolean {
   return args.length > 7 && args.words.some((word, i) => i > 6 && Number(word) > MANY_WORDS);
 }
@@ -200,7 +200,7 @@ interface AutoClaim {
   readonly nowMs: number;
 }
 
-/** What is to be claimed or is gone, from `start` on, and the id after all that was looked at. */
+/** The pending entries from `start` on that can be claimed or were deleted, and the first id that was not visited. */
 function* idleEnough({
   stream,
   group,
@@ -230,7 +230,7 @@ function readMinIdle({ args }: CommandContext, command: string): number {
   return Math.max(0, Number(value));
 }
 
-/** Counts that make the attempts overflow are refused too, as in Redis. */
+/** As in Redis, counts that overflow the number of attempts are refused too. */
 function readCount(word: ByteString): number {
   const value = parseInt64(word);
   if (value === undefined || value < 1 || typeof value === 'bigint') throw countNotPositive;

@@ -1,4 +1,4 @@
-/** Groups and consumers by name, made where a command makes them; how far a group is, recorded. */
+/** Finding groups, finding or creating consumers, and recording a group's position. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { Stream } from '../../types/stream.js';
@@ -7,7 +7,7 @@ import { formatId } from '../../types/stream-id.js';
 import { groupPositionCommand } from '../../types/stream-rebuild.js';
 import { noSuchGroup } from './errors.js';
 
-/** The consumer of that name; a new one is recorded. `keyspace.changed` is left to the caller. */
+/** The consumer of that name; a new one is created and recorded. The caller calls `keyspace.changed`. */
 export function consumerOf(
   { effects, notify }: CommandContext,
   key: ByteString,
@@ -22,8 +22,8 @@ export function consumerOf(
 }
 
 /**
- * Records how far the group is. One that has read more than was ever added (XSETID may take that back) is set while
- * as many count as added: a server that reads the effects caps the count there.
+ * Records the group's position. Redis caps a group's entries-read at the stream's entries-added, which XSETID may have
+ * lowered below it; entries-added is then raised for this effect and restored after it.
  */
 export function pushPosition({ effects }: CommandContext, key: ByteString, stream: Stream, group: ConsumerGroup): void {
   const isAhead = group.entriesRead > stream.entriesAdded;
@@ -35,7 +35,7 @@ export function pushPosition({ effects }: CommandContext, key: ByteString, strea
   if (isAhead) effects.push(...counting(stream.entriesAdded));
 }
 
-/** The stream and the group that words 1 and 2 name, to be changed. @throws WRONGTYPE, NOGROUP */
+/** The stream and group named by words 1 and 2, for a command that may write. @throws WRONGTYPE, NOGROUP */
 export function requireGroup({ args, keyspace }: CommandContext): { stream: Stream; group: ConsumerGroup } {
   const stream = keyspace.fetchKind(args.bytes(1), Stream);
   const group = stream?.group(args.bytes(2));

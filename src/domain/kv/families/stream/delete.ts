@@ -1,4 +1,4 @@
-/** XDEL, XDELEX and XACKDEL: entries that are taken out wherever they stand. */
+/** XDEL, XDELEX and XACKDEL: deleting entries by id. */
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
@@ -11,12 +11,12 @@ import { dropReferences, pushIds, type References, readReferences } from './refe
 const badCount = new ErrorReply('ERR Number of IDs must be a positive integer');
 const countMismatch = new ErrorReply('ERR The `numids` parameter must match the number of arguments');
 
-/** What became of an id, as clients read it. */
+/** The result codes for an id. */
 const NO_SUCH_ID = -1;
 const DELETED = 1;
 const STILL_REFERENCED = 2;
 
-/** XDEL key id … → integer, how many there were. */
+/** XDEL key id … → the number of deleted entries. */
 export const remove: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   const key = args.bytes(1);
@@ -42,7 +42,7 @@ export const removeByReference: SlicedHandler = function* (context): Generator<v
   const before = stream.bytes;
   const deleted: StreamId[] = [];
   const codes = yield* mapped(ids, (id) => {
-    // A group that has yet to come so far refers to every id above, be there an entry or not.
+    // A group that has not read this far counts as referring to every higher id, even one without an entry.
     if (references === 'ACKED' && stream.isReferenced(id)) return STILL_REFERENCED;
     if (!stream.delete(id)) return NO_SUCH_ID;
     deleted.push(id);
@@ -80,10 +80,10 @@ interface Deletion {
   readonly stream: Stream;
   readonly before: number;
   readonly deleted: readonly StreamId[];
-  /** When DELREF is given, these are pending nowhere afterwards, be there entries or not. */
+  /** With DELREF, these ids are no longer pending anywhere, whether or not they have entries. */
   readonly unreferenced: readonly StreamId[];
   readonly references: References;
-  /** Something changed beside what was deleted. */
+  /** Whether there were other changes than the deletions. */
   readonly changes: boolean;
 }
 

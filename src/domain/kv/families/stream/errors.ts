@@ -1,18 +1,18 @@
-/** Errors that several stream commands give. */
+/** Errors shared by stream commands. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
 
-/** The group is named by a command that reads or claims. */
+/** The error of a command that reads or claims for a group. */
 export function noSuchGroup(key: ByteString, group: ByteString, where = ''): ErrorReply {
   return new ErrorReply(`NOGROUP No such key '${key}' or consumer group '${group}'${where}`);
 }
 
-/** The group is named by XGROUP or XINFO, and the key is there. */
+/** The error of XGROUP or XINFO if the key exists. */
 export function noGroupInKey(key: ByteString, group: ByteString): ErrorReply {
   return new ErrorReply(`NOGROUP No such consumer group '${group}' for key name '${key}'`);
 }
 
-/** An integer that is not one, as the command words it. */
+/** The error for a word that is not an integer, naming the argument and the command. */
 export function invalidArgument(name: string, command: string): ErrorReply {
   return new ErrorReply(`ERR Invalid ${name} argument for ${command}`);
 }

@@ -1,4 +1,4 @@
-/** XGROUP: groups and their consumers made, moved and removed. */
+/** XGROUP: creating, moving and removing groups and their consumers. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, OK, wrongSubcommand } from '../../reply.js';
 import { Stream } from '../../types/stream.js';
@@ -53,7 +53,7 @@ export const setPosition: Handler = (context) => {
   return OK;
 };
 
-/** XGROUP DESTROY key group → 1, or 0 if there was none. */
+/** XGROUP DESTROY key group → 1, or 0 if it is missing. */
 export const destroy: Handler = (context) => {
   const { args, keyspace, effects, notify } = context;
   const key = args.bytes(2);
@@ -68,7 +68,7 @@ export const destroy: Handler = (context) => {
   return 1;
 };
 
-/** XGROUP CREATECONSUMER key group consumer → 1, or 0 if it was there. NOGROUP. */
+/** XGROUP CREATECONSUMER key group consumer → 1, or 0 if it exists. NOGROUP. */
 export const createConsumer: Handler = (context) => {
   const { args, keyspace, nowMs } = context;
   const { stream, group } = groupInKey(context);
@@ -80,7 +80,7 @@ export const createConsumer: Handler = (context) => {
   return 1;
 };
 
-/** XGROUP DELCONSUMER key group consumer → integer, how much was pending for it. NOGROUP. */
+/** XGROUP DELCONSUMER key group consumer → the number of its pending entries. NOGROUP. */
 export const deleteConsumer: SlicedHandler = function* (context) {
   const { args, keyspace, effects, notify } = context;
   const key = args.bytes(2);
@@ -95,7 +95,7 @@ export const deleteConsumer: SlicedHandler = function* (context) {
   return count;
 };
 
-/** Does the consumer have so much pending that its removal is sliced? */
+/** Whether the consumer has so many pending entries that removing it needs slices. */
 export function isLongDeletion({ args, keyspace }: CommandContext): boolean {
   const stream = keyspace.peek(args.bytes(2));
   if (!(stream instanceof Stream)) return false;
@@ -134,7 +134,7 @@ function readPositionOptions(
   return { makesStream, entriesRead };
 }
 
-/** No group has read more than there ever was; but what is journaled is meant. */
+/** A client's entries-read is capped at the number of entries ever added; a journaled one is taken as it is. */
 function within({ isReplay }: CommandContext, { entriesAdded }: Stream, entriesRead: number): number {
   return isReplay ? entriesRead : Math.min(entriesRead, entriesAdded);
 }

@@ -1,4 +1,4 @@
-/** Ids of stream entries among the words of a command, with Redis's errors. */
+/** Parses ids of stream entries, with Redis's errors. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import { ErrorReply } from '../../reply.js';
@@ -18,7 +18,7 @@ import {
 export const invalidId = new ErrorReply('ERR Invalid stream ID specified as stream command argument');
 const invalidStart = new ErrorReply('ERR invalid start ID for the interval');
 const invalidEnd = new ErrorReply('ERR invalid end ID for the interval');
-/** Redis reads ids from a buffer of that size. */
+/** The size of Redis's buffer for ids. */
 const MAX_ID_BYTES = 127;
 
 export interface GivenId {
@@ -41,19 +41,19 @@ export function readGivenId(text: ByteString, missingSequence: Unsigned64 = 0): 
   return { ms, sequence };
 }
 
-/** An id spelled out; its sequence may be missing. @throws invalidId */
+/** A complete id; the sequence may be omitted. @throws invalidId */
 export function readId(text: ByteString, missingSequence: Unsigned64 = 0): StreamId {
   const { ms, sequence } = readGivenId(text, missingSequence);
   if (sequence === undefined) throw invalidId;
   return packId(ms, sequence);
 }
 
-/** All words from `from` on as ids. @throws invalidId */
+/** The words from index `from` on as ids. @throws invalidId */
 export function readIds(args: Args, from: number, to = args.length): Generator<void, StreamId[]> {
   return mapped(args.words.slice(from, to), (word) => readId(word));
 }
 
-/** The lowest id an interval starts with: `-`, `+`, an id, or `(` and an id. */
+/** The lowest id of an interval: `-`, `+`, an id, or `(` and an id. */
 export function readStart(text: ByteString): StreamId {
   const { id, excludes } = readEnd(text, 0);
   if (!excludes) return id;
@@ -62,7 +62,7 @@ export function readStart(text: ByteString): StreamId {
   return after;
 }
 
-/** The highest id an interval ends with. */
+/** The highest id of an interval. */
 export function readStop(text: ByteString): StreamId {
   const { id, excludes } = readEnd(text, MAX_UNSIGNED_64);
   if (!excludes) return id;

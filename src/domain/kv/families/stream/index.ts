@@ -1,5 +1,7 @@
 /** The Stream family. */
-import { at, type CommandSpec, found } from '../../command-spec.js';
+
+import { at, found } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
 import {
   DELETES,
@@ -28,7 +30,7 @@ import { blockProblem, keysOfRead } from './read-words.js';
 import { trim } from './trim.js';
 
 const nearlyExact =
-  'Over REST `~` trims exactly, up to LIMIT; over the native protocol by whole nodes whose bytes are estimated.';
+  'Over REST `~` trims exactly, up to LIMIT; over the native protocol by whole nodes of an estimated size.';
 const forward = range(false);
 const backward = range(true);
 
@@ -58,7 +60,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     ...DELETES_FAST,
     ...inSlices(remove),
   }),
-  row('XDELEX', -5, '8.2.0', 'Deletes entries by id, with a say in what consumer groups still refer to.', {
+  row('XDELEX', -5, '8.2.0', 'Deletes entries by id, and optionally their references in consumer groups.', {
     ...DELETES_FAST,
     ...inSlices(removeByReference),
   }),
@@ -70,7 +72,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   }),
   row('XSETID', -3, '5.0.0', 'Sets the last id of a stream, and its counters.', { ...GROWS_FAST, handler: setId }),
   row('XGROUP CREATE', -5, '5.0.0', 'Makes a consumer group.', { ...INSERTS, keys: at(2), handler: groups.create }),
-  row('XGROUP SETID', -5, '5.0.0', 'Sets the id after which a consumer group goes on.', {
+  row('XGROUP SETID', -5, '5.0.0', 'Sets the id after which a consumer group continues.', {
     ...WRITES,
     keys: at(2),
     handler: groups.setPosition,
@@ -81,7 +83,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     keys: at(2),
     handler: groups.createConsumer,
   }),
-  row('XGROUP DELCONSUMER', 5, '5.0.0', 'Removes a consumer and what is pending for it.', {
+  row('XGROUP DELCONSUMER', 5, '5.0.0', 'Removes a consumer and its pending entries.', {
     ...DELETES,
     keys: at(2),
     ...inSlices(groups.deleteConsumer, groups.isLongDeletion),
@@ -111,7 +113,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     keyUse: ['RW update delete'],
     ...inSlices(acknowledgeAndRemove),
   }),
-  row('XPENDING', -3, '5.0.0', 'Returns what a group was handed and has not acknowledged.', {
+  row('XPENDING', -3, '5.0.0', 'Returns the pending entries of a group.', {
     ...READS,
     tips: VARIES,
     ...inSlices(pending, isLongPending),

@@ -1,4 +1,4 @@
-/** XINFO: a stream, its groups and their consumers described. */
+/** XINFO: descriptions of a stream, its groups and their consumers. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, type Reply, wrongSubcommand } from '../../reply.js';
 import { mapped, SlicePace } from '../../slices.js';
@@ -11,7 +11,7 @@ import { noGroupInKey } from './errors.js';
 import { entryReply } from './range.js';
 import { walkInSlices } from './walking.js';
 
-/** Entries and pending ones that FULL shows without COUNT. */
+/** Entries and pending entries that FULL shows without COUNT. */
 const DEFAULT_FULL_COUNT = 10;
 
 /** XINFO STREAM key [FULL [COUNT n]] → a map. */
@@ -28,14 +28,14 @@ export const stream: SlicedHandler = function* (context) {
   return new MapReply([...commonFields(about), ...full]);
 };
 
-/** FULL of what has much in it. */
+/** FULL of a large stream. */
 export function isLongStreamInfo({ args, keyspace }: CommandContext): boolean {
   const about = args.length > 3 ? keyspace.peek(args.bytes(2)) : undefined;
   if (!(about instanceof Stream)) return false;
   return about.size > LONG_STREAM_ENTRIES || about.groupCount > MANY_GROUPS || about.groups().some(isLongGroup);
 }
 
-/** Describing more takes a millisecond. */
+/** Describing more takes over a millisecond. */
 const MANY_GROUPS = 50;
 const MANY_CONSUMERS = 200;
 
@@ -72,14 +72,15 @@ export const consumers: SlicedHandler = function* (context) {
       new MapReply([
         ...['name', name],
         ...['pending', pending.size],
-        // After a takeover nobody knows when it was seen: it counts as there, lest it be cleaned away.
+        // The last-seen time is unknown after a takeover. It then counts as now, so that clients do not remove the
+        // consumer as idle.
         ...['idle', seenAtMs === NEVER ? 0 : Math.max(0, nowMs - seenAtMs)],
         ...['inactive', activeAtMs === NEVER ? NEVER : Math.max(0, nowMs - activeAtMs)],
       ]),
   );
 };
 
-/** Does the group have so many consumers that the answer is sliced? */
+/** Whether the group has so many consumers that the answer needs slices. */
 export function hasManyConsumers({ args, keyspace }: CommandContext): boolean {
   const about = keyspace.peek(args.bytes(2));
   return about instanceof Stream && (about.group(args.bytes(3))?.consumerCount ?? 0) > MANY_CONSUMERS;

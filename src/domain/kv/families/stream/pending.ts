@@ -1,4 +1,4 @@
-/** XACK and XPENDING: what was handed out and not acknowledged. */
+/** XACK and XPENDING: entries that were delivered and not acknowledged. */
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
 import { filtered } from '../../slices.js';
@@ -11,7 +11,7 @@ import { readIds, readStart, readStop } from './ids.js';
 import { pushIds } from './references.js';
 import { walkInSlices } from './walking.js';
 
-/** XACK key group id … → integer, how many were pending. */
+/** XACK key group id … → the number of acknowledged entries. */
 export const acknowledge: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   const key = args.bytes(1);
@@ -36,8 +36,8 @@ interface PendingQuery {
 }
 
 /**
- * XPENDING key group [[IDLE ms] start end count [consumer]] → a summary: count, first, last and consumers;
- * or pending entries, each with consumer, idle milliseconds and deliveries.
+ * XPENDING key group [[IDLE ms] start end count [consumer]] → a summary (count, first, last, consumers), or pending
+ * entries with consumer, idle milliseconds and deliveries.
  */
 export const pending: SlicedHandler = function* (context) {
   const { args, keyspace, nowMs } = context;
@@ -47,7 +47,7 @@ export const pending: SlicedHandler = function* (context) {
   return query === undefined ? summaryOf(group) : yield* detailsOf(group, query, nowMs);
 };
 
-/** Does the group have so much pending that the answer is sliced? */
+/** Whether the group has so many pending entries that the answer needs slices. */
 export function isLongPending({ args, keyspace }: CommandContext): boolean {
   const stream = args.length > 3 ? keyspace.peek(args.bytes(1)) : undefined;
   return stream instanceof Stream && (stream.group(args.bytes(2))?.pending.size ?? 0) > LONG_STREAM_ENTRIES;
@@ -89,7 +89,7 @@ function* detailsOf(group: ConsumerGroup, query: PendingQuery, nowMs: number): G
   return found;
 }
 
-/** A clock set back makes nothing younger than new. */
+/** Not negative, even if the clock was set back. */
 export function idleOf({ deliveredAtMs }: PendingEntry, nowMs: number): number {
   return Math.max(0, nowMs - deliveredAtMs);
 }

@@ -1,11 +1,12 @@
-/** XLEN, XRANGE and XREVRANGE: what is in a stream. */
+/** XLEN, XRANGE and XREVRANGE: the entries of a stream. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ITEM_BYTES, NIL_ARRAY, type Reply } from '../../reply.js';
-import { Stream, type StreamEntry } from '../../types/stream.js';
+import { Stream } from '../../types/stream.js';
 import { formatId, idAfter, idBefore, MAX_ID, type StreamId } from '../../types/stream-id.js';
 import { ENTRIES_A_SLICE, LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
+import type { StreamEntry } from '../../types/stream-rebuild.js';
 import { readStart, readStop } from './ids.js';
 
 /** XLEN key → integer. */
@@ -35,7 +36,7 @@ export function isLongRange({ args, keyspace }: CommandContext): boolean {
   return stream instanceof Stream && stream.size > LONG_STREAM_ENTRIES;
 }
 
-/** Entries of the ids from `start` to `stop`, at most `count`, the last first where it goes back. */
+/** At most `count` entries with ids from `start` to `stop`; descending if `isReverse`. */
 function* entriesBetween(
   size: AnswerSize,
   stream: Stream,
@@ -83,9 +84,8 @@ function fieldsOf({ names, values }: StreamEntry): ByteString[] {
   return fields;
 }
 
-/** The entries above an id. */
 export function entriesAfter(size: AnswerSize, stream: Stream, id: StreamId, count: number): Generator<void, Reply[]> {
-  // Nothing is above the last id there is, and a walk from it to the one before meets nothing.
+  // No id is above the maximum; a range from it to the id below it is empty.
   const last = id === MAX_ID ? (idBefore(MAX_ID) as StreamId) : MAX_ID;
   return entriesBetween(size, stream, [idAfter(id) ?? MAX_ID, last], count);
 }

@@ -1,4 +1,4 @@
-/** XREADGROUP: what no consumer of the group was handed yet, or again what was handed to this one. */
+/** XREADGROUP: entries that are new to the group, or this consumer's pending entries again. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
@@ -23,7 +23,7 @@ function meaningless(sign: string): ErrorReply {
   );
 }
 
-/** One stream of the command. `after` undefined: what is new to the group. */
+/** One stream of the command. `after` undefined: entries new to the group. */
 interface Source {
   readonly key: ByteString;
   readonly stream: Stream;
@@ -32,8 +32,8 @@ interface Source {
 }
 
 /**
- * XREADGROUP GROUP group consumer [COUNT n] [BLOCK ms] [NOACK] STREAMS key … >|id … → entries by key, or nil.
- * NOGROUP when a key or its group is missing.
+ * XREADGROUP GROUP group consumer [COUNT n] [BLOCK ms] [NOACK] STREAMS key … >|id … → entries by key, or nil. NOGROUP
+ * when a key or its group is missing.
  */
 export const readGroup: Handler = (context) => {
   const words = readReadWords(context, true);
@@ -43,12 +43,12 @@ export const readGroup: Handler = (context) => {
   return new Blocked(words.keys, words.blockMs, NIL_ARRAY);
 };
 
-/** The same of what cannot wait. */
+/** As `readGroup`, for a command that does not wait. */
 export const readGroupSliced: SlicedHandler = function* (context) {
   return (yield* entriesOf(context, readReadWords(context, true))) ?? NIL_ARRAY;
 };
 
-/** Is there much to read? Then there is something, and nothing to wait for. */
+/** Whether there is much to read; then there is an answer and the command need not wait. */
 export function isLongGroupRead(context: CommandContext): boolean {
   const words = readReadWords(context, true);
   if (words.blockMs === undefined && hasManyWords(context)) return true;
@@ -62,7 +62,7 @@ export function isLongGroupRead(context: CommandContext): boolean {
   });
 }
 
-/** Streams that are looked at before it is known whether a command is long: a few lookups. */
+/** Streams checked to decide whether a command is long, so that the check stays cheap. */
 const MAX_KEYS_LOOKED_AT = 100;
 
 function* entriesOf(context: CommandContext, words: ReadWords): Generator<void, Reply | undefined> {
@@ -101,7 +101,7 @@ function sourceOf(
   return { key, stream, group, after: after === MAX_ID ? undefined : after };
 }
 
-/** The documented service stops a consumer that reads and never acknowledges. */
+/** The documented service refuses further reads of a consumer that never acknowledges. */
 function requireBacklog({ key, stream, group, after }: Source, { consumer, count, noAck }: ReadWords): void {
   if (after !== undefined || noAck) return;
   const backlog = group.consumer(consumer)?.pending.size ?? 0;
@@ -123,12 +123,12 @@ function requireBacklog({ key, stream, group, after }: Source, { consumer, count
   );
 }
 
-/** Hands out what is new to the group; undefined when nothing is. */
+/** Delivers entries that are new to the group; undefined if there are none. */
 function* deliver(context: CommandContext, source: Source, words: ReadWords): Generator<void, Reply[] | undefined> {
   const { keyspace, effects, nowMs } = context;
   const { key, stream, group } = source;
   const before = stream.bytes;
-  // The documented service makes no consumer for a read that it will not remember.
+  // As in the documented service, a NOACK read creates no consumer.
   const isAnonymous = words.noAck && context.face === 'rest' && group.consumer(words.consumer) === undefined;
   const consumer = isAnonymous ? undefined : consumerOf(context, key, group, words.consumer);
   consumer?.seen(nowMs);
@@ -158,7 +158,7 @@ function* deliver(context: CommandContext, source: Source, words: ReadWords): Ge
   return entries;
 }
 
-/** What this consumer was handed before and has not acknowledged; each counts as delivered once more. */
+/** This consumer's pending entries; the delivery count of each grows by one. */
 function* again(context: CommandContext, source: Source, words: ReadWords): Generator<void, Reply[]> {
   const { keyspace, effects, nowMs } = context;
   const { key, stream, group, after } = source;

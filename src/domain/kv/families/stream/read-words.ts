@@ -1,7 +1,8 @@
-/** The words of XREAD and XREADGROUP: options, then keys and as many ids. */
+/** Parses the words of XREAD and XREADGROUP: options, then keys and equally many ids. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
-import type { CommandContext, FoundKey } from '../../command-spec.js';
+import type { FoundKey } from '../../command-description.js';
+import type { CommandContext } from '../../command-spec.js';
 import { requireAwaitable } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
@@ -12,7 +13,10 @@ const groupInRead = new ErrorReply('ERR The GROUP option is only supported by XR
 const noAckInRead = new ErrorReply('ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.');
 const missingGroup = new ErrorReply('ERR Missing GROUP option for XREADGROUP');
 
-/** BLOCK among the options, which end at STREAMS: over REST nothing may wait, in a transaction neither. */
+/**
+ * The error for BLOCK among the options, which end at STREAMS: commands over REST may not wait, nor those in a
+ * transaction.
+ */
 export function blockProblem(words: readonly ByteString[]): ErrorReply | undefined {
   for (let i = 1; i < words.length; i += 1) {
     const option = (words[i] as ByteString).toUpperCase();
@@ -25,17 +29,16 @@ export function blockProblem(words: readonly ByteString[]): ErrorReply | undefin
 }
 
 export interface ReadWords {
-  /** Entries of each stream; infinite when not given. */
+  /** Entries per stream; infinite if not given. */
   readonly count: number;
-  /** Undefined: does not wait. 0: for ever. */
+  /** Undefined: does not wait. 0: no timeout. */
   readonly blockMs: number | undefined;
   readonly group: ByteString | undefined;
   readonly consumer: ByteString;
   readonly noAck: boolean;
   readonly keys: readonly ByteString[];
-  /** There are as many as keys, as they were given. */
+  /** One per key, as given. */
   readonly ids: readonly ByteString[];
-  /** Where the ids begin among the words. */
   readonly idsAt: number;
 }
 
@@ -87,7 +90,7 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
   };
 }
 
-/** The keys of XREAD and XREADGROUP: the first half of what follows STREAMS. */
+/** The keys of XREAD and XREADGROUP: the first half of the words after STREAMS. */
 export function keysOfRead(from: number): (words: readonly ByteString[]) => readonly FoundKey[] {
   return (words) => {
     for (let at = from; at < words.length; at += 1) {
@@ -104,7 +107,7 @@ export function keysOfRead(from: number): (words: readonly ByteString[]) => read
 }
 
 function readTimeout({ face, isNested }: CommandContext, word: ByteString): number {
-  // A script may say BLOCK, and never waits.
+  // BLOCK is allowed in a script, which never waits.
   if (face === 'rest' && !isNested) throw blockOverRest;
   const timeoutMs = parseInt64(word);
   if (timeoutMs === undefined) throw badTimeout;

@@ -1,4 +1,4 @@
-/** XREAD: entries above an id, now or when they come. */
+/** XREAD: entries above an id, immediately or when they are added. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
@@ -17,8 +17,8 @@ const newForGroups = new ErrorReply(
 );
 
 /**
- * Words of commands that wait already: for them a key that has become something else is one without news,
- * where a new command is told WRONGTYPE.
+ * The words of commands that already wait. For them a key with another type counts as unchanged; a new command gets
+ * WRONGTYPE.
  */
 const waiting = new WeakSet<readonly ByteString[]>();
 
@@ -39,7 +39,7 @@ export const read: Handler = (context) => {
   return new Blocked(words.keys, words.blockMs, NIL_ARRAY, fixed);
 };
 
-/** A command runs in slices when it cannot wait, and has many words or finds a long stream. */
+/** A command that may not wait runs in slices if it has many words or reads a long stream. */
 export function isLongRead(context: CommandContext): boolean {
   const words = readReadWords(context, false);
   if (words.blockMs !== undefined) return false;
@@ -51,7 +51,7 @@ export function isLongRead(context: CommandContext): boolean {
   });
 }
 
-/** The ids after which each stream is read. */
+/** For each stream, the id after which to read. */
 function* after({ args, keyspace }: CommandContext, { keys, ids }: ReadWords): Generator<void, StreamId[]> {
   const isWaiting = waiting.has(args.words);
   const found: StreamId[] = [];
@@ -66,7 +66,7 @@ function* after({ args, keyspace }: CommandContext, { keys, ids }: ReadWords): G
   return found;
 }
 
-/** `+` stands for the last entry there is; where there is none, for the next. */
+/** `+` means the last entry; if there is none, the next. */
 function beforeLast(stream: Stream | undefined): StreamId {
   if (stream === undefined) return MIN_ID;
   return stream.size === 0 ? stream.lastId : (idBefore(stream.lastEntryId) as StreamId);

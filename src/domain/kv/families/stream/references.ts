@@ -1,4 +1,4 @@
-/** What becomes of groups' references to entries that go: KEEPREF, DELREF and ACKED of Redis 8.2. */
+/** Groups' references to deleted entries: KEEPREF, DELREF and ACKED of Redis 8.2. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { SlicePace } from '../../slices.js';
@@ -8,8 +8,8 @@ import { IDS_A_COMMAND } from '../../types/stream-limits.js';
 import { setIdCommand } from '../../types/stream-rebuild.js';
 
 /**
- * KEEPREF: entries go, and stay pending where they are. DELREF: they are pending nowhere afterwards.
- * ACKED: only entries go that every group has read and none has pending.
+ * KEEPREF: deleted entries stay pending. DELREF: they are removed from all pending lists. ACKED: only entries are
+ * deleted that every group has read and acknowledged.
  */
 export type References = 'KEEPREF' | 'DELREF' | 'ACKED';
 
@@ -18,7 +18,7 @@ export function readReferences(option: string): References | undefined {
   return option === 'KEEPREF' || option === 'DELREF' || option === 'ACKED' ? option : undefined;
 }
 
-/** Makes the ids pending nowhere and records it. @returns how often they were pending */
+/** Removes the ids from all pending lists and records it. @returns how many references were removed */
 export function* dropReferences(
   context: CommandContext,
   key: ByteString,
@@ -42,8 +42,8 @@ export function* dropReferences(
 }
 
 /**
- * Records that entries were trimmed: as a length where only the front is gone, or else one by one, and that no
- * deletion is to be remembered. (Redis, reading that, cannot forget a first deletion; we do.)
+ * Records trimmed entries: as a length if only the front was removed; otherwise one by one, followed by XSETID to
+ * restore the max-deleted id. (XSETID in Redis cannot reset that id to 0-0; here it can.)
  */
 export function* pushTrimmed(
   context: CommandContext,
@@ -61,7 +61,7 @@ export function* pushTrimmed(
   context.effects.push(...setIdCommand(key, stream));
 }
 
-/** Pushes a command over ids, in commands of a bounded length; none when there are no ids. */
+/** Pushes a command with ids, split into commands of bounded length; none without ids. */
 export function* pushIds(
   context: CommandContext,
   command: readonly ByteString[],

@@ -1,4 +1,4 @@
-/** Trimming: MAXLEN and MINID, exactly or by whole blocks, with what groups still refer to. */
+/** Trimming by MAXLEN and MINID, exactly or by whole blocks, considering the groups' references. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
@@ -17,7 +17,7 @@ const limitWithoutKind = new ErrorReply(
   'ERR syntax error, LIMIT cannot be used without specifying a trimming strategy',
 );
 
-/** Without LIMIT, trimming by whole blocks removes so many of them at once, as in Redis. */
+/** As in Redis, approximate trimming without LIMIT removes at most this many blocks. */
 const BLOCKS_AT_ONCE = 100;
 const MAX_DEFAULT_LIMIT = 1_000_000;
 const FALLBACK_LIMIT = 10_000;
@@ -27,7 +27,7 @@ export interface Trim {
   isApproximate: boolean;
   maxLength: number;
   minId: StreamId;
-  /** Entries removed at most; undefined: not given; 0: no end. */
+  /** The most entries to remove; undefined: not given; 0: no limit. */
   limit: number | undefined;
   references: References;
 }
@@ -44,8 +44,8 @@ export function newTrim(): Trim {
 }
 
 /**
- * Reads one option of XADD or XTRIM at `at`.
- * @returns the place of the last word it took, or undefined if it is none of trimming's
+ * Parses one option of XADD or XTRIM at `at`. @returns the index of its last word, or undefined if it is not a trimming
+ * option
  */
 export function readTrimOption(
   args: Args,
@@ -86,19 +86,19 @@ export function readTrimOption(
   return at;
 }
 
-/** This is called after all options have been read. @throws ErrorReply */
+/** To be called after all options were parsed. @throws ErrorReply */
 export function checkTrim(trim: Trim): void {
   if (trim.limit === undefined || trim.isApproximate) return;
   throw trim.kind === undefined ? limitWithoutKind : limitWithoutTilde;
 }
 
-/** Would it have so much to do that it should be sliced? */
+/** Whether trimming is so much work that it needs slices. */
 export function isLongTrim(stream: Stream, trim: Trim): boolean {
   if (trim.kind === undefined || stream.size <= LONG_STREAM_ENTRIES) return false;
   return trim.kind === 'MINID' ? stream.firstId < trim.minId : stream.size - trim.maxLength > LONG_STREAM_ENTRIES;
 }
 
-/** Trims and records it. @returns how many entries are gone */
+/** Trims the stream and records it. @returns the number of removed entries */
 export function* trimming(
   context: CommandContext,
   key: ByteString,
@@ -135,7 +135,7 @@ function* trimFront(context: CommandContext, key: ByteString, stream: Stream, tr
   return removed;
 }
 
-/** When DELREF or ACKED is given, every entry is looked at, and what groups refer to may stay. */
+/** With DELREF or ACKED every entry is checked, and referenced entries may stay. */
 function* trimByReference(
   context: CommandContext,
   key: ByteString,
@@ -155,7 +155,7 @@ function* trimByReference(
   return dropped.length;
 }
 
-/** What is to go, ascending. Over the native protocol LIMIT is about whole blocks: one that could pass it is left. */
+/** The ids to remove, ascending. Over RESP, LIMIT counts whole blocks: a block that would exceed it stays. */
 function trimCandidates(context: CommandContext, stream: Stream, trim: Trim): StreamId[] {
   const byBlocks = isByBlocks(context, trim);
   const limit = limitOf(context, trim);
@@ -173,7 +173,7 @@ function trimCandidates(context: CommandContext, stream: Stream, trim: Trim): St
   return candidates;
 }
 
-/** Over REST `~` is almost exact, as the documented service has it. */
+/** Over REST `~` is almost exact, as in the documented service. */
 function isByBlocks({ face }: CommandContext, { isApproximate }: Trim): boolean {
   return isApproximate && face === 'resp';
 }
@@ -189,7 +189,7 @@ function limitOf({ face, settings }: CommandContext, { isApproximate, limit }: T
   return blocks <= 0 ? FALLBACK_LIMIT : Math.min(blocks, MAX_DEFAULT_LIMIT);
 }
 
-/** XTRIM key MAXLEN|MINID [=|~] threshold [LIMIT n] [KEEPREF|DELREF|ACKED] → integer, entries that are gone. */
+/** XTRIM key MAXLEN|MINID [=|~] threshold [LIMIT n] [KEEPREF|DELREF|ACKED] → the number of removed entries. */
 export const trim: SlicedHandler = function* (context) {
   const { args, keyspace } = context;
   const wanted = readTrim(args);

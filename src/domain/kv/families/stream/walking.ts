@@ -1,4 +1,7 @@
-/** Walks over what is ordered by the ids of a stream, with pauses: nothing else changes it meanwhile. */
+/**
+ * Iterates over entries ordered by stream id, with pauses. The collection does not change during a pause, except by
+ * `visit`.
+ */
 import { idAfter, type StreamId } from '../../types/stream-id.js';
 import { ENTRIES_A_SLICE } from '../../types/stream-limits.js';
 
@@ -6,7 +9,7 @@ interface Walked<V> {
   walk(from: StreamId, to: StreamId, visit: (id: StreamId, value: V) => boolean): void;
 }
 
-/** @param visit may change what it is at; false ends the walk */
+/** @param visit may change the entry it is given; false ends the iteration */
 export function* walkInSlices<V>(
   order: Walked<V>,
   start: StreamId,

@@ -1,4 +1,4 @@
-/** Changing part of a value: APPEND, SETRANGE, and the counters. */
+/** Changing part of a string: APPEND, SETRANGE, and the counters. */
 
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { requireLength } from '../../limits.js';
@@ -11,7 +11,7 @@ const badOffset = new ErrorReply('ERR offset is out of range');
 const decrementOverflow = new ErrorReply('ERR decrement would overflow');
 const notFinite = new ErrorReply('ERR increment would produce NaN or Infinity');
 
-/** APPEND key value → length afterwards. WRONGTYPE if not a string. Records only what was appended. */
+/** APPEND key value → length afterwards. WRONGTYPE if not a string. Records only the appended text. */
 export const append: Handler = (context) => {
   const { args, keyspace, effects } = context;
   const key = args.bytes(1);
@@ -20,7 +20,7 @@ export const append: Handler = (context) => {
   if (old !== undefined && suffix === '') return old.length;
   requireLength(context, (old?.length ?? 0) + suffix.length);
   const value = old === undefined ? suffix : old + suffix;
-  // A new one is as SET would have made it.
+  // A new string is stored as by SET.
   if (old === undefined) keyspace.replace(key, value);
   else keyspace.replaceEdited(key, value);
   effects.push('APPEND', key, suffix);
@@ -58,7 +58,7 @@ export function step(by: 1 | -1): Handler {
 /** INCRBY key n → integer. WRONGTYPE, not an integer, overflow. */
 export const incrementBy: Handler = (context) => count(context, narrow(context.args.int64(2)));
 
-/** DECRBY key n → integer. As INCRBY; the smallest integer has no opposite. */
+/** DECRBY key n → integer. As INCRBY; the smallest integer cannot be negated and is refused. */
 export const decrementBy: Handler = (context) => {
   const by = context.args.int64(2);
   if (by === INT64_MIN) throw decrementOverflow;

@@ -1,4 +1,4 @@
-/** The conditions that SET and DELEX put on a key's present value, by the value or by its digest. */
+/** Conditions of SET and DELEX on a key's current value, by value or by digest. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
 import { xxh3 } from '../../types/xxh3.js';
@@ -13,8 +13,8 @@ export function isValueCondition(option: string): option is ValueCondition {
 }
 
 /**
- * Does the present value meet the condition? A missing one is equal to nothing.
- * @throws ErrorReply for a digest that cannot be one, where there is something to compare it with
+ * Whether the current value meets the condition. A missing value differs from every operand. @throws ErrorReply for an
+ * invalid digest, if there is a value to compare
  */
 export function holds(condition: ValueCondition, operand: ByteString, value: ByteString | undefined): boolean {
   switch (condition) {

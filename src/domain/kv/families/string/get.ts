@@ -1,4 +1,4 @@
-/** Reading one string, also with a change to the key itself: GET, STRLEN, GETRANGE, DIGEST, GETDEL, GETEX, DELEX. */
+/** Reading one string, and reading with a change of the key: GET, STRLEN, GETRANGE, DIGEST, GETDEL, GETEX, DELEX. */
 import type { Handler } from '../../command-spec.js';
 import { answerable } from '../../limits.js';
 import { ERRORS, ErrorReply, wrongArity } from '../../reply.js';

@@ -1,5 +1,7 @@
 /** The String family. */
-import { type CommandSpec, type KeySpec, span } from '../../command-spec.js';
+
+import { type KeySpec, span } from '../../command-description.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { hasOption } from '../../key-use.js';
 import { inSlices } from '../../slices.js';
 import {
@@ -23,7 +25,7 @@ import { getMany, setMany, setManyExpiring, setManyIfMissing } from './many.js';
 import { getAndSet, set, setExpiring, setIfMissing } from './set.js';
 
 const pairs: KeySpec = span(1, -1, 2);
-/** MSETEX: a count, then keys and values in turn. */
+/** MSETEX: a count, then alternating keys and values. */
 const countedPairs: KeySpec = { kind: 'counted', at: 1, before: [], step: 2 };
 
 const grownEnds =
@@ -32,12 +34,12 @@ const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid e
 
 export const STRING: readonly CommandSpec[] = family('string', [
   row('GET', 2, '1.0.0', 'Returns the string value of a key.', { ...READS_FAST, handler: get }),
-  row('SET', -3, '1.0.0', 'Sets the value of a key, whatever it held; may expire and may depend on what is there.', {
+  row('SET', -3, '1.0.0', 'Sets a key to a string, replacing any value; optionally with an expiry and a condition.', {
     ...GROWS,
     keyUse: ['RW access update'],
     keyNeeds: (words) => (hasOption(words, 3, 'GET') ? 'both' : 'write'),
     handler: set,
-    // Redis does not flag it `fast`, because a large value takes its time. The same goes for SETEX and PSETEX.
+    // Not flagged `fast` in Redis, because storing a large value takes time. Also true of SETEX and PSETEX.
     isQuick: true,
     deviations: [
       'Of NX, XX, IFEQ, IFNE, IFDEQ and IFDNE only one may be given; Redis 8 accepts some pairs.',
@@ -104,7 +106,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     handler: incrementByFloat,
     deviations: ['Hexadecimal numbers are not read.'],
   }),
-  row('MSET', -3, '1.0.1', 'Sets several string values at once.', {
+  row('MSET', -3, '1.0.1', 'Sets several string values in one step.', {
     ...GROWS,
     keyUse: ['OW update'],
     tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],

@@ -1,4 +1,4 @@
-/** LCS: the longest common subsequence of two strings. Refused where its table would take long to fill. */
+/** LCS: the longest common subsequence of two strings. Refused when the table would be too large to fill quickly. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { MAX_LCS_CELLS } from '../../limits.js';
@@ -15,8 +15,8 @@ interface Match {
 }
 
 /**
- * LCS key1 key2 [LEN | IDX [MINMATCHLEN n] [WITHMATCHLEN]] → the subsequence, its length, or the matching
- * ranges from the last to the first with the length.
+ * LCS key1 key2 [LEN | IDX [MINMATCHLEN n] [WITHMATCHLEN]] → the subsequence, its length, or the matching ranges from
+ * last to first with the length.
  */
 export const longestCommonSubsequence: Handler = ({ args, keyspace }) => {
   let wantsLength = false;
@@ -68,7 +68,7 @@ function lengths(a: ByteString, b: ByteString): Uint32Array {
   return table;
 }
 
-/** Runs of matching bytes, from the last to the first. */
+/** Runs of matching bytes, from last to first. */
 function trace(a: ByteString, b: ByteString, table: Uint32Array): Match[] {
   const width = b.length + 1;
   const matches: Match[] = [];

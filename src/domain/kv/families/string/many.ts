@@ -10,7 +10,7 @@ import { readSetOptions, storeWithExpiry } from './set.js';
 const badKeyCount = new ErrorReply('ERR invalid numkeys value');
 const badPairCount = new ErrorReply('ERR wrong number of key-value pairs');
 
-/** MGET key … → a value or null each; null also for what is no string. */
+/** MGET key … → a value or null for each; null also for a value that is not a string. */
 export const getMany: SlicedHandler = function* (context) {
   const { args, keyspace } = context;
   const size = new AnswerSize(context);
@@ -31,7 +31,7 @@ export const setMany: SlicedHandler = function* (context) {
   return OK;
 };
 
-/** MSETNX key value … → 1, or 0 and nothing set if any key is there. */
+/** MSETNX key value … → 1, or 0 without a change if any key exists. */
 export const setManyIfMissing: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   requirePairs(context, 'msetnx');
@@ -65,7 +65,7 @@ function* storeMany({ args, keyspace, effects, notify }: CommandContext): Genera
   if (words.length > 0) effects.pushList('MSET', words);
 }
 
-/** MSETEX numkeys key value … [NX | XX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → 1, or 0 and nothing set. */
+/** MSETEX numkeys key value … [NX | XX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → 1, or 0 without a change. */
 export const setManyExpiring: SlicedHandler = function* (context): Generator<void, Reply> {
   const pace = new SlicePace();
   const { args, keyspace } = context;

@@ -1,4 +1,4 @@
-/** SET and those of its shorthands that write one value: SETEX, PSETEX, SETNX, GETSET. */
+/** SET and its shorthands that write one value: SETEX, PSETEX, SETNX, GETSET. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { answerable, requireRecordSize } from '../../limits.js';
@@ -17,9 +17,9 @@ export interface SetOptions {
 }
 
 /**
- * SET key value [NX | XX | IFEQ v | IFNE v | IFDEQ d | IFDNE d] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]
- * → OK; null when the condition does not hold. With GET: the value before, or null. WRONGTYPE if the
- * value before is asked for, by GET or a condition on it, and is no string.
+ * SET key value [NX | XX | IFEQ v | IFNE v | IFDEQ d | IFDNE d] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → OK;
+ * null when the condition does not hold. With GET: the previous value, or null. WRONGTYPE if GET or a value condition
+ * needs the previous value and it is not a string.
  */
 export const set: Handler = (context) => {
   const { args, keyspace, effects } = context;
@@ -60,12 +60,12 @@ export function storeWithExpiry(
   { keepsExpiry, expireAtMs }: SetOptions,
 ): void {
   const { keyspace } = context;
-  // A key that has expired has no expiry left to keep.
+  // `fetch` removes an expired key first, so that its expiry is not kept.
   const kept = keepsExpiry && keyspace.fetch(key) !== undefined ? keyspace.expiryOf(key) : undefined;
   storeString(context, key, value, expireAtMs ?? kept);
 }
 
-/** The options from word `from` on; MSETEX takes fewer of them. @throws ErrorReply */
+/** The options from index `from` on; MSETEX has fewer. @throws ErrorReply */
 export function readSetOptions(context: CommandContext, from: number, name: 'set' | 'msetex'): SetOptions {
   const { args } = context;
   const options: SetOptions = {
@@ -118,7 +118,7 @@ export function setExpiring(name: 'setex' | 'psetex', unitMs: 1 | 1000): Handler
   };
 }
 
-/** SETNX key value → 1, or 0 when the key is there. */
+/** SETNX key value → 1, or 0 when the key exists. */
 export const setIfMissing: Handler = (context) => {
   const { args, keyspace } = context;
   requireRecordSize(context, args.bytes(2).length);
@@ -127,7 +127,7 @@ export const setIfMissing: Handler = (context) => {
   return 1;
 };
 
-/** GETSET key value → the value before, or null. WRONGTYPE if not a string. Removes the expiry. */
+/** GETSET key value → the previous value, or null. WRONGTYPE if not a string. Removes the expiry. */
 export const getAndSet: Handler = (context) => {
   const { args, keyspace } = context;
   requireRecordSize(context, args.bytes(2).length);

@@ -1,16 +1,16 @@
 /**
- * A JSON document as the value of a key. Its tree is changed in place, through places that a path led to;
- * `bytes` follows every change, so none of them looks at more than what it adds or takes away.
+ * A JSON document as the value of a key. Its tree is changed in place, at places found by a path. `bytes` is updated
+ * with every change by measuring only the added and removed values.
  *
  * Invariants
- *  JD1 `bytes` is what `measured` counts for the root
- *  JD2 no container stands in two places: what is put in belongs to the document alone
- *  JD3 it is never deeper than MAX_JSON_DEPTH; commands see to that before they change anything
+ *
+ *  JD1 `bytes` is the result of `measured` for the root
+ *  JD2 a container occurs in one place only: a value that is put in belongs to the document alone
+ *  JD3 the document is never deeper than MAX_JSON_DEPTH; commands check that before any change
  */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { Collection } from '../../keyspace.js';
 import { inOneStep, type Steps } from '../../steps.js';
-import type { UndoLog } from '../../undo-log.js';
+import type { Collection, UndoRecorder } from '../../value.js';
 import type { JsonPlace } from './json-matches.js';
 import { formatNumber } from './json-numbers.js';
 import { rebuildDocument } from './json-rebuild.js';
@@ -28,10 +28,10 @@ import {
   ValuePace,
 } from './json-value.js';
 
-/** A value that is to be put in, with what is known of it. */
+/** A value to put in, with its size. */
 export interface NewValue {
   readonly value: JsonValue;
-  /** They are what `measured` counts. */
+  /** The result of `measured`. */
   readonly bytes: number;
 }
 
@@ -42,7 +42,7 @@ export class JsonDocument implements Collection {
   readonly hasOrder = true;
   #root: JsonValue;
   #bytes: number;
-  undo: UndoLog | undefined;
+  undo: UndoRecorder | undefined;
 
   constructor(root: NewValue) {
     this.#root = root.value;
@@ -57,7 +57,6 @@ export class JsonDocument implements Collection {
     return this.#bytes;
   }
 
-  /** Puts a value in the place of another. */
   *put(place: JsonPlace, { value, bytes }: NewValue): Steps<void> {
     this.#bytes += bytes - (place.parent === undefined ? this.#bytes : yield* measured(place.value));
     if (place.parent === undefined) {
@@ -80,7 +79,7 @@ export class JsonDocument implements Collection {
     }
   }
 
-  /** A member that the object does not have yet. */
+  /** Adds a member that the object does not have. */
   add(object: JsonMembers, name: ByteString, { value, bytes }: NewValue): void {
     this.undo?.push(() => object.delete(name));
     object.set(name, value);
@@ -95,7 +94,7 @@ export class JsonDocument implements Collection {
 
   *insert(array: JsonArray, index: number, values: readonly NewValue[]): Steps<void> {
     this.undo?.push(() => array.splice(index, values.length));
-    // Not spread into `splice`: there may be more values than a call takes arguments.
+    // Not spread into `splice`, because there may be more values than a call accepts arguments.
     const tail = index < array.length ? array.splice(index) : [];
     const pace = new ValuePace();
     for (const { value, bytes } of values) {
@@ -109,7 +108,7 @@ export class JsonDocument implements Collection {
     }
   }
 
-  /** Keeps the items from `from` to before `to`. */
+  /** Keeps the items from index `from` up to but excluding `to`. */
   *trim(array: JsonArray, from: number, to: number): Steps<void> {
     this.#bytes -= yield* this.#measuredItems(array, 0, from);
     this.#bytes -= yield* this.#measuredItems(array, to, array.length);
@@ -118,7 +117,6 @@ export class JsonDocument implements Collection {
     if (from > 0) array.splice(0, from);
   }
 
-  /** Takes out the items at these indexes. */
   *removeItems(array: JsonArray, indexes: ReadonlySet<number>): Steps<void> {
     const pace = new ValuePace();
     for (const index of indexes) {
@@ -147,7 +145,7 @@ export class JsonDocument implements Collection {
     else container.clear();
   }
 
-  keepState(undo: UndoLog): void {
+  keepState(undo: UndoRecorder): void {
     const root = this.#root;
     const bytes = this.#bytes;
     undo.push(() => {
@@ -156,7 +154,7 @@ export class JsonDocument implements Collection {
     });
   }
 
-  /** Keeps the whole container before something is taken out, because the order of members is part of a document. */
+  /** Keeps the whole container before a removal, because an undo must restore the order of members too. */
   #keepContainer(container: JsonContainer): void {
     const { undo } = this;
     if (undo === undefined) return;
@@ -178,7 +176,7 @@ export class JsonDocument implements Collection {
     return rebuildDocument(key, this.#root);
   }
 
-  /** One word a value, marked by its kind; containers say how many follow. */
+  /** One word per value, prefixed by its type; containers include their length. */
   *contents(): Iterable<ByteString> {
     const open: Iterator<[ByteString | undefined, JsonValue]>[] = [single(this.#root)];
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {

@@ -1,22 +1,21 @@
 /**
- * Does a candidate pass a filter? A comparison holds only between two single values that can be compared:
- * numbers with numbers, strings with strings; `==` and `!=` also between others. A path that leads nowhere,
- * or to several values, makes any comparison false.
+ * Evaluates filters. A comparison is true only for two single, comparable values: numbers with numbers, strings with
+ * strings; `==` and `!=` also accept other types. With a path that matches no value or several, a comparison is false.
  */
 
 import { ErrorReply } from '../../reply.js';
 import type { Steps } from '../../steps.js';
 import { MAX_MATCHED_BYTES } from './json-limits.js';
-import type { CompareOperator, Filter, FilterTerm, PathSegment } from './json-path.js';
+import type { CompareOperator, Filter, FilterTerm, PathSegment } from './json-path-parser.js';
 import { compilePattern } from './json-pattern.js';
 import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, WholeFloat } from './json-value.js';
 
-/** What a filter needs of the evaluation it is part of. */
+/** The context of a filter's evaluation. */
 export interface FilterScope {
   readonly root: JsonValue;
-  /** Values a path leads to from the candidate. */
+  /** The matches of a path that starts at the candidate. */
   from(candidate: JsonValue, segments: readonly PathSegment[]): Steps<readonly JsonValue[]>;
-  /** What a path from the root leads to; it is the same for every candidate. */
+  /** The matches of a path that starts at the root; the same for every candidate. */
   fromRoot(segments: readonly PathSegment[]): Steps<readonly JsonValue[]>;
 }
 
@@ -87,7 +86,7 @@ function holds(a: JsonValue, operator: Exclude<CompareOperator, '=~'>, b: JsonVa
   return false;
 }
 
-/** Numbers are alike by value, be they integers or floats. */
+/** Numbers are equal by value, whether integers or floats. */
 function areAlike(a: JsonValue, b: JsonValue): boolean {
   if (!isJsonNumber(a) || !isJsonNumber(b)) return areEqualJson(a, b);
   const [x, y] = [comparable(a), comparable(b)];

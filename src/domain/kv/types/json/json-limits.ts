@@ -1,37 +1,37 @@
-/** How deep, long and many things of the JSON family may be, each with its reason. */
+/** Limits of the JSON family, each with its reason. */
 
-/** Containers within containers, as the module of Redis has it; everything that walks a document relies on it. */
+/** Nested containers, as in Redis's JSON module; code that traverses a document relies on it. */
 export const MAX_JSON_DEPTH = 128;
 
-/** Bytes of a path a client sends: long enough for any that is meant, short enough to be read at once. */
+/** Bytes of a client's path: enough for practical paths, and short enough to parse in one go. */
 export const MAX_PATH_BYTES = 16 * 1024;
 
-/** Steps of a path: each goes a level down, and no document is deeper than this. */
+/** Steps of a path: each goes down one level, and no document is deeper. */
 export const MAX_PATH_SEGMENTS = MAX_JSON_DEPTH;
 
 /** Comparisons, brackets and negations in the filters of one path: each is evaluated for every candidate. */
 export const MAX_FILTER_TERMS = 64;
 
-/** Bytes of a regular expression in a filter: a text of n bytes costs at most n times this many steps. */
+/** Bytes of a regular expression in a filter: matching n bytes takes at most n times this many steps. */
 export const MAX_PATTERN_BYTES = 256;
 
-/** Bytes of a string that is matched against one: with the longest pattern about 30 ms, with others far less. */
+/** Bytes of a string matched against a regular expression: about 30 ms with the longest pattern, usually far less. */
 export const MAX_MATCHED_BYTES = 16 * 1024;
 
-/** Values that the filters of one command may look at: some seconds, in slices; filters within filters multiply. */
+/** Values that the filters of one command may visit: some seconds, in slices; nested filters multiply. */
 export const MAX_FILTER_VISITS = 10_000_000;
 
-/** Compiled paths that are remembered, about 1 KB each; programs use few and use them often. */
+/** Cached compiled paths, about 1 KB each; programs use few paths and use them often. */
 export const MAX_CACHED_PATHS = 512;
 
 /** A longer path is compiled each time. */
 export const MAX_CACHED_PATH_BYTES = 256;
 
-/** Documents and texts from here on are worked on in slices: reading this much takes some 5 ms. */
+/** Documents and texts of at least this size are processed in slices: parsing this much takes about 5 ms. */
 export const LONG_JSON_BYTES = 256 * 1024;
 
-/** Values met between two slices: less than a millisecond. */
+/** Values processed per slice: less than a millisecond. */
 export const SLICE_VALUES = 4096;
 
-/** Commands that rebuild a document are about this long at most, unless one string is longer. */
+/** The approximate maximum length of commands that rebuild a document, unless a single string is longer. */
 export const REBUILD_CHUNK_BYTES = 48 * 1024;

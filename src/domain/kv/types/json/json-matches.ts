@@ -1,12 +1,13 @@
 /**
- * Which places of a document a path leads to, in steps.
+ * Finds the places of a document that a path matches, in slices.
  *
  * Invariants
- *  JM1 a place is found once, whatever overlaps in the path
- *  JM2 what is below a place is found before it: a recursive step takes the deepest first, and so changes made
- *      in the order of the matches never move or remove a place that is still to come, but within one array
- *  JM3 work is at most the size of the document for each step of the path; what filters look at on top of it is
- *      limited (MAX_FILTER_VISITS)
+ *
+ *  JM1 a place is found once, even if parts of the path overlap
+ *  JM2 places below a place are found before it (a recursive step takes the deepest first), so changes made in the
+ *      order of the matches never move or remove a later match, except within one array
+ *  JM3 the work is at most the size of the document per step of the path; visits by filters are additional and limited
+ *      (MAX_FILTER_VISITS)
  */
 
 import type { ByteString } from '../../../../kernel/index.js';
@@ -14,10 +15,10 @@ import { ErrorReply } from '../../reply.js';
 import type { Steps } from '../../steps.js';
 import { type FilterScope, passes } from './json-filter.js';
 import { MAX_FILTER_VISITS } from './json-limits.js';
-import type { PathSegment, PathSelector } from './json-path.js';
+import type { PathSegment, PathSelector } from './json-path-parser.js';
 import { isContainer, type JsonContainer, type JsonValue, lengthOfJson, ValuePace } from './json-value.js';
 
-/** Where a value stands. Good until the array it stands in is changed. */
+/** The position of a value; valid until its array is changed. */
 export interface JsonPlace {
   readonly value: JsonValue;
   /** Undefined for the root. */
@@ -30,26 +31,26 @@ function rootPlace(value: JsonValue): JsonPlace {
   return { value, parent: undefined, token: '' };
 }
 
-/** The one path that leads there and nowhere else, in bracket notation. */
+/** The path that matches only this place, in bracket notation. */
 export function pathOf(place: JsonPlace): ByteString {
   const tokens: ByteString[] = [];
   for (let at = place; at.parent !== undefined; at = at.parent) tokens.push(tokenText(at.token));
   return `$${tokens.reverse().join('')}`;
 }
 
-/** One step of such a path. Names are escaped as paths have it: quotes and backslashes alone. */
+/** One step of such a path. As paths require, only quotes and backslashes are escaped. */
 export function tokenText(token: ByteString | number): ByteString {
   return typeof token === 'number' ? `[${token}]` : `["${token.replace(/["\\]/g, '\\$&')}"]`;
 }
 
-/** How many steps the place is away from the root. */
+/** The place's distance from the root in steps. */
 export function levelOf(place: JsonPlace): number {
   let level = 0;
   for (let at = place; at.parent !== undefined; at = at.parent) level += 1;
   return level;
 }
 
-/** Places that are below no other of them. */
+/** The places that are not below another of the places. */
 export function* outermost(places: readonly JsonPlace[]): Steps<readonly JsonPlace[]> {
   if (places.length < 2) return places;
   const containers = new Set<JsonValue>();
@@ -72,7 +73,6 @@ function isWithin({ parent }: JsonPlace, containers: ReadonlySet<JsonValue>): bo
   return false;
 }
 
-/** All places the path leads to. */
 export function* matchesOf(root: JsonValue, segments: readonly PathSegment[]): Steps<JsonPlace[]> {
   return yield* new Evaluation(root).run([rootPlace(root)], segments);
 }
@@ -83,7 +83,7 @@ class Evaluation implements FilterScope {
   readonly #pace = new ValuePace();
   readonly #fromRoot = new Map<readonly PathSegment[], readonly JsonValue[]>();
 
-  /** How deep in filters within filters the evaluation is. */
+  /** The current depth of nested filters. */
   #nesting = 0;
   #visits = 0;
 
@@ -124,7 +124,7 @@ class Evaluation implements FilterScope {
     return found;
   }
 
-  /** Counts values met: is it time for a break? @throws tooMuchToFilter */
+  /** Counts visited values; returns whether a pause is due. @throws tooMuchToFilter */
   #isSliceOver(met = 1): boolean {
     if (this.#nesting > 0) {
       this.#visits += met;
@@ -133,7 +133,10 @@ class Evaluation implements FilterScope {
     return this.#pace.isDue(met);
   }
 
-  /** Each container below the places and then it itself (JM2); one that several places share is met once (JM1). */
+  /**
+   * Visits all containers below the places before the places themselves (JM2: places below a place are found before
+   * it); a container shared by several places is visited once (JM1: a place is found once).
+   */
   *#descend(
     places: readonly JsonPlace[],
     selectors: readonly PathSelector[],
@@ -198,7 +201,7 @@ function selectDirectly(place: JsonPlace, selectors: readonly PathSelector[], in
   for (const selector of selectors) takeDirectly(selector, value, take);
 }
 
-/** Takes each child of the place once, whichever selectors ask for it (JM1). */
+/** Takes each child of the place once, even if several selectors match it (JM1: a place is found once). */
 function taker(place: JsonPlace, selectors: readonly PathSelector[], into: JsonPlace[]): Take {
   const taken = selectors.length > 1 ? new Set<ByteString | number>() : undefined;
   return (token, child) => {
@@ -223,7 +226,7 @@ function bounded(index: number, length: number): number {
   return index < 0 ? Math.max(0, length + index) : Math.min(index, length);
 }
 
-/** Places of the containers in a container: nothing else has anything below it. */
+/** The places of the containers in a container; scalars have no places below them. */
 function* childrenOf(place: JsonPlace, value: JsonContainer): IterableIterator<JsonPlace> {
   for (const [token, child] of value.entries()) {
     if (isContainer(child)) yield { value: child, parent: place, token };

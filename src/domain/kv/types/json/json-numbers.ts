@@ -1,21 +1,21 @@
 /**
- * Numbers of JSON, read, printed and reckoned with so that no digit is lost: integers of up to 64 bits stay
- * integers (signed or unsigned, as the module of Redis has them), all others are floats.
+ * Parses, prints and computes JSON numbers without losing digits: integers of up to 64 bits stay integers (signed or
+ * unsigned, as in Redis's JSON module); all others are floats.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import { INT64_MIN, narrow } from '../../numbers.js';
 import { type JsonNumber, WholeFloat } from './json-value.js';
 
 const UINT64_MAX = (1n << 64n) - 1n;
-/** A number holds this many digits exactly, whatever they are. */
+/** A number holds any integer of this many digits exactly. */
 const EXACT_DIGITS = 15;
 
-/** Undefined where it is too large to be a number at all. @param literal as JSON's grammar has it */
+/** Undefined if it is too large for a float. @param literal in JSON's grammar */
 export function readNumber(literal: ByteString, isFloat: boolean): JsonNumber | undefined {
   if (!isFloat) {
     if (literal === '-0') return new WholeFloat(-0);
     if (literal.length <= EXACT_DIGITS) return Number(literal);
-    // Beyond 64 bits it is a float; far beyond, no bigint need be made to know that.
+    // An integer beyond 64 bits becomes a float; above 20 characters no bigint is needed to know that.
     const integer = literal.length <= 20 ? integerWithin64Bits(BigInt(literal)) : undefined;
     if (integer !== undefined) return integer;
   }
@@ -40,13 +40,16 @@ function asFloat(value: JsonNumber): number {
   return value instanceof WholeFloat ? value.value : Number(value);
 }
 
-/** It is JSON text: integers in digits; floats with a point or an exponent, shortest digits that read back. */
+/**
+ * JSON text: integers as digits; floats with a point or an exponent and the shortest digits that parse to the same
+ * value.
+ */
 export function formatNumber(value: JsonNumber): ByteString {
   if (isInteger(value)) return String(value);
   const float = asFloat(value);
   if (float === 0) return Object.is(float, -0) ? '-0.0' : '0.0';
   const size = Math.abs(float);
-  // Where both notations agree the language's own is quicker.
+  // Where JavaScript's own notation is the same, it is faster.
   if (!(value instanceof WholeFloat) && size >= 1e-5 && size < 1e16) return String(float);
   const [, sign = '', head = '', tail = '', exponentText = '0'] = SHORTEST.exec(float.toExponential()) ?? [];
   const digits = head + tail;
@@ -60,13 +63,13 @@ export function formatNumber(value: JsonNumber): ByteString {
 }
 
 const SHORTEST = /^(-?)([0-9])(?:\.([0-9]+))?e([+-][0-9]+)$/;
-/** Up to here digits stand before the point; beyond, an exponent does. */
+/** Up to this many digits before the point; larger numbers have an exponent. */
 const PLAIN_DIGITS = 16;
 const PLAIN_ZEROS = 5;
 
 export type Arithmetic = 'plus' | 'times' | 'power';
 
-/** The result of two integers is an integer where it fits 64 bits, and else a float; undefined where it is no number. */
+/** The result of two integers is an integer if it fits 64 bits, otherwise a float; undefined if it is not finite. */
 export function reckon(how: Arithmetic, a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
   if (isInteger(a) && isInteger(b)) {
     const exact = reckonIntegers(how, BigInt(a), BigInt(b));
@@ -82,6 +85,6 @@ function reckonIntegers(how: Arithmetic, a: bigint, b: bigint): number | bigint 
   if (b < 0n) return undefined;
   if (a === 0n || a === 1n) return Number(b === 0n ? 1n : a);
   if (a === -1n) return b % 2n === 0n ? 1 : -1;
-  // Anything else leaves 64 bits by the 64th power.
+  // Other bases exceed 64 bits before the 65th power.
   return b > 64n ? undefined : integerWithin64Bits(a ** b);
 }

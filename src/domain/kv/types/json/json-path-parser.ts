@@ -1,33 +1,75 @@
 /**
- * Text → compiled path, in one pass. Filters nest only as deep as the number of their terms allows, so the
- * parser's own recursion is bounded too.
+ * Parses a path in one pass. The limit on filter terms bounds the depth of nested filters and thereby the parser's
+ * recursion.
  *
- *   path     = "$" segment*
- *   segment  = "." name | "." "*" | ["."] "[" selectors "]" | ".." (name | "*" | "[" selectors "]")
- *   selector = "*" | index | [from] ":" [to] [":" [step]] | quoted | "?" filter
- *   filter   = and ("||" and)*;  and = unary ("&&" unary)*;  unary = "!" unary | "(" filter ")" | comparison
- *   term     = ("@" | "$") segment* | number | quoted | true | false | null
+ * path     = "$" segment*
+ * segment  = "." name | "." "*" | ["."] "[" selectors "]" | ".." (name | "*" | "[" selectors "]")
+ * selector = "*" | index | [from] ":" [to] [":" [step]] | quoted | "?" filter
+ * filter   = and ("||" and)*;  and = unary ("&&" unary)*;  unary = "!" unary | "(" filter ")" | comparison
+ * term     = ("@" | "$") segment* | number | quoted | true | false | null
  */
 import { isUtf8 } from 'node:buffer';
 import { type ByteString, isAscii } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
 import { MAX_FILTER_TERMS, MAX_PATH_BYTES, MAX_PATH_SEGMENTS } from './json-limits.js';
-import type { CompareOperator, Filter, FilterTerm, PathSegment, PathSelector } from './json-path.js';
-import { compilePattern } from './json-pattern.js';
+import { compilePattern, type JsonPattern } from './json-pattern.js';
 import { notUtf8, parseJson } from './json-reader.js';
+import type { JsonValue } from './json-value.js';
+
+export type PathSelector =
+  | { readonly kind: 'name'; readonly name: ByteString }
+  | { readonly kind: 'index'; readonly index: number }
+  | {
+      readonly kind: 'slice';
+      readonly from: number | undefined;
+      readonly to: number | undefined;
+      readonly step: number;
+    }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'filter'; readonly filter: Filter };
+
+/** One step of a path: applies `selectors` to each value, or if recursive also to all values below it. */
+export interface PathSegment {
+  readonly isRecursive: boolean;
+  readonly selectors: readonly PathSelector[];
+}
+
+export type Filter =
+  | { readonly kind: 'or' | 'and'; readonly parts: readonly Filter[] }
+  | { readonly kind: 'not'; readonly part: Filter }
+  | { readonly kind: 'test'; readonly term: FilterTerm }
+  | {
+      readonly kind: 'compare';
+      readonly left: FilterTerm;
+      readonly operator: CompareOperator;
+      readonly right: FilterTerm;
+    };
+
+export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | '=~';
+
+export type FilterTerm =
+  | { readonly kind: 'literal'; readonly value: JsonValue; readonly pattern?: JsonPattern }
+  /** `@…`: from the candidate; `$…`: from the root. */
+  | {
+      readonly kind: 'path';
+      readonly isFromRoot: boolean;
+      readonly segments: readonly PathSegment[];
+      /** The names and indexes if each step is a single one: such a path is followed directly. */
+      readonly steps: readonly (ByteString | number)[] | undefined;
+    };
 
 export const pathTooLong = new ErrorReply('ERR path is too long');
 export const pathTooDeep = new ErrorReply('ERR path has too many steps');
 export const tooManyTerms = new ErrorReply('ERR path has too many filter terms');
 
 const NAME = /[A-Za-z0-9_\-`~+#%$^/:\x80-\xff]+/y;
-/** An index has at most 15 digits, so that it is exact. */
+/** An index has at most 15 digits, so that a number holds it exactly. */
 const INTEGER = /-?[0-9]{1,15}/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const OPERATOR = /==|!=|<=|>=|=~|<|>/y;
 const WORD = /true|false|null/y;
 
-/** @param isTrusted of any length @throws ErrorReply */
+/** @param isTrusted skips the checks of length and encoding @throws ErrorReply */
 export function parsePath(text: ByteString, isTrusted: boolean): readonly PathSegment[] {
   if (!isTrusted) {
     if (text.length > MAX_PATH_BYTES) throw pathTooLong;
@@ -157,7 +199,6 @@ class PathParser {
     return { kind: 'path', isFromRoot, segments, steps: staticSteps(segments) };
   }
 
-  /** A name in either kind of quotes; a backslash takes the character behind it as it is. */
   #quoted(): ByteString | undefined {
     const quote = this.text.charAt(this.#at);
     if (quote !== '"' && quote !== "'") return undefined;
@@ -172,7 +213,8 @@ class PathParser {
       if (character !== '\\') continue;
       value += this.text.slice(from, at);
       at += 1;
-      // Patterns keep the backslashes that are theirs: only quotes and backslashes are escaped here.
+      // Only quotes and backslashes can be escaped; a backslash before another character is kept, because regular
+      // expressions contain them.
       const escaped = this.text.charAt(at);
       from = escaped === '\\' || escaped === '"' || escaped === "'" ? at : at - 1;
     }
@@ -209,7 +251,7 @@ class PathParser {
   }
 }
 
-/** The names and indexes, where each step is exactly one. */
+/** The names and indexes of a path in which each step is a single name or index; otherwise undefined. */
 export function staticSteps(segments: readonly PathSegment[]): (ByteString | number)[] | undefined {
   const steps: (ByteString | number)[] = [];
   for (const { isRecursive, selectors } of segments) {

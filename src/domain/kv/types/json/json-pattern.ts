@@ -1,11 +1,10 @@
 /**
- * Regular expressions of filters (`=~`), matched in time linear in the text: the states a pattern may be in
- * are followed side by side, so no pattern makes a text go back. They match bytes, anywhere in the text
- * unless anchored.
+ * Regular expressions of filters (`=~`). Matching takes time linear in the text: all possible states are followed in
+ * parallel, without backtracking. They match bytes, anywhere in the text unless anchored.
  *
- * Known: `.` `[a-z]` `[^…]` `\d \w \s \D \W \S` `\t \n \r` escaped characters, groups, `|`, `*` `+` `?`
- * (greed makes no difference to whether something matches), `^` `$`, `(?i)` in front. Counted repetitions,
- * back references and looking around are refused.
+ * Supported: `.` `[a-z]` `[^…]` `\d \w \s \D \W \S` `\t \n \r` escaped characters, groups, `|`, `*` `+` `?` (greediness
+ * does not affect whether a text matches), `^` `$`, `(?i)` at the start. Counted repetitions, back references and
+ * lookaround are refused.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
@@ -26,7 +25,7 @@ export function compilePattern(source: ByteString): JsonPattern {
 
 type Bytes = Uint8Array;
 
-/** A state: what it takes, and where it leads. `split` leads to two without taking anything. */
+/** A state of the automaton: the bytes it accepts and its successor. `split` has two successors and accepts no byte. */
 type State =
   | { kind: 'byte'; bytes: Bytes; next: number }
   | { kind: 'split'; next: number; other: number }
@@ -40,7 +39,7 @@ interface Program {
 
 function run({ states, start }: Program, text: ByteString): boolean {
   let current: number[] = [];
-  /** The position a state was last added at, plus 1: none is followed twice. */
+  /** The position at which a state was last added, plus 1, so that it is added once per position. */
   const addedAt = new Uint32Array(states.length);
   const follow = (into: number[], first: number, at: number): boolean => {
     const open = [first];
@@ -69,7 +68,7 @@ function run({ states, start }: Program, text: ByteString): boolean {
   return false;
 }
 
-/** Builds states from the end to the front: each part is given the state that comes behind it. */
+/** Builds states from the end to the start: each part gets the index of the state that follows it. */
 type Part = (next: number) => number;
 
 class PatternParser {
@@ -185,7 +184,6 @@ class PatternParser {
     return isInverted ? inverted(bytes) : bytes;
   }
 
-  /** Reads what stands behind a backslash. */
   #escaped(): Bytes {
     const character = this.#next();
     const known = CLASSES.get(character);

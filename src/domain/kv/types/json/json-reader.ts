@@ -1,7 +1,6 @@
 /**
- * JSON text → value, without recursion and in steps: a text of 10 MB holds nobody up. The grammar is RFC
- * 8259's, strictly; texts of errors are those that the module of Redis passes on. Of equal names in one
- * object the last wins.
+ * Parses JSON text without recursion and in slices, so that a text of 10 MB blocks no other work. The grammar is
+ * strictly RFC 8259; error texts are those of Redis's JSON module. If a name occurs twice in an object, the last wins.
  */
 import { isUtf8 } from 'node:buffer';
 import { type ByteString, bytesOfText, isAscii } from '../../../../kernel/index.js';
@@ -13,9 +12,9 @@ import { type JsonContainer, type JsonValue, measured, memberBytes, ownBytes } f
 
 export interface ReadJson {
   readonly value: JsonValue;
-  /** They are what `measured` counts. */
+  /** The result of `measured`. */
   readonly bytes: number;
-  /** Containers within containers. */
+  /** The depth of nested containers. */
   readonly depth: number;
   readonly text: ByteString;
 }
@@ -28,12 +27,12 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const PLAIN = /[^"\\\x00-\x1f]*/y;
 const BLANK = /[ \t\n\r]*/y;
 const CONTINUES_NUMBER = '0123456789.eE';
-/** Names seen in one text that are kept once: records of an array share them. */
+/** Names of one text that are stored once: objects of an array usually share their names. */
 const MAX_SHARED_NAMES = 1024;
-/** From this length on a piece of a text would keep all of it alive, unless it is copied. */
+/** In texts above this length, pieces are copied; a slice would keep the whole text in memory. */
 const SHARED_TEXT_BYTES = 1024;
 const SHARED_PIECE_BYTES = 13;
-/** A text of which reading bytes at all is a step of its own. */
+/** For longer texts, converting and validating the bytes are separate slices. */
 const LONG_TEXT_BYTES = 1024 * 1024;
 
 /** @throws ErrorReply */
@@ -98,7 +97,7 @@ class JsonReader {
         value = this.#scalar(begins);
         this.#bytes += ownBytes(value);
       }
-      // The value is whole; so may be what holds it.
+      // The value is complete; its container may be complete too.
       for (;;) {
         const container = open.at(-1);
         const next = this.#skip();
@@ -131,7 +130,7 @@ class JsonReader {
     object.set(name, value);
   }
 
-  /** Goes behind blanks; the character there, '' at the end. */
+  /** Skips blanks; returns the next character, '' at the end. */
   #skip(): string {
     const here = this.text.charAt(this.#at);
     if (here > ' ') return here;
@@ -169,7 +168,7 @@ class JsonReader {
     const match = NUMBER.exec(this.text);
     if (match === null) throw this.#error(begins === '-' ? 'invalid number' : 'expected value', 1);
     this.#at = NUMBER.lastIndex;
-    // Another digit, or what would have made it a float, cannot follow: `01`, `1.`, `1e`.
+    // A number may not be followed by another digit, point or exponent: `01`, `1.`, `1e`.
     if (this.#at < this.text.length && CONTINUES_NUMBER.includes(this.text.charAt(this.#at)))
       throw this.#error('invalid number', 1);
     const value = readNumber(match[0], match[1] !== undefined || match[2] !== undefined);
@@ -183,7 +182,7 @@ class JsonReader {
     return value;
   }
 
-  /** Begins at the opening quote and ends behind the closing one. */
+  /** Reads from the opening quote to the position after the closing one. */
   #string(): ByteString {
     let read = '';
     this.#at += 1;
@@ -223,7 +222,7 @@ class JsonReader {
     return bytesOfText(String.fromCharCode(unit, low));
   }
 
-  /** Reads `\uXXXX`, the only escape that can still stand at this backslash. */
+  /** Reads `\uXXXX`, the only escape not handled before. */
   #codeUnit(): number {
     const digits = this.text.slice(this.#at + 2, this.#at + 6);
     if (this.text.charAt(this.#at + 1) !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {

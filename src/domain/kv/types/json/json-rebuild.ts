@@ -1,6 +1,6 @@
 /**
- * Commands that make a document again, each of bounded length unless one string is longer: what is too long
- * for one command is made empty first and then filled, in order, part by part.
+ * Commands that rebuild a document, each of bounded length unless a single string is longer. A container that is too
+ * long for one command is created empty and then filled in order.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import { REBUILD_CHUNK_BYTES } from './json-limits.js';
@@ -19,10 +19,10 @@ export function* rebuildDocument(key: ByteString, root: JsonValue): Iterable<Byt
   }
 }
 
-/** Bytes in memory up to which a value fits one command: as text, numbers may take nearly three times as much. */
+/** Values up to this size in memory fit one command: the text of numbers may be nearly three times as long. */
 const REBUILT_WHOLE_BYTES = REBUILD_CHUNK_BYTES / 3;
 
-/** A container that does not fit one command. Looks at the first so many values only. */
+/** Whether a container is too long for one command. Measures only the first slice of values. */
 function isLong(value: JsonValue): boolean {
   if (!isContainer(value)) return false;
   const steps = measured(value);
@@ -52,7 +52,10 @@ function* fillArray(key: ByteString, path: ByteString, array: JsonArray): Iterab
   if (words.length > 0) yield ['JSON.ARRAPPEND', key, path, ...words];
 }
 
-/** Members go in by JSON.MERGE, many at a time; those with a null in them, which it would leave out, one by one. */
+/**
+ * Adds members by JSON.MERGE, many at a time. A member that contains null is set separately, because JSON.MERGE would
+ * delete it.
+ */
 function* fillObject(key: ByteString, path: ByteString, object: JsonMembers): Iterable<ByteString[]> {
   let members = '';
   for (const [name, member] of object) {

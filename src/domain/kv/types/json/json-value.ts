@@ -1,9 +1,9 @@
 /**
- * What a JSON document is made of. Strings are byte strings of UTF-8; objects are maps, so that no name of a
- * member means anything to the language; integers and floats are told apart, as `1` and `1.0` are.
+ * The values of a JSON document. Strings are UTF-8 byte strings. Objects are Maps, so that no member name can collide
+ * with a JavaScript property. Integers and floats are distinct, as `1` and `1.0` are.
  *
- * A number that is whole is an integer, one that is not is a float. Whole floats are `WholeFloat`, integers
- * beyond 2^53 are bigints.
+ * A whole `number` is an integer, another `number` a float. A float without a fraction is a `WholeFloat`; an integer
+ * beyond 2^53 is a bigint.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import { SlicePace } from '../../slices.js';
@@ -23,7 +23,7 @@ export type JsonValue = null | boolean | ByteString | JsonNumber | JsonContainer
 
 export type JsonTypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
-/** The word JSON.TYPE has for it: whole numbers are `integer`, floats `number`. */
+/** The type name of JSON.TYPE: `integer` for integers, `number` for floats. */
 export function typeOfJson(value: JsonValue): JsonTypeName {
   switch (typeof value) {
     case 'string':
@@ -48,7 +48,6 @@ export function isJsonNumber(value: JsonValue): value is JsonNumber {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof WholeFloat;
 }
 
-/** How many items or members the container has. */
 export function lengthOfJson(value: JsonContainer): number {
   return Array.isArray(value) ? value.length : value.size;
 }
@@ -56,27 +55,27 @@ export function lengthOfJson(value: JsonContainer): number {
 const SCALAR_BYTES = 8;
 const STRING_BYTES = 16;
 const CONTAINER_BYTES = 32;
-/** What a member of an object costs beside its name and value. */
+/** The overhead of a member in addition to its name and value. */
 const MEMBER_BYTES = 24;
 
 export function memberBytes(name: ByteString): number {
   return MEMBER_BYTES + name.length;
 }
 
-/** Bytes of a value without what is in it. */
+/** The bytes of a value without its contents. */
 export function ownBytes(value: JsonValue): number {
   if (typeof value === 'string') return STRING_BYTES + value.length;
   return isContainer(value) ? CONTAINER_BYTES : SCALAR_BYTES;
 }
 
-/** A step over the values of a document. */
+/** The pace for visiting values of a document. */
 export class ValuePace extends SlicePace {
   constructor() {
     super(SLICE_VALUES);
   }
 }
 
-/** About how many bytes a value takes in memory: a function of what it holds alone. */
+/** The approximate bytes of a value in memory; depends only on its contents. */
 export function* measured(value: JsonValue): Steps<number> {
   if (!isContainer(value)) return ownBytes(value);
   let bytes = 0;
@@ -98,7 +97,6 @@ export function* measured(value: JsonValue): Steps<number> {
   return bytes;
 }
 
-/** A copy that shares no container. */
 export function* copied(value: JsonValue): Steps<JsonValue> {
   if (!isContainer(value)) return value;
   const pace = new ValuePace();
@@ -128,7 +126,7 @@ export function* copied(value: JsonValue): Steps<JsonValue> {
   return root;
 }
 
-/** Equal values of equal types: an integer equals no float. Members may come in any order. */
+/** Whether values and types are equal: an integer never equals a float. The order of members is ignored. */
 export function areEqualJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (a instanceof WholeFloat) return b instanceof WholeFloat && a.value === b.value;

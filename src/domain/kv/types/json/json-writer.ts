@@ -1,4 +1,4 @@
-/** Value → JSON text, without recursion and in steps; compact, or laid out as JSON.GET's options say. */
+/** Writes JSON text without recursion and in slices; compact, or formatted by JSON.GET's options. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { inOneStep, type Steps } from '../../steps.js';
 import { SLICE_VALUES } from './json-limits.js';
@@ -6,11 +6,11 @@ import { formatNumber } from './json-numbers.js';
 import { isContainer, type JsonNumber, type JsonValue, lengthOfJson } from './json-value.js';
 
 export interface JsonLayout {
-  /** Before each item, once a level. */
+  /** Before each item, once per level. */
   readonly indent: ByteString;
   /** Before each item and before a closing bracket. */
   readonly newline: ByteString;
-  /** Behind each colon. */
+  /** After each colon. */
   readonly space: ByteString;
 }
 
@@ -23,8 +23,8 @@ interface OpenContainer {
 }
 
 /**
- * @param level how deep the value stands in a text around it
- * @param onBytes told of what has been written, now and then; may throw
+ * @param level the depth of the value in a surrounding text @param onBytes called now and then with the bytes written
+ * since the last call; may throw
  */
 export function* writeJson(
   value: JsonValue,
@@ -62,7 +62,7 @@ export function* writeJson(
 
 class JsonText {
   written = '';
-  /** Values, since the caller last looked. */
+  /** Values written since the caller's last check. */
   met = 0;
   readonly #open: OpenContainer[] = [];
   readonly #isCompact: boolean;
@@ -78,7 +78,7 @@ class JsonText {
     return this.#open.length === 0;
   }
 
-  /** Writes a value; of a container that is not short its beginning. */
+  /** Writes a value; of a long container only its opening bracket. */
   begin(value: JsonValue): void {
     if (!isContainer(value)) {
       this.written += scalarText(value);
@@ -102,7 +102,7 @@ class JsonText {
     this.#open.push({ isArray, items: isArray ? value.values() : value.entries(), isFirst: true });
   }
 
-  /** Writes the next item of the innermost container, or its end. */
+  /** Writes the next item of the innermost container, or its closing bracket. */
   goOn(): void {
     const top = this.#open.at(-1) as OpenContainer;
     const { done, value: item } = top.items.next();
@@ -131,13 +131,16 @@ class JsonText {
   }
 }
 
-/** Text of this length becomes bytes: a string grown by many small additions is a burden on the collector. */
+/**
+ * Text of this length is encoded to bytes, because a string built from many small pieces is expensive for the garbage
+ * collector.
+ */
 const PIECE_BYTES = 32 * 1024;
 
-/** Values that are written without looking up: most containers hold no more. */
+/** Values written recursively without a pause; most containers hold fewer. */
 const SHORT_VALUES = 256;
 
-/** Compact; of no use where the budget is overdrawn. */
+/** The compact text; invalid once the budget is exceeded. */
 function shortText(value: JsonValue, budget: { values: number }): ByteString {
   budget.values -= 1;
   if (!isContainer(value)) return scalarText(value);

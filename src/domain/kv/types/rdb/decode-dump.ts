@@ -1,4 +1,7 @@
-/** Redis's dump payloads as the commands that make their value; the reverse of encode-dump.ts, and of what newer servers write. */
+/**
+ * Decodes Redis's dump payloads into commands that create their value: the inverse of encode-dump.ts, and the formats
+ * of newer servers.
+ */
 import type { ByteString } from '../../../../kernel/index.js';
 import { bufferOfBytes } from '../../../../kernel/index.js';
 import { formatDouble } from '../../numbers.js';
@@ -11,21 +14,21 @@ import { decodeIntset, decodeZiplist, decodeZipmap } from './packed-lists.js';
 import { BadFormat, RdbReader } from './rdb-reader.js';
 import { readStream } from './stream-form.js';
 
-/** The newest form that is known: Redis 8.6's. */
+/** The newest supported format: Redis 8.6's. */
 export const NEWEST_RDB_VERSION = 13;
 const FOOTER_BYTES = 10;
-/** Words of one command, which bounds the size of an effect. */
+/** The most words of one command, which bounds the size of an effect. */
 const CHUNK_WORDS = 256;
 const CHUNK_BYTES = 64 * 1024;
 const PACKED_NODE = 2;
 const PLAIN_NODE = 1;
 
-/** Is the footer right: a version that is known, and the checksum? */
+/** Whether the footer has a supported version and the right checksum. */
 export function isIntact(payload: ByteString): boolean {
   return inOneStep(intactBody(payload)) !== undefined;
 }
 
-/** What is between the type byte and the footer where that is right, in steps; undefined where it is not. */
+/** The body, without the footer, if the footer is right; undefined otherwise. In slices. */
 export function* intactBody(payload: ByteString): Generator<void, Buffer | undefined> {
   if (payload.length < FOOTER_BYTES) return undefined;
   const bytes = bufferOfBytes(payload);
@@ -36,12 +39,12 @@ export function* intactBody(payload: ByteString): Generator<void, Buffer | undef
   return isIntact ? bytes.subarray(0, footerAt) : undefined;
 }
 
-/** The same of a payload that is known to be intact, for those who keep something else in such a payload. */
+/** The body of an intact payload, for other data in the same format. */
 export function bodyOf(payload: ByteString): Buffer {
   return bufferOfBytes(payload).subarray(0, payload.length - FOOTER_BYTES);
 }
 
-/** The value in the body of an intact payload, as commands that make it under `key`. @throws BadFormat */
+/** The value in the body of an intact payload, as commands that create it under `key`. @throws BadFormat */
 export function* decodeDump(body: Buffer, key: ByteString, maxBytes: number): Generator<ByteString[]> {
   const input = new RdbReader(body, maxBytes);
   const type = input.byte();
@@ -104,7 +107,7 @@ function* commandsOf(type: number, input: RdbReader, key: ByteString): Generator
   }
 }
 
-/** Commands of bounded size. @param step words that belong together */
+/** Splits words into commands of bounded size. @param step words that belong together */
 function* chunked(head: readonly ByteString[], step: number, words: Iterable<ByteString>): Generator<ByteString[]> {
   let command = [...head];
   let bytes = 0;
@@ -158,7 +161,7 @@ function* scored(input: RdbReader, isBinary: boolean): Generator<ByteString> {
   }
 }
 
-/** Member, score … as score, member … */
+/** Converts member, score … to score, member … */
 function* swapped(words: readonly ByteString[]): Generator<ByteString> {
   for (let i = 0; i + 1 < words.length; i += 2) {
     yield words[i + 1] as ByteString;
@@ -193,7 +196,7 @@ function expiring(key: ByteString, field: ByteString, atMs: number): ByteString[
 }
 
 function* jsonDocument(input: RdbReader, key: ByteString): Generator<ByteString[]> {
-  // The version is in the low ten bits; its form has been one string since the third.
+  // The low ten bits are the version; since version 3 the format is a single string.
   if (input.bigSize() >> 10n !== JSON_MODULE_ID >> 10n) throw new BadFormat('a value of a module');
   if (input.size() !== MODULE_STRING) throw new BadFormat('a document');
   const document = input.string();

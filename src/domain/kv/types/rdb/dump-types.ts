@@ -1,4 +1,4 @@
-/** Type bytes of Redis's RDB form, of values that are kept in it. */
+/** The type bytes of values in Redis's RDB format. */
 export const DUMP_TYPES = {
   string: 0,
   list: 1,

@@ -1,26 +1,25 @@
 /**
- * Values as Redis's dump payloads, made of the commands that rebuild them: a type byte, the value in the form of
- * an RDB file, the version of that form and a checksum.
+ * Encodes values as Redis's dump payloads, from the commands that rebuild them: a type byte, the value in RDB format,
+ * the format version and a checksum.
  */
-import type { ByteString } from '../../../../kernel/index.js';
-import { bytesOfBuffer } from '../../../../kernel/index.js';
-import type { Collection } from '../../keyspace.js';
+import { type ByteString, bytesOfBuffer } from '../../../../kernel/index.js';
 import { MAX_FIELD_EXPIRY_MS } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { SlicePace } from '../../slices.js';
 import { BYTES_A_LOOKUP, inOneStep, workOf } from '../../steps.js';
+import type { Collection } from '../../value.js';
 import { crc64InSteps } from '../crc64.js';
 import type { Stream } from '../stream.js';
 import { DUMP_TYPES } from './dump-types.js';
 import { RdbWriter } from './rdb-writer.js';
 import { StreamForm } from './stream-form.js';
 
-/** Redis 7.0's, so that every server from there on reads it. */
+/** Redis 7.0's version, so that every server since then can read it. */
 const WRITTEN_VERSION = 10;
-/** Fields that expire came with 7.4. */
+/** Fields with expiries exist since Redis 7.4. */
 const FIELD_EXPIRY_VERSION = 12;
 
-/** Works in slices and returns the payload. @param json the text of the document, where the value is one */
+/** Encodes in slices; returns the payload. @param json the text of the document, for a JSON value */
 export function* encodeDump(value: Collection, json: ByteString): Generator<void, ByteString> {
   const out = new RdbWriter();
   let version = WRITTEN_VERSION;
@@ -56,7 +55,6 @@ export function encodeStringDump(value: ByteString): ByteString {
   return inOneStep(encodeLongString(value));
 }
 
-/** The same in slices. */
 export function encodeLongString(value: ByteString): Generator<void, ByteString> {
   const out = new RdbWriter();
   out.byte(DUMP_TYPES.string);
@@ -64,7 +62,6 @@ export function encodeLongString(value: ByteString): Generator<void, ByteString>
   return sealInSteps(out.pieces, WRITTEN_VERSION);
 }
 
-/** Version and checksum behind the body. */
 export function sealPayload(body: ByteString, version = WRITTEN_VERSION): ByteString {
   return inOneStep(sealInSteps([body], version));
 }
@@ -96,7 +93,7 @@ function* eachWord(value: Collection, from: number, take: (word: ByteString) => 
 }
 
 function* writeList(out: RdbWriter, value: Collection): Generator<void, void> {
-  // Nodes of one element each would cost a length byte an element more; packed ones have to be packed again here.
+  // One node per element costs an extra length byte each; packed nodes would have to be built here.
   out.size(value.size);
   yield* eachWord(value, 2, (word) => {
     out.size(PLAIN_NODE);
@@ -127,7 +124,7 @@ function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> 
   for (const words of value.rebuild('')) {
     // HPEXPIREAT key instant FIELDS n field …
     if (words[0] === 'HPEXPIREAT') {
-      // No other server reads a later one.
+      // Redis cannot read a later expiry.
       const atMs = Math.min(Number(words[2]), MAX_FIELD_EXPIRY_MS);
       for (const field of words.slice(5)) expiries.set(field, atMs);
       if (atMs < earliest) earliest = atMs;
@@ -160,7 +157,7 @@ function* writeStream(out: RdbWriter, value: Stream): Generator<void, void> {
   yield* form.write(out);
 }
 
-/** The name of the module's type, six bits a letter, and the version of its form in the ten bits behind. */
+/** The name of a module's type, six bits per letter, followed by ten bits for the format version. */
 function moduleId(name: string, version: number): bigint {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   let id = 0n;

@@ -1,4 +1,4 @@
-/** Redis's listpack: words in one piece of memory, each with its length behind it so that it can be read backwards. */
+/** Redis's listpack: words in one block of memory, each followed by its length, so that it can be read backwards. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { parseInt64 } from '../../numbers.js';
 import { BadFormat } from './rdb-reader.js';
@@ -50,7 +50,7 @@ function withBytes(form: number, value: bigint, count: number): ByteString {
   return bytes.toString('latin1', 0, 1 + count);
 }
 
-/** Seven bits a byte, the most significant first; all but the first are marked. */
+/** Seven bits per byte, the most significant first; all bytes but the first have the high bit set. */
 function backwardLength(length: number): ByteString {
   let bytes = String.fromCharCode((length & 0x7f) | (length > 0x7f ? 0x80 : 0));
   for (let rest = Math.floor(length / 128); rest > 0; rest = Math.floor(rest / 128)) {

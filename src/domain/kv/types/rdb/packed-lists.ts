@@ -1,4 +1,4 @@
-/** Older packed forms that Redis still reads: ziplists, zipmaps, and sets of integers. */
+/** Older packed formats that Redis still reads: ziplists, zipmaps and intsets. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { BadFormat } from './rdb-reader.js';
 
@@ -23,7 +23,7 @@ export function decodeZiplist(bytes: Buffer): ByteString[] {
 }
 
 function decodeEntry(bytes: Buffer, at: number): { word: ByteString; next: number } {
-  // The longest head is five bytes, the longest integer nine; the end mark is behind every entry.
+  // The longest header has five bytes and the longest integer nine; every entry is followed by the end mark.
   const form = bytes[at];
   if (form === undefined) throw new BadFormat('a ziplist entry that ends too soon');
   const text = (from: number, length: number) => {
@@ -46,7 +46,10 @@ function decodeEntry(bytes: Buffer, at: number): { word: ByteString; next: numbe
   throw new BadFormat('a ziplist entry of no known form');
 }
 
-/** What hashes were before ziplists: a count that may be wrong, then each word behind its length. @throws BadFormat */
+/**
+ * Decodes a zipmap, the predecessor of ziplists for hashes: a count that may be wrong, then words preceded by their
+ * length. @throws BadFormat
+ */
 export function decodeZipmap(bytes: Buffer): ByteString[] {
   const words: ByteString[] = [];
   let at = 1;
@@ -55,7 +58,7 @@ export function decodeZipmap(bytes: Buffer): ByteString[] {
     if (at + 6 > bytes.length && isLong) throw new BadFormat('a zipmap that ends too soon');
     const length = isLong ? bytes.readUInt32LE(at + 1) : (bytes[at] ?? 0);
     const from = at + (isLong ? 5 : 1) + free;
-    // Behind a value are bytes that a shorter one left free.
+    // A value is followed by bytes that a shorter value left unused.
     const unused = free === 1 ? (bytes[from - 1] ?? 0) : 0;
     at = from + length + unused;
     if (at >= bytes.length) throw new BadFormat('a zipmap that ends too soon');

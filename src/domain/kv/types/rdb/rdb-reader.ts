@@ -1,8 +1,11 @@
-/** Reads what RdbWriter writes, and the compressed strings that Redis writes too. Every step is bounded by what is there. */
+/**
+ * Reads the format that RdbWriter writes, and the compressed strings that Redis also writes. Every read is bounded by
+ * the size of the payload.
+ */
 import type { ByteString } from '../../../../kernel/index.js';
 import { decompressLzf } from '../lzf.js';
 
-/** The payload is not what it says it is. */
+/** The payload does not have the expected format. */
 export class BadFormat extends Error {}
 
 const INT8 = 0xc0;
@@ -17,7 +20,7 @@ export class RdbReader {
 
   constructor(
     private readonly bytes: Buffer,
-    /** The longest string that may come out of a compressed one. */
+    /** The longest string that decompression may produce. */
     private readonly maxBytes: number,
   ) {}
 
@@ -25,7 +28,7 @@ export class RdbReader {
     return this.#at === this.bytes.length;
   }
 
-  /** Where it reads next: to come back to what is read a second time. */
+  /** The read position; settable, to read a part twice. */
   get position(): number {
     return this.#at;
   }
@@ -48,7 +51,7 @@ export class RdbReader {
     return part;
   }
 
-  /** Any 64-bit length: counters and ids travel as lengths too. */
+  /** A 64-bit length; counters and ids are encoded as lengths too. */
   bigSize(): bigint {
     const first = this.byte();
     if (first < 0x40) return BigInt(first);
@@ -58,7 +61,7 @@ export class RdbReader {
     throw new BadFormat('not a length');
   }
 
-  /** The size of something in the payload; it cannot exceed the bytes of the payload. */
+  /** A size or count, which cannot exceed the bytes of the payload. */
   size(): number {
     const value = this.bigSize();
     if (value > BigInt(this.bytes.length)) throw new BadFormat('a length beyond the payload');
@@ -74,7 +77,7 @@ export class RdbReader {
     return this.raw(this.size()).toString('latin1');
   }
 
-  /** Passes over a string without unpacking it. */
+  /** Skips a string without decompressing it. */
   skipString(): void {
     const form = this.bytes[this.#at];
     if (form === COMPRESSED) {
@@ -85,7 +88,7 @@ export class RdbReader {
     else this.raw(this.size());
   }
 
-  /** A string that is a structure of its own, as bytes. */
+  /** A string that contains a nested structure, as bytes. */
   blob(): Buffer {
     return Buffer.from(this.string(), 'latin1');
   }
@@ -98,7 +101,7 @@ export class RdbReader {
     return this.raw(8).readDoubleLE(0);
   }
 
-  /** A double as text behind a length byte, the older form. */
+  /** A double as text after a length byte, the older format. */
   textDouble(): number {
     const length = this.byte();
     if (length === 255) return Number.NEGATIVE_INFINITY;

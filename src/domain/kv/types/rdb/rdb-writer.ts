@@ -1,13 +1,13 @@
 /**
- * Values in the form of Redis's RDB files: lengths, strings, doubles. Bytes are collected as byte strings that lie in memory
- * as they are: to lay out all at once would take long at the end.
+ * Writes Redis's RDB format: lengths, strings, doubles. The bytes are collected as flat strings, because flattening
+ * everything at the end would take long.
  */
 import { type ByteString, bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
 import { parseInt64 } from '../../numbers.js';
 
-/** Integers this long may be stored in binary form. */
+/** Texts of integers up to this length may be stored in binary form. */
 const MAX_INTEGER_TEXT = 11;
-/** What is longer is in pieces large enough. */
+/** A longer text is added as a piece without copying. */
 const MAX_OPEN_BYTES = 16 * 1024;
 const scratch = Buffer.alloc(9);
 
@@ -24,7 +24,7 @@ export class RdbWriter {
     return this.pieces.join('');
   }
 
-  /** All of it, in order. */
+  /** All pieces, in order. */
   get pieces(): readonly ByteString[] {
     return [...this.#settled, this.#open];
   }
@@ -43,7 +43,7 @@ export class RdbWriter {
     if (this.#open.length > MAX_OPEN_BYTES) this.#settle();
   }
 
-  /** The top two bits of the first byte tell the form. */
+  /** The top two bits of the first byte give the form. */
   size(value: number | bigint): void {
     if (value >= 0 && value < 0x40) this.byte(Number(value));
     else if (value >= 0 && value < 0x4000)

@@ -1,6 +1,6 @@
 /**
- * A stream between its rebuilding commands and Redis's RDB form: nodes of entries, each a listpack under the id of
- * its first entry, then counters, groups, and who has what pending.
+ * Converts a stream between its rebuilding commands and Redis's RDB format: nodes of entries (each a listpack under the
+ * id of its first entry), then counters, groups, and pending entries by consumer.
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import { mergeSorted, SlicePace } from '../../slices.js';
@@ -16,14 +16,13 @@ interface Entry {
 }
 
 interface Pending {
-  /** Their order is that of their ids. */
+  /** Sorts like the ids. */
   readonly rawId: ByteString;
   readonly deliveredAtMs: bigint;
   readonly count: bigint;
   readonly consumer: ByteString;
 }
 
-/** What one consumer has pending. */
 interface OwnPending {
   readonly rawIds: ByteString[];
   latestMs: number;
@@ -37,16 +36,16 @@ interface Group {
   readonly pending: Map<ByteString, Pending>;
 }
 
-/** It has as many entries as Redis puts into a node. */
+/** The number of entries that Redis puts into a node. */
 const NODE_ENTRIES = 100;
 const DELETED = 1;
 const SAME_FIELDS = 2;
-/** Words of an entry beside its fields: flags, two differences, how many there are. */
+/** Words of an entry other than its fields: flags, two id differences, the number of words. */
 const ENTRY_WORDS = 3;
 const UNKNOWN_READ = 0xffff_ffff_ffff_ffffn;
 const ZERO: Id = [0n, 0n];
 
-/** Collects rebuilding commands, and writes what they make. */
+/** Collects rebuilding commands and writes the resulting stream. */
 export class StreamForm {
   #entries = new Map<ByteString, Entry>();
   #lastId: Id = ZERO;
@@ -126,7 +125,7 @@ export class StreamForm {
 }
 
 function optionOf(words: readonly ByteString[], option: string): ByteString | undefined {
-  // From the end: groups and consumers may have such names.
+  // Searched from the end, because groups and consumers may have such names.
   const at = words.lastIndexOf(option);
   return at < 0 ? undefined : words[at + 1];
 }
@@ -189,7 +188,7 @@ function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pen
   out.size(own.size);
   for (const [consumer, { rawIds, latestMs }] of own) {
     out.string(consumer);
-    // When it was last seen is not kept: as far as is known, when it last got something.
+    // The last-seen time is not stored; the last delivery is the best approximation.
     out.instant(latestMs);
     out.size(rawIds.length);
     if (pace.isDue()) yield;
@@ -200,13 +199,13 @@ function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pen
   }
 }
 
-/** Versions of the form: the second has counters, the third knows when consumers were active, the fourth who produced. */
+/** Format versions: 2 adds counters, 3 the time when consumers were active, 4 producers. */
 type StreamVersion = 1 | 2 | 3 | 4;
 
 /**
- * Entries that were deleted may still be pending, and XCLAIM makes only what exists pending. So each group's pending
- * entries are added first, made pending, and trimmed away; the entries that the stream has follow from the lowest id.
- * @throws BadFormat
+ * Deleted entries may still be pending, but XCLAIM only accepts existing entries. So each group's pending entries are
+ * first added, claimed and trimmed; the stream's entries are added afterwards, starting from the lowest id. @throws
+ * BadFormat
  */
 export function* readStream(input: RdbReader, key: ByteString, version: StreamVersion): Generator<ByteString[]> {
   const entriesAt = input.position;
@@ -221,7 +220,7 @@ export function* readStream(input: RdbReader, key: ByteString, version: StreamVe
     maxDeletedId = readId(input);
     added = input.bigSize();
   }
-  // A stream may be empty: a group makes it, and leaves.
+  // The stream may be empty: creating and destroying a group creates it.
   yield ['XGROUP', 'CREATE', key, '-', '0-0', 'MKSTREAM'];
   yield ['XGROUP', 'DESTROY', key, '-'];
   const groups = input.size();
@@ -234,7 +233,7 @@ export function* readStream(input: RdbReader, key: ByteString, version: StreamVe
   input.position = endsAt;
 }
 
-/** How long ids of producers are remembered, and how many; what is remembered of them has no command. */
+/** Skips producers and the settings for remembering their ids, because no command can recreate them. */
 function skipProducers(input: RdbReader): void {
   input.bigSize();
   input.bigSize();
@@ -251,7 +250,7 @@ function skipProducers(input: RdbReader): void {
   input.bigSize();
 }
 
-/** @returns how many there are */
+/** @returns the number of entries */
 function* readEntries(input: RdbReader, key: ByteString): Generator<ByteString[], number> {
   let count = 0;
   const nodes = input.size();

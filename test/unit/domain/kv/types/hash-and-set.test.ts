@@ -14,7 +14,7 @@ function contentsOf(hash: HashValue): Map<string, string> {
 }
 
 describe('packed words', () => {
-  it('find a word where an entry begins, not in the middle of one', () => {
+  it('find a word at the start of an entry, not in the middle of one', () => {
     const packed = ['a', 'b', 'b', 'c', '', 'a'].map(packWord).join('');
     expect(unpackWords(packed)).to.deep.equal(['a', 'b', 'b', 'c', '', 'a']);
     expect(findWord(packed, 'b', 2)).to.equal(4);
@@ -26,7 +26,7 @@ describe('packed words', () => {
 });
 
 describe('small hashes and sets', () => {
-  it('keep nothing of the larger texts that their words were cut out of (PW1)', () => {
+  it('do not keep the larger texts in memory from which their words were cut (PW1)', () => {
     const count = 50;
     const held = bytesHeldBy(() =>
       Array.from({ length: count }, (_, i) => {
@@ -48,7 +48,7 @@ describe('small hashes and sets', () => {
 });
 
 describe('hash values', () => {
-  it('agree with a Map through every change, small and large, and their bytes follow from the contents', () => {
+  it('agree with a Map through every change, small and large, with bytes that follow from the contents', () => {
     const { float } = seededRandom(11);
     const below = (limit: number): number => Math.floor(float() * limit);
     for (const fields of [5, 127, 130, 400]) {
@@ -81,7 +81,7 @@ describe('hash values', () => {
     }
   });
 
-  it('hold words of any length at the edge of the small form', () => {
+  it('hold words of any length at the limit of the small form', () => {
     for (const length of [254, 255, 256, 300]) {
       const hash = new HashValue();
       hash.set('x'.repeat(length), 'v');
@@ -100,7 +100,7 @@ describe('hash values', () => {
     expect([...full.entries(NO_TIME)].length).to.equal(129);
   });
 
-  it('hide what has expired, remove it in parts, and know when the next is due', () => {
+  it('hide expired fields, remove them in parts, and know the next expiry', () => {
     const hash = new HashValue();
     for (let i = 1; i <= 1000; i += 1) {
       hash.set(`f${i}`, 'v');
@@ -113,7 +113,7 @@ describe('hash values', () => {
     expect(hash.removeExpired(400, 1000).length).to.equal(250);
     expect([hash.size, hash.earliestExpiryMs]).to.deep.equal([600, 401]);
     for (let i = 401; i <= 1000; i += 1) hash.persist(`f${i}`);
-    expect(hash.perishing).to.equal(undefined);
+    expect(hash.fieldExpiry).to.equal(undefined);
   });
 
   it('are rebuilt by commands of bounded size', () => {
@@ -128,8 +128,8 @@ describe('hash values', () => {
   });
 });
 
-describe('instants at which fields expire', () => {
-  it('are all due when the latest of them is, and not before, whichever were set and deleted (FE1, FE2)', () => {
+describe('expiry times of fields', () => {
+  it('are all due exactly when the latest one is, after random changes (FE1, FE2)', () => {
     const { float } = seededRandom(14);
     const below = (limit: number): number => Math.floor(float() * limit);
     const expiries = new FieldExpiries();
@@ -154,7 +154,7 @@ describe('instants at which fields expire', () => {
 });
 
 describe('set values', () => {
-  it('agree with a Set through every change, small and large, and their bytes follow from the contents', () => {
+  it('agree with a Set through every change, small and large, with bytes that follow from the contents', () => {
     const { float } = seededRandom(12);
     const below = (limit: number): number => Math.floor(float() * limit);
     for (const members of [5, 127, 130, 400]) {
@@ -179,7 +179,7 @@ describe('set values', () => {
     }
   });
 
-  it('draw every member with about the same chance', () => {
+  it('draw every member with about the same probability', () => {
     const { float } = seededRandom(13);
     for (let i = 0; i < 50; i += 1) float();
     const set = new SetValue();
@@ -194,8 +194,8 @@ describe('set values', () => {
   });
 });
 
-describe('expiring hashes at large', () => {
-  it('are looked at and emptied in small steps, however much is due at once', () => {
+describe('large hashes with expiring fields', () => {
+  it('are checked and emptied in small steps when many fields expire together', () => {
     const hash = new HashValue();
     for (let i = 0; i < 100_000; i += 1) {
       hash.set(`f${i}`, 'v');

@@ -1,4 +1,4 @@
-/** JSON text to values and back: what is kept, how it is printed, what is refused. */
+/** JSON text to values and back: the kept digits, the printed form, and the refused texts. */
 import { expect } from 'chai';
 import {
   inOneStep,
@@ -25,7 +25,7 @@ function refusalOf(text: string): string {
   return 'none';
 }
 
-/** Containers within containers; 0 for a scalar. */
+/** The depth of nested containers; 0 for a scalar. */
 function depthOfJson(value: JsonValue): number {
   if (!isContainer(value)) return 0;
   let deepest = 0;
@@ -41,7 +41,7 @@ describe('JSON text', () => {
     expect(typeOfJson(parseJson('18446744073709551615').value)).to.equal('integer');
   });
 
-  it('makes floats of larger integers', () => {
+  it('reads larger integers as floats', () => {
     expect(roundTrip('18446744073709551616')).to.equal('1.8446744073709552e19');
     expect(roundTrip('-9223372036854775809')).to.equal('-9.223372036854776e18');
     expect(typeOfJson(parseJson('18446744073709551616').value)).to.equal('number');
@@ -67,7 +67,7 @@ describe('JSON text', () => {
     for (const [given, expected] of Object.entries(printed)) expect(roundTrip(given), given).to.equal(expected);
   });
 
-  it('keeps the order of members, the last of equal names, and names that mean something elsewhere', () => {
+  it('keeps the order of members, the last of equal names, and names like __proto__', () => {
     expect(roundTrip('{"b":1,"a":2,"b":[3]}')).to.equal('{"b":[3],"a":2}');
     expect(roundTrip('{"__proto__":{"x":1},"constructor":2,"":3}')).to.equal(
       '{"__proto__":{"x":1},"constructor":2,"":3}',
@@ -75,13 +75,13 @@ describe('JSON text', () => {
     expect(({} as { x?: number }).x).to.equal(undefined);
   });
 
-  it('decodes escapes and escapes what must be', () => {
+  it('decodes escapes, and escapes where JSON requires it', () => {
     expect(roundTrip('"\\u0041\\u00e9\\u20ac\\ud83d\\ude00\\/"')).to.equal(bytesOfText('"Aé€😀/"'));
     expect(roundTrip('"\\u0000\\u001f\\b\\f\\n\\r\\t\\"\\\\"')).to.equal('"\\u0000\\u001f\\b\\f\\n\\r\\t\\"\\\\"');
     expect(roundTrip('"é😀\x7f"')).to.equal(bytesOfText('"é😀\x7f"'));
   });
 
-  it('refuses what is no JSON, and says where', () => {
+  it('refuses invalid JSON with the position', () => {
     const refused: Record<string, string> = {
       '': 'ERR EOF while parsing a value at line 1 column 0',
       '{': 'ERR EOF while parsing an object at line 1 column 1',
@@ -117,19 +117,19 @@ describe('JSON text', () => {
       expect(refusalOf(text), text).to.match(/^ERR /);
   });
 
-  it('refuses what is not UTF-8', () => {
+  it('refuses text that is not UTF-8', () => {
     expect(refusalOf('"\xff"')).to.equal("ERR Couldn't parse as UTF-8 string");
     expect(refusalOf('"\xc3\xa9"')).to.equal('none');
   });
 
-  it('nests as deep as allowed, and not one deeper', () => {
+  it('accepts the maximum nesting, and refuses one level more', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     expect(parseJson(nested(MAX_JSON_DEPTH)).depth).to.equal(MAX_JSON_DEPTH);
     expect(refusalOf(nested(MAX_JSON_DEPTH + 1))).to.equal('ERR recursion limit exceeded');
     expect(refusalOf(nested(1_000_000))).to.equal('ERR recursion limit exceeded');
   });
 
-  it('reads all that JSON.stringify writes, counts bytes and depth as it goes, and survives any damage', () => {
+  it('reads all output of JSON.stringify, counts bytes and depth, and survives any damage', () => {
     const dice = new Dice(3);
     const value = (depth: number): unknown => {
       const kind = dice.below(depth > 0 ? 6 : 4);
@@ -151,7 +151,7 @@ describe('JSON text', () => {
     }
   });
 
-  it('reads and writes long texts in many steps, and lets go of the text it came from', () => {
+  it('reads and writes long texts in many steps, and does not keep the source text in memory', () => {
     const text = `[${Array.from({ length: 50_000 }, (_, i) => `{"id":${i},"name":"a name of some length"}`).join()}]`;
     const { value } = parseJson(text);
     let steps = 0;

@@ -6,7 +6,7 @@ import { UndoLog } from '../../../../../src/domain/kv/undo-log.js';
 import { seededRandom } from '../../../../support/kv-bench.js';
 
 describe('sorted sets', () => {
-  it('have no index while they fit into a leaf, and are met in one step then (ZS2)', () => {
+  it('have no index while they fit into one leaf, and are then scanned in one step (ZS2)', () => {
     const set = new SortedSet();
     for (let i = 0; i < MAX_LEAF_ENTRIES; i += 1) set.put(`m${i}`, i);
     expect(set.scan(0, 1)).to.deep.include({ cursor: 0 });
@@ -18,7 +18,7 @@ describe('sorted sets', () => {
     for (let i = 0; i < MAX_LEAF_ENTRIES; i += 1) expect(set.scoreOf(`m${i}`)).to.equal(i);
   });
 
-  it('count bytes that follow from their contents alone, whatever was done and taken back (ZS3)', () => {
+  it('count bytes that follow from their contents alone, after any changes and undos (ZS3)', () => {
     const { float } = seededRandom(15);
     const below = (limit: number): number => Math.floor(float() * limit);
     const set = new SortedSet();

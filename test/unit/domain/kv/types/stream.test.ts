@@ -12,7 +12,7 @@ const SETTINGS = new Settings(PARAMETER_DEFAULTS);
 const id = (number: number) => packId(number, 0);
 
 describe('streams', () => {
-  it('share the names of an entry with the one before, when they are the same (STM3)', () => {
+  it('share the field names of an entry with the entry before, when they are the same (STM3)', () => {
     const stream = new Stream();
     stream.append(id(1), ['a', '1', 'b', '2'], SETTINGS);
     stream.append(id(2), ['a', '3', 'b', '4'], SETTINGS);
@@ -24,7 +24,7 @@ describe('streams', () => {
     expect(stream.entry(id(2))?.values).to.deep.equal(['3', '4']);
   });
 
-  it('are the same when an entry of very many fields is added in slices, and have nothing of it before (STM3, STM4)', () => {
+  it('are equal when an entry of very many fields is added in slices, and show it only at the end (STM3, STM4)', () => {
     const fields = (last: string) =>
       Array.from({ length: 5000 }, (_, at) => [`name${at}`, `value${at}`])
         .flat()
@@ -72,7 +72,7 @@ describe('streams', () => {
 });
 
 describe('groups of a stream', () => {
-  it('hold what is pending once for the group and once for its consumer, and count it by what is there (SG1, SG2)', () => {
+  it('hold a pending entry once for the group and once for its consumer, and count it consistently (SG1, SG2)', () => {
     const { float } = seededRandom(17);
     const below = (limit: number): number => Math.floor(float() * limit);
     const stream = new Stream();
@@ -123,7 +123,7 @@ function expectOnePending(group: ConsumerGroup): void {
   }
 }
 
-/** Groups, consumers and what is pending as they are now, each added once. */
+/** The present groups, consumers and pending entries, each added once. */
 function rebuilt(stream: Stream): Stream {
   const again = new Stream();
   for (const group of stream.groups()) {

@@ -1,16 +1,17 @@
-/** What lists, hashes, sets and sorted sets have in common: members, a page at a time. */
+/** The common interface of lists, hashes, sets and sorted sets: members, page by page. */
 import { CallError } from '../../../../api/call.js';
-import { pipeline, type Reply, transaction, type Word, type Words } from '../../../../api/kv.js';
+import { pipeline, type Reply, transaction } from '../../../../api/kv.js';
+import type { Word, Words } from '../../../../api/kv-bytes.js';
 
 export interface CollectionMember {
-  /** Tells the members of a page apart. */
+  /** Unique among the members of a page. */
   readonly id: string;
-  /** The rest by the type. Names and values are binary strings. */
+  /** The other fields depend on the type. Names and values are binary strings. */
   readonly index?: number;
   readonly name?: string;
   readonly value?: string;
   readonly score?: string;
-  /** Null: it stays. */
+  /** Null: no expiry. */
   readonly ttlMs?: number | null;
 }
 
@@ -20,7 +21,7 @@ export interface Place {
 }
 
 export interface PageAsk extends Place {
-  /** A pattern of names, or the index that a list is shown from; '' for none. */
+  /** A pattern of names, or the first index of a list; '' for none. */
   readonly filter: string;
   /** '' for the first page. */
   readonly cursor: string;
@@ -29,11 +30,11 @@ export interface PageAsk extends Place {
 
 export interface MemberPage {
   readonly members: readonly CollectionMember[];
-  /** Undefined: it was the last one. */
+  /** Undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** What a form of a member says; empty where the type has no such part. */
+/** The values of a member's form; empty for parts that the type does not have. */
 export interface Edited {
   readonly name: string;
   readonly value: string;
@@ -49,12 +50,12 @@ export interface CollectionKind {
   readonly parts: readonly Part[];
   readonly nameLabel: string;
   readonly filterLabel: string;
-  /** Its members can be shown from the other end. */
+  /** Its members can also be shown in reverse order. */
   readonly hasOrder: boolean;
-  /** What an existing member keeps in any case. */
+  /** The name of an existing member cannot be edited. */
   readonly isNameFixed: boolean;
   load(ask: PageAsk): Promise<MemberPage>;
-  /** @param before undefined: a new one. @throws CallError */
+  /** @param before undefined: a new member. @throws CallError */
   save(place: Place, before: CollectionMember | undefined, next: Edited): Promise<void>;
   /** @throws CallError */
   remove(place: Place, member: CollectionMember): Promise<void>;
@@ -62,7 +63,7 @@ export interface CollectionKind {
 
 export const PAGE_MEMBERS = 100;
 
-/** All of them, or none. @throws CallError with the first error */
+/** Runs all commands or none. @throws CallError with the first error */
 export async function done(id: string, commands: readonly Words[]): Promise<readonly Reply[]> {
   const results = commands.length === 1 ? await pipeline(id, commands) : await transaction(id, commands);
   return results.map((result) => {
@@ -71,10 +72,10 @@ export async function done(id: string, commands: readonly Words[]): Promise<read
   });
 }
 
-/** Answers without a member, one after the other, before somebody is asked whether to look on. */
+/** Consecutive empty answers before the user is asked whether to continue. */
 const MAX_EMPTY_ANSWERS = 50;
 
-/** A page of `HSCAN` and its like. A pattern may meet nothing of many answers: they are passed over. */
+/** A page of `HSCAN` and similar commands. Many answers may have no match for a pattern; they are skipped. */
 export async function scanned(
   name: 'HSCAN' | 'SSCAN' | 'ZSCAN',
   { id, key, cursor, filter }: PageAsk,
@@ -91,7 +92,7 @@ export async function scanned(
   return { items: [], next: at };
 }
 
-/** Every two of a flat list. */
+/** The pairs of a flat list. */
 export function pairs(items: readonly string[]): readonly (readonly [string, string])[] {
   return Array.from({ length: items.length / 2 }, (_, at) => [items[2 * at] ?? '', items[2 * at + 1] ?? ''] as const);
 }

@@ -1,4 +1,4 @@
-/** Fields of a hash, with the times at which they expire. */
+/** Fields of a hash, with their expiry. */
 import { wordOf } from '../../../../api/kv.js';
 import { type CollectionKind, done, pairs, scanned } from './collection.js';
 

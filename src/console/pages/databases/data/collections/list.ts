@@ -1,4 +1,4 @@
-/** Elements of a list, by where they stand. An element that moved meanwhile is neither changed nor taken out. */
+/** Elements of a list by index. An element that has moved since is neither changed nor removed. */
 import { CallError } from '../../../../api/call.js';
 import { wordOf } from '../../../../api/kv.js';
 import { type CollectionKind, type CollectionMember, done, PAGE_MEMBERS, type Place } from './collection.js';
@@ -41,5 +41,5 @@ export const LIST_ELEMENTS: CollectionKind = {
 
 async function mustBeThere({ id, key }: Place, { index = 0, value }: CollectionMember): Promise<void> {
   const [now] = await done(id, [['LINDEX', key, index]]);
-  if (now !== value) throw new CallError(409, 'The list has changed meanwhile: load it again.');
+  if (now !== value) throw new CallError(409, 'The list has changed: reload it.');
 }

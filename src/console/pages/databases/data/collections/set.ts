@@ -1,4 +1,4 @@
-/** Members of a set. Another text of one is another member. */
+/** Members of a set. Editing a member's text replaces it by another member. */
 import { wordOf } from '../../../../api/kv.js';
 import { type CollectionKind, done, scanned } from './collection.js';
 

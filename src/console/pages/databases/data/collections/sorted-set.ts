@@ -1,4 +1,4 @@
-/** Members of a sorted set by their scores; those that a pattern meets come in no order. */
+/** Members of a sorted set by score; matches of a pattern have no order. */
 import { wordOf } from '../../../../api/kv.js';
 import { type CollectionKind, done, type MemberPage, PAGE_MEMBERS, pairs, scanned } from './collection.js';
 

@@ -1,4 +1,4 @@
-/** A part of a JSON document, edited as its text; or a new part of an object or an array. */
+/** Edits a part of a JSON document as text, or adds a part to an object or array. */
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../../../parts/dialog.js';
 import { TextField } from '../../../../parts/field.js';
@@ -6,7 +6,7 @@ import { indentedJson } from '../../../../parts/json.js';
 import { failed } from '../../../../parts/toast.js';
 
 export interface JsonEdit {
-  /** `set` replaces what is at the path; the others add to what is there. */
+  /** `set` replaces the part at the path; the others add to it. */
   readonly how: 'set' | 'object' | 'array';
   readonly path: string;
   readonly text: string;

@@ -1,4 +1,4 @@
-/** The parts of a JSON document, opened one by one; each can be edited, taken out, or added to. */
+/** A JSON document as an expandable tree; each part can be edited, removed or extended. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { mayChange } from '../../../../api/session.js';
@@ -11,14 +11,14 @@ import { type JsonEdit, JsonPartDialog } from './json-part-dialog.js';
 
 export interface JsonTreeProps {
   readonly text: string;
-  /** A command without the key: `JSON.SET`, a path, a value. @throws CallError */
+  /** Runs a command without its key: `JSON.SET`, a path, a value. @throws CallError */
   change(...words: readonly string[]): Promise<void>;
 }
 
-/** Children that are drawn at once; the next ones on demand. */
+/** Children rendered first; more on demand. */
 const STEP_CHILDREN = 200;
 const SHOWN_CHARACTERS = 200;
-/** Parts so deep are open to begin with. */
+/** Parts up to this depth are expanded at first. */
 const OPEN_DEPTH = 2;
 
 export function JsonTree({ text, change }: JsonTreeProps) {

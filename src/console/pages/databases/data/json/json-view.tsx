@@ -1,4 +1,4 @@
-/** A JSON document as a tree, or as its text. */
+/** A JSON document as a tree or as text. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../../api/kv.js';
@@ -6,11 +6,11 @@ import { mayChange } from '../../../../api/session.js';
 import { bytes } from '../../../../parts/format.js';
 import { Shown } from '../../../../parts/states.js';
 import { said } from '../../../../parts/toast.js';
-import type { TypeViewProps } from '../string-view.js';
+import type { TypeViewProps } from '../key-record.js';
 import { ValueEditor } from '../value-editor.js';
 import { JsonTree } from './json-tree.js';
 
-/** A larger document is loaded when it is asked for. */
+/** A larger document is loaded on demand. */
 const UNASKED_BYTES = 1_024 * 1_024;
 
 export function JsonView({ id, name, record, onChanged }: TypeViewProps) {

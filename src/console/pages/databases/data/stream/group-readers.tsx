@@ -1,6 +1,7 @@
 /** One group of a stream: its consumers, and the entries that were delivered and not acknowledged. */
 import { useAsk } from '../../../../api/ask.js';
-import { command, type Reply, shownOf, type Word, wordOf } from '../../../../api/kv.js';
+import { command, type Reply, shownOf, wordOf } from '../../../../api/kv.js';
+import type { Word } from '../../../../api/kv-bytes.js';
 import { mayChange } from '../../../../api/session.js';
 import { duration, whole } from '../../../../parts/format.js';
 import { Shown } from '../../../../parts/states.js';
@@ -15,7 +16,7 @@ export interface GroupReadersProps {
   readonly group: string;
 }
 
-/** The oldest ones; the rest follows when these are acknowledged. */
+/** The oldest pending entries; others follow after these are acknowledged. */
 const SHOWN_PENDING = 100;
 const REFRESH_MS = 5_000;
 
@@ -45,14 +46,14 @@ export function GroupReaders({ id, stream, group }: GroupReadersProps) {
               )}
               rows={consumers}
               idOf={({ name }) => String(name)}
-              empty={<p class="empty">Nobody has read yet.</p>}
+              empty={<p class="empty">No consumer has read yet.</p>}
             />
             <Table
               label="Pending entries"
               columns={pendingColumns((entry) => change('It is acknowledged.', 'XACK', stream, wordOf(group), entry))}
               rows={pending}
               idOf={([entry]) => entry}
-              empty={<p class="empty">Everything that was delivered is acknowledged.</p>}
+              empty={<p class="empty">All delivered entries are acknowledged.</p>}
             />
           </>
         )}
@@ -65,7 +66,7 @@ async function readersOf(id: string, stream: Word, group: string) {
   const name = wordOf(group);
   const consumers: Reply = await command(id, 'XINFO', 'CONSUMERS', stream, name);
   const pending = await command(id, 'XPENDING', stream, name, '-', '+', SHOWN_PENDING);
-  return { consumers: infoRecords(consumers), pending: pending as unknown as readonly Pending[] };
+  return { consumers: infoRecords(consumers), pending: pending as readonly Pending[] };
 }
 
 function consumerColumns(remove: (consumer: string) => Promise<void>): readonly Column<InfoRecord>[] {

@@ -1,4 +1,4 @@
-/** Replies of XINFO: flat lists of names and values, as records. */
+/** Converts replies of XINFO, flat lists of names and values, to records. */
 import type { Reply } from '../../../../api/kv.js';
 
 export type InfoRecord = Readonly<Record<string, Reply>>;

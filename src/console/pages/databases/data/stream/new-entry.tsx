@@ -1,6 +1,7 @@
-/** Asks for the fields of a new entry. */
+/** The form for the fields of a new entry. */
 import { useSignal } from '@preact/signals';
-import { command, type Word } from '../../../../api/kv.js';
+import { command } from '../../../../api/kv.js';
+import type { Word } from '../../../../api/kv-bytes.js';
 import { Dialog } from '../../../../parts/dialog.js';
 import { TextField } from '../../../../parts/field.js';
 import { Icon } from '../../../../parts/icon.js';

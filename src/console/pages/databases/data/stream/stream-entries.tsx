@@ -1,7 +1,8 @@
-/** Entries of a stream, the newest first or the oldest, a page at a time. */
+/** Entries of a stream, in either order, page by page. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
-import { command, type Word, wordOf } from '../../../../api/kv.js';
+import { command, wordOf } from '../../../../api/kv.js';
+import type { Word } from '../../../../api/kv-bytes.js';
 import { mayChange } from '../../../../api/session.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
@@ -12,7 +13,7 @@ import { Time } from '../../../../parts/time.js';
 import { doing } from '../../../../parts/toast.js';
 import { CutValue } from '../collection-view.js';
 import { pairs } from '../collections/collection.js';
-import type { TypeViewProps } from '../string-view.js';
+import type { TypeViewProps } from '../key-record.js';
 import { NewEntry } from './new-entry.js';
 
 const PAGE_ENTRIES = 50;
@@ -51,7 +52,7 @@ const COLUMNS: readonly Column<Entry>[] = [
 export function StreamEntries({ id, name, onChanged }: TypeViewProps) {
   const key = wordOf(name);
   const isOldest = useSignal(false);
-  /** Behind which entry the page begins; '' for the first one. */
+  /** The page begins after this entry; '' for the first page. */
   const after = useSignal('');
   const isAdding = useSignal(false);
   const page = useAsk(`${id} ${name} ${isOldest.value} ${after.value}`, () =>

@@ -1,14 +1,15 @@
-/** Groups that read a stream: how far they are, and what they have not acknowledged. */
+/** Groups that read a stream, with their positions and unacknowledged entries. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
-import { command, shownOf, type Word, wordOf } from '../../../../api/kv.js';
+import { command, shownOf, wordOf } from '../../../../api/kv.js';
+import type { Word } from '../../../../api/kv-bytes.js';
 import { mayChange } from '../../../../api/session.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Empty, Shown } from '../../../../parts/states.js';
 import { type Column, Table } from '../../../../parts/table.js';
 import { doing } from '../../../../parts/toast.js';
-import type { TypeViewProps } from '../string-view.js';
+import type { TypeViewProps } from '../key-record.js';
 import { GroupReaders } from './group-readers.js';
 import { type InfoRecord, infoRecords } from './info-records.js';
 
@@ -52,7 +53,7 @@ interface Opening {
 
 function columnsOf(id: string, key: Word, { opened, open, reload }: Opening): readonly Column<InfoRecord>[] {
   const remove = async (group: string) => {
-    const text = 'What it has not acknowledged is forgotten. The entries of the stream stay.';
+    const text = 'Its pending entries are dropped. The entries of the stream stay.';
     const title = `Delete the group ${shownOf(group)}?`;
     if (!(await asked({ title, text, action: 'Delete', isDangerous: true }))) return;
     await doing(() => command(id, 'XGROUP', 'DESTROY', key, wordOf(group)), 'It is deleted.');

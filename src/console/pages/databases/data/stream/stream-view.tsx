@@ -1,6 +1,6 @@
 /** A stream: its entries, and the groups that read it. */
 import { usePageQuery } from '../../../../api/query.js';
-import type { TypeViewProps } from '../string-view.js';
+import type { TypeViewProps } from '../key-record.js';
 import { StreamEntries } from './stream-entries.js';
 import { StreamGroups } from './stream-groups.js';
 
@@ -9,7 +9,7 @@ const PARTS = [
   ['groups', 'Groups'],
 ] as const;
 
-/** Which part is shown is in the address. */
+/** The selected part is in the address. */
 export function StreamView(props: TypeViewProps) {
   const [query, set] = usePageQuery();
   const isGroups = query.part === 'groups';

@@ -1,0 +1,54 @@
+/** The values of keys: strings and collections. */
+import type { ByteString } from '../../kernel/index.js';
+
+type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json';
+
+/** A collection with parts that expire: the fields of a hash. */
+export interface FieldExpiry {
+  /** The earliest expiry of any part, or a time before it. */
+  readonly earliestExpiryMs: number;
+  isAllExpired(nowMs: number): boolean;
+  /** Removes at most `limit` expired parts; returns their names. */
+  removeExpired(nowMs: number, limit: number): ByteString[];
+}
+
+/** Records how to undo the changes of collections. */
+export interface UndoRecorder {
+  /** @param opposite undoes the change, provided all later changes were undone @param bytes memory that it holds */
+  push(opposite: () => void, bytes?: number, steps?: number): void;
+}
+
+/**
+ * A value that is not a string; the classes are in `types/`. Handlers change it in place and then call
+ * `keyspace.changed`.
+ */
+export interface Collection {
+  readonly kind: CollectionKind;
+  readonly size: number;
+  /** Its approximate size in bytes, for INFO and limits. Kept up to date, because each change reads it twice. */
+  readonly bytes: number;
+  /** The name that OBJECT ENCODING shows. */
+  readonly encoding: string;
+  /**
+   * Commands that rebuild it under `key` in an empty keyspace, without the key's expiry. Each command is bounded (about
+   * 64 KiB or one member), so a large value needs many.
+   */
+  rebuild(key: ByteString): Iterable<ByteString[]>;
+  /** As `rebuild`, for types that must examine many members before the first command; the examination is sliced. */
+  rebuildInSlices?(key: ByteString): Generator<void, Iterable<ByteString[]>>;
+  /**
+   * All contents as words: equal values have equal contents, regardless of their history. In order if `hasOrder`,
+   * otherwise in any order.
+   */
+  contents(): Iterable<ByteString>;
+  readonly hasOrder: boolean;
+  /** Set while any of its parts has an expiry. */
+  readonly fieldExpiry?: FieldExpiry | undefined;
+  clone(): Collection;
+  /** While set, each change first records its inverse here. */
+  undo: UndoRecorder | undefined;
+  /** Records how to restore the state that inverse operations do not cover: counts, encodings, positions. */
+  keepState(undo: UndoRecorder): void;
+}
+
+export type Value = ByteString | Collection;

@@ -1,0 +1,65 @@
+/** The parts of a queue account's state. Only events change them, through `QueueState.evolve`. */
+import { AcceptedIds } from '../messages/accepted-ids.js';
+import { Bodies, type BodySink } from '../messages/bodies.js';
+import { DeadLetters } from '../messages/dead-letters.js';
+import { DeduplicationWindow } from '../messages/deduplication-window.js';
+import { DlqEntries } from '../messages/dlq-entries.js';
+import { Envelopes } from '../messages/envelopes.js';
+import { Messages } from '../messages/messages.js';
+import type { Envelope } from '../records.js';
+import { Runs } from '../runs/runs.js';
+import type { DispatchHooks } from './dispatch-hooks.js';
+import { FlowKeys } from './flow-keys.js';
+import { Groups } from './groups.js';
+import { type OrderedQueue, OrderedQueues } from './ordered-queues.js';
+import { Schedules } from './schedules.js';
+import { MessageUsage } from './usage.js';
+
+export class AccountParts {
+  readonly envelopes = new Envelopes();
+  readonly messages = new Messages();
+  readonly acceptedIds = new AcceptedIds();
+  readonly deduplication = new DeduplicationWindow();
+  readonly flows = new FlowKeys();
+  readonly queues = new OrderedQueues();
+  /** DLQ entries of plain messages; `runs` has those of runs. */
+  readonly dlq = new DlqEntries();
+  readonly groups = new Groups();
+  readonly usage = new MessageUsage();
+  readonly bodies: Bodies;
+  readonly schedules: Schedules;
+  readonly runs: Runs;
+  readonly deadLetters: DeadLetters;
+  /** Memory of runs in bytes, without their messages. */
+  runMemoryBytes = 0;
+  /** The time of the latest event. */
+  nowMs = 0;
+  nextOrder = 1;
+  intakePosition = 0;
+  /** Undefined while a journal is replayed. */
+  dispatch: DispatchHooks | undefined;
+
+  constructor(sink: BodySink) {
+    const bodies = new Bodies(sink);
+    this.bodies = bodies;
+    this.schedules = new Schedules(this.groups, bodies);
+    this.runs = new Runs({
+      holdBody: (body) => bodies.hold(body),
+      takeBody: (body) => bodies.take(body),
+      dropBody: (body) => bodies.drop(body),
+      holdEnvelope: (envelope) => this.envelopes.hold(envelope),
+      dropEnvelope: (shared) => this.envelopes.release(shared),
+      dropEnvelopeOf: (envelope) => this.envelopes.releaseOf(envelope),
+      restsForMs: (message) => Math.max(0, (this.messages.restsUntilMs(message) ?? 0) - this.nowMs),
+      restBody: ({ number }) => bodies.rest(number),
+      weigh: (bytes) => {
+        this.runMemoryBytes += bytes;
+      },
+    });
+    this.deadLetters = new DeadLetters(this.dlq, this.runs.dlq);
+  }
+
+  queueOf({ queueName }: Envelope): OrderedQueue | undefined {
+    return queueName === undefined ? undefined : this.queues.get(queueName);
+  }
+}

@@ -1,2 +1,0 @@
-/** Schedules: timetables, and the messages that their ticks make. */
-export * from './cron.js';

@@ -1,0 +1,51 @@
+/**
+ * The place of a partition: the shard follows from the partition's name and from the number of shards with which the
+ * cluster was created. Both are fixed for ever (test/fixtures/journals/placement.json), because a partition that moved
+ * would leave its history in the old journal.
+ */
+import { createHash } from 'node:crypto';
+import {
+  assert,
+  type DatabaseId,
+  MillraceError,
+  type PartitionName,
+  type Random,
+  type ShardName,
+} from '../kernel/index.js';
+import { newId } from './base32.js';
+
+/** The kind of a shard's contents; each plane has separate shards. */
+export type Plane = 'kv' | 'queue';
+
+const SHARD_PREFIX: Readonly<Record<Plane, string>> = { kv: 'KV_', queue: 'QUEUE_' };
+
+/** Undefined for a shard of neither plane, such as the control shard. */
+export function planeOfShard(shard: ShardName): Plane | undefined {
+  return (Object.keys(SHARD_PREFIX) as Plane[]).find((plane) => shard.startsWith(SHARD_PREFIX[plane]));
+}
+
+/** The first 8 bytes of SHA-256 of the partition's name, big-endian, modulo the number of shards. */
+export function shardOf(plane: Plane, partition: PartitionName, shardCount: number): ShardName {
+  assert(Number.isSafeInteger(shardCount) && shardCount > 0, 'a plane without shards', { plane, shardCount });
+  const digest = createHash('sha256').update(partition, 'utf8').digest();
+  return `${SHARD_PREFIX[plane]}${digest.readBigUInt64BE(0) % BigInt(shardCount)}` as ShardName;
+}
+
+const KV_PARTITION = /^kv:(db-[a-z2-7]{16}):(0|[1-9][0-9]{0,4})$/;
+
+/** `db-` and 80 random bits. */
+export function newDatabaseId(random: Random): DatabaseId {
+  return newId('db-', random) as DatabaseId;
+}
+
+/** `kv:<database id>:<index>`, the index from 0. */
+export function kvPartition(database: DatabaseId, index: number): PartitionName {
+  return `kv:${database}:${index}` as PartitionName;
+}
+
+/** @throws INVALID */
+export function parseKvPartition(partition: string): { readonly database: DatabaseId; readonly index: number } {
+  const match = KV_PARTITION.exec(partition);
+  if (match === null) throw new MillraceError('INVALID', `not the name of a kv partition: ${partition}`);
+  return { database: match[1] as DatabaseId, index: Number(match[2]) };
+}
