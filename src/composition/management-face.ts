@@ -1,4 +1,5 @@
 /** The management endpoint of this process, with search, operators' API and monitoring on the same port. */
+import type { Middleware } from 'koa';
 import type { DependencyContainer } from 'tsyringe';
 import { SteeredCluster } from '../actors/cluster/index.js';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
@@ -12,9 +13,7 @@ import {
   createSearchHandler,
   type PublicUrls,
   pendingDocuments,
-  type SearchHandler,
   type SignInGuard,
-  searchMiddleware,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
 import { AREAS, createDocsHandler } from '../edge/openapi/index.js';
@@ -56,13 +55,7 @@ export function managementFace(c: DependencyContainer, options: ManagementFaceOp
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
     areas: AREAS,
-    mount: [
-      searchMiddleware(search),
-      adminHandler(c, options),
-      consoleHandler(c, options, search),
-      scrapeHandler(c, options),
-      docs,
-    ],
+    mount: [search, adminHandler(c, options), consoleHandler(c, options, search), scrapeHandler(c, options), docs],
     ...face,
   });
 }
@@ -126,7 +119,7 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
   });
 }
 
-function consoleHandler(c: DependencyContainer, options: ManagementFaceOptions, search: SearchHandler) {
+function consoleHandler(c: DependencyContainer, options: ManagementFaceOptions, search: Middleware) {
   const { planes, guard, face } = options;
   return createConsoleHandler({
     ...sharedParts(c),

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import http from 'node:http';
 import type { SearchIndex, SearchLimits } from '../../src/domain/control/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../../src/edge/error-map.js';
+import { createApplication } from '../../src/edge/http/application.js';
 import { createFaceServer, type FaceServer } from '../../src/edge/http/index.js';
 import { DEFAULT_QUEUE_FACE_LIMITS } from '../../src/edge/queue/queue-limits.js';
 import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/search/index.js';
@@ -147,7 +148,7 @@ export class SearchFaceHarness {
 
   constructor(parts: Partial<SearchHandlerParts> = {}) {
     this.gateway.keepsRequests = false;
-    const handle = createSearchHandler({
+    const search = createSearchHandler({
       gateway: this.gateway,
       queries: this.queries,
       access: {
@@ -178,9 +179,12 @@ export class SearchFaceHarness {
     const limits = DEFAULT_QUEUE_FACE_LIMITS;
     const server = { name: 'search', metrics: UNWATCHED, limits, clock: realTime, timers: realTime };
     this.#server = createFaceServer(server, {
-      handle: (request, response) => {
-        if (!handle(request, response)) response.writeHead(418).end();
-      },
+      handle: createApplication('search', this.log, [
+        search,
+        ({ response }) => {
+          response.status = 418;
+        },
+      ]),
       connectRefusal: SHARED_REFUSALS.methodNotAllowed,
       allowedMethods: 'POST',
       protocolRefusal: queueProtocolRefusal,

@@ -1,5 +1,6 @@
 /** The parts of the console: handlers of this process's data planes, and ports of its own routes. */
 import type { ServerResponse } from 'node:http';
+import type { Middleware } from 'koa';
 import { ByteBudget } from '../../kernel/index.js';
 import type {
   Clock,
@@ -29,7 +30,7 @@ export interface ConsoleParts {
   readonly random: Random;
   readonly log: Log;
   readonly publicUrls: { readonly search: string };
-  readonly planes: { readonly kv: DataPlane; readonly queue: DataPlane; readonly search: DataPlane };
+  readonly planes: { readonly kv: DataPlane; readonly queue: DataPlane; readonly search: Middleware };
   /** Does a search command of this name change documents? */
   changesDocuments(command: string): boolean;
   /** A file of the built pages by its path in their folder; undefined if missing. */

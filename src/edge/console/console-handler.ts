@@ -9,7 +9,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
 import { managementRefusalOf, SHARED_REFUSALS } from '../error-map.js';
-import type { HttpExchange } from '../http/answer.js';
 import { type PipelineContext, takeOver } from '../http/application.js';
 import { answerPage } from '../http/built-pages.js';
 import { BODILESS_METHODS, type FaceRequest, PlainRequest } from '../http/index.js';
@@ -53,14 +52,14 @@ async function answer(face: ConsoleFace, context: PipelineContext): Promise<void
   refuseOtherSites(context.req);
   if (path === SESSION) await answerSession(face, context);
   else if (path.startsWith(API)) {
-    await pass(face, { request: context.req, response: takeOver(context) }, path.slice(API.length));
+    await pass(face, context, path.slice(API.length));
   } else if (path === ROOT || path.startsWith(`${ROOT}/`)) {
     await answerPage(face.built, context, path.slice(ROOT.length));
   } else throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
 }
 
-async function pass(face: ConsoleFace, exchange: HttpExchange, asked: string): Promise<void> {
-  const { request, response } = exchange;
+async function pass(face: ConsoleFace, context: PipelineContext, asked: string): Promise<void> {
+  const { req: request, res: response } = context;
   const { parts } = face;
   const { grant } = sessionOf(face.pages, request);
   const [name = '', ...rest] = asked.split('/');
@@ -71,7 +70,7 @@ async function pass(face: ConsoleFace, exchange: HttpExchange, asked: string): P
   const method = request.method as string;
   const body = BODILESS_METHODS.has(method)
     ? Buffer.alloc(0)
-    : await bodyOf(face, exchange, MAX_CONSOLE_BODY_BYTES, grant.account);
+    : await bodyOf(face, { request, response }, MAX_CONSOLE_BODY_BYTES, grant.account);
   const passed = await passedTo({
     control: parts.control,
     grant,
@@ -83,9 +82,20 @@ async function pass(face: ConsoleFace, exchange: HttpExchange, asked: string): P
     changesDocuments: (command) => parts.changesDocuments(command),
   });
   if (response.destroyed) return;
-  const inner = innerRequest(request, passed, parts.sealing().open(passed.token.sealed));
+  const token = parts.sealing().open(passed.token.sealed);
+  if (passed.plane === 'search') {
+    context.state.passed = { url: passed.url, token, body: passed.body };
+    context.url = passed.url;
+    await parts.planes.search(context, refuseUnknown);
+    return;
+  }
+  const inner = innerRequest(request, passed, token);
   // A plane uses only the members of a request that both types have.
-  parts.planes[passed.plane](inner as unknown as FaceRequest, response);
+  parts.planes[passed.plane](inner as unknown as FaceRequest, takeOver(context));
+}
+
+async function refuseUnknown(): Promise<never> {
+  throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
 }
 
 /** The request as a client of the data plane would send it. */

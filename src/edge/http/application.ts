@@ -17,12 +17,25 @@ import { BODILESS_METHODS, discardBody, FaceRequest, isLongBody, type RequestBod
 import { foundRoute } from './request-metrics.js';
 import type { Described, Method, PathParts } from './route.js';
 
+/**
+ * A call that another endpoint of this process makes for a client. The other endpoint has checked the client and read
+ * the body, and these members replace the members of the client's request.
+ */
+export interface PassedCall {
+  /** The target, as a client of the called endpoint would send it. */
+  readonly url: string;
+  readonly token: string;
+  readonly body: Buffer;
+}
+
 /** State that this file leaves for later middleware. */
 export interface PipelineState {
   /** The body, after `readsBody`. */
   body?: Buffer;
   /** Default: the body was not requested. */
   isBodyAsked?: boolean;
+  /** Default: the request is the client's own. */
+  passed?: PassedCall;
   /** Methods of the declared paths that match, until a route with the request's method is found. */
   allowedMethods?: string[];
 }
@@ -65,7 +78,8 @@ export interface RefusalStyle<State> {
   /** The body of the answer. Default: `{"error": "…"}`. */
   textOf?(refused: RefusedRequest, state: Partial<State>): string;
   readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: none. */
+  headersOf?(context: PipelineContext<State>): Readonly<Record<string, string>>;
   isDraining(): boolean;
   /** Default: every refusal. */
   leavesBodyOf?(refusal: Refusal): boolean;
@@ -92,7 +106,7 @@ export function answersRefusals<State = object>(style: RefusalStyle<State>): Sta
       const leavesBody = mayLeaveBody && isLongBody(request);
       const how = {
         text,
-        headers: style.headers,
+        headers: style.headersOf?.(context) ?? {},
         isLast: style.isDraining(),
         ...(style.type ? { type: style.type } : {}),
       };
@@ -107,6 +121,8 @@ export interface BodyBound<State> {
   /** The tenant whose budget holds the body. */
   tenantOf(context: PipelineContext<State>): string;
   limitBytesOf(context: PipelineContext<State>): number;
+  /** Reads the body of a GET or HEAD, too. Default: it has no meaning and is discarded. */
+  readonly isOfAnyMethod?: boolean;
 }
 
 /** Reads the body; methods without a body get an empty buffer. @throws Refused 413, 503 */
@@ -114,8 +130,9 @@ export function readsBody<State = object>(bound: BodyBound<State>): Stage<State>
   return async (context, next) => {
     const { req: request, res: response, state } = context;
     state.isBodyAsked = true;
-    state.body = Buffer.alloc(0);
-    if (BODILESS_METHODS.has(request.method)) discardBody(request);
+    state.body = state.passed?.body ?? Buffer.alloc(0);
+    if (state.passed !== undefined) return next();
+    if (bound.isOfAnyMethod !== true && BODILESS_METHODS.has(request.method)) discardBody(request);
     else {
       assert(request instanceof FaceRequest, 'a request that no server of ours has received');
       const limitBytes = bound.limitBytesOf(context);
@@ -129,45 +146,56 @@ export function readsBody<State = object>(bound: BodyBound<State>): Stage<State>
       if (outcome.kind !== 'whole') throw bodyRefused(outcome, limitBytes);
       state.body = outcome.body;
     }
-    await next();
+    return next();
   };
 }
 
-export interface RoutingOptions {
+export interface RoutingOptions<R extends Described = Described> {
+  /** The paths under which a route is found. Default: those that it declares. */
+  patternsOf?(route: R): readonly string[];
   /** Accepts a slash at the end of a path. */
   readonly allowsLastSlash?: boolean;
   /** Answers HEAD for a route with GET. */
   readonly answersHead?: boolean;
   /** Counts only the first of several matching paths: `/v2/teams/member` names no team. */
   readonly isFirstAlone?: boolean;
+  /** The refusal of an unknown path. Default: 404 `no such route`. */
+  readonly notFound?: Refusal;
 }
 
 /**
- * Registers declared routes with @koa/router. Fixed path parts take precedence over parameters, from left to right.
+ * Registers declared routes with @koa/router. Fixed path parts take precedence over parameters, and parameters over a
+ * part that takes the rest of the path; the more fixed parts, and the further left they are, the earlier.
  * @throws Refused 404, 405 with the allowed methods
  */
 export function routed<R extends Described, State = object>(
   routes: readonly R[],
-  options: RoutingOptions,
+  options: RoutingOptions<R>,
   run: (context: PipelineContext<State>, route: R, path: PathParts) => Promise<void>,
 ): Stage<State> {
   const { allowsLastSlash = false, answersHead = false, isFirstAlone = false } = options;
+  const { notFound = SHARED_REFUSALS.routeNotFound } = options;
   const router = new Router({ sensitive: true, strict: !allowsLastSlash });
   const declared = new Map<string, R[]>();
   for (const route of routes) {
-    for (const path of route.paths) declared.set(path, [...(declared.get(path) ?? []), route]);
+    for (const path of options.patternsOf?.(route) ?? route.paths) {
+      declared.set(path, [...(declared.get(path) ?? []), route]);
+    }
   }
   const paths = [...declared.keys()].sort((a, b) => compareText(rankOf(a), rankOf(b)));
   for (const path of paths) {
-    const group = declared.get(path) as R[];
-    router.all(path, async (context, next) => {
+    const group = declared.get(path) as [R, ...R[]];
+    const label = options.patternsOf === undefined ? path : group[0].paths[0];
+    router.all(patternOf(path), async (context, next) => {
       const { state } = context;
       state.allowedMethods ??= [];
       const allowed: string[] = state.allowedMethods;
-      if (allowed.length === 0) foundRoute(context.req, path);
+      // A passed call is counted by the route of the endpoint that passes it.
+      const found = () => state.passed === undefined && foundRoute(context.req, label);
+      if (allowed.length === 0) found();
       const route = group.find((each) => methodsOf(each, answersHead).includes(context.method));
       if (route !== undefined) {
-        foundRoute(context.req, path);
+        found();
         await run(context as PipelineContext<State>, route, context.params);
         return;
       }
@@ -180,7 +208,7 @@ export function routed<R extends Described, State = object>(
   return (context) =>
     matched(context, async () => {
       const { allowedMethods = [] } = context.state;
-      throw allowedMethods.length > 0 ? notAllowed(allowedMethods) : new RefusedRequest(SHARED_REFUSALS.routeNotFound);
+      throw allowedMethods.length > 0 ? notAllowed(allowedMethods) : new RefusedRequest(notFound);
     });
 }
 
@@ -193,11 +221,16 @@ function methodsOf({ methods }: Described, answersHead: boolean): string[] {
   return answersHead && named.includes('GET') ? ['HEAD', ...named] : named;
 }
 
-/** Sorts fixed parts before parameters, part by part. */
+/** The pattern of @koa/router: a part that may be empty stands in braces, with its slash. */
+function patternOf(path: string): string {
+  return path.replace(/\/\*(\w+)\?$/, '{/*$1}');
+}
+
+/** Sorts parameters after fixed parts, part by part. */
 function rankOf(path: string): string {
   return path
     .split('/')
-    .map((part) => (part.startsWith(':') ? '1' : '0'))
+    .map((part) => (part.startsWith('*') ? '2' : part.startsWith(':') ? '1' : '0'))
     .join('');
 }
 

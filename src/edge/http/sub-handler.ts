@@ -32,7 +32,7 @@ export function subHandler<State = object>(endpoint: SubHandlerParts<State>): Mi
     // Only the long body of an unknown caller is left unread; the body of a known caller is read and discarded up to
     // a limit.
     leavesBodyOf: isStranger,
-    headers: PRIVATE_HEADERS,
+    headersOf: () => PRIVATE_HEADERS,
     isDraining,
   });
   return (context, next) => {

@@ -44,7 +44,7 @@ export function createManagementApp(face: ManagementFace, routes: readonly Manag
     refusedOf: (failure) => face.incidents.refused(failure, managementRefusalOf),
     textOf: ({ refusal }, { fields }) => JSON.stringify({ error: fields?.text(refusal.text) ?? refusal.text }),
     type: TYPE,
-    headers: PRIVATE_HEADERS,
+    headersOf: () => PRIVATE_HEADERS,
     isDraining: () => face.isDraining,
   });
   const body: Stage<State> = readsBody({

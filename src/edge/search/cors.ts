@@ -3,6 +3,7 @@
  * allowed origin gains no access.
  */
 import type { IncomingMessage } from 'node:http';
+import type { PipelineContext } from '../http/application.js';
 
 const SEARCH_METHODS = 'GET, POST, DELETE';
 
@@ -26,8 +27,8 @@ export function preflightHeaders({ headers }: IncomingMessage): Readonly<Record<
   };
 }
 
-/** Headers of every answer, refusals included; none for a request without an origin. */
-export function answerHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
-  if (headers.origin === undefined) return {};
+/** Headers of every answer, refusals included; none for a request without an origin, or of a page of this process. */
+export function answerHeaders({ req: { headers }, state }: PipelineContext): Readonly<Record<string, string>> {
+  if (headers.origin === undefined || state.passed !== undefined) return {};
   return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };
 }

@@ -1,3 +1,3 @@
 export { pendingDocuments } from './commands/whole-indexes.js';
+export { changesDocuments, createSearchHandler } from './search-app.js';
 export type { SearchHandlerParts } from './search-face.js';
-export { changesDocuments, createSearchHandler, type SearchHandler, searchMiddleware } from './search-handler.js';

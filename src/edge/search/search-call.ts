@@ -1,34 +1,43 @@
 /**
- * One request of a search index and its answer. The call has the parsed request; only the answer writes.
+ * One request of a search index and its answer.
  *
  *  SC1 an answer is written once, head and body together, with its length
  *  SC2 a success is `{"result": …}`, a refusal `{"error": "…", "status": …}`
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { assert } from '../../kernel/index.js';
 import type { SearchGrant } from '../../ports/index.js';
-import { write, writeRefusal } from '../http/answer.js';
-import { isLongBody } from '../http/index.js';
+import { answer, type PipelineContext } from '../http/application.js';
 import { parsed } from '../http/json-bounds.js';
-import type { RefusedRequest } from '../http/refused.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
 import { WRITTEN_DOCUMENTS } from './face-limits.js';
 import type { SearchFace } from './search-face.js';
 import type { SearchTarget } from './search-target.js';
 
+/** State of a request that has passed all checks. */
+interface CheckedState {
+  readonly target: SearchTarget;
+  readonly grant: SearchGrant;
+}
+
 export class SearchCall {
   readonly store: DocumentStore;
   readonly startedAtMs: number;
+  readonly target: SearchTarget;
+  readonly grant: SearchGrant;
+  /** The body as it arrived. */
+  readonly body: Buffer;
   bytesOut = 0;
 
   constructor(
     readonly face: SearchFace,
-    readonly answer: SearchAnswer,
-    readonly target: SearchTarget,
-    readonly grant: SearchGrant,
-    /** The body as it arrived. */
-    readonly body: Buffer,
+    private readonly context: PipelineContext<CheckedState>,
   ) {
+    const { target, grant, body } = context.state;
+    assert(body !== undefined, 'a call whose body was not read');
+    this.target = target;
+    this.grant = grant;
+    this.body = body;
     this.store = new DocumentStore(face.parts.gateway, grant.index);
     this.startedAtMs = face.parts.clock.monotonicMs();
   }
@@ -45,7 +54,7 @@ export class SearchCall {
 
   /** Is the client still connected? */
   get isAwaited(): boolean {
-    return !this.answer.response.destroyed;
+    return !this.context.res.destroyed;
   }
 
   get elapsedMs(): number {
@@ -53,7 +62,7 @@ export class SearchCall {
   }
 
   result(value: unknown): void {
-    this.bytesOut = this.answer.json(200, `{"result":${JSON.stringify(value)}}`);
+    this.#answer(`{"result":${JSON.stringify(value)}}`);
   }
 
   /** Answers a list of documents, encoded in slices so that other requests run in between. */
@@ -68,40 +77,11 @@ export class SearchCall {
       if (at > 0 && at % WRITTEN_DOCUMENTS === 0) await this.face.yieldToEventLoop();
       text += `${at === 0 ? '' : ','}${JSON.stringify(shown(items[at] as Item))}`;
     }
-    this.bytesOut = this.answer.json(200, `${text}]${after}}`);
-  }
-}
-
-export class SearchAnswer {
-  constructor(
-    readonly face: SearchFace,
-    readonly request: IncomingMessage,
-    readonly response: ServerResponse,
-  ) {}
-
-  /** @returns the bytes of the body */
-  json(status: number, text: string): number {
-    return write(this.response, { status, text, headers: answerHeaders(this.request), isLast: this.face.isDraining });
+    this.#answer(`${text}]${after}}`);
   }
 
-  /** Answers with only a head. Any client may request it, so a long request body is not read. */
-  empty(headers: Readonly<Record<string, string>>): void {
-    const { request, response } = this;
-    write(response, {
-      status: 200,
-      text: '',
-      type: '',
-      headers,
-      isLast: this.face.isDraining,
-      leavesBody: isLongBody(request),
-    });
-  }
-
-  /** @param leavesBody for a refusal before the body is read; a long body is then left unread */
-  refuse(refused: RefusedRequest, leavesBody = false): void {
-    const { status, text: error } = refused.refusal;
-    const text = JSON.stringify({ error, status });
-    const headers = answerHeaders(this.request);
-    writeRefusal(this, refused, { text, headers, isLast: this.face.isDraining, leavesBody });
+  #answer(text: string): void {
+    answer(this.context, { status: 200, text, headers: answerHeaders(this.context), isLast: this.face.isDraining });
+    this.bytesOut = this.isAwaited ? this.context.length : 0;
   }
 }

@@ -55,7 +55,7 @@ export class ConsoleStand extends ManagementHarness {
       random: this.random,
       log: this.log,
       publicUrls: { search: 'https://console.example' },
-      planes: { kv: this.#plane('kv'), queue: this.#plane('queue'), search: this.#plane('search') },
+      planes: { kv: this.#plane('kv'), queue: this.#plane('queue'), search: this.#searchPlane },
       changesDocuments: (command) => command !== 'search',
       readFile: async (path) => this.files.get(path),
       sessionMs: ConsoleStand.SESSION_MS,
@@ -88,6 +88,14 @@ export class ConsoleStand extends ManagementHarness {
   ): Promise<ManagementAnswer> {
     return this.call(method, path, { as: null, body, headers: { cookie, 'millrace-csrf': csrf, ...more } });
   }
+
+  readonly #searchPlane: Parts['planes']['search'] = async (context) => {
+    const { url, token, body } = context.state.passed;
+    const { method, headers } = context;
+    const seen = { ...headers, authorization: `Bearer ${token}` };
+    this.passed.push({ plane: 'search', method, url, headers: seen, raw: [], body: body.toString() });
+    context.body = '"from search"';
+  };
 
   #plane(plane: string): Parts['planes']['kv'] {
     return (request, response) => {

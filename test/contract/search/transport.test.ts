@@ -107,6 +107,14 @@ describe('search data plane: transport', () => {
     expect((await face.call(`range/${'x'.repeat(256)}`, {})).status).to.equal(200);
   });
 
+  it('ignores a name after a command that needs none, and reads the body of a GET', async () => {
+    for (const command of ['info/films', 'info/', 'list-namespaces/a//b/%', 'list-namespaces?x=1'])
+      expect((await face.call(command, [])).status, command).to.equal(command.includes('%') ? 400 : 200);
+    await face.fill('films', 1);
+    const { body } = await face.call('fetch/films', { ids: ['d0', 'd1'] }, { method: 'GET' });
+    expect(body.result).to.have.length(2);
+  });
+
   it('accepts any body when none is needed', async () => {
     for (const body of [undefined, '', '[]', '{}', 'null', 'nonsense'])
       for (const command of ['info', 'list-namespaces', 'reset/films', 'reset?all'])

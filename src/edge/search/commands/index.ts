@@ -11,6 +11,8 @@ import {
 } from './whole-indexes.js';
 import { DELETE, UPSERT_DATA } from './write-documents.js';
 
+export { RESET_ALL_ROUTE };
+
 export const SEARCH_ROUTES: readonly SearchRoute[] = [
   UPSERT_DATA,
   SEARCH_ROUTE,

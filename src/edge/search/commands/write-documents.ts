@@ -99,9 +99,9 @@ export const DELETE = route('POST /search/:id/delete/*index', {
   answer: json(record({ deleted: WHOLE })),
   handle: async (call) => {
     const removal = await removed(call, DeleteRequest.from(call.json));
-    if (removal.isCutShort) call.answer.refuse(new RefusedRequest(SEARCH_REFUSALS.cutShort));
-    else call.result({ deleted: removal.removed });
+    if (!removal.isCutShort) call.result({ deleted: removal.removed });
     counted(call, removal, removal.removed);
+    if (removal.isCutShort) throw new RefusedRequest(SEARCH_REFUSALS.cutShort);
   },
 });
 

@@ -1,0 +1,121 @@
+/**
+ * The data plane of search indexes as middleware: `/search/<id>/<command>/<index name>`. Requests with other paths go
+ * to the next middleware.
+ *
+ * Order of checks: token, command, method, rights, name, body, limits. No work starts before all checks have passed.
+ */
+import type { Middleware } from 'koa';
+import type { SearchGrant } from '../../ports/index.js';
+import { databaseIdOfUuid } from '../../protocol/index.js';
+import { SEARCH_REFUSALS, searchRefusalOf } from '../error-map.js';
+import { write } from '../http/answer.js';
+import { answersRefusals, type PipelineContext, readsBody, routed, type Stage, takeOver } from '../http/application.js';
+import { bearerToken } from '../http/credentials.js';
+import { isLongBody } from '../http/index.js';
+import { invalid, RefusedRequest } from '../http/refused.js';
+import { signedIn } from '../http/signing-in.js';
+import { RESET_ALL_ROUTE, SEARCH_ROUTES } from './commands/index.js';
+import { answerHeaders, isPreflight, preflightHeaders } from './cors.js';
+import { SearchCall } from './search-call.js';
+import { SearchFace, type SearchHandlerParts } from './search-face.js';
+import type { SearchRoute } from './search-route.js';
+import { nameProblem, parseSearchTarget, type SearchTarget } from './search-target.js';
+
+interface State {
+  target: SearchTarget;
+  grant: SearchGrant;
+}
+
+const INDEX_NAME = 'index name';
+
+const ROUTING = { allowsLastSlash: true, notFound: SEARCH_REFUSALS.commandNotFound, patternsOf };
+
+/** The words of commands that may change documents. */
+const CHANGING: ReadonlySet<string | undefined> = new Set(
+  SEARCH_ROUTES.filter(({ permission }) => permission === 'write').map(({ paths: [path] }) => path.split('/')[3]),
+);
+
+/** May the command change documents? False for an unknown command. */
+export function changesDocuments(name: string): boolean {
+  return CHANGING.has(name);
+}
+
+export function createSearchHandler(parts: SearchHandlerParts): Middleware {
+  const face = new SearchFace(parts);
+  const refusals: Stage<State> = answersRefusals({
+    refusedOf: (failure) => face.incidents.refused(failure, searchRefusalOf),
+    textOf: ({ refusal: { status, text: error } }) => JSON.stringify({ error, status }),
+    headersOf: answerHeaders,
+    isDraining: () => face.isDraining,
+  });
+  const router = routerOf(face);
+  return (context, next) => {
+    const target = parseSearchTarget(context.url);
+    if (target === undefined) return next();
+    const typed = context as PipelineContext<State>;
+    if (isPreflight(context.req)) return answerPreflight(face, typed);
+    return refusals(typed, () => {
+      typed.state.target = target;
+      typed.state.grant = grantOf(face, typed, target);
+      return router(typed, next);
+    });
+  };
+}
+
+function routerOf(face: SearchFace): Stage<State> {
+  const { maxUpsertBytes, maxBodyBytes } = face.limits;
+  const bound = { bodies: face.bodies, tenantOf, isOfAnyMethod: true };
+  const usual: Stage<State> = readsBody({ ...bound, limitBytesOf: () => maxBodyBytes });
+  const ofUpsert: Stage<State> = readsBody({ ...bound, limitBytesOf: () => maxUpsertBytes });
+  return routed<SearchRoute, State>(SEARCH_ROUTES, ROUTING, async (context, route) => {
+    const { target, grant } = context.state;
+    if (grant.role === 'read-only' && route.permission !== 'read') throw new RefusedRequest(SEARCH_REFUSALS.readOnly);
+    mustFit(route, target);
+    const body = route.bodyBound === 'upsert' ? ofUpsert : usual;
+    await body(context, async () => route.handle(new SearchCall(face, context), { path: {}, query: {}, body: {} }));
+  });
+}
+
+function tenantOf({ state }: PipelineContext<State>): string {
+  return state.grant.index;
+}
+
+/** A missing name has its own refusal, and a name that a command does not need is ignored. */
+function patternsOf(route: SearchRoute): readonly string[] {
+  const [path] = route.paths;
+  return isNamed(route) ? [`${path}?`] : [path, `${path}/*ignored`];
+}
+
+function isNamed({ paths: [path] }: SearchRoute): boolean {
+  return path.endsWith('/*index');
+}
+
+/** An invalid id is answered like another account's. @throws Refused 401, 429; CONTROL_STALE */
+function grantOf(face: SearchFace, { req: request, state }: PipelineContext<State>, { id }: SearchTarget): SearchGrant {
+  const { parts, signIns, addresses } = face;
+  const token = state.passed?.token ?? bearerToken(request.headers.authorization);
+  if (token === undefined) throw new RefusedRequest(SEARCH_REFUSALS.unauthorized);
+  const index = databaseIdOfUuid(id);
+  const signingIn = { signIns, address: () => addresses.of(request), secret: token };
+  const grant = signedIn(signingIn, () =>
+    index === undefined ? undefined : parts.access.grantForSearch(index, token),
+  );
+  if (grant === undefined) throw new RefusedRequest(SEARCH_REFUSALS.unauthorized);
+  return grant;
+}
+
+/** @throws Refused 400 for a missing or invalid name */
+function mustFit(route: SearchRoute, { name, isMalformed, isAll }: SearchTarget): void {
+  if (isMalformed) throw invalid(`${INDEX_NAME}: malformed percent-encoding`);
+  if (!isNamed(route) && (route !== RESET_ALL_ROUTE || isAll)) return;
+  if (name === undefined) throw invalid(`${INDEX_NAME} is missing: it follows the command in the path`);
+  const problem = nameProblem(INDEX_NAME, name);
+  if (problem !== undefined) throw invalid(problem);
+}
+
+/** Answers with only a head. Any client may ask, so a long body is not read. */
+async function answerPreflight(face: SearchFace, context: PipelineContext<State>): Promise<void> {
+  const { req: request } = context;
+  const how = { status: 200, text: '', type: '', isLast: face.isDraining, leavesBody: isLongBody(request) };
+  write(takeOver(context), { ...how, headers: preflightHeaders(request) });
+}
