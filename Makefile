@@ -11,11 +11,12 @@ HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 # Half of the engine's own 16: as fast, and half as much that lies about between two collections.
 SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-size=8
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js --require ./dist/test/support/file-times.js
-# So many processes, each of which takes the next file.
+# The number of processes follows; each takes the next file. Most tests wait for half of their time: two processes keep a core busy.
 SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
+LANES := $(shell echo $$((2 * $$(nproc))))
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
-.PHONY: help install build package run dev typecheck lint format test test-smoke test-integration test-browser test-differential test-sim test-chaos test-fuzz test-random \
+.PHONY: help install build package run dev typecheck lint format test test-smoke test-integration test-browser test-timed test-differential test-sim test-chaos test-fuzz test-random \
         bench bench-quick check docs pictures clean up down
 
 help: ## prints this list
@@ -60,16 +61,16 @@ hooks: ## lints before each commit in this clone, as CI will
 
 QUICK := 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
 test: dist/.built ## unit, spec, contract and fuzz tests, no server; chance is repeated a quarter as often as in test-fuzz
-	$(SIDE_BY_SIDE) $(shell nproc) $(QUICK)
+	$(SIDE_BY_SIDE) $(LANES) $(QUICK)
 
 test-smoke: dist/.built ## `make run` used by published clients, killed and started again
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js'
 
-# Programs that tests start by `node` are of that release too, and so is what `make run` starts.
+# Programs that tests start by `node` are of that release too, and so is what `make run` starts. Each release tries other values.
 test-node-%: dist/.built ## test and test-smoke on another release of Node.js: make test-node-24
 	@bin=$$(infra/fetch-node.sh $*) || exit 1; \
-	export PATH="$$bin:$$PATH"; echo "Node.js $$(node --version)"; \
-	$(SIDE_BY_SIDE) $(shell nproc) $(QUICK); failures=$$?; \
+	export PATH="$$bin:$$PATH" PROPERTY_SEED=$*; echo "Node.js $$(node --version)"; \
+	$(SIDE_BY_SIDE) $(LANES) $(QUICK); failures=$$?; \
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js' && exit $$failures
 
 # Most of these wait for something for half of the time: four lanes keep two cores busy. The tests of clusters are in one lane.
@@ -78,22 +79,25 @@ INTEGRATION := $(MOCHA) --exit --timeout 60000
 LANE_OF_QUEUES := dist/test/integration/{queue,workflow,serve}/**/*.test.js
 LANE_OF_CLUSTERS := dist/test/integration/{cluster,docs,resp,delivery,disk}/**/*.test.js
 LANE_OF_FILES := dist/test/integration/*.test.js
-# These compare the wait of a neighbour with its wait alone: no other test may run at the same time.
-JUDGED_BY_TIME := dist/test/integration/queue/silent-destinations.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
 	@failures=0; lanes=; \
-	$(INTEGRATION) --ignore '$(JUDGED_BY_TIME)' '$(LANE_OF_QUEUES)' & lanes="$$lanes $$!"; \
+	$(INTEGRATION) --ignore '$(TIMED_INTEGRATION)' '$(LANE_OF_QUEUES)' & lanes="$$lanes $$!"; \
 	$(INTEGRATION) '$(LANE_OF_CLUSTERS)' & lanes="$$lanes $$!"; \
 	$(INTEGRATION) '$(LANE_OF_FILES)' & lanes="$$lanes $$!"; \
 	$(INTEGRATION) --ignore '$(LANE_OF_QUEUES)' --ignore '$(LANE_OF_CLUSTERS)' --ignore '$(LANE_OF_FILES)' 'dist/test/integration/**/*.test.js' || failures=1; \
-	for lane in $$lanes; do wait $$lane || failures=1; done; \
-	$(INTEGRATION) '$(JUDGED_BY_TIME)' || failures=1; exit $$failures
+	for lane in $$lanes; do wait $$lane || failures=1; done; exit $$failures
 
-# What is judged by the time that it takes has the machine to itself.
 test-browser: dist/.built ## the console in a real browser, on a real process
-	$(SIDE_BY_SIDE) 2 --exit --timeout 60000 'dist/test/browser/*.test.js'; failures=$$?; \
-	$(MOCHA) --exit --timeout 60000 'dist/test/browser/speed/*.test.js' && exit $$failures
+	$(SIDE_BY_SIDE) 2 --exit --timeout 60000 'dist/test/browser/*.test.js'
+
+# These judge times, or need all processors: no other test may run at the same time.
+TIMED_INTEGRATION := dist/test/integration/queue/silent-destinations.test.js
+TIMED_BROWSER := dist/test/browser/speed/*.test.js
+TIMED_CHAOS = $(wildcard $(addprefix dist/test/chaos/,attacks*.test.js cluster-faults.test.js rolling-restart.test.js versions.test.js))
+test-timed: dist/.built ## what is judged by the time that it takes, one file after the other
+	$(MOCHA) --exit --timeout 60000 '$(TIMED_INTEGRATION)' '$(TIMED_BROWSER)'; failures=$$?; \
+	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) $(TIMED_CHAOS) && exit $$failures
 
 test-differential: dist/.built ## same commands, same replies as a real Redis
 	infra/fetch-redis.sh
@@ -102,19 +106,16 @@ test-differential: dist/.built ## same commands, same replies as a real Redis
 test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
-# A neighbour's times are judged in the attacks, and processors are what a cluster's faults are about.
-CHAOS_ALONE = $(wildcard dist/test/chaos/attacks*.test.js dist/test/chaos/cluster-faults.test.js dist/test/chaos/rolling-restart.test.js)
-# The longest come first, so that both lanes end at the same time.
-CHAOS_LONGEST := dist/test/chaos/versions.test.js dist/test/chaos/read-models.test.js
-CHAOS_OTHERS = $(filter-out $(CHAOS_ALONE) $(CHAOS_LONGEST),$(wildcard dist/test/chaos/*.test.js))
+# The longest come first, so that all lanes end at about the same time.
+CHAOS_LONGEST := $(addprefix dist/test/chaos/,read-models.test.js queue-conservation.test.js backup-kills.test.js embedded-kills.test.js queue-crash-points.test.js)
+CHAOS_OTHERS = $(filter-out $(TIMED_CHAOS) $(CHAOS_LONGEST),$(wildcard dist/test/chaos/*.test.js))
 CHAOS_DICE = $(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES))
 CHAOS_TIME := --exit --timeout 540000
 test-chaos: dist/.built ## kills, freezes and cuts off real processes; MINUTES=n of a cluster's faults alone, SEED=n those dice
 ifdef MINUTES
 	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) dist/test/chaos/cluster-faults.test.js
 else
-	$(CHAOS_DICE) $(SIDE_BY_SIDE) 2 $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS); failures=$$?; \
-	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) $(CHAOS_ALONE) && exit $$failures
+	$(CHAOS_DICE) $(SIDE_BY_SIDE) $(LANES) $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS)
 endif
 
 test-fuzz: dist/.built ## any request to every face; FUZZ_SECONDS=n for so long, FUZZ_SEED=n replays
@@ -142,7 +143,7 @@ docs: dist/.built ## writes the generated pages
 pictures: dist/.built ## takes the pictures of the console in docs/images
 	node infra/picture-console.mjs
 
-check: lint typecheck test test-smoke test-integration test-browser test-differential test-sim test-chaos test-fuzz test-random ## everything a reviewer will run
+check: lint typecheck test test-smoke test-integration test-browser test-differential test-sim test-chaos test-timed test-fuzz test-random ## everything a reviewer will run
 
 up: dist/.built ## a cluster on loopback: nats-servers, processes, a balancer, users by role, TLS
 	infra/local-cluster.sh start

@@ -27,7 +27,7 @@ const BUILT = join(process.cwd(), '.cache/previous');
 const PROGRAM_BEFORE = join(BUILT, 'dist/src/cli/main.js');
 const MINUTE_MS = 60_000;
 /** A machine that does much else leaves a process without its permissions for a moment. */
-const MAY_BE_REFUSED_OF = 1000;
+const MAY_BE_REFUSED_OF = 200;
 const READY = { timeoutMs: MINUTE_MS, everyMs: 50 };
 /** The record of a process that lost its session, or whose time to end was over before it had removed it, stays so long. */
 const FORGOTTEN = { timeoutMs: SESSION_UNCHANGED_MS + MINUTE_MS, everyMs: 5000 };
@@ -49,7 +49,7 @@ describe('a cluster of two versions', function () {
     await run('infra/build-commit.sh', [BEFORE, BUILT]);
     // As by default: who is about to be stopped is heard of first.
     stand = await ClusterStand.start({ MILLRACE_DRAIN_NOTICE_MS: '' }, { program: PROGRAM_BEFORE });
-    load = await ClusterLoad.start(stand, seededRandom(seed));
+    load = await ClusterLoad.start(stand, seededRandom(seed), true);
   });
   after(async () => {
     load?.close();

@@ -104,7 +104,7 @@ export class RespFaceHarness {
 export class RawClient {
   isClosed = false;
   #received = '';
-  readonly #waiting: ((message: string) => void)[] = [];
+  readonly #waiting: { readonly resolve: (message: string) => void; readonly reject: (error: Error) => void }[] = [];
   readonly #messages: string[] = [];
 
   private constructor(readonly socket: net.Socket) {
@@ -113,6 +113,7 @@ export class RawClient {
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.isClosed = true;
+      for (const { reject } of this.#waiting.splice(0)) reject(new Error('the connection was closed'));
     });
   }
 
@@ -136,7 +137,7 @@ export class RawClient {
   next(): Promise<string> {
     const message = this.#messages.shift();
     if (message !== undefined) return Promise.resolve(message);
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   /** Messages that nobody has asked for yet. */
@@ -161,7 +162,7 @@ export class RawClient {
       this.#received = this.#received.slice(end);
       const waiting = this.#waiting.shift();
       if (waiting === undefined) this.#messages.push(message);
-      else waiting(message);
+      else waiting.resolve(message);
     }
   }
 }

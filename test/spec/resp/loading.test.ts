@@ -4,8 +4,11 @@ import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { MemoryOwner } from '../../support/memory-owner.js';
+import { realTime } from '../../support/real-time.js';
 import { OTHER_PASSWORD, PASSWORD, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
 
+const SWEEP_EVERY_MS = 5;
+const SILENCE_MS = 60;
 const LOADING = /^-LOADING [^\r]+, nothing was executed\r\n$/;
 
 describe('RESP: a database that is loading', () => {
@@ -17,10 +20,14 @@ describe('RESP: a database that is loading', () => {
   };
   let face: RespFaceHarness;
   let isStarting = false;
+  /** Silence is measured by this clock, so that a busy machine does not add to it. */
+  let monotonicMs = 0;
   beforeEach(async () => {
     loading.clear();
     isStarting = false;
+    monotonicMs = 0;
     face = await new RespFaceHarness({
+      clock: { nowMs: () => realTime.nowMs(), monotonicMs: () => monotonicMs },
       gateway: {
         execute: async (request) => {
           refuse(request.partition);
@@ -36,7 +43,7 @@ describe('RESP: a database that is loading', () => {
           return owner.subscribe(grant, kind, name, onEvent);
         },
       },
-      limits: { sweepEveryMs: 20, loadingSilenceMs: 60 },
+      limits: { sweepEveryMs: SWEEP_EVERY_MS, loadingSilenceMs: SILENCE_MS },
     }).start();
     loading.add('kv:db-first:0');
   });
@@ -107,6 +114,7 @@ describe('RESP: a database that is loading', () => {
   it('closes a connection that stays silent after its INFO was refused', async () => {
     const client = await face.client();
     expect(await client.call('INFO')).to.match(LOADING);
+    monotonicMs += SILENCE_MS;
     await eventually(() => expect(client.isClosed).to.equal(true));
   });
 
@@ -114,13 +122,19 @@ describe('RESP: a database that is loading', () => {
     const client = await face.client();
     for (let asked = 0; asked < 10; asked += 1) {
       expect(await client.call('INFO')).to.match(LOADING);
-      await new Promise((done) => setTimeout(done, 20));
+      monotonicMs += SILENCE_MS - 1;
+      await aFewSweeps();
     }
     loading.clear();
     expect(await client.call('INFO')).to.match(/^\$/);
-    await new Promise((done) => setTimeout(done, 200));
+    monotonicMs += 10 * SILENCE_MS;
+    await aFewSweeps();
     expect(client.isClosed).to.equal(false);
   });
+
+  function aFewSweeps(): Promise<void> {
+    return new Promise((done) => setTimeout(done, 4 * SWEEP_EVERY_MS));
+  }
 });
 
 describe('RESP: a process that is starting', () => {

@@ -60,10 +60,12 @@ export class ClusterLoad {
     private readonly stand: ClusterStand,
     private readonly random: SeededRandom,
     private readonly front: Front,
+    private readonly mayHearTwice: boolean,
   ) {}
 
-  static async start(stand: ClusterStand, random: SeededRandom): Promise<ClusterLoad> {
-    const load = new ClusterLoad(stand, random, await Front.listening(stand.balancer, 'queue'));
+  /** @param mayHearTwice  subscribers may receive a message twice, because a process of the previous version takes part */
+  static async start(stand: ClusterStand, random: SeededRandom, mayHearTwice = false): Promise<ClusterLoad> {
+    const load = new ClusterLoad(stand, random, await Front.listening(stand.balancer, 'queue'), mayHearTwice);
     for (const [at, database] of stand.databases.entries()) await load.#startDatabase(database, `load${at}:`);
     for (const account of stand.accounts) await load.#startAccount(account);
     return load;
@@ -110,7 +112,8 @@ export class ClusterLoad {
     const pairs = new Pairs(first, prefix);
     const number = this.#databases.length;
     const balancer = number === 0 ? this.#entrance : this.stand.balancer;
-    const news = new News({ balancer, log: this.log, database, publisher: first, home: number });
+    const { log, mayHearTwice } = this;
+    const news = new News({ balancer, log, database, publisher: first, home: number, mayHearTwice });
     this.#databases.push({ recorder, clients, pairs, news });
     recorder.start(others, PACE_MS);
     this.#repeat(() => pairs.step(), PAIR_PACE_MS);
