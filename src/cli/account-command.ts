@@ -77,11 +77,11 @@ async function list(asked: ParsedArguments, { client, write }: AccountCommandDep
 }
 
 async function show(asked: ParsedArguments, { client, sealing, write }: AccountCommandDeps): Promise<void> {
-  const account = await find(client, asked.words[0]);
+  const account = await findAccount(client, asked.words[0]);
   const limits = limitsOf(account);
   const isOpened = asked.flags.has('show-secrets');
   if (asked.flags.has('json')) {
-    const opened = isOpened ? { ...openedTokens(account, sealing), ...openedKeys(account, sealing) } : {};
+    const opened = isOpened ? openAccountSecrets(account, sealing) : {};
     write(`${JSON.stringify({ ...factsOf(account), limits, ...opened })}\n`);
     return;
   }
@@ -105,6 +105,11 @@ function openedKeys({ secrets }: Account, sealing: Sealing): Keys {
   };
 }
 
+/** The secrets of an account in clear text. */
+export function openAccountSecrets(account: Account, sealing: Sealing): Tokens & Keys {
+  return { ...openedTokens(account, sealing), ...openedKeys(account, sealing) };
+}
+
 function opened(sealing: Sealing, secret: { readonly sealed: string } | undefined): string {
   return secret === undefined ? 'none yet' : sealing.open(secret.sealed);
 }
@@ -114,7 +119,7 @@ async function setState(
   asked: ParsedArguments,
   { client, write }: AccountCommandDeps,
 ): Promise<void> {
-  const { id, name } = await find(client, asked.words[0]);
+  const { id, name } = await findAccount(client, asked.words[0]);
   const action = state === 'passive' ? 'suspendAccount' : 'activateAccount';
   const command = { type: 'SetAccountState', account: id, state } as const;
   const { account } = await askFor(client, noted(id, action, name, command), 'OneAccount');
@@ -135,7 +140,7 @@ async function limits(asked: ParsedArguments, { client, write }: AccountCommandD
     wanted[known] = Number(value);
   }
   if (Object.keys(wanted).length === 0) throw new UsageError('no limit was given');
-  const { id, name: entity } = await find(client, named[0]);
+  const { id, name: entity } = await findAccount(client, named[0]);
   const command = { type: 'SetAccountLimits', account: id, limits: wanted } as const;
   const account = (await askFor(client, noted(id, 'updateLimits', entity, command), 'OneAccount')).account;
   const now = limitsOf(account);
@@ -149,7 +154,7 @@ async function resetTokens(
   asked: ParsedArguments,
   { client, random, sealing, write }: AccountCommandDeps,
 ): Promise<void> {
-  const former = await find(client, asked.words[0]);
+  const former = await findAccount(client, asked.words[0]);
   const { id, name } = former;
   const tokens = newTokens(random);
   const sealed = {
@@ -207,7 +212,7 @@ async function allAccounts(client: ControlClient): Promise<readonly Account[]> {
 }
 
 /** Finds an account by id, UUID, name or a person's email; by default the only person's. */
-async function find(client: ControlClient, which: string | undefined): Promise<Account> {
+export async function findAccount(client: ControlClient, which: string | undefined): Promise<Account> {
   const all = await allAccounts(client);
   const found = which === undefined ? all.filter(isPersons) : all.filter((account) => isNamed(account, which));
   const [first, second] = found;

@@ -1,14 +1,20 @@
 /** `millrace db`, `millrace account` and `millrace journal` with a connection to the installation. */
 
 import { readFile } from 'node:fs/promises';
+import { openDatabaseCredentials } from '../actors/control/index.js';
 import { shardNames } from '../adapters/nats/index.js';
+import { readRunningFile } from '../adapters/node/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
+import type { Database } from '../domain/control/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
-import { type AccountCommandDeps, accountCommand } from './account-command.js';
+import { type AccountCommandDeps, accountCommand, findAccount, openAccountSecrets } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
-import { dbCommand } from './db-command.js';
+import type { ClientCredentials } from './client-variables.js';
+import { RefusedCommand } from './command-line.js';
+import { allDatabases, dbCommand, findDatabase } from './db-command.js';
+import { envCommand } from './env-command.js';
 import { interruptible } from './interruption.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 import { questionOf } from './journal-question.js';
@@ -43,6 +49,37 @@ export function runAccountCommand(verb: string, asked: ParsedArguments, env: Env
   );
 }
 
+export async function runEnvCommand(asked: ParsedArguments, env: Environment): Promise<number> {
+  const { config } = loadConfig(env);
+  const { dataDir } = config.storage;
+  const { wireAlias } = config.faces;
+  return envCommand(asked, {
+    dataDir,
+    addresses: await readRunningFile(dataDir),
+    words: wireAlias && [wireAlias.headerWord, wireAlias.queueWord, wireAlias.kvWord].join(':'),
+    credentials: () => withInstallation(env, true, (installation) => credentialsOf(asked, installation)),
+    write: (text) => void process.stdout.write(text),
+  });
+}
+
+/** The account of `--account`, or the only person's; the database of `--database`, or the first of the account. */
+async function credentialsOf(asked: ParsedArguments, installation: ReachedInstallation): Promise<ClientCredentials> {
+  const { client } = installation;
+  const { options } = asked;
+  const sealing = await installation.sealing();
+  const account = await findAccount(client, options.account);
+  const isOwn = ({ account: owner, deletedAtMs }: Database) => owner === account.id && deletedAtMs === undefined;
+  const database =
+    options.database === undefined
+      ? (await allDatabases(client)).map((view) => view.database).find(isOwn)
+      : await findDatabase(client, options.database);
+  if (database?.secrets === undefined) throw new RefusedCommand(`account ${account.name} has no database`);
+  const { standardToken, password } = openDatabaseCredentials(database.secrets, sealing);
+  const { queueToken, mgmtKey, signingKeyCurrent, signingKeyNext } = openAccountSecrets(account, sealing);
+  const secrets = { queueToken, mgmtKey, signingKeyCurrent, signingKeyNext };
+  return { kvToken: standardToken, kvPassword: password, mgmtEmail: account.email, ...secrets };
+}
+
 export function runJournalCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   const question = questionOf(verb, asked);
   return withInstallation(env, false, (installation, config) => {
@@ -55,11 +92,11 @@ export function runJournalCommand(verb: string, asked: ParsedArguments, env: Env
 }
 
 /** @param asksControl whether the command needs the control actor, not only the journal */
-async function withInstallation(
+async function withInstallation<Result>(
   env: Environment,
   asksControl: boolean,
-  run: (installation: ReachedInstallation, config: Config) => Promise<number>,
-): Promise<number> {
+  run: (installation: ReachedInstallation, config: Config) => Promise<Result>,
+): Promise<Result> {
   const { config } = loadConfig(env);
   const installation = await reachInstallation(config, asksControl);
   try {

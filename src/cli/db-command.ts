@@ -91,7 +91,7 @@ async function list(asked: ParsedArguments, { client, sealing, write }: DbComman
 }
 
 async function resetPassword(asked: ParsedArguments, { client, random, sealing, write }: DbCommandDeps): Promise<void> {
-  const former = await find(client, whichOf(asked));
+  const former = await findDatabase(client, whichOf(asked));
   const credentials = newDatabaseCredentials(random);
   const secrets = sealDatabaseCredentials(credentials, sealing);
   const command = { type: 'ResetPassword', database: former.id, secrets } as const;
@@ -104,7 +104,7 @@ async function limits(asked: ParsedArguments, { client, write }: DbCommandDeps):
   const maxCommandBytes = wholeOf(asked, 'max-command-bytes');
   const maxRequestsPerDay = wholeOf(asked, 'max-requests-per-day');
   if (maxCommandBytes === undefined && maxRequestsPerDay === undefined) throw new UsageError('no limit was given');
-  const { id, account, name } = await find(client, whichOf(asked));
+  const { id, account, name } = await findDatabase(client, whichOf(asked));
   const command = { type: 'UpdateLimits', database: id, maxCommandBytes, maxRequestsPerDay } as const;
   const { database } = await askFor(client, noted(account, 'updateLimits', name, command), 'OneDatabase');
   const { limits: now } = database;
@@ -118,7 +118,7 @@ async function limits(asked: ParsedArguments, { client, write }: DbCommandDeps):
 
 /** A suspended database refuses every client until it is activated; its data stays. */
 async function suspend(isSuspended: boolean, asked: ParsedArguments, { client, write }: DbCommandDeps): Promise<void> {
-  const { id, account, name } = await find(client, whichOf(asked));
+  const { id, account, name } = await findDatabase(client, whichOf(asked));
   const change = { settings: { isSuspended } };
   const command = { type: 'ChangeDatabase', account, database: id, change } as const;
   const action = isSuspended ? 'suspendDatabase' : 'activateDatabase';
@@ -133,7 +133,7 @@ async function suspend(isSuspended: boolean, asked: ParsedArguments, { client, w
  */
 async function remove(asked: ParsedArguments, { client, flush, write }: DbCommandDeps): Promise<void> {
   if (!asked.flags.has('yes')) throw new UsageError('a deleted database cannot be restored: confirm with --yes');
-  const { id, account, name } = await find(client, whichOf(asked), true);
+  const { id, account, name } = await findDatabase(client, whichOf(asked), true);
   const command = { type: 'DeleteDatabase', database: id } as const;
   const { database } = await askFor(client, noted(account, 'deleteDatabase', name, command), 'OneDatabase');
   try {
@@ -150,7 +150,7 @@ async function remove(asked: ParsedArguments, { client, flush, write }: DbComman
   write(shown(asked, { id, name, deleted: true }, () => `${id} deleted\n`));
 }
 
-async function allDatabases(client: ControlClient): Promise<readonly DatabaseView[]> {
+export async function allDatabases(client: ControlClient): Promise<readonly DatabaseView[]> {
   return (await askFor(client, { type: 'ListDatabases' }, 'Databases')).databases;
 }
 
@@ -164,7 +164,7 @@ async function firstAccount(client: ControlClient): Promise<AccountId | undefine
  * Finds a database by its id or UUID, on request also a deleted one; otherwise by the name of one that is not
  * deleted.
  */
-async function find(client: ControlClient, idOrName: string, withDeleted = false): Promise<Database> {
+export async function findDatabase(client: ControlClient, idOrName: string, withDeleted = false): Promise<Database> {
   const all = (await allDatabases(client)).map(({ database }) => database);
   const wanted = databaseIdOfUuid(idOrName) ?? idOrName;
   const byId = all.find(({ id, deletedAtMs }) => id === wanted && (withDeleted || deletedAtMs === undefined));

@@ -46,7 +46,10 @@ async function runProcess(verb: string, asked: ParsedArguments): Promise<number>
       (await import('./early-threads.js')).beginThreadsEarly(env);
       const { atTerminal, serveCommand } = await import('./serve-command.js');
       const isRead = isHuman(asked);
-      return serveCommand(isRead ? atTerminal(env) : env, output, { isHuman: isRead });
+      return serveCommand(isRead ? atTerminal(env) : env, output, {
+        isHuman: isRead,
+        opensConsole: asked.flags.has('open'),
+      });
     }
     case 'dev':
     case 'demo': {
@@ -55,6 +58,8 @@ async function runProcess(verb: string, asked: ParsedArguments): Promise<number>
       const demo = verb === 'demo' ? new (await import('./dev/demo.js')).Demo() : undefined;
       return devCommand(asked, env, output, demo);
     }
+    case 'env':
+      return (await import('./admin-commands.js')).runEnvCommand(asked, env);
     case 'config':
       output.write((await import('./config-command.js')).configText(asked, env));
       return 0;

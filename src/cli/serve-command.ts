@@ -1,4 +1,5 @@
 /** `millrace serve`: runs until a signal stops it in order, or until an unrecoverable failure. */
+import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { NatsOpening } from '../adapters/nats/installation/index.js';
 import {
@@ -6,13 +7,16 @@ import {
   keepCompiledCode,
   type LineWriter,
   refuseUnusableDirectory,
+  removeRunningFile,
   SystemClock,
   streamLines,
   VERSION,
+  writeRunningFile,
 } from '../adapters/node/index.js';
 import type { MadeCredentials } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
+import { type Addresses, addressesOf } from './client-variables.js';
 import { type Colour, paint } from './paint.js';
 import type { Output } from './parser.js';
 
@@ -27,6 +31,8 @@ const TIME = { begin: 11, end: 19 } as const;
 export interface Serving {
   /** The log is for a person. */
   readonly isHuman: boolean;
+  /** Opens the console in the browser of this machine. */
+  readonly opensConsole?: boolean | undefined;
   /** A directory that is deleted at the end; undefined: data is kept. */
   readonly throwAway?: string;
   /** Called before the ready line. */
@@ -48,7 +54,11 @@ export async function serveCommand(env: Environment, output: Output, serving: Se
   }
 }
 
-async function serve(env: Environment, { write, writeError }: Output, { isHuman, throwAway, onReady }: Serving) {
+async function serve(
+  env: Environment,
+  { write, writeError }: Output,
+  { isHuman, opensConsole, throwAway, onReady }: Serving,
+) {
   const { config, warnings } = loadConfig(env);
   await refuseUnusableDirectory(config.storage.dataDir, 'MILLRACE_DATA_DIR');
   if (isHuman) writeError(`millrace ${VERSION}, data in ${config.storage.dataDir}; press Ctrl-C to stop\n`);
@@ -79,6 +89,11 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
       await running.stop();
       throw error;
     });
+    const addresses = addressesOf(running.addresses);
+    await writeRunningFile(config.storage.dataDir, addresses);
+    // `dev` has said it with the credentials.
+    const isTold = isHuman && throwAway === undefined;
+    tellConsole(addresses, { isTold, opensConsole }, running.credentials?.file, write);
     write(`ready ${running.addresses.join(' ')}\n`);
     keeping = keepCompiledCode();
   }
@@ -93,6 +108,8 @@ async function serve(env: Environment, { write, writeError }: Output, { isHuman,
   const isStopped = await within(config.process.shutdownMs, running.stop());
   // It began long ago, unless the process was stopped as soon as it was ready.
   await keeping;
+  await removeRunningFile(config.storage.dataDir);
+  if (isHuman && isStopped) writeError(goodbye(config.storage.dataDir, throwAway));
   if (!isStopped) writeError(`millrace: the process did not stop cleanly within ${config.process.shutdownMs} ms\n`);
   return wasAsked && isStopped ? 0 : 1;
 }
@@ -145,6 +162,27 @@ function whatIsLeft(): string {
     ['ProcessWrap', 'nats-server'],
   ].flatMap(([resource = '', name]) => (counts.has(resource) ? [`${counts.get(resource)} ${name}`] : []));
   return named.length === 0 ? 'the last stored entries' : named.join(', ');
+}
+
+/** Prints the console's address, or opens it. @param file of the credentials that the first start generated */
+function tellConsole(
+  { mgmt }: Addresses,
+  { isTold, opensConsole }: { readonly isTold: boolean; readonly opensConsole: boolean | undefined },
+  file: string | undefined,
+  write: Output['write'],
+): void {
+  if (mgmt === undefined) return;
+  const url = `${mgmt}/console`;
+  if (isTold) write(`console ${url}${file === undefined ? '' : `, sign in with the e-mail and key of ${file}`}\n`);
+  if (opensConsole !== true) return;
+  // A machine without a browser is no error: the address is printed.
+  spawn('xdg-open', [url], { stdio: 'ignore', detached: true })
+    .on('error', () => write(`console ${url}\n`))
+    .unref();
+}
+
+function goodbye(dataDir: string, throwAway: string | undefined): string {
+  return throwAway === undefined ? `stopped, data kept in ${dataDir}\n` : 'stopped, the data is deleted\n';
 }
 
 /** Secrets are shown once, and only on a terminal; other output may be a log with other readers. */

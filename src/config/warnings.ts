@@ -9,8 +9,8 @@ const SHORT_TOKEN_CHARACTERS = 16;
 /** The edit distance of two typing errors; at a larger distance a suggestion would be a guess. */
 const SPELLING_DISTANCE = 3;
 
-/** Variables with the same prefix for tests and benchmarks. */
-const FOREIGN = /^MILLRACE_(TEST|BENCH)_/;
+/** Variables with the same prefix for tests and benchmarks, and the addresses that `millrace env` prints. */
+const FOREIGN = /^MILLRACE_(TEST|BENCH)_|^MILLRACE_(KV|QUEUE|MGMT|METRICS)_URL$/;
 
 export function warningsFor(
   config: Config,

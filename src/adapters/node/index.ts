@@ -20,6 +20,7 @@ export * from './process-readings.js';
 export * from './process-watch.js';
 export * from './prom-metrics.js';
 export * from './random.js';
+export * from './running-file.js';
 export * from './sealing.js';
 export * from './shipped-files.js';
 export * from './threads/answering-thread.js';

@@ -1,7 +1,7 @@
 /** `millrace demo`: fills a new installation with example data over its public API. */
 import type { FirstStartCredentials } from '../../protocol/index.js';
+import type { Addresses } from '../client-variables.js';
 import { Api } from './api.js';
-import type { Addresses } from './client-lines.js';
 import { fillKeys } from './demo-keys.js';
 import { DemoReceiver } from './demo-receiver.js';
 

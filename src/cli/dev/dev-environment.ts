@@ -1,4 +1,7 @@
-/** The settings of `millrace dev`: temporary data, destinations on this machine, the words of published clients. */
+/**
+ * The settings of `millrace dev`: temporary data, destinations on this machine, and the names, address and credentials
+ * that published clients expect in development.
+ */
 import { givenCredentials, NodeRandom } from '../../adapters/node/index.js';
 import { type Environment, loadConfig } from '../../config/index.js';
 import { PUBLISHED_WORDS } from '../../edge/index.js';
@@ -21,6 +24,17 @@ const PORTS = [
   ['MILLRACE_METRICS_PORT', 'metricsPort'],
 ] as const;
 
+/**
+ * The address and the credentials that published queue clients use in their development mode. They are public: they
+ * protect no data.
+ */
+const OF_DEVELOPMENT_MODE: Environment = {
+  MILLRACE_QUEUE_TOKEN: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',
+  MILLRACE_SIGNING_KEY_CURRENT: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r',
+  MILLRACE_SIGNING_KEY_NEXT: 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs',
+};
+const PORT_OF_DEVELOPMENT_MODE = 8080;
+
 export interface DevSettings {
   readonly env: Environment;
   readonly credentials: FirstStartCredentials;
@@ -34,6 +48,7 @@ export async function devSettings(given: Environment, dataDir: string): Promise<
     MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
     MILLRACE_WIRE_ALIAS: PUBLISHED_WORDS,
     MILLRACE_WIRE_ALIAS_DELIVER: 'both',
+    ...OF_DEVELOPMENT_MODE,
     ...withoutEmpty(given),
     ...Object.fromEntries(ITS_OWN.map((variable) => [variable, undefined])),
     MILLRACE_DATA_DIR: dataDir,
@@ -42,7 +57,7 @@ export async function devSettings(given: Environment, dataDir: string): Promise<
   const ports: Record<string, string> = {};
   for (const [variable, name] of PORTS) {
     const { host } = config.faces;
-    const port = config.faces[name];
+    const port = variable === 'MILLRACE_QUEUE_PORT' ? PORT_OF_DEVELOPMENT_MODE : config.faces[name];
     // A given port is used or refused; a default port is replaced if it is busy.
     if (chosen[variable] !== undefined) continue;
     const isFree = await listens(host, port).then(

@@ -1,7 +1,7 @@
 /** The tree of all commands. */
 import type { Command } from 'commander';
 import { dataVerb, group, type RunVerb, verb, wholeOption } from '../parser.js';
-import { logOption } from '../serve-line.js';
+import { logOption, openOption } from '../serve-line.js';
 
 const WHOSE = `
 subject: --database <name, id or UUID>, or --account <id or UUID> for its queue, without --format resp and --serve
@@ -29,10 +29,15 @@ exit codes: 0 done, 1 refused, failed or damaged, 2 wrong usage: docs/operations
 
 export function commandTree(runs: RunVerbs): Command {
   const root = group('millrace', 'keys, queues, workflows and search on NATS JetStream').addHelpText('after', END);
-  const serving = (name: string, summary: string) => verb(root, name, summary, runs.process).addOption(logOption());
+  const serving = (name: string, summary: string) =>
+    verb(root, name, summary, runs.process).addOption(logOption()).addOption(openOption());
   serving('serve', 'starts a process');
   serving('dev', 'starts a process for development: temporary data, and variables for published clients');
   serving('demo', 'like dev, with sample data, a receiver, schedules and runs of a workflow');
+  dataVerb(root, 'env', 'prints URLs and tokens of the running installation, for eval "$(millrace env)"', runs.process)
+    .option('--dotenv', 'prints lines for a .env file')
+    .option('--database <database>', 'the database (the first one of the account)')
+    .option('--account <account>', "the account (the only person's)");
   dataVerb(root, 'doctor', 'checks the machine and the settings before a start', runs.process);
   dataVerb(root, 'config', 'prints the settings in effect, with secrets masked', runs.process);
   root.addCommand(dbLine(runs.db));

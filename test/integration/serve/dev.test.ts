@@ -2,11 +2,13 @@
  * `millrace dev` and `millrace demo`, on pipes and on a terminal: the addresses that they print work, and no file is
  * left. Proves DEV1, DEV2.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Client, Receiver } from '@upstash/qstash';
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
@@ -18,6 +20,8 @@ import {
   embeddedEnvironment,
   endEverything,
   type RunningCommand,
+  runMillrace,
+  startMillrace,
   temporaryDirectory,
   watchMillrace,
 } from '../../support/millrace-process.js';
@@ -96,6 +100,69 @@ describe('millrace dev and demo', function () {
     expect(kept()).to.deep.equal([]);
   });
 
+  it('dev serves published clients in their development mode, without a download', async () => {
+    const port = String(await freePort());
+    const dev = watchMillrace(['dev'], { ...(await environment()), MILLRACE_QUEUE_PORT: port });
+    const given = await readyWith(dev);
+    const program = `
+      import { Client, Receiver } from '@upstash/qstash';
+      const client = new Client({ devMode: true });
+      const { messageId } = await client.publish({ url: process.argv[1], body: 'from development' });
+      console.log(messageId);`;
+    const env = { ...process.env, QSTASH_DEV: 'true', QSTASH_DEV_PORT: port };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', program, `${sink()}/dev`],
+      { env },
+    );
+    expect(stdout)
+      .to.match(/Server already running/)
+      .and.match(/^msg_/m)
+      .and.not.match(/Downloading/);
+    await eventually(() => expect(received.map(({ url }) => url)).to.deep.equal(['/dev']));
+    const signature = received[0]?.headers['upstash-signature'] as string;
+    const verified = new Receiver({ devMode: true }).verify({ signature, body: 'from development' });
+    expect(await verified).to.equal(true);
+    expect(given('QSTASH_URL')).to.equal(`http://127.0.0.1:${port}`);
+    await dev.stop('SIGINT');
+  });
+
+  it('env prints the addresses and credentials of the running process for a shell, a .env file and JSON', async () => {
+    const env = { ...(await embeddedEnvironment(join(folder, 'data'))), MILLRACE_RESP_PORT: String(await freePort()) };
+    const running = await startMillrace({ dataDir: join(folder, 'data'), env });
+    const { kv, queue, mgmt, resp } = running.addresses as Record<string, string>;
+    const run = (...words: string[]) => runMillrace(['env', ...words], env);
+    const printed = await run();
+    expect(printed.stderr).to.equal('');
+    const lines = printed.stdout.toString().trimEnd().split('\n');
+    for (const line of lines) expect(line).to.match(/^export [A-Z_]+=\S+$/);
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      `${printed.stdout.toString()} curl -s -H "Authorization: Bearer $MILLRACE_KV_TOKEN" "$MILLRACE_KV_URL/set/from/env"
+       curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $MILLRACE_QUEUE_TOKEN" "$MILLRACE_QUEUE_URL/v2/keys"
+       curl -s -o /dev/null -w '%{http_code}' -u "$MILLRACE_MGMT_EMAIL:$MILLRACE_MGMT_KEY" "$MILLRACE_MGMT_URL/v2/kv/databases"`,
+    ]);
+    expect(stdout).to.equal('{"result":"OK"}200200');
+    const values = JSON.parse((await run('--json')).stdout.toString()) as Record<string, string>;
+    expect([values.MILLRACE_KV_URL, values.MILLRACE_QUEUE_URL, values.MILLRACE_MGMT_URL]).to.deep.equal([
+      kv,
+      queue,
+      mgmt,
+    ]);
+    const native = await createClient({ url: values.REDIS_URL as string }).connect();
+    expect(await native.get('from')).to.equal('env');
+    native.destroy();
+    expect(new URL(values.REDIS_URL as string).port).to.equal(new URL(resp as string).port);
+    const dotenv = (await run('--dotenv')).stdout.toString();
+    expect(dotenv).to.equal(lines.map((line) => `${line.replace('export ', '')}\n`).join(''));
+    await running.kill('SIGTERM');
+    const refused = await run();
+    expect([refused.code, refused.stderr]).to.deep.equal([
+      1,
+      `millrace: no process runs in ${join(folder, 'data')}: start one, or set MILLRACE_DATA_DIR to its directory\n`,
+    ]);
+  });
+
   it('dev removes its directory when it cannot start', async () => {
     const taken = (receiver.address() as AddressInfo).port;
     const dev = watchMillrace(['dev'], { ...(await environment()), MILLRACE_MGMT_PORT: String(taken) });
@@ -140,6 +207,7 @@ describe('millrace dev and demo', function () {
     await eventually(() => expect(terminal.text()).to.match(/^ready kv=/m), { timeoutMs: START_MS });
     const lines = terminal.text().trimEnd().split('\r\n');
     expect(lines.length).to.be.lessThan(20);
+    expect(lines.join('\n')).to.match(/console http:\S+\/console, sign in with \S+@\S+ and mrk_/);
     expect(lines.at(-1)).to.match(/^ready kv=http:\S+ queue=http:\S+ mgmt=http:\S+ resp=redis:\S+ metrics=http:\S+$/);
     expect(terminal.text()).to.contain('\u001b[').and.not.contain('{"time"');
     const given = variables(lines);
@@ -154,6 +222,7 @@ describe('millrace dev and demo', function () {
     terminal.type(CTRL_C);
     await terminal.ended;
     expect(performance.now() - askedAt).to.be.lessThan(END_MS + SLACK_MS);
+    expect(terminal.text()).to.match(/stopped, the data is deleted/);
     expect(terminal.text()).to.match(/stopping: waiting for .*press Ctrl-C to stop now/);
     expect(terminal.text()).not.to.match(/warn|error/);
     expect(kept()).to.deep.equal([]);

@@ -1,7 +1,7 @@
 /** The settings of `millrace dev`, and the lines that it prints for published clients. Proves DEV2. */
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
-import { clientLines } from '../../../src/cli/dev/client-lines.js';
+import { clientVariables, variableLine } from '../../../src/cli/client-variables.js';
 import { devSettings } from '../../../src/cli/dev/dev-environment.js';
 import { loadConfig } from '../../../src/config/index.js';
 
@@ -41,7 +41,8 @@ describe('millrace dev: its settings', () => {
   it('are printed under the names of the alias', async () => {
     const { credentials } = await devSettings({ MILLRACE_KV_PASSWORD: 'a/long-password' }, '/throw/away');
     const addresses = { kv: 'http://h:1', queue: 'http://h:2', resp: 'redis://h:3' };
-    const lines = clientLines('Acme:AcmeQ:store', addresses, { ...credentials, kvToken: "it's" });
+    const given = { ...credentials, kvToken: "it's" };
+    const lines = clientVariables('Acme:AcmeQ:store', addresses, given).map(variableLine);
     expect(lines.slice(0, 4)).to.deep.equal([
       'ACME_STORE_REST_URL=http://h:1',
       "ACME_STORE_REST_TOKEN='it'\\''s'",

@@ -61,6 +61,11 @@ describe('configuration: warnings', () => {
     ]);
   });
 
+  it('do not name the addresses that `millrace env` exports', () => {
+    expect(warningsOf({ MILLRACE_KV_URL: 'http://127.0.0.1:7100', MILLRACE_METRICS_URL: 'http://127.0.0.1:7400' })).to
+      .be.empty;
+  });
+
   it('report a queue token of another shape, in one line', () => {
     const [line, ...more] = warningsOf({ MILLRACE_QUEUE_TOKEN: 'a-token-that-is-not-json' });
     expect(line).to.match(/^MILLRACE_QUEUE_TOKEN is not base64 of JSON with a text UserID/);

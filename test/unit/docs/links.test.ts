@@ -2,7 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
+import { NodeRandom } from '../../../src/adapters/node/index.js';
+import { ownVariables } from '../../../src/cli/client-variables.js';
 import { SETTINGS } from '../../../src/config/index.js';
+import { completeCredentials } from '../../../src/protocol/index.js';
 
 const ROOT = resolve('.');
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...pagesBelow('docs')];
@@ -15,8 +18,10 @@ describe('the pages', () => {
     });
   }
 
-  it('name existing settings', () => {
-    const known = new Set(SETTINGS.map(({ variable }) => variable));
+  it('name existing settings, and variables that `millrace env` prints', () => {
+    const addresses = { kv: '1', queue: '2', mgmt: '3', metrics: '4' };
+    const printed = ownVariables(addresses, completeCredentials({}, new NodeRandom())).map(([name]) => name);
+    const known = new Set([...SETTINGS.map(({ variable }) => variable), ...printed]);
     const named = PAGES.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\bMILLRACE_[A-Z][A-Z0-9_]*[A-Z0-9]\b(?!_)/g)].map(([name]) => name),
     );
