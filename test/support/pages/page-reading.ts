@@ -1,6 +1,6 @@
 /**
  * A page, done as it says by a reader who begins with nothing: its blocks in their order, in one shell, on a process of its
- * own that is started by the README's words. A terminal that the page asks for again, such as `terminal=server`, is interrupted
+ * own that is started by the words of docs/guide/first-hour.md. A terminal that the page asks for again, such as `terminal=server`, is interrupted
  * first, as by Ctrl-C.
  *
  *  RPG1 every block that is run ends in time and with exit code 0, a terminal's when the page does
@@ -18,7 +18,7 @@ import { ReaderTerminal } from './reader-terminal.js';
 import { commandsOf, type ShellCommand } from './shell-commands.js';
 
 const SERVER = 'server';
-const SERVER_OF_ALL = 'README.md';
+const SERVER_OF_ALL = 'docs/guide/first-hour.md';
 /** The longest are installing packages and building with them. */
 const COMMAND_TIMEOUT_MS = 90_000;
 /** Lists are behind by a second at most, and some of what a page expects elsewhere comes after ten; the rest is for a busy machine. */
