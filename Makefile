@@ -29,7 +29,7 @@ node_modules/.installed: package.json package-lock.json
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/pieces.mjs infra/licenses.mjs infra/left-out.mjs infra/build-console.mjs infra/build-api-pages.mjs infra/built-files.mjs $(wildcard infra/api-pages/*) infra/write-api-types.mjs $(SOURCES)
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/licenses.mjs infra/left-out.mjs infra/media-types.json infra/build-console.mjs infra/build-api-pages.mjs infra/built-files.mjs $(wildcard infra/api-pages/*) infra/write-api-types.mjs $(SOURCES)
 	npm run --silent build
 	@touch $@
 

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { NatsOpening } from '../adapters/nats/installation/index.js';
 import {
+  flushCompileCache,
   JsonLog,
-  keepCompiledCode,
   type LineWriter,
   refuseUnusableDirectory,
   removeRunningFile,
@@ -82,7 +82,6 @@ async function serve(
     write(firstStartText(running.credentials, process.stdout.isTTY === true));
   }
   const ended = Promise.race([asked, running.failed]);
-  let keeping = Promise.resolve();
   const isReady = await Promise.race([running.ready.then(() => true), ended.then(() => false)]);
   if (isReady) {
     await onReady?.(running.addresses).catch(async (error: unknown) => {
@@ -95,7 +94,7 @@ async function serve(
     const isTold = isHuman && throwAway === undefined;
     tellConsole(addresses, { isTold, opensConsole }, running.credentials?.file, write);
     write(`ready ${running.addresses.join(' ')}\n`);
-    keeping = keepCompiledCode();
+    flushCompileCache();
   }
   const why = await ended;
   const wasAsked = why === 'SIGTERM' || why === 'SIGINT';
@@ -106,8 +105,6 @@ async function serve(
       SAY_AFTER_MS,
     ).unref();
   const isStopped = await within(config.process.shutdownMs, running.stop());
-  // It began long ago, unless the process was stopped as soon as it was ready.
-  await keeping;
   await removeRunningFile(config.storage.dataDir);
   if (isHuman && isStopped) writeError(goodbye(config.storage.dataDir, throwAway));
   if (!isStopped) writeError(`millrace: the process did not stop cleanly within ${config.process.shutdownMs} ms\n`);

@@ -3,7 +3,7 @@
  * searches never delay a command. projections-module.ts starts and stops it.
  */
 import { carriedBodies } from '../actors/queue/index.js';
-import { answerUntilStopped, enterAnswering, keepCompiledCode } from '../adapters/node/index.js';
+import { answerUntilStopped, enterAnswering, flushCompileCache } from '../adapters/node/index.js';
 import { compileAhead, SqliteFiles } from '../adapters/sqlite/index.js';
 import { BodyReader } from '../journal/index.js';
 import { type ReadModelsInstruction, ReadModelWorker, type ReadModelWorkerStatus } from '../projections/index.js';
@@ -31,7 +31,7 @@ await answerUntilStopped<ReadModelsInstruction, ReadModelWorkerStatus>(port, {
   answer: async (question) => answer(await kept.messages.answering(), question, await kept.statistics.answering()),
   hear: (word) => kept.hear(word),
   status: () => kept.status(),
-  onCaughtUp: () => void keepCompiledCode(),
+  onCaughtUp: flushCompileCache,
 });
 await kept.stop();
 await close();

@@ -2,7 +2,7 @@ export * from './backup-directory.js';
 export * from './boot-time.js';
 export * from './clock.js';
 export { coalescedTimer } from './coalesced-timer.js';
-export * from './compiled-code.js';
+export * from './compile-cache.js';
 export * from './credentials-file.js';
 export * from './data-directory.js';
 export * from './disk-usage.js';
