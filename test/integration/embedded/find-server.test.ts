@@ -1,4 +1,4 @@
-/** Proves DP1–DP3, FI1–FI4, RBO1, RBO2, TD1, TD2. */
+/** Proves DP1–DP4, FI1–FI4, RBO1, RBO2, TD1, TD2. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
@@ -6,9 +6,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { newerSuites, readDistribution } from '../../../src/adapters/nats/embedded/fetch-debian-package.js';
 import { type FindServerOptions, findNatsServer } from '../../../src/adapters/nats/embedded/index.js';
 import { installHint } from '../../../src/adapters/nats/embedded/install-hint.js';
-import { PINNED_PACKAGES } from '../../../src/adapters/nats/embedded/pinned-packages.js';
+import { PINNED_PACKAGES } from '../../../src/adapters/nats/embedded/pinned-files.js';
 import { lastWords, runBounded } from '../../../src/adapters/nats/embedded/run-bounded.js';
 import { describeError } from '../../../src/kernel/index.js';
 import { RecordingLog } from './recording-log.js';
@@ -40,13 +41,14 @@ describe('embedded server: finding the binary', function () {
     };
   }
 
-  it('reports in one line each why every step failed, in the order of the steps, then fails', async () => {
+  it('reports in one line why every step failed, in the order of the steps, then fails', async () => {
     const error = await rejection(findNatsServer(bareMachine()));
     expect(describeError(error)).to.equal(
       'no nats-server could be found or fetched; install one (from https://github.com/nats-io/nats-server/releases), ' +
         'or name it with MILLRACE_NATS_SERVER',
     );
-    const failures = log.of('nats-server.step-failed').map(({ fields }) => `${fields.step}: ${fields.reason}`);
+    expect(log.of('nats-server.step-failed').map(({ level }) => level)).to.deep.equal(['warn']);
+    const failures = failedSteps().map(({ step, reason }) => `${step}: ${reason}`);
     expect(failures).to.deep.equal([
       `tools: no nats-server in ${join(fresh.dir, 'tools')}`,
       'path: no nats-server on the PATH',
@@ -133,12 +135,8 @@ describe('embedded server: finding the binary', function () {
     const path = await place('bin', '2.9.10');
     const options = bareMachine({ searchPath: join(fresh.dir, 'bin') });
     expect(await findNatsServer(options)).to.deep.equal({ path, version: '2.9.10', source: 'path' });
-    expect(log.of('nats-server.step-failed').map(({ fields }) => fields.step)).to.deep.equal([
-      'tools',
-      'path',
-      'release',
-      'package',
-    ]);
+    expect(failedSteps().map(({ step }) => step)).to.deep.equal(['tools', 'path', 'release', 'package']);
+    expect(log.of('nats-server.step-failed').map(({ level }) => level)).to.deep.equal(['info']);
     expect(mirror.requests).to.equal(1);
     await findNatsServer(options);
     expect(mirror.requests).to.equal(1);
@@ -209,7 +207,7 @@ describe('embedded server: finding the binary', function () {
   });
 
   describe('from the package of a newer suite', () => {
-    it('asks the machine’s own mirror for testing, trusts its keyring and installs no package', async () => {
+    it('asks the machine’s own mirror for testing, trusts the distribution’s keyring and installs no package (DP2, DP4)', async () => {
       const debian = await fakeDebian('2.15.1');
       const found = await findNatsServer(bareMachine({ debian }));
       expect(found.version).to.equal('2.15.1');
@@ -217,11 +215,12 @@ describe('embedded server: finding the binary', function () {
       expect(found.path).to.equal(join(fresh.dir, 'tools/nats-server-2.15.1/nats-server'));
       const asked = await readFile(join(fresh.dir, 'asked'), 'utf8');
       expect(asked).to.equal(
-        'Types: deb\nURIs: http://mirror.test/debian\nSuites: testing\nComponents: main\nSigned-By: /keys/archive.gpg\n',
+        'Types: deb\nURIs: http://mirror.test/debian/\nSuites: testing\nComponents: main\n' +
+          'Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n',
       );
     });
 
-    it('tries testing, unstable and the next stable, with a line for each', async () => {
+    it('tries testing, unstable and the next stable, with a reason for each', async () => {
       const debian = await fakeDebian(undefined);
       await rejection(findNatsServer(bareMachine({ debian })));
       for (const suite of ['testing', 'unstable', 'trixie']) {
@@ -233,7 +232,9 @@ describe('embedded server: finding the binary', function () {
     it("does not take a package that is as old as the machine's own", async () => {
       const debian = await fakeDebian('2.9.10');
       const found = await findNatsServer(bareMachine({ debian }));
-      expect(reasonOf('package testing')).to.equal('it has only 2.9.10');
+      expect(reasonOf('package testing')).to.match(
+        /nats-server-2\.9\.10\/nats-server is 2\.9\.10, older than 2\.10\.27$/,
+      );
       expect(found.source).to.equal('bookworm');
     });
 
@@ -277,6 +278,20 @@ describe('embedded server: finding the binary', function () {
     });
   });
 
+  it('knows Debian, Ubuntu and their derivatives, and the suites after the running one', async () => {
+    const machines: [osRelease: string, suites: string[]][] = [
+      ['ID=debian\nVERSION_CODENAME=bookworm\n', ['testing', 'unstable', 'trixie']],
+      ['ID=debian\nVERSION_CODENAME=duke\n', ['testing', 'unstable']],
+      ['ID=linuxmint\nID_LIKE="ubuntu debian"\nVERSION_CODENAME=wilma\nUBUNTU_CODENAME=noble\n', ['devel', 'resolute']],
+      ['ID=fedora\nVERSION_CODENAME=""\n', ['']],
+    ];
+    const osReleasePath = join(fresh.dir, 'os-release');
+    for (const [osRelease, suites] of machines) {
+      await writeFile(osReleasePath, osRelease);
+      expect(newerSuites(await readDistribution({ osReleasePath }))).to.deep.equal(suites);
+    }
+  });
+
   it("keeps at most the last 16 KiB of a program's output (RBO2)", async () => {
     const script = 'yes "a line that tells nothing" | head -n 20000; echo "E: the reason" >&2; echo the end; exit 3';
     const result = await runBounded('/bin/sh', ['-c', script], { timeoutMs: 10_000 });
@@ -300,9 +315,17 @@ describe('embedded server: finding the binary', function () {
   }
 
   function reasonOf(step: string): unknown {
-    const lines = log.of('nats-server.step-failed').filter(({ fields }) => fields.step === step);
-    expect(lines, step).to.have.length(1);
-    return lines[0]?.fields.reason;
+    const failed = failedSteps().filter((each) => each.step === step);
+    expect(failed, step).to.have.length(1);
+    return failed[0]?.reason;
+  }
+
+  /** The parts of the one line that has all reasons. */
+  function failedSteps(): readonly { readonly step: string; readonly reason: string }[] {
+    const lines = log.of('nats-server.step-failed');
+    expect(lines.length).to.be.below(2);
+    const parts = String(lines[0]?.fields.reasons ?? '').split('; ');
+    return parts.map((part) => ({ step: part.split(': ', 1)[0] ?? '', reason: part.slice(part.indexOf(': ') + 2) }));
   }
 
   async function place(folder: string, version: string): Promise<string> {
@@ -319,19 +342,20 @@ describe('embedded server: finding the binary', function () {
   ): Promise<NonNullable<FindServerOptions['debian']>> {
     const osReleasePath = join(fresh.dir, 'os-release');
     await writeFile(osReleasePath, 'ID=debian\nVERSION_CODENAME=bookworm\n');
-    await mkdir(join(fresh.dir, 'etc/sources.list.d'), { recursive: true });
-    await writeFile(
-      join(fresh.dir, 'etc/sources.list.d/debian.sources'),
-      'Types: deb\nURIs: http://mirror.test/debian\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /keys/archive.gpg\n',
-    );
     const aptGet = join(fresh.dir, 'apt-get');
     const answer =
       version === undefined
         ? 'echo "E: the mirror does not answer" >&2; exit 100'
         : `[ "$4" = update ] || cp '${await buildPackage(version)}' .`;
-    const script = `#!/bin/sh\necho "$*" >>'${fresh.dir}/apt-calls'\n${first}\ncp apt/sources/other-suite.sources '${fresh.dir}/asked'\n${answer}\n`;
+    // As apt prints its sources: another archive, a disk, the security archive, the mirror.
+    const sources =
+      'bullseye http://other.test/debian/\nbookworm cdrom:[Debian]/\n' +
+      'bookworm-security http://security.test/debian/\nbookworm http://mirror.test/debian/\n';
+    await writeFile(join(fresh.dir, 'apt-sources'), sources);
+    const listing = `[ "$1" != indextargets ] || exec cat '${fresh.dir}/apt-sources'`;
+    const script = `#!/bin/sh\n${listing}\necho "$*" >>'${fresh.dir}/apt-calls'\n${first}\ncp apt/sources/other-suite.sources '${fresh.dir}/asked'\n${answer}\n`;
     await writeFile(aptGet, script, { mode: 0o755 });
-    return { osReleasePath, aptDir: join(fresh.dir, 'etc'), aptGet, pinned: {} };
+    return { osReleasePath, aptGet, pinned: {} };
   }
 
   async function buildPackage(version: string): Promise<string> {

@@ -2,13 +2,11 @@
  * Fetches the pinned official release archive of nats-server and keeps it only if its SHA-256 is the
  * pinned one. The archive is not opened before that.
  */
-import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PINNED_RELEASES, PINNED_VERSION, type PinnedRelease, RELEASES_URL } from './pinned-releases.js';
+import { mustHaveDigest, PINNED_RELEASES, PINNED_VERSION, type PinnedRelease, RELEASES_URL } from './pinned-files.js';
 import { runOrThrow } from './run-bounded.js';
-import { readServerVersion } from './server-version.js';
-import { installServer, withIncoming } from './tools-dir.js';
+import { installServer } from './tools-dir.js';
 
 /** The time limit of the whole download; the archive has about 7 MB. */
 const DOWNLOAD_TIMEOUT_MS = 90_000;
@@ -36,15 +34,12 @@ export async function fetchRelease(toolsDir: string, options: ReleaseOptions = {
   if (release === undefined) throw new Error(`no pinned SHA-256 for nats-server ${version} on ${platform}`);
   const url = `${options.url ?? RELEASES_URL}/v${version}/${release.name}.tar.gz`;
   const archive = await download(url, options.timeoutMs ?? DOWNLOAD_TIMEOUT_MS);
-  const sha256 = createHash('sha256').update(archive).digest('hex');
-  if (sha256 !== release.sha256) throw new Error(`${url} has SHA-256 ${sha256}, not the pinned ${release.sha256}`);
-  return withIncoming(toolsDir, async (incoming) => {
-    const archivePath = join(incoming, 'archive.tar.gz');
-    const member = `${release.name}/nats-server`;
-    await writeFile(archivePath, archive);
-    await runOrThrow('tar', ['-xzf', archivePath, '-C', incoming, member], { timeoutMs: UNPACK_TIMEOUT_MS });
-    const binary = join(incoming, member);
-    return installServer(toolsDir, incoming, binary, await readServerVersion(binary));
+  mustHaveDigest(archive, release.sha256, url);
+  return installServer(toolsDir, async (incoming) => {
+    const [path, member] = [join(incoming, 'archive.tar.gz'), `${release.name}/nats-server`];
+    await writeFile(path, archive);
+    await runOrThrow('tar', ['-xzf', path, '-C', incoming, member], { timeoutMs: UNPACK_TIMEOUT_MS });
+    return join(incoming, member);
   });
 }
 
@@ -61,13 +56,9 @@ async function download(url: string, timeoutMs: number): Promise<Uint8Array> {
     }
     return Buffer.concat(parts, bytes);
   } catch (error) {
-    throw new Error(`${url}: ${reasonOf(error, timeoutMs)}`);
+    const { name, message, cause } = error as Error;
+    if (name === 'TimeoutError') throw new Error(`${url}: no complete answer within ${timeoutMs} ms`);
+    // The message of `fetch` is only "fetch failed"; the reason is in its cause.
+    throw new Error(`${url}: ${cause instanceof Error ? cause.message : message}`);
   }
-}
-
-/** The message of `fetch` is only "fetch failed"; the reason is in its cause. */
-function reasonOf(error: unknown, timeoutMs: number): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no complete answer within ${timeoutMs} ms`;
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }

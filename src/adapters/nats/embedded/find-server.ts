@@ -4,7 +4,7 @@
  *  FI1 A configured server is used, or the search fails: no other server replaces it. Otherwise the order is fixed: the
  *      server of an earlier start, the PATH, the official release, the package of a newer suite, and last any version
  *      that is installed or can be unpacked. The search never installs a package.
- *  FI2 Every step has a time limit, and a failed step gives its reason in exactly one line.
+ *  FI2 Every step has a time limit, and the reasons of all failed steps are one line of the log.
  *  FI3 The returned binary has been run: a binary that does not start on this machine is a failed step.
  *  FI4 An old server of an earlier start is used again without a request to the network at every start;
  *      only a newer one on the PATH comes before it. Removing `.tools/` restarts the search.
@@ -13,12 +13,11 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
-import { newerSuites } from './apt-sources.js';
-import { type DebianOptions, fetchDebianPackage, readDistribution } from './fetch-debian-package.js';
+import { type DebianOptions, fetchDebianPackage, newerSuites, readDistribution } from './fetch-debian-package.js';
 import { fetchRelease, type ReleaseOptions } from './fetch-release.js';
 import { installHint } from './install-hint.js';
 import { isPreferred, PREFERRED_VERSION, readServerVersion } from './server-version.js';
-import { fetchedServers, readRecord, type ServerRecord, writeRecord } from './tools-dir.js';
+import { earlierServers, type ServerRecord, writeRecord } from './tools-dir.js';
 
 /** Folders of packaged servers that an ordinary user's PATH does not contain. */
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
@@ -39,101 +38,92 @@ export interface FindServerOptions {
 
 export type FoundServer = ServerRecord;
 
+interface Step {
+  readonly name: string;
+  readonly fetches?: boolean;
+  /** Refuses versions before PREFERRED_VERSION. */
+  readonly isNew?: boolean;
+  /** The source in the record; default: the name. */
+  readonly source?: string;
+  /** Binaries to try, in order. */
+  paths(): Promise<readonly string[]>;
+}
+
 /** @throws MillraceError NOT_FOUND when every step failed, BAD_CONFIG when the configured server cannot be used */
 export async function findNatsServer(options: FindServerOptions): Promise<FoundServer> {
-  const found = await search(options);
-  if (options.mayFetch === false) return found;
-  await writeRecord(options.toolsDir, found).catch((error: unknown) =>
-    options.log.debug('nats-server.not-recorded', { reason: describeError(error) }),
+  const { log, toolsDir, path, mayFetch } = options;
+  const found = path === undefined ? await search(options) : await configuredServer(path);
+  if (mayFetch === false) return found;
+  await writeRecord(toolsDir, found).catch((error: unknown) =>
+    log.debug('nats-server.not-recorded', { reason: describeError(error) }),
   );
-  options.log.info('nats-server.found', { ...found });
+  log.info('nats-server.found', { ...found });
   if (!isPreferred(found.version)) {
-    options.log.warn('nats-server.old', {
-      version: found.version,
-      message: `older than ${PREFERRED_VERSION}; remove ${options.toolsDir} to look for a newer one`,
-    });
+    const message = `older than ${PREFERRED_VERSION}; remove ${toolsDir} to look for a newer one`;
+    log.warn('nats-server.old', { version: found.version, message });
   }
   return found;
 }
 
-async function search(options: FindServerOptions): Promise<FoundServer> {
-  const { log, toolsDir } = options;
-  const attempt = async (step: string, run: () => Promise<FoundServer>): Promise<FoundServer | undefined> => {
-    try {
-      return await run();
-    } catch (error) {
-      log.warn('nats-server.step-failed', { step, reason: describeError(error).replaceAll('\n', ' ') });
-      return undefined;
-    }
-  };
-
-  if (options.path !== undefined) return namedServer(options.path);
-  const earlier = await attempt('tools', () => fromTools(toolsDir));
-  if (earlier !== undefined && isPreferred(earlier.version)) return earlier;
-  const onPath = await attempt('path', () => fromPath(options, isPreferred));
-  if (onPath !== undefined) return onPath;
-  if (earlier !== undefined) return earlier;
-  if (options.mayFetch === false) return fromPath(options, () => true);
-
-  const released = await attempt('release', async () =>
-    tried(await fetchRelease(toolsDir, options.release), 'release'),
-  );
-  if (released !== undefined) return released;
-  const packaged = await fromNewerSuite(options, attempt);
-  if (packaged !== undefined) return packaged;
-
-  const lastResorts: readonly [string, () => Promise<FoundServer>][] = [
-    ['installed', () => fromPath(options, () => true)],
-    ['own-suite', () => fromOwnSuite(options)],
-  ];
-  for (const [step, run] of lastResorts) {
-    const found = await attempt(step, run);
-    if (found !== undefined) return found;
-  }
-  const hint = await installHint(options.debian?.osReleasePath);
-  const text = `no nats-server could be found or fetched; install one (${hint}), or name it with MILLRACE_NATS_SERVER`;
-  throw new MillraceError('NOT_FOUND', text, { toolsDir });
-}
-
 /** A configured server is never replaced by another (FI1). @throws BAD_CONFIG */
-async function namedServer(path: string): Promise<FoundServer> {
+async function configuredServer(path: string): Promise<FoundServer> {
   try {
-    return await tried(path, 'setting');
+    return { path, version: await readServerVersion(path), source: 'setting' };
   } catch (cause) {
     const text = 'MILLRACE_NATS_SERVER is not the path of a usable nats-server';
     throw new MillraceError('BAD_CONFIG', text, { path }, cause);
   }
 }
 
-type Attempt = (step: string, run: () => Promise<FoundServer>) => Promise<FoundServer | undefined>;
-
-async function fromTools(toolsDir: string): Promise<FoundServer> {
-  const record = await readRecord(toolsDir);
-  const fetched = await fetchedServers(toolsDir);
-  // A server of a setting that was removed since is not used again.
-  const candidates = [...fetched, ...(record === undefined || record.source === 'setting' ? [] : [record.path])];
-  let failure = new Error(`no nats-server in ${toolsDir}`);
-  for (const path of candidates) {
-    try {
-      return await tried(path, 'tools');
-    } catch (error) {
-      failure = error as Error;
-    }
-  }
-  throw failure;
+async function stepsOf({ toolsDir, searchPath, release, debian }: FindServerOptions): Promise<readonly Step[]> {
+  const distribution = await readDistribution(debian);
+  const inTools = () => earlierServers(toolsDir);
+  const onPath = () => executablesOn(searchPath);
+  const ofSuite = (suite: string) => async () => [await fetchDebianPackage(toolsDir, suite, distribution, debian)];
+  const suites = newerSuites(distribution).map((suite) => ({ name: `package ${suite}`.trim(), suite }));
+  const own = distribution?.codename ?? '';
+  return [
+    { name: 'tools', isNew: true, paths: inTools },
+    { name: 'path', isNew: true, paths: onPath },
+    { name: 'tools', paths: inTools },
+    { name: 'release', fetches: true, paths: async () => [await fetchRelease(toolsDir, release)] },
+    ...suites.map(({ name, suite }) => ({ name, source: suite, isNew: true, fetches: true, paths: ofSuite(suite) })),
+    { name: 'installed', source: 'path', paths: onPath },
+    // The package of the machine's suite is old, but it needs neither root nor a service that starts itself.
+    { name: 'own-suite', source: own, fetches: true, paths: ofSuite(own) },
+  ];
 }
 
-async function fromPath(options: FindServerOptions, accepts: (version: string) => boolean): Promise<FoundServer> {
-  const folders = (options.searchPath ?? process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
-  const places = [...new Set([...folders, ...(options.searchPath === undefined ? SYSTEM_FOLDERS : [])])];
+async function search(options: FindServerOptions): Promise<FoundServer> {
+  const { log, toolsDir, mayFetch = true, debian } = options;
+  const reasons = new Set<string>();
+  const say = (level: 'info' | 'warn') => {
+    if (reasons.size > 0) log[level]('nats-server.step-failed', { reasons: [...reasons].join('; ') });
+  };
+  for (const { name, isNew = false, fetches = false, source = name, paths } of await stepsOf(options)) {
+    if (fetches && !mayFetch) continue;
+    try {
+      const found = await firstUsable(await paths(), isNew);
+      say('info');
+      return { ...found, source };
+    } catch (error) {
+      reasons.add(`${name}: ${describeError(error).replaceAll('\n', ' ')}`);
+    }
+  }
+  say('warn');
+  const hint = await installHint(debian?.osReleasePath);
+  const text = `no nats-server could be found or fetched; install one (${hint}), or name it with MILLRACE_NATS_SERVER`;
+  throw new MillraceError('NOT_FOUND', text, { toolsDir });
+}
+
+/** @throws the reason of the last path, when none is usable */
+async function firstUsable(paths: readonly string[], isNew: boolean): Promise<Omit<FoundServer, 'source'>> {
   let failure = new Error('no nats-server on the PATH');
-  for (const folder of places) {
-    const path = join(folder, 'nats-server');
-    if (!(await isExecutable(path))) continue;
+  for (const path of paths) {
     try {
-      const found = await tried(path, 'path');
-      if (accepts(found.version)) return found;
-      failure = new Error(`${path} is ${found.version}, older than ${PREFERRED_VERSION}`);
+      const version = await readServerVersion(path);
+      if (!isNew || isPreferred(version)) return { path, version };
+      failure = new Error(`${path} is ${version}, older than ${PREFERRED_VERSION}`);
     } catch (error) {
       failure = error as Error;
     }
@@ -141,43 +131,13 @@ async function fromPath(options: FindServerOptions, accepts: (version: string) =
   throw failure;
 }
 
-async function fromNewerSuite(options: FindServerOptions, attempt: Attempt): Promise<FoundServer | undefined> {
-  let suites: string[] = [];
-  const distribution = await readDistribution(options.debian).catch((error: unknown) => error as Error);
-  if (!(distribution instanceof Error)) suites = newerSuites(distribution);
-  if (distribution instanceof Error || suites.length === 0) {
-    return attempt('package', async () => {
-      throw distribution instanceof Error ? distribution : new Error('no newer release of this distribution is known');
-    });
-  }
-  for (const suite of suites) {
-    const found = await attempt(`package ${suite}`, async () => {
-      const server = await tried(
-        await fetchDebianPackage(options.toolsDir, suite, distribution, options.debian),
-        suite,
-      );
-      if (!isPreferred(server.version)) throw new Error(`it has only ${server.version}`);
-      return server;
-    });
-    if (found !== undefined) return found;
-  }
-  return undefined;
+async function executablesOn(searchPath: string | undefined): Promise<readonly string[]> {
+  const folders = (searchPath ?? process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
+  const places = new Set([...folders, ...(searchPath === undefined ? SYSTEM_FOLDERS : [])]);
+  const paths = Array.from(places, (folder) => join(folder, 'nats-server'));
+  const isExecutable = await Promise.all(paths.map((path) => access(path, constants.X_OK).then(yes, no)));
+  return paths.filter((_, at) => isExecutable[at]);
 }
 
-/** The version of the machine's own suite: old, but it needs neither root nor a service that starts itself. */
-async function fromOwnSuite(options: FindServerOptions): Promise<FoundServer> {
-  const distribution = await readDistribution(options.debian);
-  const suite = distribution.codename;
-  return tried(await fetchDebianPackage(options.toolsDir, suite, distribution, options.debian), suite);
-}
-
-async function tried(path: string, source: string): Promise<FoundServer> {
-  return { path, version: await readServerVersion(path), source };
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-}
+const yes = () => true;
+const no = () => false;

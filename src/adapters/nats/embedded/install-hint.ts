@@ -1,4 +1,4 @@
-/** How to install a nats-server on this machine, as one line of the error that none was found. */
+/** The distribution of this machine, and how to install a nats-server on it, as one line of the error that none was found. */
 import { readFile } from 'node:fs/promises';
 
 const RELEASES = 'https://github.com/nats-io/nats-server/releases';
@@ -17,11 +17,15 @@ const HINTS: readonly (readonly [id: string, hint: string])[] = [
 ];
 const ANYWHERE = `from ${RELEASES}`;
 
-/** @param osReleasePath the file that describes the distribution of a Linux */
-export async function installHint(osReleasePath = '/etc/os-release', platform = process.platform): Promise<string> {
+/** @param path the file that describes the distribution of a Linux. @returns its fields, in lower case; absent ones are empty */
+export async function osReleaseField(path = '/etc/os-release'): Promise<(name: string) => string> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return (name) => new RegExp(`^${name}="?([^"\n]*)"?$`, 'm').exec(text)?.[1]?.toLowerCase() ?? '';
+}
+
+export async function installHint(osReleasePath?: string, platform = process.platform): Promise<string> {
   if (platform === 'darwin') return 'on macOS: brew install nats-server';
-  const text = await readFile(osReleasePath, 'utf8').catch(() => '');
-  const value = (name: string) => new RegExp(`^${name}="?([^"\n]*)"?$`, 'm').exec(text)?.[1]?.toLowerCase() ?? '';
+  const value = await osReleaseField(osReleasePath);
   const ids = `${value('ID')} ${value('ID_LIKE')}`.split(' ');
   const found = ids.flatMap((id) => HINTS.filter(([known]) => id === known || id.startsWith(`${known}-`)));
   return found[0]?.[1] ?? ANYWHERE;

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { compareVersions, readServerVersion } from './server-version.js';
 
 const FOLDER = /^nats-server-(\d+\.\d+\.\d+.*)$/;
+const RECORD = 'nats-server.json';
 const INCOMING = '.incoming-';
 /** Longer than the time limits of all steps of a fetch, so an older folder has no owner. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000;
@@ -25,73 +26,53 @@ export interface ServerRecord {
   readonly source: string;
 }
 
-/** Paths of the fetched binaries, newest version first. */
-export async function fetchedServers(toolsDir: string): Promise<string[]> {
+/** Paths of fetched binaries, newest version first, then that of the record. @throws an Error if there are none */
+export async function earlierServers(toolsDir: string): Promise<string[]> {
   const names = await readdir(toolsDir).catch(() => [] as string[]);
-  return names
-    .flatMap((name) => FOLDER.exec(name)?.[1] ?? [])
-    .sort((a, b) => compareVersions(b, a))
-    .map((version) => join(toolsDir, `nats-server-${version}`, 'nats-server'));
-}
-
-export async function readRecord(toolsDir: string): Promise<ServerRecord | undefined> {
-  try {
-    const record: unknown = JSON.parse(await readFile(recordPath(toolsDir), 'utf8'));
-    return isRecord(record) ? record : undefined;
-  } catch {
-    return undefined;
-  }
+  const versions = names.flatMap((name) => FOLDER.exec(name)?.[1] ?? []).sort((a, b) => compareVersions(b, a));
+  const record = await readFile(join(toolsDir, RECORD), 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined);
+  // A server of a setting that was removed since is not used again.
+  const recorded = typeof record?.path === 'string' && record.source !== 'setting' ? [record.path as string] : [];
+  const paths = [...versions.map((version) => join(toolsDir, `nats-server-${version}`, 'nats-server')), ...recorded];
+  if (paths.length === 0) throw new Error(`no nats-server in ${toolsDir}`);
+  return paths;
 }
 
 export async function writeRecord(toolsDir: string, record: ServerRecord): Promise<void> {
   await mkdir(toolsDir, { recursive: true });
-  const incoming = `${recordPath(toolsDir)}.${process.pid}`;
+  const incoming = join(toolsDir, `${RECORD}.${process.pid}`);
   await writeFile(incoming, `${JSON.stringify(record, undefined, 2)}\n`);
-  await rename(incoming, recordPath(toolsDir));
-}
-
-/** Lends a private folder inside `toolsDir`, from where files can be renamed on the same file system. */
-export async function withIncoming<T>(toolsDir: string, use: (dir: string) => Promise<T>): Promise<T> {
-  await mkdir(toolsDir, { recursive: true });
-  await removeAbandoned(toolsDir);
-  const dir = await mkdtemp(join(toolsDir, INCOMING));
-  try {
-    return await use(dir);
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
+  await rename(incoming, join(toolsDir, RECORD));
 }
 
 /**
  * Puts a binary in its version's place.
- * @param incoming  the folder lent by `withIncoming`
- * @returns         the path to run, which another process may have filled with the same binary
+ * @param fetch  puts the binary into a private folder, from where it can be renamed on the same file system
+ * @returns      the path to run, which another process may have filled with the same binary
  */
-export async function installServer(
-  toolsDir: string,
-  incoming: string,
-  binary: string,
-  version: string,
-): Promise<string> {
-  const folder = join(toolsDir, `nats-server-${version}`);
-  const filled = join(incoming, 'install');
-  await mkdir(filled);
-  await copyFile(binary, join(filled, 'nats-server'));
-  await chmod(join(filled, 'nats-server'), 0o755);
-  const installed = join(folder, 'nats-server');
-  if (!(await renamed(filled, folder)) && !(await runs(installed))) {
-    // The existing folder of that name is unusable; the new binary was just run.
-    await rename(folder, join(incoming, 'replaced')).catch(() => undefined);
-    await renamed(filled, folder);
+export async function installServer(toolsDir: string, fetch: (incoming: string) => Promise<string>): Promise<string> {
+  await mkdir(toolsDir, { recursive: true });
+  await removeAbandoned(toolsDir);
+  const incoming = await mkdtemp(join(toolsDir, INCOMING));
+  try {
+    const binary = await fetch(incoming);
+    const folder = join(toolsDir, `nats-server-${await readServerVersion(binary)}`);
+    const filled = join(incoming, 'install');
+    await mkdir(filled);
+    await copyFile(binary, join(filled, 'nats-server'));
+    await chmod(join(filled, 'nats-server'), 0o755);
+    const installed = join(folder, 'nats-server');
+    if (!(await renamed(filled, folder)) && !(await readServerVersion(installed).catch(() => false))) {
+      // The existing folder of that name is unusable; the new binary was just run.
+      await rename(folder, join(incoming, 'replaced')).catch(() => undefined);
+      await renamed(filled, folder);
+    }
+    return installed;
+  } finally {
+    await rm(incoming, { recursive: true, force: true });
   }
-  return installed;
-}
-
-async function runs(binary: string): Promise<boolean> {
-  return readServerVersion(binary).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function renamed(from: string, to: string): Promise<boolean> {
@@ -110,17 +91,7 @@ async function removeAbandoned(toolsDir: string): Promise<void> {
     if (!name.startsWith(INCOMING)) continue;
     const path = join(toolsDir, name);
     const info = await stat(path).catch(() => undefined);
-    if (info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS) {
-      await rm(path, { recursive: true, force: true });
-    }
+    const isOld = info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS;
+    if (isOld) await rm(path, { recursive: true, force: true });
   }
-}
-
-function recordPath(toolsDir: string): string {
-  return join(toolsDir, 'nats-server.json');
-}
-
-function isRecord(value: unknown): value is ServerRecord {
-  const record = value as Partial<ServerRecord> | null;
-  return typeof record?.path === 'string' && typeof record.version === 'string' && typeof record.source === 'string';
 }
