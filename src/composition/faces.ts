@@ -53,7 +53,7 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
       return faces.publicUrlMgmt ?? at(mgmtPort);
     },
   };
-  const planes = { kv: kv.handle, queue: queue.handle };
+  const planes = { kv: kv.passed, queue: queue.passed };
   const management = managementFace(c, { audit, events, publicUrls, respPort: respPort ?? 0, guard, face, planes });
   mgmtPort = await open(c, management, mgmtPort, 'MILLRACE_MGMT_PORT');
   return [

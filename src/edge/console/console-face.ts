@@ -1,5 +1,4 @@
-/** The parts of the console: handlers of this process's data planes, and ports of its own routes. */
-import type { ServerResponse } from 'node:http';
+/** The parts of the console: the data planes of this process, and ports of its own routes. */
 import type { Middleware } from 'koa';
 import { ByteBudget } from '../../kernel/index.js';
 import type {
@@ -13,13 +12,10 @@ import type {
 } from '../../ports/index.js';
 import { BuiltFiles } from '../http/built-files.js';
 import type { BuiltPages } from '../http/built-pages.js';
-import { ClientAddresses, type FaceRequest, type ProxyRange, RequestBodyReader } from '../http/index.js';
+import { ClientAddresses, type ProxyRange, RequestBodyReader } from '../http/index.js';
 import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
-
-/** Answers as if the request had arrived on the plane's port. */
-export type DataPlane = (request: FaceRequest, response: ServerResponse) => void;
 
 export interface ConsoleParts {
   readonly access: ManagementAccess;
@@ -30,7 +26,8 @@ export interface ConsoleParts {
   readonly random: Random;
   readonly log: Log;
   readonly publicUrls: { readonly search: string };
-  readonly planes: { readonly kv: DataPlane; readonly queue: DataPlane; readonly search: Middleware };
+  /** They answer the call in `state.passed`, on the page's own context. */
+  readonly planes: { readonly kv: Middleware; readonly queue: Middleware; readonly search: Middleware };
   /** Does a search command of this name change documents? */
   changesDocuments(command: string): boolean;
   /** A file of the built pages by its path in their folder; undefined if missing. */

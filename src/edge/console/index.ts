@@ -1,1 +1,1 @@
-export { createConsoleHandler } from './console-handler.js';
+export { createConsoleHandler } from './console-app.js';

@@ -12,37 +12,15 @@ import {
   auditActionNumber,
   type ControlCommand,
   type ControlReply,
-  type SealedSecret,
 } from '../../domain/control/index.js';
-import type { ManagementControl, ManagementGrant } from '../../ports/index.js';
 import { accountIdOfUuid, databaseIdOfUuid } from '../../protocol/index.js';
 import { askControl } from '../control-asking.js';
-import { MANAGEMENT_REFUSALS, notFound, SHARED_REFUSALS } from '../error-map.js';
+import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
+import type { AnswerShape } from '../http/answer-shape.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
+import type { PathParts } from '../http/route.js';
+import { type ConsoleCall, type ConsoleRoute, consoleRoute } from './console-call.js';
 import { judgedPipeline } from './judged-pipeline.js';
-
-/** Target and content of a forwarded request. */
-export interface Passed {
-  readonly plane: 'kv' | 'queue' | 'search';
-  /** As the data plane expects it. */
-  readonly url: string;
-  readonly token: SealedSecret;
-  readonly body: Buffer;
-}
-
-/** A page's request to a data plane. */
-export interface PlaneAsk {
-  readonly control: ManagementControl;
-  readonly grant: ManagementGrant;
-  readonly ip: string;
-  readonly method: string;
-  /** The part after the plane's name: `<id>/<path>`. */
-  readonly rest: string;
-  /** With its question mark, or ''. */
-  readonly query: string;
-  readonly body: Buffer;
-  changesDocuments(command: string): boolean;
-}
 
 interface Noted {
   readonly action: AuditAction;
@@ -51,66 +29,90 @@ interface Noted {
 }
 
 /** Signing keys allow signing, so reading them needs the standard token and the right to change. */
-const SIGNING_KEYS = '/v2/keys';
-const BATCHES: ReadonlySet<string> = new Set(['', '/pipeline', '/multi-exec']);
+const SIGNING_KEYS = 'v2/keys';
+const KV = '/console/api/kv/:id';
+const ANSWER: AnswerShape = { kind: 'other', type: 'application/json', description: 'As the data plane answers.' };
+const OF_PAGES = { permission: 'databases', answer: ANSWER } as const;
+const OTHER_METHODS = ['head', 'post', 'put', 'patch', 'delete'] as const;
 
-/** @throws Refused 400, 403, 404, 405 */
-export async function passedToKv(ask: PlaneAsk): Promise<Passed> {
-  const [uuid, path] = splitOf(ask.rest);
-  if (!BATCHES.has(path)) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
-  if (ask.method !== 'POST') throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'POST' });
-  const database = databaseIdOfUuid(uuid);
-  if (database === undefined) throw new RefusedRequest(notFound('database'));
-  const { changes, token, body } = judgedPipeline(ask.body);
-  const note: Noted | undefined =
-    changes === undefined ? undefined : { action: 'runCommands', secondary: changes.commands, third: changes.key };
-  const look = { type: 'GetDatabase', account: ask.grant.account, database } as const;
-  const { name, secrets } = (await askControl(ask.control, look, 'OneDatabase')).database;
-  if (secrets === undefined) throw noTokens('database');
-  await noteChange(ask, note, name, look, 'OneDatabase');
-  const secret = token === 'read-only' ? secrets.readOnlyToken : secrets.standardToken;
-  return { plane: 'kv', url: path === '' ? '/pipeline' : path, token: secret, body };
+export const PLANE_ROUTES: readonly ConsoleRoute[] = [
+  consoleRoute(`POST ${KV}`, { ...OF_PAGES, summary: 'Runs commands.', handle: batchAt('/pipeline') }),
+  consoleRoute(`POST ${KV}/pipeline`, { ...OF_PAGES, summary: 'Runs commands.', handle: batchAt('/pipeline') }),
+  consoleRoute(`POST ${KV}/multi-exec`, {
+    ...OF_PAGES,
+    summary: 'Runs a transaction.',
+    handle: batchAt('/multi-exec'),
+  }),
+  consoleRoute('GET /console/api/queue/:id/*path', {
+    ...OF_PAGES,
+    alsoMethods: OTHER_METHODS,
+    summary: 'Calls a queue.',
+    handle: callQueue,
+  }),
+  consoleRoute('GET /console/api/search/:id/*path', {
+    ...OF_PAGES,
+    alsoMethods: OTHER_METHODS,
+    summary: 'Calls a search index.',
+    handle: callSearch,
+  }),
+];
+
+/** @throws Refused 400, 403, 404 */
+function batchAt(url: string): ConsoleRoute['handle'] {
+  return async (call, { path: { id = '' } }) => {
+    const database = databaseIdOfUuid(id);
+    if (database === undefined) throw new RefusedRequest(notFound('database'));
+    const { changes, token, body } = judgedPipeline(call.body);
+    const note: Noted | undefined =
+      changes === undefined ? undefined : { action: 'runCommands', secondary: changes.commands, third: changes.key };
+    const look = { type: 'GetDatabase', account: call.grant.account, database } as const;
+    const { name, secrets } = (await askControl(call.face.parts.control, look, 'OneDatabase')).database;
+    if (secrets === undefined) throw noTokens('database');
+    await noteChange(call, note, name, look, 'OneDatabase');
+    const secret = token === 'read-only' ? secrets.readOnlyToken : secrets.standardToken;
+    await call.pass('kv', { url, token: secret, body });
+  };
 }
 
 /** @throws Refused 400, 403, 404 */
-export async function passedToQueue(ask: PlaneAsk): Promise<Passed> {
-  const [uuid, path] = splitOf(ask.rest);
+async function callQueue(call: ConsoleCall, { path: { id: uuid = '', path = '' } }: { path: PathParts }) {
   const id = accountIdOfUuid(uuid);
-  const note = isRead(ask) ? undefined : ({ action: 'useQueue', secondary: `${ask.method} ${path}` } as const);
-  const look = { type: 'ListQueues', account: ask.grant.account } as const;
-  const { accounts } = await askControl(ask.control, look, 'Accounts');
+  const { grant, face, query, body } = call;
+  const note = isRead(call) ? undefined : ({ action: 'useQueue', secondary: `${methodOf(call)} /${path}` } as const);
+  const look = { type: 'ListQueues', account: grant.account } as const;
+  const { accounts } = await askControl(face.parts.control, look, 'Accounts');
   const account = accounts.find((each) => each.id === id);
   if (account === undefined) throw new RefusedRequest(notFound('queue'));
-  await noteChange(ask, note, account.name, look, 'Accounts');
-  const isLook = note === undefined && (path !== SIGNING_KEYS || ask.grant.isReadOnly);
+  await noteChange(call, note, account.name, look, 'Accounts');
+  const isLook = note === undefined && (path !== SIGNING_KEYS || grant.isReadOnly);
   const token = isLook ? account.readOnlyToken : account.secrets.queueToken;
   if (token === undefined) throw noTokens('queue');
-  return { plane: 'queue', url: `${path}${ask.query}`, token, body: ask.body };
+  await call.pass('queue', { url: `/${path}${query}`, token, body });
 }
 
 /** @throws Refused 400, 403, 404 */
-export async function passedToSearch(ask: PlaneAsk): Promise<Passed> {
-  const [uuid, path] = splitOf(ask.rest);
+async function callSearch(call: ConsoleCall, { path: { id: uuid = '', path = '' } }: { path: PathParts }) {
   const index = databaseIdOfUuid(uuid);
   if (index === undefined) throw new RefusedRequest(notFound('search index'));
-  const [, command = '', ...name] = path.split('/');
-  const isChange = !isRead(ask) && ask.changesDocuments(command);
+  const { grant, face, query, body } = call;
+  const [command = '', ...name] = path.split('/');
+  const isChange = !isRead(call) && face.parts.changesDocuments(command);
   const note: Noted | undefined = isChange
     ? { action: 'changeDocuments', secondary: command, third: name.join('/') }
     : undefined;
-  const look = { type: 'GetSearchIndex', account: ask.grant.account, index } as const;
-  const { tokens, name: indexName } = (await askControl(ask.control, look, 'OneSearchIndex')).index;
+  const look = { type: 'GetSearchIndex', account: grant.account, index } as const;
+  const { tokens, name: indexName } = (await askControl(face.parts.control, look, 'OneSearchIndex')).index;
   if (tokens === undefined) throw noTokens('search index');
-  await noteChange(ask, note, indexName, look, 'OneSearchIndex');
+  await noteChange(call, note, indexName, look, 'OneSearchIndex');
   const token = note === undefined ? tokens.readOnlyToken : tokens.token;
-  return { plane: 'search', url: `/search/${uuid}${path}${ask.query}`, token, body: ask.body };
+  await call.pass('search', { url: `/search/${uuid}/${path}${query}`, token, body });
 }
 
 type Look = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
 /** @param look the query for the object: it must still exist in the entry with the log line. @throws Refused */
 async function noteChange(
-  { control, grant, ip }: PlaneAsk,
+  { grant, face, context }: ConsoleCall,
   noted: Noted | undefined,
   entity: string,
   look: Look,
@@ -126,20 +128,19 @@ async function noteChange(
     entity,
     secondaryEntity: secondary,
     thirdEntity: third,
-    ip,
+    ip: face.addresses.of(context.req),
     reason: '',
   };
-  await askControl(control, { type: 'Audited', account: grant.account, note, command: look, always: true }, type);
+  const { account } = grant;
+  await askControl(face.parts.control, { type: 'Audited', account, note, command: look, always: true }, type);
 }
 
-function isRead({ method }: PlaneAsk): boolean {
-  return method === 'GET' || method === 'HEAD';
+function isRead(call: ConsoleCall): boolean {
+  return ['GET', 'HEAD'].includes(methodOf(call));
 }
 
-/** The id, and the rest of the path with its slash. */
-function splitOf(rest: string): [uuid: string, path: string] {
-  const slash = rest.indexOf('/');
-  return slash < 0 ? [rest, ''] : [rest.slice(0, slash), rest.slice(slash)];
+function methodOf({ context }: ConsoleCall): string {
+  return context.method;
 }
 
 /** Tokens of an older release, or tokens set by an operator without storing their text. */

@@ -25,6 +25,8 @@ export interface PassedCall {
   /** The target, as a client of the called endpoint would send it. */
   readonly url: string;
   readonly token: string;
+  /** Alternating names and values, without credentials. */
+  readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }
 
@@ -71,6 +73,18 @@ export function answer(context: PipelineContext, { status, text, type, headers =
 export function takeOver(context: PipelineContext): ServerResponse {
   context.respond = false;
   return context.res;
+}
+
+/** Middleware of an endpoint that does not stand on Koa, for calls that Koa's endpoints pass to it. */
+export function passedTo(
+  run: (exchange: { readonly request: FaceRequest; readonly response: ServerResponse }, call: PassedCall) => void,
+): Middleware {
+  return async (context) => {
+    const { req: request, state } = context as PipelineContext;
+    assert(request instanceof FaceRequest, 'a request that no server of ours has received');
+    assert(state.passed !== undefined, 'a call that was not passed');
+    run({ request, response: takeOver(context) }, state.passed);
+  };
 }
 
 export interface RefusalStyle<State> {
@@ -186,6 +200,7 @@ export function routed<R extends Described, State = object>(
   for (const path of paths) {
     const group = declared.get(path) as [R, ...R[]];
     const label = options.patternsOf === undefined ? path : group[0].paths[0];
+    const rawParts = rawPartsOf(path);
     router.all(patternOf(path), async (context, next) => {
       const { state } = context;
       state.allowedMethods ??= [];
@@ -196,7 +211,8 @@ export function routed<R extends Described, State = object>(
       const route = group.find((each) => methodsOf(each, answersHead).includes(context.method));
       if (route !== undefined) {
         found();
-        await run(context as PipelineContext<State>, route, context.params);
+        const raw = rawParts.map(([name, at]) => [name, context.captures?.[at] ?? '']);
+        await run(context as PipelineContext<State>, route, { ...context.params, ...Object.fromEntries(raw) });
         return;
       }
       allowed.push(...group.flatMap((each) => methodsOf(each, answersHead)));
@@ -224,6 +240,12 @@ function methodsOf({ methods }: Described, answersHead: boolean): string[] {
 /** The pattern of @koa/router: a part that may be empty stands in braces, with its slash. */
 function patternOf(path: string): string {
   return path.replace(/\/\*(\w+)\?$/, '{/*$1}');
+}
+
+/** The parts that are not decoded, and their numbers among all parts. */
+function rawPartsOf(path: string): readonly (readonly [name: string, at: number])[] {
+  const parts = [...path.matchAll(/([:*])(\w+)/g)];
+  return parts.flatMap(([, mark, name = ''], at) => (mark === '*' ? [[name, at] as const] : []));
 }
 
 /** Sorts parameters after fixed parts, part by part. */

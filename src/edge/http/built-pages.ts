@@ -1,11 +1,12 @@
 /** Serves the built pages: the page itself for each of its paths, and its assets by name. */
 import { SHARED_REFUSALS } from '../error-map.js';
-import type { PipelineContext } from './application.js';
+import { type PipelineContext, routed, type Stage } from './application.js';
 import type { BuiltFiles, ServedFile } from './built-files.js';
 import { RefusedRequest } from './refused.js';
+import { type At, described } from './route.js';
 
 const PAGE = 'index.html';
-const ASSETS = '/assets/';
+const ASSETS = 'assets/';
 
 /** Scripts, styles and requests are allowed only from this server, frames not at all. */
 const POLICY = [
@@ -35,17 +36,20 @@ export interface BuiltPages {
   readonly isDraining: () => boolean;
 }
 
-/** @param path the part after the pages' folder: '' or a text that begins with a slash. @throws Refused 404, 405 */
-export async function answerPage(pages: BuiltPages, context: PipelineContext, path: string): Promise<void> {
-  const { method, headers } = context;
-  if (method !== 'GET' && method !== 'HEAD') {
-    throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'GET, HEAD' });
-  }
-  const isAsset = path.startsWith(ASSETS);
-  const name = isAsset ? path.slice(1) : PAGE;
-  const file = await pages.files.get(name, String(headers['accept-encoding'] ?? ''));
-  if (file === undefined) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
-  serve(context, file, isAsset ? FOR_EVER : EACH_TIME, pages.isDraining());
+/** Serves the pages below a root. @throws Refused 404, 405 */
+export function servesPages(root: string, pages: BuiltPages): Stage {
+  const route = described(`GET ${root}/*path?` as At, {
+    alsoMethods: ['head'],
+    summary: 'Serves a page or one of its files.',
+    permission: 'open',
+    answer: { kind: 'other', type: 'text/html', description: 'The page.' },
+  });
+  return routed([route], { allowsLastSlash: true }, async (context, _route, { path = '' }) => {
+    const isAsset = path.startsWith(ASSETS);
+    const file = await pages.files.get(isAsset ? path : PAGE, String(context.headers['accept-encoding'] ?? ''));
+    if (file === undefined) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
+    serve(context, file, isAsset ? FOR_EVER : EACH_TIME, pages.isDraining());
+  });
 }
 
 function serve(context: PipelineContext, file: ServedFile, caching: string, isLast: boolean): void {

@@ -83,8 +83,6 @@ export interface FaceServerParts {
 }
 
 export interface FaceServer {
-  /** Handles a request that another endpoint of this process received, as if it had arrived here. */
-  handle(request: FaceRequest, response: ServerResponse): void;
   /** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
   listen(port: number, host: string): Promise<AddressInfo>;
   /** Announces the close: clients should reconnect to another process. */
@@ -135,7 +133,6 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
     plain.leave();
   };
   return {
-    handle: face.handle,
     listen: (port, host) =>
       listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed: (error) => face.acceptFailed(error) }),
     leave,

@@ -11,5 +11,6 @@ export {
   discardBody,
   FaceRequest,
   isLongBody,
+  ofRead,
   RequestBodyReader,
 } from './request-body.js';

@@ -93,8 +93,7 @@ export class RequestBodyReader {
     done: (outcome: BodyOutcome) => void,
   ): void {
     if (request instanceof PlainRequest) {
-      const { body } = request;
-      done(body.length > limitBytes ? { kind: 'too-large', actualBytes: body.length } : { kind: 'whole', body });
+      done(ofRead(request.body, limitBytes));
       return;
     }
     const announced = announcedBytes(request);
@@ -151,6 +150,11 @@ export class RequestBodyReader {
       }
     });
   }
+}
+
+/** The outcome for a body that was read before. */
+export function ofRead(body: Buffer, limitBytes: number): BodyOutcome {
+  return body.length > limitBytes ? { kind: 'too-large', actualBytes: body.length } : { kind: 'whole', body };
 }
 
 function joined(chunks: readonly Buffer[], bytes: number): Buffer {

@@ -34,6 +34,8 @@ export class KvExchange {
     readonly response: ServerResponse,
     readonly spelling: Spelling,
     private readonly context: AnswerContext,
+    /** The client is a page of this process, which needs no CORS headers. */
+    private readonly isOfOwnPage = false,
   ) {}
 
   json(status: number, text: string, syncToken?: string): number {
@@ -145,7 +147,7 @@ export class KvExchange {
     if (syncToken !== undefined) headers.push(spelling.nameOf('Sync-Token'), syncToken);
     const { method, headers: asked } = this.request;
     const { origin } = asked;
-    if (origin !== undefined && method !== 'OPTIONS') {
+    if (origin !== undefined && method !== 'OPTIONS' && !this.isOfOwnPage) {
       for (const [name, value] of Object.entries(context.cors.answerHeaders(origin))) headers.push(name, String(value));
     }
     if (context.isDraining || this.#leavesBody) headers.push('Connection', 'close');

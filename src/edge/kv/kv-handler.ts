@@ -8,10 +8,11 @@
  */
 import type { ServerResponse } from 'node:http';
 import { ErrorReply, requestTooLarge } from '../../domain/kv/index.js';
-import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
+import { type ByteString, bytesOfBuffer, bytesOfText } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
-import { type BodyOutcome, type FaceRequest, PlainRequest, RequestBodyReader } from '../http/index.js';
+import type { PassedCall } from '../http/application.js';
+import { type BodyOutcome, type FaceRequest, ofRead, PlainRequest, RequestBodyReader } from '../http/index.js';
 import { authenticate } from './authentication.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
@@ -63,7 +64,22 @@ export class KvHandler {
     }
   }
 
-  #judge(exchange: KvExchange, target: RequestTarget): void {
+  /** Answers a pipeline or a transaction of a page of this process. */
+  answerPassed(
+    { request, response }: { request: FaceRequest; response: ServerResponse },
+    { url, token, body }: PassedCall,
+  ): void {
+    const { face } = this;
+    const exchange = new KvExchange(request, response, face.spellings.spellingOf(request.headers), face, true);
+    try {
+      this.#judge(exchange, { ...parseRequestTarget(url), token: bytesOfText(token) }, body);
+    } catch (failure) {
+      exchange.refuseStranger(this.#told(failure));
+    }
+  }
+
+  /** @param read the body, if it was read before */
+  #judge(exchange: KvExchange, target: RequestTarget, read?: Buffer): void {
     const { request, spelling } = exchange;
     const grant = this.#grantOf(exchange, target);
     if (grant === undefined) return;
@@ -76,7 +92,7 @@ export class KvHandler {
     exchange.format = target.route === 'multi-exec' && negotiated.format === 'resp2' ? 'json' : negotiated.format;
     if (target.isMalformed) exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
     else if (request.method === 'GET' || request.method === 'HEAD') this.#withBody(exchange, grant, target, undefined);
-    else this.#receive(exchange, grant, target);
+    else this.#receive(exchange, grant, target, read);
   }
 
   /** The request's grant; undefined after a refusal. */
@@ -87,14 +103,14 @@ export class KvHandler {
     return undefined;
   }
 
-  #receive(exchange: KvExchange, grant: KvGrant, target: RequestTarget): void {
+  #receive(exchange: KvExchange, grant: KvGrant, target: RequestTarget, read: Buffer | undefined): void {
     const { access, limits } = this.face.parts;
     const { maxBodyBytes } = limits;
     const { version } = access;
     // The body of a path command is an argument, byte for byte, so the command's limit applies.
     const isArgument = target.route === 'command';
     const limitBytes = isArgument ? Math.min(grant.limits.maxCommandBytes, maxBodyBytes) : maxBodyBytes;
-    this.#bodies.read(exchange, grant.database, limitBytes, (outcome) => {
+    const take = (outcome: BodyOutcome) => {
       try {
         if (outcome.kind === 'whole') {
           // A body may take long to arrive; the grant may have been revoked in that time.
@@ -105,7 +121,9 @@ export class KvHandler {
       } catch (failure) {
         this.#fail(exchange, failure);
       }
-    });
+    };
+    if (read === undefined) this.#bodies.read(exchange, grant.database, limitBytes, take);
+    else take(ofRead(read, limitBytes));
   }
 
   /** @param body undefined for methods whose body has no meaning */

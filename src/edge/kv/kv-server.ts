@@ -1,5 +1,7 @@
 /** Builds the server of the REST endpoint. */
+import type { Middleware } from 'koa';
 import { protocolRefusal, REFUSALS } from '../error-map.js';
+import { passedTo } from '../http/application.js';
 import type { SocketParts } from '../http/face.js';
 import type { FaceServer } from '../http/index.js';
 import { ALLOWED_METHODS } from './cors.js';
@@ -13,7 +15,10 @@ export interface KvServerParts extends Omit<KvFaceParts, 'limits' | 'aliases'>, 
   readonly aliases?: KvFaceParts['aliases'];
 }
 
-export type KvServer = FaceServer;
+export interface KvServer extends FaceServer {
+  /** Answers the call in `state.passed` of another endpoint's context. */
+  readonly passed: Middleware;
+}
 
 export function createKvServer(parts: KvServerParts): KvServer {
   const limits = { ...DEFAULT_KV_FACE_LIMITS, ...parts.limits };
@@ -26,5 +31,6 @@ export function createKvServer(parts: KvServerParts): KvServer {
     protocolRefusal,
     takesPlain: true,
   };
-  return face.serve(parts, behaviour, () => handler.close());
+  const server = face.serve(parts, behaviour, () => handler.close());
+  return { ...server, passed: passedTo((exchange, call) => handler.answerPassed(exchange, call)) };
 }

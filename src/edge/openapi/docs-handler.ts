@@ -1,10 +1,9 @@
 /** `/docs` on the management port: the OpenAPI document as pages, open like the document. */
 import type { Middleware } from 'koa';
 import type { Log } from '../../ports/index.js';
-import { managementRefusalOf, SHARED_REFUSALS } from '../error-map.js';
+import { managementRefusalOf } from '../error-map.js';
 import { BuiltFiles } from '../http/built-files.js';
-import { answerPage, type BuiltPages } from '../http/built-pages.js';
-import { RefusedRequest } from '../http/refused.js';
+import { servesPages } from '../http/built-pages.js';
 import { subHandler } from '../http/sub-handler.js';
 
 export interface DocsParts {
@@ -18,17 +17,7 @@ const ROOT = '/docs';
 
 export function createDocsHandler(parts: DocsParts): Middleware {
   const { log, isDraining } = parts;
-  const pages: BuiltPages = { files: new BuiltFiles((path) => parts.readFile(path)), isDraining };
-  return subHandler({
-    name: 'docs',
-    root: ROOT,
-    log,
-    isDraining,
-    async answer(context) {
-      const { path } = context;
-      if (path !== ROOT && !path.startsWith(`${ROOT}/`)) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
-      await answerPage(pages, context, path.slice(ROOT.length));
-    },
-    wording: managementRefusalOf,
-  });
+  const files = new BuiltFiles((path) => parts.readFile(path));
+  const answer = servesPages(ROOT, { files, isDraining });
+  return subHandler({ name: 'docs', root: ROOT, log, isDraining, answer, wording: managementRefusalOf });
 }

@@ -12,6 +12,7 @@ import { assert, type MessageId } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueRefusalOf, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { whenDrained, write, writeRefusal } from '../http/answer.js';
+import type { PassedCall } from '../http/application.js';
 import type { FaceRequest } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
@@ -32,11 +33,25 @@ const GATHERED_CHARACTERS = 64 * 1024;
 export class QueueCall {
   constructor(
     readonly face: QueueFace,
-    readonly request: FaceRequest,
-    readonly response: ServerResponse,
+    private readonly exchange: { readonly request: FaceRequest; readonly response: ServerResponse },
     readonly words: CallWords,
     readonly grant: QueueGrant,
+    /** The call that another endpoint of this process made of the request. */
+    readonly passed?: PassedCall,
   ) {}
+
+  get request(): FaceRequest {
+    return this.exchange.request;
+  }
+
+  get response(): ServerResponse {
+    return this.exchange.response;
+  }
+
+  /** Alternating names and values. */
+  get rawHeaders(): readonly string[] {
+    return this.passed?.rawHeaders ?? this.request.rawHeaders;
+  }
 
   get path(): string {
     return splitTarget(this.request.url as string).path;

@@ -11,7 +11,16 @@ import { nameProblem } from '../../domain/queue/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueBodyTooLarge, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
-import { BODILESS_METHODS, discardBody, type FaceRequest, isLongBody, RequestBodyReader } from '../http/index.js';
+import type { PassedCall } from '../http/application.js';
+import {
+  BODILESS_METHODS,
+  type BodyOutcome,
+  discardBody,
+  type FaceRequest,
+  isLongBody,
+  ofRead,
+  RequestBodyReader,
+} from '../http/index.js';
 import { bodyRefused, invalid, RefusedRequest } from '../http/refused.js';
 import { foundRoute } from '../http/request-metrics.js';
 import { signedIn } from '../http/signing-in.js';
@@ -61,21 +70,23 @@ export class QueueHandler {
 
   readonly #isOurs = (token: string) => this.face.parts.access.grantForQueueToken(token) !== undefined;
 
-  handle(request: FaceRequest, response: ServerResponse): void {
+  /** @param passed the call that another endpoint of this process made of the request */
+  handle(request: FaceRequest, response: ServerResponse, passed?: PassedCall): void {
+    const exchange = { request, response };
     let call: QueueCall | undefined;
     let mayBeOfRun = false;
     try {
       const { path, query } = splitTarget(request.url as string);
-      const words = readWords(this.face.spellings, request.rawHeaders, query, this.#isOurs);
+      const words = readWords(this.face.spellings, passed?.rawHeaders ?? request.rawHeaders, query, this.#isOurs);
       mayBeOfRun = isByRun(path) || isAt(BATCH, path) || isSentByRun(words.configuration);
       if (path.startsWith(HOOKS)) {
         const hook = hookIn(path);
-        call = new QueueCall(this.face, request, response, words, grantForHook(this.face, hook));
+        call = new QueueCall(this.face, exchange, words, grantForHook(this.face, hook), passed);
         this.#hook(call, hook);
         return;
       }
-      const grant = this.#signIn(request, words.token);
-      call = new QueueCall(this.face, request, response, words, grant);
+      const grant = this.#signIn(request, passed?.token ?? words.token);
+      call = new QueueCall(this.face, exchange, words, grant, passed);
       if (path.startsWith(PUBLISH)) this.#publish(call, undefined, path.slice(PUBLISH.length));
       else if (path.startsWith(ENQUEUE)) this.#enqueue(call, path.slice(ENQUEUE.length));
       else if (request.method === 'POST' && isAt(BATCH, path)) this.#batch(call);
@@ -194,7 +205,7 @@ export class QueueHandler {
   }
 
   #receive(call: QueueCall, limitBytes: number, then: (body: Buffer) => void): void {
-    this.#bodies.read(call, call.grant.account, limitBytes, (outcome) => {
+    const take = (outcome: BodyOutcome) => {
       try {
         if (outcome.kind === 'whole') then(outcome.body);
         else if (outcome.kind === 'too-large' && isAt(BATCH, call.path)) this.#refuseLarge(call, limitBytes);
@@ -202,7 +213,9 @@ export class QueueHandler {
       } catch (failure) {
         this.#fail(call, failure);
       }
-    });
+    };
+    if (call.passed === undefined) this.#bodies.read(call, call.grant.account, limitBytes, take);
+    else take(ofRead(call.passed.body, limitBytes));
   }
 
   /** The form of the refusal depends on the batch's sender, which its first bytes show; they are on their way. */

@@ -1,7 +1,8 @@
 /** Builds the server of the queue endpoint. */
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import { describeError } from '../../kernel/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
+import { passedTo } from '../http/application.js';
 import type { SocketParts } from '../http/face.js';
 import { type FaceServer, PlainRequest } from '../http/index.js';
 import { RouteTable } from '../http/route-table.js';
@@ -17,19 +18,24 @@ export interface QueueServerParts extends Omit<QueueFaceParts, 'limits' | 'alias
   readonly aliases?: QueueFaceParts['aliases'];
 }
 
-export type QueueServer = FaceServer;
+export interface QueueServer extends FaceServer {
+  /** Answers the call in `state.passed` of another endpoint's context. */
+  readonly passed: Middleware;
+}
 
 export function createQueueServer(parts: QueueServerParts): QueueServer {
   const limits = { ...DEFAULT_QUEUE_FACE_LIMITS, ...parts.limits };
   const face = new QueueFace({ ...parts, limits, aliases: parts.aliases ?? [] });
   const handler = new QueueHandler(face, createQueueApp(face));
-  return face.serve(parts, {
+  const server = face.serve(parts, {
     handle: handler.handle.bind(handler),
     connectRefusal: SHARED_REFUSALS.methodNotAllowed,
     allowedMethods: 'GET, POST, PUT, PATCH, DELETE',
     protocolRefusal: queueProtocolRefusal,
     takesPlain: true,
   });
+  const passed = passedTo(({ request, response }, call) => handler.handle(request, response, call));
+  return { ...server, passed };
 }
 
 /**

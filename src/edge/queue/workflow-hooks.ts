@@ -59,9 +59,8 @@ export async function notifyOfHook(call: QueueCall, { runId, eventId }: Hook): P
 }
 
 /** The request as JSON, for the run to repeat; a large body is encoded in slices. */
-async function eventOf({ face, request, body }: QueueCall): Promise<Buffer> {
+async function eventOf({ face, request, rawHeaders, body }: QueueCall): Promise<Buffer> {
   const header: Record<string, string[]> = Object.create(null);
-  const { rawHeaders } = request;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = canonicalHeaderName(rawHeaders[at] as string);
     const value = textOfHeader(rawHeaders[at + 1] as string);

@@ -11,14 +11,12 @@ import type { ManagementAnswer } from '../../support/management-face.js';
 import { type Caller, ManagementHarness } from '../../support/management-face.js';
 import { ManualTime } from '../../support/memory/index.js';
 
-type Parts = Parameters<typeof createConsoleHandler>[0];
-
 /** What came to a plane. */
 export interface Passed {
   readonly plane: string;
   readonly method: string;
   readonly url: string;
-  readonly headers: Readonly<Record<string, unknown>>;
+  readonly token: string;
   readonly raw: readonly string[];
   readonly body: string;
 }
@@ -55,7 +53,7 @@ export class ConsoleStand extends ManagementHarness {
       random: this.random,
       log: this.log,
       publicUrls: { search: 'https://console.example' },
-      planes: { kv: this.#plane('kv'), queue: this.#plane('queue'), search: this.#searchPlane },
+      planes: { kv: this.#plane('kv'), queue: this.#plane('queue'), search: this.#plane('search') },
       changesDocuments: (command) => command !== 'search',
       readFile: async (path) => this.files.get(path),
       sessionMs: ConsoleStand.SESSION_MS,
@@ -89,21 +87,12 @@ export class ConsoleStand extends ManagementHarness {
     return this.call(method, path, { as: null, body, headers: { cookie, 'millrace-csrf': csrf, ...more } });
   }
 
-  readonly #searchPlane: Parts['planes']['search'] = async (context) => {
-    const { url, token, body } = context.state.passed;
-    const { method, headers } = context;
-    const seen = { ...headers, authorization: `Bearer ${token}` };
-    this.passed.push({ plane: 'search', method, url, headers: seen, raw: [], body: body.toString() });
-    context.body = '"from search"';
-  };
-
-  #plane(plane: string): Parts['planes']['kv'] {
-    return (request, response) => {
-      const { method = '', url = '', headers, rawHeaders: raw } = request;
-      const { body } = request as unknown as { body: Buffer };
-      this.passed.push({ plane, method, url, headers, raw, body: body.toString() });
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.end(`"from ${plane}"`);
+  #plane(plane: string): Middleware {
+    return async (context) => {
+      const { url, token, body, rawHeaders } = context.state.passed;
+      const { method } = context;
+      this.passed.push({ plane, method, url, token, raw: rawHeaders, body: body.toString() });
+      context.body = `"from ${plane}"`;
     };
   }
 }

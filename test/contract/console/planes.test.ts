@@ -31,21 +31,20 @@ describe('/console/api: planes', () => {
   const pipeline = (who: SignedIn, ...commands: unknown[][]) =>
     stand.asPage(who, 'POST', `/console/api/kv/${database.id}`, commands);
   const audit = async () => (await stand.ok('GET', '/v2/auditlogs')).json as Record<string, unknown>[];
-  const bearer = (token: string) => `Bearer ${token}`;
 
   it('a reading pipeline is sent with the read-only token, without an audit line (CPL2)', async () => {
     const before = (await audit()).length;
     const { text } = await pipeline(owner, ['GET', 'a'], ['HGETALL', 'h']);
     expect(text).to.equal('"from kv"');
-    const [{ plane, method, url, headers, body } = {} as never] = stand.passed;
+    const [{ plane, method, url, token, body } = {} as never] = stand.passed;
     expect([plane, method, url, body]).to.deep.equal(['kv', 'POST', '/pipeline', '[["GET","a"],["HGETALL","h"]]']);
-    expect(headers.authorization).to.equal(bearer(database.read_only_rest_token));
+    expect(token).to.equal(database.read_only_rest_token);
     expect(await audit()).to.have.length(before);
   });
 
   it('a writing pipeline is sent with the standard token, and its audit line has person, commands and key (CPL2)', async () => {
     await pipeline(owner, ['GET', 'a'], ['set', 'greeting', '1'], ['SET', 'b', '2'], ['Del', 'c']);
-    expect(stand.passed[0]?.headers.authorization).to.equal(bearer(database.rest_token));
+    expect(stand.passed[0]?.token).to.equal(database.rest_token);
     const [line] = await audit();
     expect(line).to.include({
       actor: 'owner@example.com',
@@ -62,12 +61,9 @@ describe('/console/api: planes', () => {
     const path = `/console/api/kv/${database.id}`;
     await stand.asPage(owner, 'POST', path, '[ ["SCAN", "0"],  5, ["INFO"], [], ["GET", "a"] ]');
     await stand.asPage(reader, 'POST', path, '[["SLOWLOG","GET"]]');
-    const [{ headers, body } = {} as never, second] = stand.passed;
-    expect([headers.authorization, body]).to.deep.equal([
-      bearer(database.rest_token),
-      '[["SCAN","0"],["INFO"],["GET","a"]]',
-    ]);
-    expect(second?.headers.authorization).to.equal(bearer(database.rest_token));
+    const [{ token, body } = {} as never, second] = stand.passed;
+    expect([token, body]).to.deep.equal([database.rest_token, '[["SCAN","0"],["INFO"],["GET","a"]]']);
+    expect(second?.token).to.equal(database.rest_token);
     expect(await audit()).to.have.length(before);
   });
 
@@ -102,10 +98,10 @@ describe('/console/api: planes', () => {
     );
     expect([status, headers.get('access-control-allow-origin')]).to.deep.equal([200, null]);
     expect(text).not.to.include('mrr_');
-    const [{ headers: seen, raw } = {} as never] = stand.passed;
-    expect(seen).to.include({ encoding: 'base64' });
-    expect(seen).not.to.have.any.keys('cookie', 'origin', 'referer', 'millrace-csrf', 'sec-fetch-site');
-    expect(raw.map((each) => each.toLowerCase())).not.to.include.oneOf(['cookie', 'origin', 'millrace-csrf']);
+    const [{ raw } = {} as never] = stand.passed;
+    const names = raw.filter((_, at) => at % 2 === 0).map((each) => each.toLowerCase());
+    expect(names).to.include('encoding');
+    expect(names).not.to.include.oneOf(['cookie', 'origin', 'referer', 'millrace-csrf', 'sec-fetch-site']);
   });
 
   it('a queue is read with its read-only token and changed with the other, with an audit line (CPL2)', async () => {
@@ -117,13 +113,10 @@ describe('/console/api: planes', () => {
       '{"x":1}',
     );
     const [read, change] = stand.passed;
-    expect([read?.url, read?.headers.authorization]).to.deep.equal([
-      '/v2/queues?count=5',
-      bearer(queue.read_only_token),
-    ]);
-    expect([change?.url, change?.headers.authorization, change?.body]).to.deep.equal([
+    expect([read?.url, read?.token]).to.deep.equal(['/v2/queues?count=5', queue.read_only_token]);
+    expect([change?.url, change?.token, change?.body]).to.deep.equal([
       '/v2/publish/https://a.example/b?c=1',
-      bearer(queue.token),
+      queue.token,
       '{"x":1}',
     ]);
     expect(JSON.stringify((await audit())[0]))
@@ -134,10 +127,7 @@ describe('/console/api: planes', () => {
   it('signing keys are requested with the standard token, without an audit line, and with the read-only token for a read-only key (CPL2, CPL3)', async () => {
     const before = (await audit()).length;
     for (const who of [owner, reader]) await stand.asPage(who, 'GET', `/console/api/queue/${stand.queue}/v2/keys`);
-    expect(stand.passed.map(({ headers }) => headers.authorization)).to.deep.equal([
-      bearer(queue.token),
-      bearer(queue.read_only_token),
-    ]);
+    expect(stand.passed.map(({ token }) => token)).to.deep.equal([queue.token, queue.read_only_token]);
     expect(await audit()).to.have.length(before);
   });
 
@@ -146,10 +136,7 @@ describe('/console/api: planes', () => {
     await stand.asPage(owner, 'POST', `/console/api/search/${index.id}/upsert-data/papers`, []);
     const [read, change] = stand.passed;
     expect(read).to.include({ plane: 'search', url: `/search/${index.id}/search/papers` });
-    expect([read?.headers.authorization, change?.headers.authorization]).to.deep.equal([
-      bearer(index.read_only_token),
-      bearer(index.token),
-    ]);
+    expect([read?.token, change?.token]).to.deep.equal([index.read_only_token, index.token]);
     expect(JSON.stringify((await audit())[0]))
       .to.include('Change Documents')
       .and.include('upsert-data');
@@ -211,7 +198,7 @@ describe('/console/api: planes', () => {
   it('an invalid pipeline is sent with the read-only token, to be refused by the plane', async () => {
     for (const body of ['no JSON', '{"a":1}', '[]', '["SET","a","b"]']) {
       await stand.asPage(owner, 'POST', `/console/api/kv/${database.id}`, body);
-      expect(stand.passed.splice(0)[0]?.headers.authorization, body).to.equal(bearer(database.read_only_rest_token));
+      expect(stand.passed.splice(0)[0]?.token, body).to.equal(database.read_only_rest_token);
     }
   });
 });
