@@ -5,8 +5,8 @@
  *       and would be lost without a reader
  *  KOA2 every failure is answered once, in the documented form, and never with a stack trace
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import Router from '@koa/router';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Middleware, type ParameterizedContext } from 'koa';
 import { assert, describeError } from '../../kernel/index.js';
 import type { Log } from '../../ports/index.js';
@@ -169,63 +169,119 @@ export interface RoutingOptions<R extends Described = Described> {
   patternsOf?(route: R): readonly string[];
   /** Accepts a slash at the end of a path. */
   readonly allowsLastSlash?: boolean;
+  /** Ignores the case of letters in a path that has no `*` part. */
+  readonly ignoresCase?: boolean;
   /** Answers HEAD for a route with GET. */
   readonly answersHead?: boolean;
   /** Counts only the first of several matching paths: `/v2/teams/member` names no team. */
   readonly isFirstAlone?: boolean;
+  /** Does the route take methods that it does not declare? Default: no. */
+  takesAnyMethod?(route: R): boolean;
   /** The refusal of an unknown path. Default: 404 `no such route`. */
   readonly notFound?: Refusal;
+}
+
+type Run<R, State> = (context: PipelineContext<State>, route: R, path: PathParts) => Promise<void>;
+
+/** The routes of one pattern, with their methods. */
+interface PatternRoutes<R> {
+  readonly pattern: string;
+  /** In metrics. */
+  readonly label: string;
+  readonly routes: readonly { readonly route: R; readonly methods: readonly string[]; readonly takesAny: boolean }[];
 }
 
 /**
  * Registers declared routes with @koa/router. Fixed path parts take precedence over parameters, and parameters over a
  * part that takes the rest of the path; the more fixed parts, and the further left they are, the earlier.
+ *
+ * The router tries its routes one after the other, so each fixed beginning of a path has a router with its routes.
  * @throws Refused 404, 405 with the allowed methods
  */
 export function routed<R extends Described, State = object>(
   routes: readonly R[],
   options: RoutingOptions<R>,
-  run: (context: PipelineContext<State>, route: R, path: PathParts) => Promise<void>,
+  run: Run<R, State>,
 ): Stage<State> {
-  const { allowsLastSlash = false, answersHead = false, isFirstAlone = false } = options;
   const { notFound = SHARED_REFUSALS.routeNotFound } = options;
-  const router = new Router({ sensitive: true, strict: !allowsLastSlash });
-  const declared = new Map<string, R[]>();
+  const all = patternsIn(routes, options);
+  const routerOf = (beginning?: string) => {
+    const fitting = all.filter(({ pattern }) => [undefined, beginning].includes(beginningOf(pattern)));
+    return routerFor(fitting, options, run);
+  };
+  const routers = new Map(all.map(({ pattern }) => [beginningOf(pattern), routerOf(beginningOf(pattern))]));
+  const others = routerOf();
+  return (context) => {
+    const matched = routers.get(context.path.toLowerCase().split('/', BEGINNING_PARTS).join('/')) ?? others;
+    return matched(context, async () => {
+      const { allowedMethods = [] } = context.state;
+      throw allowedMethods.length > 0 ? notAllowed(allowedMethods) : new RefusedRequest(notFound);
+    });
+  };
+}
+
+/** The empty part before the first slash, and two more. */
+const BEGINNING_PARTS = 3;
+
+/** Undefined: the first parts of the path are not all fixed. */
+function beginningOf(pattern: string): string | undefined {
+  const parts = pattern.toLowerCase().split('/', BEGINNING_PARTS);
+  return parts.some((part) => /^[:*]/.test(part)) ? undefined : parts.join('/');
+}
+
+/** Sorted by precedence. */
+function patternsIn<R extends Described>(
+  routes: readonly R[],
+  options: RoutingOptions<R>,
+): readonly PatternRoutes<R>[] {
+  const patterns = new Map<string, R[]>();
   for (const route of routes) {
     for (const path of options.patternsOf?.(route) ?? route.paths) {
-      declared.set(path, [...(declared.get(path) ?? []), route]);
+      patterns.set(path, [...(patterns.get(path) ?? []), route]);
     }
   }
-  const paths = [...declared.keys()].sort((a, b) => compareText(rankOf(a), rankOf(b)));
-  for (const path of paths) {
-    const group = declared.get(path) as [R, ...R[]];
-    const label = options.patternsOf === undefined ? path : group[0].paths[0];
-    const rawParts = rawPartsOf(path);
-    router.all(patternOf(path), async (context, next) => {
+  const sorted = [...patterns].sort(([a], [b]) => compareText(rankOf(a), rankOf(b)));
+  return sorted.map(([pattern, group]) => ({
+    pattern,
+    label: options.patternsOf === undefined ? pattern : (group[0]?.paths[0] as string),
+    routes: group.map((route) => ({
+      route,
+      methods: methodsOf(route, options.answersHead === true),
+      takesAny: options.takesAnyMethod?.(route) === true,
+    })),
+  }));
+}
+
+function routerFor<R extends Described, State>(
+  patterns: readonly PatternRoutes<R>[],
+  { allowsLastSlash = false, ignoresCase = false, isFirstAlone = false }: RoutingOptions<R>,
+  run: Run<R, State>,
+): Stage<State> {
+  const router = new Router();
+  for (const { pattern, label, routes } of patterns) {
+    const rawParts = rawPartsOf(pattern);
+    const answer: RouterMiddleware = async (context, next) => {
       const { state } = context;
       state.allowedMethods ??= [];
       const allowed: string[] = state.allowedMethods;
       // A passed call is counted by the route of the endpoint that passes it.
       const found = () => state.passed === undefined && foundRoute(context.req, label);
       if (allowed.length === 0) found();
-      const route = group.find((each) => methodsOf(each, answersHead).includes(context.method));
-      if (route !== undefined) {
+      const fitting = routes.find(({ methods, takesAny }) => takesAny || methods.includes(context.method));
+      if (fitting !== undefined) {
         found();
         const raw = rawParts.map(([name, at]) => [name, context.captures?.[at] ?? '']);
-        await run(context as PipelineContext<State>, route, { ...context.params, ...Object.fromEntries(raw) });
+        await run(context as PipelineContext<State>, fitting.route, { ...context.params, ...Object.fromEntries(raw) });
         return;
       }
-      allowed.push(...group.flatMap((each) => methodsOf(each, answersHead)));
+      allowed.push(...routes.flatMap(({ methods }) => methods));
       if (isFirstAlone) throw notAllowed(allowed);
       await next();
-    });
+    };
+    const sensitive = !ignoresCase || rawParts.length > 0;
+    router.register(expressionOf(pattern), METHODS, answer, { sensitive, strict: !allowsLastSlash });
   }
-  const matched = router.routes() as Stage<State>;
-  return (context) =>
-    matched(context, async () => {
-      const { allowedMethods = [] } = context.state;
-      throw allowedMethods.length > 0 ? notAllowed(allowedMethods) : new RefusedRequest(notFound);
-    });
+  return router.routes() as Stage<State>;
 }
 
 function notAllowed(allowed: readonly string[]): RefusedRequest {
@@ -237,9 +293,9 @@ function methodsOf({ methods }: Described, answersHead: boolean): string[] {
   return answersHead && named.includes('GET') ? ['HEAD', ...named] : named;
 }
 
-/** The pattern of @koa/router: a part that may be empty stands in braces, with its slash. */
-function patternOf(path: string): string {
-  return path.replace(/\/\*(\w+)\?$/, '{/*$1}');
+/** In the language of @koa/router: a part that may be empty stands in braces. */
+function expressionOf(path: string): string {
+  return path.replace(/\*(\w+)\?$/, '{*$1}');
 }
 
 /** The parts that are not decoded, and their numbers among all parts. */

@@ -40,6 +40,7 @@ export interface BuiltPages {
 export function servesPages(root: string, pages: BuiltPages): Stage {
   const route = described(`GET ${root}/*path?` as At, {
     alsoMethods: ['head'],
+    alsoPaths: [root],
     summary: 'Serves a page or one of its files.',
     permission: 'open',
     answer: { kind: 'other', type: 'text/html', description: 'The page.' },

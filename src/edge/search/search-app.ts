@@ -27,6 +27,7 @@ interface State {
 }
 
 const INDEX_NAME = 'index name';
+const NAME_PART = '/*index';
 
 const ROUTING = { allowsLastSlash: true, notFound: SEARCH_REFUSALS.commandNotFound, patternsOf };
 
@@ -83,11 +84,14 @@ function tenantOf({ state }: PipelineContext<State>): string {
 /** A missing name has its own refusal, and a name that a command does not need is ignored. */
 function patternsOf(route: SearchRoute): readonly string[] {
   const [path] = route.paths;
-  return isNamed(route) ? [`${path}?`] : [path, `${path}/*ignored`];
+  if (!isNamed(route)) return [path, `${path}/*ignored`];
+  const bare = path.slice(0, -NAME_PART.length);
+  const isTaken = SEARCH_ROUTES.some((other) => other.paths[0] === bare);
+  return [`${path}?`, ...(isTaken ? [] : [bare])];
 }
 
 function isNamed({ paths: [path] }: SearchRoute): boolean {
-  return path.endsWith('/*index');
+  return path.endsWith(NAME_PART);
 }
 
 /** An invalid id is answered like another account's. @throws Refused 401, 429; CONTROL_STALE */
