@@ -8,10 +8,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import { adminRefusalOf, MANAGEMENT_REFUSALS } from '../error-map.js';
-import { routed } from '../http/application.js';
 import { basicCredentials } from '../http/credentials.js';
 import { discardBody } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
+import { routed } from '../http/routing.js';
 import { signedIn } from '../http/signing-in.js';
 import { subHandler } from '../http/sub-handler.js';
 import { sessionOf } from '../sessions/page-requests.js';

@@ -8,10 +8,11 @@
 import type { Middleware } from 'koa';
 import { STRANGERS } from '../../kernel/index.js';
 import { managementRefusalOf } from '../error-map.js';
-import { readsBody, routed, type Stage } from '../http/application.js';
+import { readsBody, type Stage } from '../http/application.js';
 import { servesPages } from '../http/built-pages.js';
 import { discardBody } from '../http/index.js';
 import { openPathsOf } from '../http/route.js';
+import { routed } from '../http/routing.js';
 import { subHandler } from '../http/sub-handler.js';
 import { refuseOtherOrigins, refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
 import { mustBeAllowed } from '../team-permissions.js';

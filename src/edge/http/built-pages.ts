@@ -1,9 +1,10 @@
 /** Serves the built pages: the page itself for each of its paths, and its assets by name. */
 import { SHARED_REFUSALS } from '../error-map.js';
-import { type PipelineContext, routed, type Stage } from './application.js';
+import type { PipelineContext, Stage } from './application.js';
 import type { BuiltFiles, ServedFile } from './built-files.js';
 import { RefusedRequest } from './refused.js';
 import { type At, described } from './route.js';
+import { routed } from './routing.js';
 
 const PAGE = 'index.html';
 const ASSETS = 'assets/';

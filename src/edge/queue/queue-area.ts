@@ -1,25 +1,10 @@
 /** The OpenAPI descriptions of the queue and of workflows. */
 import { QUEUE_REFUSALS } from '../error-map.js';
-import { anyBody } from '../http/body-shape.js';
 import type { ApiArea, Refusals } from '../http/openapi/area.js';
-import { pathParameter } from '../http/openapi/parts.js';
-import { type Described, described } from '../http/route.js';
-import { DONE_ANSWER, QUEUE_SCHEMAS } from './answer-schemas.js';
-import { QUEUE_FACE_ROUTES } from './routes/index.js';
+import type { Described } from '../http/route.js';
+import { QUEUE_SCHEMAS } from './answer-schemas.js';
+import { ROUTED } from './routes/index.js';
 import { PUBLISH_ROUTES } from './routes/publish.js';
-
-/** Handled before routing, with any method and without a token: the path names the account. */
-const HOOK_ROUTES: readonly Described[] = [
-  described('POST /v2/workflows/hooks/:user/:run/*event', {
-    summary: 'Takes the call of a third party to a webhook that a run waits for.',
-    description: 'By any method; the run receives method, headers, query and body.',
-    permission: 'open',
-    bodyShape: anyBody('The event of the run.'),
-    example: { paid: true },
-    parameters: [pathParameter('user', 'The user in the webhook URL that the run created.')],
-    answer: DONE_ANSWER,
-  }),
-];
 
 const OF_HOOKS: Refusals = {
   403: { about: 'The account is suspended.', text: QUEUE_REFUSALS.suspended.text },
@@ -30,7 +15,7 @@ export const QUEUE_AREA: ApiArea = {
   name: 'queue',
   description: 'Messages delivered over HTTP, and workflows.',
   isAt: 'queue',
-  routes: [...PUBLISH_ROUTES, ...QUEUE_FACE_ROUTES, ...HOOK_ROUTES],
+  routes: [...PUBLISH_ROUTES, ...ROUTED],
   security: {
     queueToken: { type: 'http', scheme: 'bearer', description: 'A token of the queue.' },
     queueTokenInQuery: { type: 'apiKey', in: 'query', name: 'msgq_token', description: 'The same, in the query.' },

@@ -12,14 +12,14 @@ import { assert, type MessageId } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueRefusalOf, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { whenDrained, write, writeRefusal } from '../http/answer.js';
-import type { PassedCall } from '../http/application.js';
+import { answer, type PassedCall, type PipelineContext, takeOver } from '../http/application.js';
 import type { FaceRequest } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
-import { type Route, routesOf } from '../http/route.js';
+import { type Described, type Route, routesOf } from '../http/route.js';
 import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
-import { splitTarget } from './destination.js';
+import type { SplitTarget } from './destination.js';
 import { dailyHeaders } from './publish-answer.js';
 import type { QueueFace } from './queue-face.js';
 import { isRunId } from './run-names.js';
@@ -30,31 +30,39 @@ const FINAL_FOR_STEPS: ReadonlySet<number> = new Set([400, 412, 413]);
 /** Text of a list that is collected before the answer begins; a longer list is sent while it is encoded. */
 const GATHERED_CHARACTERS = 64 * 1024;
 
+/** A request of a call, and where its answer goes. */
+export interface CallExchange {
+  readonly request: FaceRequest;
+  readonly response: ServerResponse;
+  readonly target: SplitTarget;
+  /** Undefined: the call is answered without Koa. */
+  readonly context?: PipelineContext;
+  /** The call that another endpoint of this process made of the request. */
+  readonly passed?: PassedCall | undefined;
+}
+
 export class QueueCall {
+  readonly request: FaceRequest;
+  readonly response: ServerResponse;
+
   constructor(
     readonly face: QueueFace,
-    private readonly exchange: { readonly request: FaceRequest; readonly response: ServerResponse },
+    readonly exchange: CallExchange,
     readonly words: CallWords,
     readonly grant: QueueGrant,
-    /** The call that another endpoint of this process made of the request. */
-    readonly passed?: PassedCall,
-  ) {}
-
-  get request(): FaceRequest {
-    return this.exchange.request;
+  ) {
+    this.request = exchange.request;
+    this.response = exchange.response;
   }
 
-  get response(): ServerResponse {
-    return this.exchange.response;
+  /** The raw path. */
+  get path(): string {
+    return this.exchange.target.path;
   }
 
   /** Alternating names and values. */
   get rawHeaders(): readonly string[] {
-    return this.passed?.rawHeaders ?? this.request.rawHeaders;
-  }
-
-  get path(): string {
-    return splitTarget(this.request.url as string).path;
+    return rawHeadersOf(this.exchange);
   }
 
   /** The body as it arrived; empty for methods whose body has no meaning. */
@@ -101,7 +109,10 @@ export class QueueCall {
   }
 
   json(status: number, text: string, headers?: Readonly<Record<string, string>>): void {
-    write(this.response, { status, text, headers, isLast: this.face.isDraining });
+    const { context } = this.exchange;
+    const whole = { status, text, headers, isLast: this.face.isDraining };
+    if (context === undefined) write(this.response, whole);
+    else answer(context, whole);
   }
 
   value(status: number, value: unknown): void {
@@ -137,7 +148,7 @@ export class QueueCall {
    * Answers a failure. For a step that can never be accepted it first fails the run, because the endpoint would send
    * the same step again.
    */
-  fail(failure: unknown): void {
+  async fail(failure: unknown): Promise<void> {
     const refused = this.face.incidents.refused(failure, queueRefusalOf);
     const { runOfStep: runId } = this;
     const { status, isRunOver = false, text } = refused.refusal;
@@ -149,18 +160,18 @@ export class QueueCall {
     }
     const command = { type: 'RefuseStep', runId, error: `the step was refused: ${text}` } as const;
     // Without an owner the run continues, and its next attempt gets here again.
-    this.face.parts.gateway
-      .ask(this.grant.account, command, this.request.trace)
-      .catch(() => undefined)
-      .then(() => this.refuse(refused));
+    await this.face.parts.gateway.ask(this.grant.account, command, this.request.trace).catch(() => undefined);
+    this.refuse(refused);
   }
 
   refuse({ refusal: plain, headers, words, isPassing }: RefusedRequest): void {
     if (isPassing && (this.isOfRun || this.isByEndpoint)) {
+      this.#takeOver();
       cutOff(this.request);
       return;
     }
     if (this.response.headersSent) {
+      this.#takeOver();
       // In the middle of a list: the client must not take it as complete.
       if (!this.response.writableEnded) this.response.destroy();
       return;
@@ -168,6 +179,7 @@ export class QueueCall {
     const refusal = this.isOfRun ? refusalToRun(plain) : plain;
     const spelling = words === undefined ? this.spellingFor(false) : this.face.spellings.spellingFor(words.isAlias);
     const text = JSON.stringify({ error: spelling.text(refusal.text) });
+    this.#takeOver();
     writeRefusal(this, { refusal, headers }, { text, isLast: this.face.isDraining });
   }
 
@@ -190,7 +202,13 @@ export class QueueCall {
     return this.pieces(framed(frame, items, record), page);
   }
 
+  /** Writes from here on, without Koa. */
+  #takeOver(): void {
+    if (this.exchange.context !== undefined) takeOver(this.exchange.context);
+  }
+
   #begin(headers: Readonly<Record<string, string>> = {}): void {
+    this.#takeOver();
     const list = ['Content-Type', 'application/json'];
     for (const name in headers) list.push(name, headers[name] as string);
     if (this.face.isDraining) list.push('Connection', 'close');
@@ -206,6 +224,10 @@ export class QueueCall {
     await this.face.yieldToEventLoop();
     return !response.destroyed;
   }
+}
+
+export function rawHeadersOf({ request, passed }: CallExchange): readonly string[] {
+  return passed?.rawHeaders ?? request.rawHeaders;
 }
 
 /** The reply of a command that was not refused. @throws Refused */
@@ -264,3 +286,15 @@ type QueueRight = 'read' | 'change' | 'publish';
  */
 export type QueueRoute = Route<QueueCall, QueueRight>;
 export const queueRoute = routesOf<QueueCall, QueueRight>();
+
+/** A frequent call, which is answered in front of Koa. It is begun before its body is read. */
+export interface HotRoute extends Described {
+  /** @throws Refused by a check that needs no body */
+  begin(call: QueueCall): BegunCall;
+}
+
+export interface BegunCall {
+  readonly maxBodyBytes: number;
+  /** Executes and answers the call. @throws Refused, immediately or later; errors of the gateway */
+  take(body: Buffer): Promise<void>;
+}

@@ -15,11 +15,11 @@ import { MESSAGES } from '../body-shapes.js';
 import { destinationOf } from '../destination.js';
 import { publishedJson, warningHeaders } from '../publish-answer.js';
 import type { RequestedMessage } from '../publish-items.js';
-import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
+import { expected, type HotRoute, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from '../queue-limits.js';
 import { headersOf } from '../requests/header-members.js';
 import { IsResourceName } from '../requests/rules.js';
-import { isSentByRun, runOfStepIn } from '../run-headers.js';
+import { beginsWithStep, isSentByRun, runInBeginning, runOfStepIn } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
 import { askedItem } from '../workflow-items.js';
 import { PUBLISHED, PUBLISHED_EXAMPLE } from './publish.js';
@@ -60,8 +60,9 @@ function isPlain({ destination, body, queue, callback }: BatchItemRequest): bool
 /** Items per slice; then other work runs. */
 const ITEMS_A_STEP = 32;
 
-export const BATCH_ROUTES: readonly QueueRoute[] = [
-  queueRoute('POST /v2/batch', {
+/** Every step of a run is a batch. */
+export const BATCH_ROUTE: HotRoute & QueueRoute = {
+  ...queueRoute('POST /v2/batch', {
     summary: 'Publishes many messages.',
     permission: 'publish',
     bodyBound: 'batch',
@@ -74,10 +75,26 @@ export const BATCH_ROUTES: readonly QueueRoute[] = [
     answer: json(listOf(PUBLISHED), 'One for each, in order.', [PUBLISHED_EXAMPLE, PUBLISHED_EXAMPLE]),
     handle: publishBatch,
   }),
-];
+  begin: (call) => ({
+    maxBodyBytes: call.face.parts.limits.maxBatchBytes,
+    async take(body) {
+      call.body = body;
+      try {
+        await publishBatch(call);
+      } catch (failure) {
+        // The form of a refusal depends on the sender, which is determined only when there is one.
+        if (beginsWithStep(body)) {
+          call.isOfRun = true;
+          call.runOfStep ??= runInBeginning(body);
+        }
+        throw failure;
+      }
+    },
+  }),
+};
 
-/** Called directly by the handler, because every step of a run is a batch. @throws Refused; errors of the gateway */
-export async function publishBatch(call: QueueCall): Promise<void> {
+/** @throws Refused; errors of the gateway */
+async function publishBatch(call: QueueCall): Promise<void> {
   call.mustBeAllowedToPublish();
   const { gateway } = call.face.parts;
   const items = await batchItems(call, { make: askedItem, isSentByRun });

@@ -1,12 +1,14 @@
-/** All declared routes of the queue endpoint except publishing. */
-import type { QueueRoute } from '../queue-call.js';
-import { BATCH_ROUTES } from './batch.js';
+/** All declared routes of the queue endpoint. */
+import type { HotRoute, QueueRoute } from '../queue-call.js';
+import { BATCH_ROUTE } from './batch.js';
 import { DLQ_ROUTES } from './dlq.js';
 import { EVENT_ROUTES } from './events.js';
 import { FLOW_CONTROL_ROUTES } from './flow-control.js';
+import { HOOK_ROUTES } from './hooks.js';
 import { KEY_ROUTES } from './keys.js';
 import { MESSAGE_STORY_ROUTES } from './message-story.js';
 import { MESSAGE_ROUTES } from './messages.js';
+import { PUBLISH_ROUTES } from './publish.js';
 import { QUEUE_ROUTES } from './queues.js';
 import { SCHEDULE_ROUTES } from './schedules.js';
 import { TOPIC_ROUTES } from './topics.js';
@@ -16,8 +18,12 @@ import { WORKFLOW_EVENT_ROUTES } from './workflow-events.js';
 import { WORKFLOW_LOG_ROUTES } from './workflow-logs.js';
 import { WORKFLOW_RUN_ROUTES } from './workflow-runs.js';
 
-export const QUEUE_FACE_ROUTES: readonly QueueRoute[] = [
-  ...BATCH_ROUTES,
+/** Served in front of Koa. */
+export const HOT_ROUTES: readonly HotRoute[] = [...PUBLISH_ROUTES, BATCH_ROUTE];
+
+/** Served by Koa's router. It also refuses other methods of a batch. */
+export const ROUTED: readonly QueueRoute[] = [
+  BATCH_ROUTE,
   ...MESSAGE_ROUTES,
   ...MESSAGE_STORY_ROUTES,
   ...QUEUE_ROUTES,
@@ -32,4 +38,5 @@ export const QUEUE_FACE_ROUTES: readonly QueueRoute[] = [
   ...WORKFLOW_EVENT_ROUTES,
   ...WORKFLOW_LOG_ROUTES,
   ...WORKFLOW_DLQ_ROUTES,
+  ...HOOK_ROUTES,
 ];

@@ -1,0 +1,115 @@
+/**
+ * The first handler of every request, on Node's server or, for plain requests (plain-head.ts), without it. It serves
+ * the frequent calls (publish, enqueue, batch: also the steps of runs) in front of Koa; all others go to Koa's
+ * application, on Node's server.
+ *
+ * Order of checks: token, method, rights, configuration, body.
+ */
+import type { ServerResponse } from 'node:http';
+import { assert } from '../../kernel/index.js';
+import { queueBodyTooLarge } from '../error-map.js';
+import type { PassedCall } from '../http/application.js';
+import { type BodyOutcome, type FaceRequest, ofRead, PlainRequest, RequestBodyReader } from '../http/index.js';
+import { bodyRefused, RefusedRequest } from '../http/refused.js';
+import { foundRoute } from '../http/request-metrics.js';
+import { splitTarget } from './destination.js';
+import type { BegunCall, CallExchange, HotRoute, QueueCall } from './queue-call.js';
+import type { QueueFace } from './queue-face.js';
+import { callOf, failEarly, isAt } from './received-call.js';
+import { HOT_ROUTES } from './routes/index.js';
+import { beginsWithStep, runInBeginning } from './run-headers.js';
+
+interface Hot {
+  readonly route: HotRoute;
+  /** The fixed beginning of its path; also its label in metrics. */
+  readonly start: string;
+  /** Is its path this one, and not only its beginning? */
+  readonly isWhole: boolean;
+}
+
+const HOT: readonly Hot[] = HOT_ROUTES.map((route) => {
+  const [path] = route.paths;
+  const start = path.replace(/[:*].*$/, '');
+  return { route, start, isWhole: start === path };
+});
+
+/** A route with a destination refuses other methods itself; the others are Koa's. */
+export function hotRouteAt(method: string | undefined, path: string): Hot | undefined {
+  for (const hot of HOT) {
+    if (hot.isWhole ? method === 'POST' && isAt(hot.start, path) : path.startsWith(hot.start)) return hot;
+  }
+  return undefined;
+}
+
+export class HotCalls {
+  readonly #bodies: RequestBodyReader;
+
+  /** @param application serves all other calls */
+  constructor(
+    private readonly face: QueueFace,
+    private readonly application: (request: FaceRequest, response: ServerResponse) => void,
+  ) {
+    this.#bodies = new RequestBodyReader(face.budget);
+  }
+
+  handle(request: FaceRequest, response: ServerResponse): void {
+    const target = splitTarget(request.url as string);
+    const hot = hotRouteAt(request.method, target.path);
+    if (hot !== undefined) this.#serve({ request, response, target }, hot);
+    else if (request instanceof PlainRequest) request.handOver();
+    else this.application(request, response);
+  }
+
+  /** Answers a frequent call that another endpoint of this process made of a request. */
+  pass({ request, response }: Omit<CallExchange, 'target'>, passed: PassedCall): void {
+    const target = splitTarget(passed.url);
+    const hot = hotRouteAt(request.method, target.path);
+    assert(hot !== undefined, 'a call that is not frequent');
+    this.#serve({ request, response, target, passed }, hot);
+  }
+
+  #serve(exchange: CallExchange, { route, start }: Hot): void {
+    let call: QueueCall | undefined;
+    try {
+      call = callOf(this.face, exchange);
+      if (exchange.passed === undefined) foundRoute(exchange.request, start);
+      this.#receive(call, route, route.begin(call));
+    } catch (failure) {
+      if (call === undefined) failEarly(this.face, exchange, failure);
+      else void call.fail(failure);
+    }
+  }
+
+  #receive(call: QueueCall, { bodyBound }: HotRoute, { maxBodyBytes, take }: BegunCall): void {
+    const taken = (outcome: BodyOutcome) => {
+      try {
+        if (outcome.kind === 'whole') take(outcome.body).catch((failure) => call.fail(failure));
+        else if (outcome.kind === 'too-large' && bodyBound === 'batch') refuseLarge(call, maxBodyBytes);
+        else if (outcome.kind !== 'aborted') throw bodyRefused(outcome, maxBodyBytes);
+      } catch (failure) {
+        void call.fail(failure);
+      }
+    };
+    const { passed } = call.exchange;
+    if (passed === undefined) this.#bodies.read(call, call.grant.account, maxBodyBytes, taken);
+    else taken(ofRead(passed.body, maxBodyBytes));
+  }
+}
+
+/** The form of the refusal depends on the batch's sender, which its first bytes show; they are on their way. */
+function refuseLarge(call: QueueCall, limitBytes: number): void {
+  const { request } = call;
+  const refused = new RefusedRequest(queueBodyTooLarge(limitBytes));
+  if (request.complete || request.headers.expect !== undefined) throw refused;
+  const refuse = (beginning?: Buffer) => {
+    request.off('data', refuse);
+    request.off('end', refuse);
+    if (beginning !== undefined && beginsWithStep(beginning)) {
+      call.isOfRun = true;
+      call.runOfStep = runInBeginning(beginning);
+    }
+    void call.fail(refused);
+  };
+  request.on('data', refuse);
+  request.on('end', refuse);
+}

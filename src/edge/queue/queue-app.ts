@@ -1,0 +1,108 @@
+/**
+ * All calls of the queue but the frequent ones (hot-calls.ts), on Koa: refusals, credentials, limits, routes.
+ *
+ * Order of checks: token, rate limit, route (404, 405), rights, body, configuration.
+ */
+import { assert } from '../../kernel/index.js';
+import { QUEUE_REFUSALS } from '../error-map.js';
+import { inOrder, type PipelineContext, readsBody, type Stage } from '../http/application.js';
+import { FaceRequest, RequestBodyReader } from '../http/index.js';
+import { RefusedRequest } from '../http/refused.js';
+import { routed } from '../http/routing.js';
+import { splitTarget } from './destination.js';
+import type { CallExchange, QueueCall, QueueRoute } from './queue-call.js';
+import type { QueueFace } from './queue-face.js';
+import { callOf, failEarly, isAt, noteRun } from './received-call.js';
+import { BATCH_ROUTE } from './routes/batch.js';
+import { ROUTED } from './routes/index.js';
+
+const LANGUAGE_MODELS = '/llm/';
+
+interface State {
+  call: QueueCall;
+  maxBodyBytes: number;
+}
+
+/** Webhooks are open, and take any method. */
+const ROUTING = {
+  allowsLastSlash: true,
+  ignoresCase: true,
+  answersHead: true,
+  takesAnyMethod: ({ permission }: QueueRoute) => permission === 'open',
+};
+
+export function createQueueApp(face: QueueFace): Stage {
+  const stages = inOrder<State>([refuses(face), checks(face), limits(face), routerOf(face)]);
+  return (context, next) => stages(context as PipelineContext<State>, next);
+}
+
+/** A call writes its own refusals: they depend on its spelling, and on the run that sends it. */
+function refuses(face: QueueFace): Stage<State> {
+  return async (context, next) => {
+    try {
+      await next();
+    } catch (failure) {
+      const { call } = context.state as Partial<State>;
+      if (call === undefined) failEarly(face, exchangeOf(context), failure);
+      else await call.fail(failure);
+    }
+  };
+}
+
+/** @throws Refused 401, 403, 404, 405, 429; CONTROL_STALE */
+function checks(face: QueueFace): Stage<State> {
+  return (context, next) => {
+    const call = callOf(face, exchangeOf(context));
+    context.state.call = call;
+    if (call.path.startsWith(LANGUAGE_MODELS)) throw new RefusedRequest(QUEUE_REFUSALS.noLanguageModels);
+    noteRun(call);
+    return next();
+  };
+}
+
+/** Publishing counts against the day, and a run would fail because of other callers. @throws Refused 429 */
+function limits({ bursts }: QueueFace): Stage<State> {
+  return ({ state: { call } }, next) => {
+    const { account, terms } = call.grant;
+    const { maxRequestsPerSecond } = terms.limits;
+    const isBound = !call.isByEndpoint && !isAt(BATCH_ROUTE.paths[0], call.path);
+    if (isBound && !bursts.take(account, maxRequestsPerSecond)) {
+      throw new RefusedRequest(QUEUE_REFUSALS.burst, bursts.headers(maxRequestsPerSecond));
+    }
+    return next();
+  };
+}
+
+function routerOf(face: QueueFace): Stage<State> {
+  const bound = {
+    bodies: new RequestBodyReader(face.budget),
+    tenantOf: ({ state }: PipelineContext<State>) => state.call.grant.account,
+    limitBytesOf: ({ state }: PipelineContext<State>) => state.maxBodyBytes,
+  };
+  const usual: Stage<State> = readsBody(bound);
+  const ofHooks: Stage<State> = readsBody({ ...bound, isOfAnyMethod: true });
+  return routed<QueueRoute, State>(ROUTED, ROUTING, async (context, route, path) => {
+    const { state } = context;
+    const { call } = state;
+    if (route.permission === 'change') call.mustBeAllowedToChange();
+    else if (route.permission === 'publish') call.mustBeAllowedToPublish();
+    state.maxBodyBytes = mostBytesOf(face, route, call);
+    const body = route.permission === 'open' ? ofHooks : usual;
+    await body(context, async () => {
+      if (state.body !== undefined) call.body = state.body;
+      await route.handle(call, { path, query: {}, body: {} });
+    });
+  });
+}
+
+function mostBytesOf({ parts }: QueueFace, { bodyBound }: QueueRoute, { grant }: QueueCall): number {
+  const { maxBatchBytes, maxBodyBytes, maxJsonBytes } = parts.limits;
+  if (bodyBound === 'batch') return maxBatchBytes;
+  return Math.min(maxBodyBytes, bodyBound === 'message' ? grant.terms.limits.maxMessageBytes : maxJsonBytes);
+}
+
+function exchangeOf(context: PipelineContext<State>): CallExchange {
+  const { req: request, res: response, state } = context;
+  assert(request instanceof FaceRequest, 'a request that no server of ours has received');
+  return { request, response, target: splitTarget(context.url), context, passed: state.passed };
+}

@@ -1,0 +1,93 @@
+/**
+ * The first checks of a queue call, with or without Koa: its words, and its credentials. Only webhooks of workflows
+ * need no token: their URL is the secret.
+ */
+import type { QueueGrant } from '../../ports/index.js';
+import { QUEUE_REFUSALS, queueRefusalOf } from '../error-map.js';
+import { writeRefusal } from '../http/answer.js';
+import { takeOver } from '../http/application.js';
+import { isLongBody } from '../http/index.js';
+import { RefusedRequest } from '../http/refused.js';
+import { signedIn } from '../http/signing-in.js';
+import { type CallWords, readWords } from './call-words.js';
+import { decodedName } from './destination.js';
+import { type CallExchange, cutOff, QueueCall, type QueueRoute, rawHeadersOf } from './queue-call.js';
+import type { QueueFace } from './queue-face.js';
+import { BATCH_ROUTE } from './routes/batch.js';
+import { ROUTED } from './routes/index.js';
+import { headerValue, isSentByRun } from './run-headers.js';
+import { RUN_ID } from './run-names.js';
+import { grantForHook, HOOKS, hookIn, mustBeOpen } from './workflow-hooks.js';
+
+const RUNS = '/v2/workflows/runs/';
+const WAIT = '/v2/wait/';
+/** The endpoint reports the result of its run. */
+const FINISHES = /(^|&)cancel=false(&|$)/;
+
+/** Calls of endpoints in the middle of a run. */
+const BY_RUNS = startsOf(({ boundBy }) => boundBy === 'run');
+
+/** @throws Refused 401, 403, 404, 405, 429; CONTROL_STALE */
+export function callOf(face: QueueFace, exchange: CallExchange): QueueCall {
+  const { path } = exchange.target;
+  const words = wordsOf(face, exchange);
+  if (!path.startsWith(HOOKS)) return new QueueCall(face, exchange, words, grantOf(face, exchange, words));
+  const call = new QueueCall(face, exchange, words, grantForHook(face, hookIn(path)));
+  mustBeOpen(call);
+  return call;
+}
+
+/** Notes what a call of an endpoint is about: it decides the form of refusals, and the run that they fail. */
+export function noteRun(call: QueueCall): void {
+  const { path, request, words } = call;
+  call.isByEndpoint = isByRun(path);
+  call.isOfRun = call.isByEndpoint && request.method !== 'GET';
+  if (path.startsWith(WAIT)) call.runOfStep = headerValue(words.configuration, RUN_ID);
+  else if (request.method === 'DELETE' && path.startsWith(RUNS) && FINISHES.test(words.rest)) {
+    call.runOfStep = decodedName(path.slice(RUNS.length));
+  }
+}
+
+/** Refuses a call whose account is not known yet. */
+export function failEarly(face: QueueFace, exchange: CallExchange, failure: unknown): void {
+  const refused = face.incidents.refused(failure, queueRefusalOf);
+  const { request, response, context } = exchange;
+  if (context !== undefined) takeOver(context);
+  if (refused.isPassing && mayBeOfRun(face, exchange)) cutOff(request);
+  else writeRefusal({ request, response }, refused, { isLast: face.isDraining, leavesBody: isLongBody(request) });
+}
+
+function mayBeOfRun(face: QueueFace, exchange: CallExchange): boolean {
+  const { path } = exchange.target;
+  return isByRun(path) || isAt(BATCH_ROUTE.paths[0], path) || isSentByRun(wordsOf(face, exchange).configuration);
+}
+
+function wordsOf({ spellings, parts }: QueueFace, exchange: CallExchange): CallWords {
+  const isOurs = (token: string) => parts.access.grantForQueueToken(token) !== undefined;
+  return readWords(spellings, rawHeadersOf(exchange), exchange.target.query, isOurs);
+}
+
+/** A missing token does not count as a failed sign-in. @throws Refused 401, 429; CONTROL_STALE */
+function grantOf(face: QueueFace, { request, passed }: CallExchange, words: CallWords): QueueGrant {
+  const token = passed?.token ?? words.token;
+  if (token === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
+  const { signIns, addresses, parts } = face;
+  const signingIn = { signIns, address: () => addresses.of(request), secret: token };
+  const grant = signedIn(signingIn, () => parts.access.grantForQueueToken(token));
+  if (grant === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
+  return grant;
+}
+
+function isByRun(path: string): boolean {
+  return BY_RUNS.some((start) => path.startsWith(start) && path.length > start.length);
+}
+
+/** The fixed beginnings of these routes' paths. */
+function startsOf(isOne: (route: QueueRoute) => boolean): readonly string[] {
+  const paths = ROUTED.filter(isOne).map(({ paths: [path] }) => path.replace(/[:*].*$/, ''));
+  return [...new Set(paths)];
+}
+
+export function isAt(route: string, path: string): boolean {
+  return path === route || path === `${route}/`;
+}
