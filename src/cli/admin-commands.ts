@@ -1,6 +1,7 @@
 /** `millrace db`, `millrace account` and `millrace journal` with a connection to the installation. */
 
 import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { openDatabaseCredentials } from '../actors/control/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { readRunningFile } from '../adapters/node/index.js';
@@ -11,9 +12,11 @@ import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
 import { type AccountCommandDeps, accountCommand, findAccount, openAccountSecrets } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
-import type { ClientCredentials } from './client-variables.js';
+import type { Addresses, ClientCredentials } from './client-variables.js';
 import { RefusedCommand } from './command-line.js';
+import { dataCommand } from './data-command.js';
 import { allDatabases, dbCommand, findDatabase } from './db-command.js';
+import { Api } from './dev/api.js';
 import { envCommand } from './env-command.js';
 import { interruptible } from './interruption.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
@@ -51,15 +54,43 @@ export function runAccountCommand(verb: string, asked: ParsedArguments, env: Env
 
 export async function runEnvCommand(asked: ParsedArguments, env: Environment): Promise<number> {
   const { config } = loadConfig(env);
-  const { dataDir } = config.storage;
   const { wireAlias } = config.faces;
   return envCommand(asked, {
-    dataDir,
-    addresses: await readRunningFile(dataDir),
+    addresses: await runningAddresses(config),
     words: wireAlias && [wireAlias.headerWord, wireAlias.queueWord, wireAlias.kvWord].join(':'),
     credentials: () => withInstallation(env, true, (installation) => credentialsOf(asked, installation)),
     write: (text) => void process.stdout.write(text),
   });
+}
+
+/** Calls the addresses of the environment (`millrace env`), or else those of the process of the data directory. */
+export async function runDataCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
+  const { MILLRACE_KV_URL, MILLRACE_KV_TOKEN, MILLRACE_QUEUE_URL, MILLRACE_QUEUE_TOKEN } = env;
+  const isGiven = MILLRACE_KV_URL && MILLRACE_KV_TOKEN && MILLRACE_QUEUE_URL && MILLRACE_QUEUE_TOKEN;
+  const apis = isGiven
+    ? { kv: new Api(MILLRACE_KV_URL, MILLRACE_KV_TOKEN), queue: new Api(MILLRACE_QUEUE_URL, MILLRACE_QUEUE_TOKEN) }
+    : await runningApis(asked, env);
+  return interruptible((signal) =>
+    dataCommand(verb, asked, {
+      ...apis,
+      signal,
+      readInput: () => text(process.stdin),
+      write: (output) => void process.stdout.write(output),
+    }),
+  );
+}
+
+async function runningApis(asked: ParsedArguments, env: Environment): Promise<Record<'kv' | 'queue', Api>> {
+  const { kv = '', queue = '' } = await runningAddresses(loadConfig(env).config);
+  const { kvToken, queueToken } = await withInstallation(env, true, (found) => credentialsOf(asked, found));
+  return { kv: new Api(kv, kvToken), queue: new Api(queue, queueToken) };
+}
+
+/** @throws RefusedCommand if no process runs in the data directory */
+async function runningAddresses({ storage: { dataDir } }: Config): Promise<Addresses> {
+  const addresses = await readRunningFile(dataDir);
+  if (addresses !== undefined) return addresses;
+  throw new RefusedCommand(`no process runs in ${dataDir}: start one, or set MILLRACE_DATA_DIR to its directory`);
 }
 
 /** The account of `--account`, or the only person's; the database of `--database`, or the first of the account. */

@@ -4,25 +4,20 @@
  */
 import type { Addresses, ClientCredentials, Variables } from './client-variables.js';
 import { clientVariables, ownVariables, variableLine } from './client-variables.js';
-import { RefusedCommand } from './command-line.js';
 import type { ParsedArguments } from './parser.js';
 
 export interface EnvCommandDeps {
-  readonly dataDir: string;
-  /** URLs by name; undefined: no process runs in the data directory. */
-  readonly addresses: Addresses | undefined;
+  /** URLs by name. */
+  readonly addresses: Addresses;
   /** `Header:queue:kv` of the alias; undefined: the names of published clients are not printed. */
   readonly words: string | undefined;
   readonly credentials: () => Promise<ClientCredentials>;
   write(text: string): void;
 }
 
-/** @returns the exit code. @throws RefusedCommand */
+/** @returns the exit code */
 export async function envCommand(asked: ParsedArguments, deps: EnvCommandDeps): Promise<0> {
-  const { dataDir, addresses, words } = deps;
-  if (addresses === undefined) {
-    throw new RefusedCommand(`no process runs in ${dataDir}: start one, or set MILLRACE_DATA_DIR to its directory`);
-  }
+  const { addresses, words } = deps;
   const credentials = await deps.credentials();
   const named = new Map(ownVariables(addresses, credentials));
   if (words !== undefined)

@@ -17,7 +17,7 @@ const WRONG_USAGE = 2;
 /** The parsed command line, as strings. */
 export interface ParsedArguments {
   readonly words: readonly string[];
-  /** By long names, without dashes. */
+  /** By long names, without dashes; the values of a repeated option, one on each line. */
   readonly options: Readonly<Record<string, string | undefined>>;
   readonly flags: ReadonlySet<string>;
 }
@@ -125,9 +125,15 @@ export async function runLine(root: Command, argv: readonly string[], output: Ou
     if (cause instanceof CommanderError && cause.exitCode === 0) return DONE;
     const wrong = wrongUsage(cause);
     const line = `${nameOf(command)}: ${oneLine(wrong ?? describeError(cause))}\n`;
-    output.writeError(wrong === undefined ? line : line + command.helpInformation({ error: true }));
+    output.writeError(wrong === undefined ? line : line + usageLine(command));
     return wrong === undefined ? FAILED : WRONG_USAGE;
   }
+}
+
+/** The command's form, and where its options are explained. */
+function usageLine(command: Command): string {
+  const [usage = ''] = command.helpInformation({ error: true }).split('\n');
+  return `${usage}; see ${usage.replace(/^usage: /, '').replace(/ [[<].*$/, '')} --help\n`;
 }
 
 export function oneLine(text: string): string {
@@ -146,6 +152,7 @@ function askedOf(command: Command): ParsedArguments {
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());
     if (typeof value === 'string') options[option.name()] = value;
+    else if (Array.isArray(value)) options[option.name()] = value.join('\n');
     else if (value === true) flags.add(option.name());
   }
   return { words: command.args, options, flags };

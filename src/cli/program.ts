@@ -2,7 +2,7 @@
  * The command line. `serve` runs the process; other commands connect to a process or to its NATS. A command's modules
  * are loaded only when it runs.
  */
-import { VERSION } from '../adapters/node/index.js';
+import { readRunningFile, VERSION } from '../adapters/node/index.js';
 import { describeError } from '../kernel/index.js';
 import { listenForSignals } from './interruption.js';
 import { commandTree, type RunVerbs } from './lines/tree.js';
@@ -18,6 +18,7 @@ const argv = process.argv.slice(2);
 
 const RUNS: RunVerbs = {
   process: runProcess,
+  data: async (verb, asked) => (await import('./admin-commands.js')).runDataCommand(verb, asked, env),
   db: async (verb, asked) => (await import('./admin-commands.js')).runDbCommand(verb, asked, env),
   account: async (verb, asked) => (await import('./admin-commands.js')).runAccountCommand(verb, asked, env),
   journal: async (verb, asked) => (await import('./admin-commands.js')).runJournalCommand(verb, asked, env),
@@ -35,10 +36,24 @@ if (!SERVING.has(argv[0])) {
   });
 }
 const root = commandTree(RUNS);
-const code = await runLine(root, argv, output);
+const code = argv.length === 0 ? await overview() : await runLine(root, argv, output);
 // Open handles of a command must not delay its end; its output is flushed first.
 process.exitCode = code;
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+
+/** The program without any word: what runs here, and the commands. */
+async function overview(): Promise<number> {
+  const { storage } = (await import('../config/index.js')).loadConfig(env).config;
+  const addresses = await readRunningFile(storage.dataDir);
+  const runs =
+    addresses === undefined
+      ? `no process runs in ${storage.dataDir}: start one with millrace serve, or try millrace dev\n`
+      : `a process runs in ${storage.dataDir}: ${Object.entries(addresses)
+          .map((pair) => pair.join('='))
+          .join(' ')}\nconsole ${addresses.mgmt}/console\n`;
+  output.write(`${runs}\n${root.helpInformation()}\n`);
+  return 0;
+}
 
 async function runProcess(verb: string, asked: ParsedArguments): Promise<number> {
   switch (verb) {

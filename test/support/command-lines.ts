@@ -9,6 +9,7 @@ const nobody: RunVerb = async (verb) => {
 };
 const NOTHING: RunVerbs = {
   process: nobody,
+  data: nobody,
   db: nobody,
   account: nobody,
   journal: nobody,

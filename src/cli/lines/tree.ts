@@ -21,7 +21,9 @@ const WAIT = () => wholeOption('--wait <seconds>', 'the longest wait for the res
 const PROCESS = '\nPROCESS is a name as status shows it, or the first letters of one';
 
 /** Functions that run the commands: of the process itself, and of each group. */
-export type RunVerbs = Readonly<Record<'process' | 'db' | 'account' | 'journal' | 'backup' | 'cluster', RunVerb>>;
+export type RunVerbs = Readonly<
+  Record<'process' | 'data' | 'db' | 'account' | 'journal' | 'backup' | 'cluster', RunVerb>
+>;
 
 const END = `
 settings are MILLRACE_* variables: docs/settings.md
@@ -29,11 +31,14 @@ exit codes: 0 done, 1 refused, failed or damaged, 2 wrong usage: docs/operations
 
 export function commandTree(runs: RunVerbs): Command {
   const root = group('millrace', 'keys, queues, workflows and search on NATS JetStream').addHelpText('after', END);
+  root.commandsGroup('run a process:');
   const serving = (name: string, summary: string) =>
     verb(root, name, summary, runs.process).addOption(logOption()).addOption(openOption());
   serving('serve', 'starts a process');
   serving('dev', 'starts a process for development: temporary data, and variables for published clients');
   serving('demo', 'like dev, with sample data, a receiver, schedules and runs of a workflow');
+  addDataLines(root, runs.data);
+  root.commandsGroup('operate an installation:');
   dataVerb(root, 'env', 'prints URLs and tokens of the running installation, for eval "$(millrace env)"', runs.process)
     .option('--dotenv', 'prints lines for a .env file')
     .option('--database <database>', 'the database (the first one of the account)')
@@ -51,6 +56,55 @@ export function commandTree(runs: RunVerbs): Command {
   dataVerb(root, 'version', 'prints the version', runs.process);
   verb(root, 'complete [words...]', 'answers the completion scripts', runs.process, { hidden: true });
   return root;
+}
+
+const COUNT = (most: string) => wholeOption('--count <n>', most);
+
+const PUBLISH = `
+examples:
+  millrace publish https://example.com/orders '{"order":1}' --header 'Content-Type: application/json'
+  millrace publish https://example.com/later hello --delay 10m
+  cat letter.txt | millrace publish https://example.com/letters - --queue letters`;
+
+/** Calls of the public APIs of the running installation. */
+function addDataLines(root: Command, run: RunVerb): void {
+  root.commandsGroup('keys:');
+  dataVerb(root, 'get <key>', 'prints the string of a key', run);
+  dataVerb(root, 'set <key> <value>', 'sets a key to a string', run).addOption(
+    wholeOption('--ttl <seconds>', 'the time after which the key expires'),
+  );
+  dataVerb(root, 'keys [pattern]', 'prints the names of keys, of a pattern such as user:*', run).addOption(
+    COUNT('at most so many names (100)'),
+  );
+  dataVerb(root, 'call <command...>', 'runs any command of the store and prints its reply as JSON', run);
+  root.commandsGroup('messages and workflows:');
+  dataVerb(root, 'publish <destination> [body]', 'sends a message to a URL or a group; body -: standard input', run)
+    .option('--header <header...>', 'a header of the request: "Name: value"')
+    .option('--delay <duration>', 'the time before the first attempt: 10s, 5m')
+    .addOption(wholeOption('--retries <n>', 'the most retries'))
+    .option('--queue <name>', 'the queue whose order the message keeps')
+    .addHelpText('after', PUBLISH);
+  dataVerb(root, 'messages', 'lists messages that are not delivered yet', run)
+    .option('--state <state>', 'SCHEDULED, WAITING, DELIVERING or RETRYING')
+    .addOption(COUNT('at most so many'));
+  const dlq = group('dlq', 'list and retry messages that could not be delivered');
+  const ofDlq: RunVerb = (name, asked) => run(`dlq ${name}`, asked);
+  dataVerb(dlq, 'list', 'lists the entries of the dead-letter queue', ofDlq).addOption(COUNT('at most so many'));
+  dataVerb(dlq, 'retry [id]', 'sends an entry again', ofDlq).option('--all', 'sends every entry again');
+  root.addCommand(dlq);
+  const workflows = group('runs', 'list, show, cancel and restart workflow runs');
+  const ofRuns: RunVerb = (name, asked) => run(`runs ${name}`, asked);
+  dataVerb(workflows, 'list', 'lists the newest runs', ofRuns)
+    .option('--state <state>', 'RUN_STARTED, RUN_SUCCESS, RUN_FAILED or RUN_CANCELED')
+    .addOption(COUNT('at most so many (10)'));
+  dataVerb(workflows, 'show <run>', 'prints a run with its steps and their results', ofRuns);
+  dataVerb(workflows, 'rerun <run>', 'starts a failed run from the beginning, and prints the new id', ofRuns);
+  dataVerb(workflows, 'cancel <run>', 'ends a run before its next step', ofRuns);
+  root.addCommand(workflows);
+  dataVerb(root, 'logs', 'prints the newest events of messages', run)
+    .option('-f, --follow', 'continues with new events until Ctrl-C')
+    .addOption(COUNT('the number of earlier events (100)'));
+  dataVerb(root, 'schedules', 'lists schedules with their next time', run);
 }
 
 /** An account is named by its id, name, e-mail or UUID; the default is the only person's. */

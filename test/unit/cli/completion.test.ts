@@ -15,6 +15,7 @@ describe('completion', () => {
   const never = async () => 0;
   const tree = commandTree({
     process: never,
+    data: never,
     db: never,
     account: never,
     journal: never,

@@ -11,6 +11,7 @@ const never: RunVerb = async () => {
 };
 const TREE = commandTree({
   process: never,
+  data: never,
   db: never,
   account: never,
   journal: never,
@@ -45,6 +46,7 @@ describe('the command line', () => {
       expect([code, out]).to.deep.equal([2, '']);
       expect(err).to.match(/^millrace[a-z ]*: unknown option '--bogus'\nusage: millrace/);
       expect(err).to.contain(`usage: ${['millrace', ...words].join(' ')}`);
+      expect(err.trimEnd().split('\n')).to.have.length(2);
     });
   }
 

@@ -1,0 +1,138 @@
+/** `millrace get`, `publish`, `dlq`, `runs`, `logs` and the like, on a real process with a real receiver. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import {
+  type Environment,
+  embeddedEnvironment,
+  endEverything,
+  runMillrace,
+  startMillrace,
+  temporaryDirectory,
+  watchMillrace,
+} from '../../support/millrace-process.js';
+
+describe('millrace: the commands for keys, messages and runs', function () {
+  this.timeout(120_000);
+  let env: Environment;
+  let receiver: Server;
+  let mayAnswer = false;
+  const received: string[] = [];
+
+  before(async () => {
+    const dataDir = join(await temporaryDirectory(), 'data');
+    env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true' };
+    await startMillrace({ dataDir, env });
+    receiver = createServer(async (request, response) => {
+      let body = '';
+      for await (const piece of request) body += String(piece);
+      received.push(`${request.method} ${request.url} ${request.headers['x-kind'] ?? ''} ${body}`);
+      // The endpoint of a run that is still under way.
+      if (request.url === '/flow') return;
+      response.writeHead(request.url === '/broken' && !mayAnswer ? 500 : 200).end();
+    });
+    await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
+  });
+  after(async () => {
+    receiver.closeAllConnections();
+    receiver.close();
+    await endEverything();
+  });
+
+  const sink = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+
+  async function run(...words: string[]): Promise<string> {
+    const { code, stdout, stderr } = await runMillrace(words, env);
+    expect([code, stderr], words.join(' ')).to.deep.equal([0, '']);
+    return stdout.toString();
+  }
+
+  it('set, get, keys and call read and write keys', async () => {
+    expect(await run('set', 'user:1', 'Ada', '--ttl', '60')).to.equal('OK\n');
+    expect(await run('get', 'user:1')).to.equal('Ada\n');
+    expect(await run('get', 'user:1', '--json')).to.equal('"Ada"\n');
+    expect(JSON.parse(await run('call', 'TTL', 'user:1'))).to.be.within(1, 60);
+    await run('call', 'MSET', 'user:2', 'Bob', 'other', 'x');
+    expect((await run('keys', 'user:*')).trim().split('\n').sort()).to.deep.equal(['user:1', 'user:2']);
+    expect((await run('keys', '--count', '2')).trim().split('\n')).to.have.length(2);
+    const { code, stderr } = await runMillrace(['get', 'absent'], env);
+    expect([code, stderr]).to.deep.equal([1, 'millrace: there is no key absent\n']);
+  });
+
+  it('publish sends a message with headers, and messages lists a delayed one', async () => {
+    expect(await run('publish', `${sink()}/order`, 'one', '--header', 'Svc-Forward-X-Kind: book')).to.match(
+      /^msg_\S+\n$/,
+    );
+    await eventually(() => expect(received).to.include('POST /order book one'));
+    const id = (await run('publish', `${sink()}/later`, 'x', '--delay', '1h')).trim();
+    expect(await run('messages')).to.match(new RegExp(`^ID +STATE.*\n${id} +SCHEDULED +0/3 +\\S+ +${sink()}/later\n$`));
+    const { code, stderr } = await runMillrace(['publish', sink(), 'x', '--header', 'wrong'], env);
+    expect([code, stderr]).to.deep.equal([1, 'millrace: --header has the form "Name: value", not "wrong"\n']);
+  });
+
+  it('dlq list shows a message that could not be delivered, and dlq retry sends it again', async () => {
+    await run('publish', `${sink()}/broken`, 'x', '--retries', '0');
+    const [entry] = await eventually(async () => {
+      const lines = (await run('dlq', 'list', '--json')).trim().split('\n');
+      expect(lines.join('')).to.contain('/broken');
+      return lines.map((line) => JSON.parse(line) as { dlqId: string });
+    });
+    mayAnswer = true;
+    expect(await run('dlq', 'retry', entry?.dlqId as string)).to.match(/^msg_\S+\n$/);
+    await eventually(async () => expect(await run('dlq', 'list', '--json')).to.equal(''));
+    expect(received.filter((line) => line.includes('/broken'))).to.have.length(2);
+    expect(await run('dlq', 'retry', '--all')).to.equal('');
+  });
+
+  it('logs --follow prints new events, each once', async () => {
+    const following = watchMillrace(['logs', '--follow', '--count', '1'], env);
+    await eventually(() => expect(following.lines).to.have.length.at.least(1));
+    const id = (await run('publish', `${sink()}/followed`, 'x')).trim();
+    await eventually(() => expect(following.lines.join('\n')).to.match(new RegExp(`DELIVERED +${id}`)));
+    const states = following.lines.filter((line) => line.includes(id)).map((line) => line.split(/ +/)[1]);
+    expect(states).to.deep.equal([...new Set(states)]);
+    await following.stop('SIGINT');
+  });
+
+  it('runs list and runs show print a run, and runs cancel ends it', async () => {
+    const triggered = await fetch(
+      `${JSON.parse(await run('env', '--json')).MILLRACE_QUEUE_URL}/v2/trigger/${sink()}/flow`,
+      {
+        method: 'POST',
+        headers: { authorization: `Bearer ${JSON.parse(await run('env', '--json')).MILLRACE_QUEUE_TOKEN}` },
+        body: '{"order":1}',
+      },
+    );
+    const { workflowRunId: id } = (await triggered.json()) as { workflowRunId: string };
+    await eventually(async () => expect(await run('runs', 'list')).to.contain(id));
+    expect(await run('runs', 'show', id)).to.match(new RegExp(`^workflowRunId=${id}\n[^]*STEP +NAME[^]*init`));
+    expect(await run('runs', 'cancel', id)).to.equal(`${id} cancelled\n`);
+    await eventually(async () => expect(await run('runs', 'show', id)).to.contain('RUN_CANCELED'));
+    const { code, stderr } = await runMillrace(['runs', 'rerun', 'wfr_absent'], env);
+    expect([code, stderr]).to.deep.equal([
+      1,
+      'millrace runs: there is no failed run wfr_absent: only failed runs can be started again\n',
+    ]);
+  });
+
+  it('schedules lists schedules with their next time', async () => {
+    const { MILLRACE_QUEUE_URL, MILLRACE_QUEUE_TOKEN } = JSON.parse(await run('env', '--json'));
+    await fetch(`${MILLRACE_QUEUE_URL}/v2/schedules/${sink()}/tick`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${MILLRACE_QUEUE_TOKEN}`,
+        'svc-cron': '0 8 * * 1',
+        'svc-schedule-id': 'monday',
+      },
+    });
+    expect(await run('schedules')).to.match(/^ID.*\nmonday +0 8 \* \* 1 +active +\S+ +http/);
+  });
+
+  it('without a word millrace prints what runs, and its commands in groups', async () => {
+    const text = await run();
+    expect(text).to.match(/^a process runs in \S+: kv=\S+ .*\nconsole http:\S+\/console\n/);
+    expect(text).to.match(/run a process:\n {2}serve.*keys:\n {2}get.*messages and workflows:\n {2}publish/s);
+  });
+});
