@@ -17,7 +17,7 @@ LANES := $(shell echo $$((2 * $$(nproc))))
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
 
 .PHONY: help install build package run dev typecheck lint format test test-smoke test-integration test-browser test-timed test-differential test-sim test-chaos test-fuzz test-random \
-        bench bench-quick check docs pictures clean up down
+        bench bench-quick check docs house pictures clean up down
 
 help: ## prints this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /\1\t/' | expand -t 20
@@ -138,7 +138,11 @@ docs: dist/.built ## writes the generated pages
 	node dist/src/cli/write-docs.js
 	node infra/write-limits-page.mjs
 	node infra/write-metrics-page.mjs
+	node infra/write-house.mjs
 	node infra/dashboards/write.mjs
+
+house: dist/.built ## draws the folders of src and their imports: docs/house.svg
+	node infra/write-house.mjs
 
 pictures: dist/.built ## takes the pictures of the console in docs/images
 	node infra/picture-console.mjs

@@ -30,10 +30,8 @@ export async function exportResp(
   for (const { shard, partition } of places) {
     // For one partition its actual history; for several the final state, because a FLUSHALL of one partition must not
     // empty the others.
-    const output =
-      places.length === 1
-        ? exportCommands(deps, shard, partition, range)
-        : exportState(deps, shard, partition, range, replayFold, segmentBytes);
+    const commands = exportCommands(deps, shard, partition, range);
+    const output = places.length === 1 ? commands : exportState(commands, replayFold(), segmentBytes);
     await pour(deps, withoutParameters(output));
   }
 }

@@ -15,7 +15,7 @@ import type { AuditPorts } from './audit.js';
 import { isAfter, isBefore, tooEarly } from './audit-moment.js';
 import { Chain } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
-import type { FoldFactory } from './partition-fold.js';
+import type { PartitionFold } from './partition-fold.js';
 import { linesOf, type WantedEffect } from './section-lines.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
 
@@ -51,7 +51,7 @@ export async function* exportLines(
 ): AsyncGenerator<string> {
   const beginning = await beginAt(ports, shard, from, to);
   let isFirst = true;
-  for await (const read of entriesUpTo(ports, shard, beginning, to)) {
+  for await (const read of entriesUpTo(ports, beginning, to)) {
     if (isFirst && !beginning.isComplete && from?.kind === 'time' && from.atMs < read.entry.clockMs) {
       throw tooEarly(shard, `the journal begins at ${new Date(read.entry.clockMs).toISOString()}`);
     }
@@ -75,25 +75,21 @@ export async function* exportCommands(
   if (!beginning.isComplete) throw tooEarly(shard, 'no snapshot is kept from before that moment');
   const snapshot = beginning.base?.manifest.partitions.find(({ name }) => name === partition);
   if (snapshot !== undefined) yield* new SnapshotStore(ports.objects, ports.log).segmentBytes(snapshot);
-  for await (const { entry } of entriesUpTo(ports, shard, beginning, to)) {
+  for await (const { entry } of entriesUpTo(ports, beginning, to)) {
     for (const section of entrySections(entry)) if (section.partition === partition) yield section.effects;
   }
 }
 
 /**
- * The same, as the final state only: for a database of several partitions, where a `FLUSHALL` in one must not empty the
- * others. Holds the partition in memory.
+ * The exported commands of a partition as the final state only: for a database of several partitions, where a
+ * `FLUSHALL` in one must not empty the others. Holds the partition in memory.
  */
 export async function* exportState(
-  ports: AuditPorts,
-  shard: ShardName,
-  partition: PartitionName,
-  range: ExportRange,
-  foldFactory: FoldFactory,
+  commands: AsyncIterable<Uint8Array>,
+  fold: PartitionFold,
   segmentBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  const fold = foldFactory(partition);
-  for await (const effects of exportCommands(ports, shard, partition, range)) fold.apply(effects);
+  for await (const effects of commands) fold.apply(effects);
   yield* fold.segments(segmentBytes);
 }
 
@@ -138,12 +134,11 @@ async function beginAt(
 
 async function* entriesUpTo(
   { journal }: AuditPorts,
-  shard: ShardName,
   { from, last, chain }: Beginning,
   to: Moment | undefined,
 ): AsyncGenerator<ReadEntry> {
   const end = to?.kind === 'position' ? Math.min(to.position, last) : last;
-  for await (const read of readEntries(journal, shard, from, end, chain)) {
+  for await (const read of readEntries(journal, chain, from, end)) {
     // Clocks never fall along a journal: all later entries are after `to`.
     if (to !== undefined && isAfter(read.position, read.entry.clockMs, to)) return;
     yield read;

@@ -154,13 +154,7 @@ class Audit {
     }
     const chain = chainAfter(this.shard, before?.manifest);
     const { position } = next.manifest.head;
-    for await (const { entry } of readEntries(
-      this.ports.journal,
-      this.shard,
-      chain.head.position + 1,
-      position,
-      chain,
-    )) {
+    for await (const { entry } of readEntries(this.ports.journal, chain, chain.head.position + 1, position)) {
       this.#checkSignal();
       for (const { partition, effects } of entrySections(entry)) folds.get(partition)?.apply(effects);
     }

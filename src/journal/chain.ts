@@ -30,7 +30,7 @@ export class Chain {
 
   /** @param head  undefined: the first entry is trusted, and so is each partition's first section */
   constructor(
-    private readonly shard: ShardName,
+    readonly shard: ShardName,
     head: ChainHead | undefined,
     sections: Iterable<readonly [PartitionName, ChainLink]> = [],
     private readonly reading: Pick<EntryReading, 'sectionHash'> = readAnew,

@@ -56,7 +56,7 @@ export async function checkpointOf(ports: AuditPorts, shard: ShardName): Promise
     const message = `${shard}: the journal does not follow its newest snapshot`;
     throw new MillraceError('JOURNAL_DAMAGED', message, { shard, needed: from, first, last });
   }
-  for await (const _ of readEntries(ports.journal, shard, from, last, chain));
+  for await (const _ of readEntries(ports.journal, chain, from, last));
   const { number, position, hash, epoch, clockMs } = chain.head;
   const partitions = [...chain.sections()]
     .map(([name, link]) => ({ name, index: link.number, hash: hex(link.hash) }))

@@ -78,11 +78,11 @@ export async function compactShard(
   for (;;) {
     const base = await store.newest(job.shard, broken);
     if (base !== undefined && base.manifest.head.position >= job.upToPosition) {
-      return finish(ports, store, job, base, limits, broken);
+      return finish(ports, job, base, limits, broken);
     }
     try {
       const written = await new Compaction(ports, job, foldFactory, limits, base).run();
-      return await finish(ports, store, job, written, limits, broken);
+      return await finish(ports, job, written, limits, broken);
     } catch (error) {
       if (!(error instanceof BrokenBase) || base === undefined) throw error;
       ports.log.error('snapshot.broken', { shard: job.shard, manifest: base.name, reason: describeError(error.cause) });
@@ -151,7 +151,7 @@ class Compaction {
     if (first > from) {
       throw new MillraceError('JOURNAL_DAMAGED', `${shard}: entries after the snapshot are missing`, { from, first });
     }
-    const entries = readEntries(journal, shard, from, upToPosition, this.#chain, ({ bytes, storedAtMs }) => {
+    const entries = readEntries(journal, this.#chain, from, upToPosition, ({ bytes, storedAtMs }) => {
       this.#journalBytes += bytes.length;
       this.#headStoredAtMs = storedAtMs;
     });
@@ -315,13 +315,13 @@ class Compaction {
 
 async function finish(
   ports: CompactionPorts,
-  store: SnapshotStore,
   job: CompactionJob,
   newest: StoredManifest,
   limits: CompactionLimits,
   broken: ReadonlySet<string>,
 ): Promise<CompactionResult> {
   const { shard } = job;
+  const store = new SnapshotStore(ports.objects, ports.log);
   const manifests: StoredManifest[] = [];
   for await (const stored of store.newestFirst(shard, broken)) manifests.push(stored);
   const ceiling = await ceilingOf(ports, shard, limits);

@@ -7,11 +7,11 @@
  *  DF3 memory is the partition's state and a record for each touched key, at most `maxKeys`
  *  DF4 keys come in the order of their bytes
  */
-import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import { MillraceError, type PartitionName } from '../kernel/index.js';
 import type { Moment } from '../protocol/index.js';
 import type { AuditPorts } from './audit.js';
 import type { PartitionFold } from './partition-fold.js';
-import { type ReplayOptions, ShardReplay } from './replay.js';
+import { type ReplayedPartitions, type ReplayOptions, ShardReplay } from './replay.js';
 
 /** The value of a key, with or without its bytes. */
 export interface KeyLook {
@@ -90,13 +90,11 @@ const LISTED_ENTRIES = 10;
  */
 export async function diffShard<F extends KeyedFold>(
   ports: AuditPorts,
-  shard: ShardName,
-  partitions: Iterable<PartitionName>,
+  replayed: ReplayedPartitions<F>,
   range: { readonly from: Moment; readonly to: Moment },
-  foldFactory: (partition: PartitionName) => F,
   options: DiffOptions = {},
 ): Promise<ShardDiff> {
-  const replay = await ShardReplay.open(ports, shard, partitions, range.from, foldFactory, options);
+  const replay = await ShardReplay.open(ports, replayed, range.from, options);
   try {
     const from = replay.head;
     const fromMs = range.from.kind === 'time' ? range.from.atMs : from.clockMs;

@@ -17,21 +17,20 @@ export function chainAfter(shard: ShardName, manifest: Manifest | undefined): Ch
 }
 
 /**
- * Every entry that ends from `from` to `to`, checked by `chain`. `onMessage` receives each message before the entry
+ * Every entry of the chain's shard that ends from `from` to `to`, checked by `chain`. `onMessage` receives each message before the entry
  * that it ends.
  * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function* readEntries(
   journal: Journal,
-  shard: ShardName,
+  chain: Chain,
   from: number,
   to: number,
-  chain: Chain,
   onMessage: (message: StoredMessage) => void = () => {},
 ): AsyncGenerator<ReadEntry> {
   if (from > to) return;
   const entries = new EntryFeed(chain);
-  for await (const message of journal.read(shard, from, to)) {
+  for await (const message of journal.read(chain.shard, from, to)) {
     onMessage(message);
     const read = entries.add(message);
     if (read !== undefined) yield read;

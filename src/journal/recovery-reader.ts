@@ -101,7 +101,7 @@ export function recoverFollowing(
       const { end } = coming;
       const from = chain.head;
       const to = end?.claim.position ?? (await ports.journal.tail(shard)).last;
-      for await (const read of readEntries(ports.journal, shard, from.position + 1, to, chain)) {
+      for await (const read of readEntries(ports.journal, chain, from.position + 1, to)) {
         links.add(read.entry.number, read.hash);
         yield { kind: 'entry', read };
       }

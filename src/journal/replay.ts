@@ -35,6 +35,13 @@ export type SectionVisitor<F> = (read: ReadEntry, section: Section, fold: F) => 
 
 const PROGRESS_EVERY = 1000;
 
+/** Partitions of a shard, and what each of them is replayed into. */
+export interface ReplayedPartitions<F> {
+  readonly shard: ShardName;
+  readonly partitions: Iterable<PartitionName>;
+  readonly foldFactory: (partition: PartitionName) => F;
+}
+
 interface Beginning {
   readonly base: StoredManifest | undefined;
   /** The position at which the journal ends. */
@@ -65,7 +72,7 @@ export class ShardReplay<F extends PartitionFold> {
     this.#last = last;
     const chain = chainAfter(shard, base?.manifest);
     this.#head = base === undefined ? EMPTY_HEAD : chain.head;
-    this.#reads = readEntries(ports.journal, shard, this.#head.position + 1, last, chain);
+    this.#reads = readEntries(ports.journal, chain, this.#head.position + 1, last);
   }
 
   /**
@@ -74,10 +81,8 @@ export class ShardReplay<F extends PartitionFold> {
    */
   static async open<F extends PartitionFold>(
     ports: AuditPorts,
-    shard: ShardName,
-    partitions: Iterable<PartitionName>,
+    { shard, partitions, foldFactory }: ReplayedPartitions<F>,
     at: Moment,
-    foldFactory: (partition: PartitionName) => F,
     options: ReplayOptions = {},
   ): Promise<ShardReplay<F>> {
     const names = [...partitions];

@@ -4,7 +4,7 @@
 import type { Envelope, HeaderList } from '../domain/queue/index.js';
 import { assert } from '../kernel/index.js';
 import type { SqlFile } from '../ports/index.js';
-import { decodeEnvelope } from './message-log/envelope-bytes.js';
+import { decodeEnvelope } from './log-rows/envelope-bytes.js';
 import { type Prepared, prepared } from './statements.js';
 
 export interface ResponseView {

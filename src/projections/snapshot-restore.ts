@@ -74,7 +74,7 @@ export async function restoreFromSnapshot(
     const account = parseQueuePartition(name);
     store.clear(account);
     const partition = named.get(name);
-    if (partition !== undefined) await restorePartition(ports, snapshots, store, shard, account, partition);
+    if (partition !== undefined) await restorePartition(ports, snapshots, store, shard, partition);
     await dropGone(ports, store, account);
   }
   const { position, number, hash, clockMs } = head;
@@ -86,9 +86,9 @@ async function restorePartition(
   snapshots: SnapshotStore,
   store: MessageLogStore,
   shard: ShardName,
-  account: AccountId,
   partition: ManifestPartition,
 ): Promise<void> {
+  const account = parseQueuePartition(partition.name);
   let events: QueueEvent[] = [];
   let bodies = new Map<number, Uint8Array>();
   let bodyBytes = 0;

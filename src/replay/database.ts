@@ -84,7 +84,7 @@ async function replayed<F extends PartitionFold>(
   const shards: ReplayedShard[] = [];
   const parts: ReplayedPart<F>[] = [];
   for (const [shard, partitions] of places) {
-    const replay = await ShardReplay.open(ports, shard, partitions, at, createFold, options);
+    const replay = await ShardReplay.open(ports, { shard, partitions, foldFactory: createFold }, at, options);
     await replay.close();
     const { head, base, entries, folds } = replay;
     shards.push({ shard, head, snapshot: base?.name, entries });
@@ -106,8 +106,9 @@ export async function* diffDatabase(
 ): AsyncGenerator<readonly [ShardName, ShardDiff]> {
   refuseFuture(ports.clock, range.from);
   refuseFuture(ports.clock, range.to);
+  const foldFactory = () => keyedKvFold(ports.random, () => 0);
   for (const [shard, partitions] of places) {
-    yield [shard, await diffShard(ports, shard, partitions, range, () => keyedKvFold(ports.random, () => 0), options)];
+    yield [shard, await diffShard(ports, { shard, partitions, foldFactory }, range, options)];
   }
 }
 

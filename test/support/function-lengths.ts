@@ -1,4 +1,4 @@
-/** The functions of a source and how long they are, read from its text: a formatter has laid it out. */
+/** The functions of a source, their lengths and parameters, read from its text: a formatter has laid it out. */
 
 export interface FunctionLength {
   readonly line: number;
@@ -29,17 +29,49 @@ export function functionLengths(text: string): FunctionLength[] {
   });
 }
 
-/** How many parameters the constructors of a source have, one after the other. */
-export function constructorParameters(text: string): number[] {
-  return [...text.matchAll(/^ +(?:private )?constructor\(([\s\S]*?)\) \{\}?$/gm)].map(([, inside = '']) => {
-    let parameters = inside.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$|=>/gm, '');
-    // Commas within brackets part no parameters.
-    for (let before = ''; before !== parameters; ) {
-      before = parameters;
-      parameters = parameters.replaceAll(/\([^()]*\)|\{[^{}]*\}|<[^<>]*>|\[[^[\]]*\]/g, '');
-    }
-    return parameters.split(',').filter((parameter) => parameter.trim() !== '').length;
+export interface ParameterCount {
+  readonly line: number;
+  /** The text between the line's start and the parameters. */
+  readonly head: string;
+  readonly parameters: number;
+}
+
+/** Text without parameters of its own: comments, strings and regular expressions. */
+const OPAQUE =
+  /\/\*[\s\S]*?\*\/|\/\/.*$|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<=[=(,:?!&|] ?)\/(?![/*])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//gm;
+/** The first parameter of a declaration has a type or a default; the first argument of a call has neither. */
+const DECLARED = /^\s*(?:(?:private|protected|public|readonly) )*(?:\.\.\.)?(?:[\w$]+|\{[^:]*\}|\[[^:]*\])\??(?::| = )/;
+
+/** The functions, methods, constructors and function types of a source, and how many parameters each has. */
+export function parameterCounts(text: string): ParameterCount[] {
+  const code = text.replace(OPAQUE, (opaque) => opaque.replace(/[^\n]/g, ' '));
+  return [...code.matchAll(/\(/g)].flatMap(({ index }) => {
+    const { parts, end } = partsFrom(code, index);
+    if (!DECLARED.test(parts[0] ?? '') && !code.startsWith(' =>', end)) return [];
+    const line = code.slice(0, index).split('\n').length;
+    const head = code.slice(code.lastIndexOf('\n', index) + 1, index).trim();
+    return [{ line, head, parameters: parts.filter((part) => part.trim() !== '').length }];
   });
+}
+
+/** The text between two brackets at its outermost commas, and where it ends. */
+function partsFrom(code: string, open: number): { readonly parts: string[]; readonly end: number } {
+  const parts: string[] = [];
+  let depth = 0;
+  let begin = open + 1;
+  for (let at = open; at < code.length; at += 1) {
+    const letter = code[at] as string;
+    const opensType = letter === '<' && /\w/.test(code[at - 1] as string);
+    const closesType = letter === '>' && /[^\s=]/.test(code[at - 1] as string);
+    if ('([{'.includes(letter) || opensType) depth += 1;
+    else if (')]}'.includes(letter) || closesType) depth -= 1;
+    const isOver = depth === 0;
+    if (!isOver && !(letter === ',' && depth === 1)) continue;
+    parts.push(code.slice(begin, at));
+    begin = at + 1;
+    if (isOver) return { parts, end: begin };
+  }
+  return { parts: [], end: code.length };
 }
 
 function indentOf(line: string): number {

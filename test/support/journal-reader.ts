@@ -31,7 +31,7 @@ export async function openJournalReader(options: NatsOptions, prefix = ''): Prom
       const name = shard as ShardName;
       const { first, last } = await journal.tail(name);
       const entries: ReadEntry[] = [];
-      for await (const read of readEntries(journal, name, first, last, new Chain(name, undefined))) entries.push(read);
+      for await (const read of readEntries(journal, new Chain(name, undefined), first, last)) entries.push(read);
       return entries;
     },
     async findings(shard) {

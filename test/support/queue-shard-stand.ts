@@ -256,7 +256,7 @@ export class QueueShardStand {
     const { last } = await this.journal.tail(QUEUE_SHARD);
     const entries: QueueEvent[][] = [];
     const chain = chainAfter(QUEUE_SHARD, undefined);
-    for await (const { entry } of readEntries(this.journal, QUEUE_SHARD, 1, last, chain)) {
+    for await (const { entry } of readEntries(this.journal, chain, 1, last)) {
       if (entry.body.kind !== 'batch') continue;
       entries.push(entry.body.sections.flatMap(({ effects }) => [...decodeQueueEvents(effects)]));
     }

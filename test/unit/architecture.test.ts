@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { COUNTERS, GAUGE_HELP, HISTOGRAMS } from '../../src/ports/metrics.js';
-import { constructorParameters, functionLengths } from '../support/function-lengths.js';
+import { functionLengths, parameterCounts } from '../support/function-lengths.js';
 import { circles, importsIn, importsOf, mutualPairs, sources, textOf } from '../support/import-graph.js';
 import { unusedExports } from '../support/unused-exports.js';
 
@@ -57,7 +57,7 @@ const AT_HOME_IN_THE_WORLD = ['adapters', 'cli', 'composition', 'console'];
 
 /** A longer function is split into parts with names; with more parameters than this, callers confuse them. */
 const MAX_FUNCTION_LINES = 60;
-const MAX_CONSTRUCTOR_PARAMETERS = 5;
+const MAX_PARAMETERS = 5;
 
 /** Endpoints that read only the members that two kinds of requests share, and a registry that calls one method. */
 const CASTS_THROUGH_UNKNOWN = ['adapters/node/prom-metrics.ts', 'edge/http/face-server.ts'];
@@ -135,6 +135,20 @@ describe('architecture', () => {
     expect(circles(imports)).to.deep.equal([]);
   });
 
+  it('has no circle of folders, nor of the folders in them', () => {
+    const roomOf = (file: string, depth: number) => {
+      const folders = dirname(file).split('/');
+      return folders.length < depth ? undefined : folders.slice(0, depth).join('/');
+    };
+    const between = (depth: number) =>
+      imports.flatMap(({ target = '', ...others }) => {
+        const [from, to] = [roomOf(others.file, depth), roomOf(target, depth)];
+        return from === undefined || to === undefined || from === to ? [] : [{ ...others, file: from, target: to }];
+      });
+    expect(circles(between(1))).to.deep.equal([]);
+    expect(circles(between(2))).to.deep.equal([]);
+  });
+
   it('has domain/queue in layers that import only the layers before them', () => {
     const folderOf = (file: string) => dirname(file).slice(QUEUE.length + 1);
     const layerOf = (file: string) => QUEUE_LAYERS.findIndex((folders) => folders.includes(folderOf(file)));
@@ -180,14 +194,16 @@ describe('architecture', () => {
     expect(textOf('composition/tracing-module.ts')).to.contain("await import('../adapters/otlp/index.js')");
   });
 
-  it('has no long functions, and no constructors with many parameters', () => {
+  it('has no long functions, and no functions with many parameters', () => {
     const long = files.flatMap((file) =>
       functionLengths(textOf(file))
         .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
         .map(({ line, name, lines }) => `${file}:${line} ${name} has ${lines} lines`),
     );
-    const wide = files.filter(
-      (file) => Math.max(0, ...constructorParameters(textOf(file))) > MAX_CONSTRUCTOR_PARAMETERS,
+    const wide = files.flatMap((file) =>
+      parameterCounts(textOf(file))
+        .filter(({ parameters }) => parameters > MAX_PARAMETERS)
+        .map(({ line, head, parameters }) => `${file}:${line} ${head} has ${parameters} parameters`),
     );
     expect([...long, ...wide]).to.deep.equal([]);
   });
@@ -249,8 +265,24 @@ describe('the finder of long functions', () => {
     ]);
   });
 
-  it('counts the parameters of constructors, with any brackets inside them', () => {
-    expect(constructorParameters(text)).to.deep.equal([2]);
+  it('counts the parameters of declarations, with any brackets inside them, and no arguments of calls', () => {
+    const more = [
+      'type Call = (a: A, b?: B) => void;',
+      "const by = (a = [1, 2], { b, c } = D, ...rest: E[]) => call(a, '(x: X, y: Y)', b < c, rest, a > b);",
+      'const each = list.map((a, b) => /[(]/.test(a));',
+    ].join('\n');
+    const counted = (source: string) => parameterCounts(source).map(({ line, parameters }) => [line, parameters]);
+    expect(counted(text)).to.deep.equal([
+      [2, 2],
+      [2, 2],
+      [7, 1],
+      [10, 1],
+    ]);
+    expect(counted(more)).to.deep.equal([
+      [1, 2],
+      [2, 3],
+      [3, 2],
+    ]);
   });
 });
 

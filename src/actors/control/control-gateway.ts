@@ -33,7 +33,8 @@ export class ControlGateway implements ControlClient {
     const actor = this.host?.actorOf(CONTROL_SHARD);
     if (actor !== undefined && actor.state !== 'draining') return submit(actor, command);
     const body = encodeControlCommand(command);
-    return decodeControlReply(await this.caller.call(CONTROL_SHARD, body, rowOfControl(command).isRead === true));
+    const isRead = rowOfControl(command).isRead === true;
+    return decodeControlReply(await this.caller.call({ shard: CONTROL_SHARD, body, isRead }));
   }
 }
 

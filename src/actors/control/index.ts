@@ -21,7 +21,7 @@ export { ManagementGrants } from './management-grants.js';
 export { MeterFolder } from './meter-folder.js';
 export { MeterWriter } from './meter-writer.js';
 export { type DatabasePlace, type PartitionPlace, placeOfAccount, placeOfDatabase } from './places.js';
-export { PlanDataLimits, planLimits } from './plan-limits.js';
+export { PlanDataLimits } from './plan-limits.js';
 export { ProcessControl, SearchGrants } from './process-control.js';
 export { QuotaSlices } from './quota-slices.js';
 export { Revocations } from './revocations.js';

@@ -6,7 +6,7 @@
 import { type CommandSpec, ErrorReply, type KvEngine, type Reply, SLOW_NOTE } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Clock } from '../../ports/index.js';
-import type { KvWork } from './kv-work.js';
+import type { CommandExecution } from './command-execution.js';
 
 const SAMPLE = 16;
 /** Below this SLOWLOG threshold even a fast command may be logged. */
@@ -26,13 +26,11 @@ export class CommandClock {
     return this.clock.monotonicMs();
   }
 
-  /** @param startedAtMs  the result of `begin` */
+  /** `startedAtMs` is the result of `begin`. */
   end(
-    engine: KvEngine,
+    { engine, work, startedAtMs }: CommandExecution,
     spec: CommandSpec,
     words: readonly ByteString[],
-    work: KvWork,
-    startedAtMs: number,
     reply: Reply,
   ): void {
     const { statistics, settings } = engine;

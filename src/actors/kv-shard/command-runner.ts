@@ -36,6 +36,7 @@ import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Clock, DataLimits, Log } from '../../ports/index.js';
 import type { ShouldStop, Turn } from '../runtime/index.js';
 import { CommandClock } from './command-clock.js';
+import { CommandExecution } from './command-execution.js';
 import { isForMonitors, showToMonitors, track, trackScript } from './command-witnesses.js';
 import type { HeldData } from './held-data.js';
 import type { CompilePermissions, KvWork } from './kv-work.js';
@@ -110,10 +111,11 @@ export class ShardCommandRunner {
     turn: Turn,
     shouldStop: ShouldStop,
   ): 'done' | 'more' | 'parked' {
+    const execution = new CommandExecution(owned, engine, work, turn, shouldStop);
     const count = work.request.commands.length;
     if (work.isHalfway) engine.run.goOn();
     if (work.isUnwanted) {
-      if (work.isHalfway) this.#runOne(owned, engine, work, turn, shouldStop);
+      if (work.isHalfway) this.#runOne(execution);
       if (work.isUnwanted && onlyReads(work.request.commands, work.progress)) {
         for (; work.progress < count; work.progress += 1) work.replies.push(NOT_ANSWERED);
         return 'done';
@@ -125,9 +127,9 @@ export class ShardCommandRunner {
         return 'parked';
       }
       const reads = quickReadsOf(owned, engine, work);
-      if (reads !== undefined) this.#runReads(owned, engine, reads, work, turn, shouldStop);
+      if (reads !== undefined) this.#runReads(execution, reads);
       else {
-        const step = this.#runOne(owned, engine, work, turn, shouldStop);
+        const step = this.#runOne(execution);
         if (step !== 'done') return step;
         if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
       }
@@ -144,6 +146,7 @@ export class ShardCommandRunner {
     turn: Turn,
     shouldStop: ShouldStop,
   ): 'done' | 'more' {
+    const execution = new CommandExecution(owned, engine, work, turn, shouldStop);
     const { commands } = work.request;
     const { length } = commands;
     if (!work.isHalfway && !this.#beginTransaction(owned, engine, work, turn)) return 'done';
@@ -155,14 +158,14 @@ export class ShardCommandRunner {
         refuseAnswer(work);
         continue;
       }
-      const step = this.#runOne(owned, engine, work, turn, shouldStop);
+      const step = this.#runOne(execution);
       const isPaused = step === 'more' || (work.progress % COMMANDS_BETWEEN_LOOKS === 0 && shouldStop(true));
       if (!isPaused || work.progress === length || owned.isInDoubt) continue;
       suspend(owned, engine, work);
       return 'more';
     }
     resume(owned, work);
-    this.#endTransaction(owned, engine, work, turn);
+    this.#endTransaction(execution);
     return 'done';
   }
 
@@ -204,7 +207,8 @@ export class ShardCommandRunner {
   }
 
   /** The whole transaction goes into the open entry. */
-  #endTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): void {
+  #endTransaction(execution: CommandExecution): void {
+    const { owned, engine, work, turn } = execution;
     // A REST client did not send MULTI and EXEC, so monitors do not see them.
     if (owned.audience.isMonitored && isOfRespFace(work)) {
       showToMonitors(owned, ['exec'], work, this.ports.clock.nowMs());
@@ -213,37 +217,31 @@ export class ShardCommandRunner {
       this.noteChanges(owned, engine, turn, 0, 0);
       return;
     }
-    const { count, bytes } = engine.effects.free;
+    execution.beginAfter(engine.effects.free);
     engine.run.end();
-    this.#noteWritten(owned, engine, work, turn, count, bytes);
+    this.#noteWritten(execution);
     if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
   }
 
   /** Runs the following reads of the same specification together (CR7: each is answered as if it ran alone). */
-  #runReads(
-    owned: OwnedPartition,
-    engine: KvEngine,
-    spec: CommandSpec,
-    work: KvWork,
-    turn: Turn,
-    shouldStop: ShouldStop,
-  ): void {
+  #runReads(execution: CommandExecution, spec: CommandSpec): void {
+    const { owned, engine, work, turn, shouldStop } = execution;
     const { commands, maxAnswerBytes } = work.request;
-    const { count: effectsBefore, bytes: bytesBefore } = engine.effects;
+    execution.beginAfter(engine.effects);
     const isStored = owned.hasNothingUnstored;
     const caller = work.callerFor(this.ports.permissionsOf);
     let words = commands[work.progress] as readonly string[];
     for (let isFirst = true; ; isFirst = false) {
       turn.commands += 1;
-      const startedAtMs = this.#clock.begin(engine, spec);
+      execution.startedAtMs = this.#clock.begin(engine, spec);
       let reply: Reply;
       try {
         // A quick read ends in one step: it neither waits nor pauses.
         reply = (isFirst ? engine.execute(spec, words, turn.nowMs, caller) : engine.executeNext(spec, words)) as Reply;
       } catch (error) {
-        reply = this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
+        reply = this.#doubt(execution, words, error);
       }
-      this.#clock.end(engine, spec, words, work, startedAtMs, reply);
+      this.#clock.end(execution, spec, words, reply);
       work.progress += 1;
       work.replies.push(reply);
       if (maxAnswerBytes !== undefined) work.answerBytes += replyBytes(reply);
@@ -254,17 +252,12 @@ export class ShardCommandRunner {
       words = next;
     }
     this.#noteRoom(owned, engine, work);
-    this.#noteOutcome(owned, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    this.#noteOutcome(execution, spec, words);
   }
 
   /** @returns `more` when slices are left; `parked` when the command waits for a key */
-  #runOne(
-    owned: OwnedPartition,
-    engine: KvEngine,
-    work: KvWork,
-    turn: Turn,
-    shouldStop: ShouldStop,
-  ): 'done' | 'more' | 'parked' {
+  #runOne(execution: CommandExecution): 'done' | 'more' | 'parked' {
+    const { owned, engine, work, turn } = execution;
     const { commands, mode, trackFor } = work.request;
     const words = commands[work.progress] as readonly string[];
     const spec = findCommand(words);
@@ -277,25 +270,25 @@ export class ShardCommandRunner {
     const { effects } = engine;
     const isPart = mode === 'transaction';
     const isBegun = work.slices !== undefined;
-    const { count: effectsBefore, bytes: bytesBefore } = isBegun && !isPart ? effects.free : effects;
+    execution.beginAfter(isBegun && !isPart ? effects.free : effects);
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.runsScript === true;
     if (!isBegun) owned.audience.scriptReads = tracksScript ? new Set() : undefined;
     let reply: Reply | Blocked | undefined;
     try {
       if (!isBegun) reply = makeRoomFor(engine, spec, turn.nowMs);
-      if (reply === undefined) reply = this.#execute(owned, engine, spec, words, work, turn.nowMs, shouldStop);
+      if (reply === undefined) reply = this.#execute(execution, spec, words);
     } catch (error) {
       work.slices = undefined;
       const isStopped = error instanceof PartStopped;
-      reply = isStopped ? error.reply : this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
+      reply = isStopped ? error.reply : this.#doubt(execution, words, error);
       if (isPart) {
         this.#undoTransaction(owned, engine, work, reply);
         return 'done';
       }
     }
     if (reply === undefined) {
-      if (!isPart) this.#pause(owned, engine, work, turn, effectsBefore, bytesBefore);
+      if (!isPart) this.#pause(execution);
       if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
       return 'more';
     }
@@ -307,26 +300,21 @@ export class ShardCommandRunner {
       work.onGiveUp = () => this.#dismiss(owned, work.request.waiter as string, 'GONE');
       return 'parked';
     }
-    this.#clock.end(engine, spec, words, work, startedAtMs > 0 ? startedAtMs - work.spentMs : 0, reply);
+    execution.startedAtMs = startedAtMs > 0 ? startedAtMs - work.spentMs : 0;
+    this.#clock.end(execution, spec, words, reply);
     this.#keepReply(owned, engine, work, reply);
     if (tracksScript) trackScript(owned, work, trackFor);
     else if (trackFor !== undefined && !isWrite(spec)) track(owned, keysOf(spec, words), trackFor);
-    if (!isPart) this.#noteOutcome(owned, engine, spec, words, work, turn, effectsBefore, bytesBefore);
-    else if (effects.count > effectsBefore) engine.statistics.changes += 1;
+    if (!isPart) this.#noteOutcome(execution, spec, words);
+    else if (effects.count > execution.effectsBefore) engine.statistics.changes += 1;
     else this.#noteRead(owned, spec, words, work, turn);
     return 'done';
   }
 
   /** @returns undefined when slices are left */
-  #execute(
-    owned: OwnedPartition,
-    engine: KvEngine,
-    spec: CommandSpec,
-    words: readonly string[],
-    work: KvWork,
-    nowMs: number,
-    shouldStop: ShouldStop,
-  ): Reply | Blocked | undefined {
+  #execute(execution: CommandExecution, spec: CommandSpec, words: readonly string[]): Reply | Blocked | undefined {
+    const { owned, engine, work, shouldStop } = execution;
+    const { nowMs } = execution.turn;
     const caller = work.callerFor(this.ports.permissionsOf);
     const isBegun = work.slices !== undefined;
     const runsScripts = isScript(spec);
@@ -361,14 +349,7 @@ export class ShardCommandRunner {
   }
 
   /** Leaves the command until its next slice; its changes go into no entry before it is done (CR5). */
-  #pause(
-    owned: OwnedPartition,
-    engine: KvEngine,
-    work: KvWork,
-    turn: Turn,
-    effectsBefore: number,
-    bytesBefore: number,
-  ): void {
+  #pause({ owned, engine, work, turn, effectsBefore, bytesBefore }: CommandExecution): void {
     // The evictions that made room are kept and stored.
     const { count, bytes } = engine.effects.free;
     if (count > effectsBefore) this.noteChanges(owned, engine, turn, count - effectsBefore, bytes - bytesBefore);
@@ -376,29 +357,13 @@ export class ShardCommandRunner {
   }
 
   /** Records the effects of a command and the entry that its reply must wait for. */
-  #noteOutcome(
-    owned: OwnedPartition,
-    engine: KvEngine,
-    spec: CommandSpec,
-    words: readonly string[],
-    work: KvWork,
-    turn: Turn,
-    effectsBefore: number,
-    bytesBefore: number,
-  ): void {
-    if (this.#noteWritten(owned, engine, work, turn, effectsBefore, bytesBefore)) engine.statistics.changes += 1;
-    else this.#noteRead(owned, spec, words, work, turn);
+  #noteOutcome(execution: CommandExecution, spec: CommandSpec, words: readonly string[]): void {
+    if (this.#noteWritten(execution)) execution.engine.statistics.changes += 1;
+    else this.#noteRead(execution.owned, spec, words, execution.work, execution.turn);
   }
 
   /** @returns whether the command has written */
-  #noteWritten(
-    owned: OwnedPartition,
-    engine: KvEngine,
-    work: KvWork,
-    turn: Turn,
-    effectsBefore: number,
-    bytesBefore: number,
-  ): boolean {
+  #noteWritten({ owned, engine, work, turn, effectsBefore, bytesBefore }: CommandExecution): boolean {
     const added = engine.effects.count - effectsBefore;
     this.noteChanges(owned, engine, turn, added, engine.effects.bytes - bytesBefore);
     if (added === 0) return false;
@@ -457,22 +422,23 @@ export class ShardCommandRunner {
       return false;
     }
     const spec = findCommand(words) as CommandSpec;
-    const { count: effectsBefore, bytes: bytesBefore } = engine.effects;
+    const execution = new CommandExecution(owned, engine, work, turn, ALWAYS);
+    execution.beginAfter(engine.effects);
     owned.audience.currentClient = work.request.client?.id;
-    const startedAtMs = this.#clock.begin(engine, spec);
+    execution.startedAtMs = this.#clock.begin(engine, spec);
     let reply: Reply | Blocked;
     try {
       reply = engine.execute(spec, words, turn.nowMs, work.callerFor(this.ports.permissionsOf));
     } catch (error) {
-      reply = this.#doubt(owned, engine, effectsBefore, bytesBefore, words, error);
+      reply = this.#doubt(execution, words, error);
     }
     // The client waits on when the key holds a value of another type.
     if (reply instanceof Blocked || (reply === ERRORS.wrongType && !isOfKind(engine, key, spec))) return false;
     owned.waiting.remove(waiter, engine.keyspace.changes);
-    this.#clock.end(engine, spec, work.request.commands[0] ?? words, work, startedAtMs, reply);
+    this.#clock.end(execution, spec, work.request.commands[0] ?? words, reply);
     work.progress = 1;
     work.replies.push(reply);
-    this.#noteOutcome(owned, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    this.#noteOutcome(execution, spec, words);
     this.finished.push(work);
     return true;
   }
@@ -536,10 +502,7 @@ export class ShardCommandRunner {
 
   /** Handles an internal error of a command: its changes are undone by rebuilding the partition. */
   #doubt(
-    owned: OwnedPartition,
-    engine: KvEngine,
-    effectsBefore: number,
-    bytesBefore: number,
+    { owned, engine, effectsBefore, bytesBefore }: CommandExecution,
     words: readonly string[],
     error: unknown,
   ): Reply {

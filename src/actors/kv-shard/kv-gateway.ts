@@ -90,12 +90,16 @@ export class KvShardGateway implements KvGateway {
       const stopped = host?.whyStopped(shard);
       if (stopped !== undefined) throw stopped;
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
-      const isPatient = request.waiter !== undefined;
-      const body = encodeKvRequest(request);
       const isReading = isRead(request);
-      const isTelling = !isReading && isTold(request);
-      const reply = caller.call(shard, body, isReading, isPatient, endMs, request.isGone, isTelling);
-      return decodeKvResponse(await reply);
+      const command = {
+        shard,
+        body: encodeKvRequest(request),
+        isRead: isReading,
+        isPatient: request.waiter !== undefined,
+        isTold: !isReading && isTold(request),
+        isGone: request.isGone,
+      };
+      return decodeKvResponse(await caller.call(command, endMs));
     } catch (error) {
       return this.#again(request, error, endMs);
     }

@@ -131,7 +131,8 @@ export class QueueShardGateway implements QueueGateway {
       if (stopped !== undefined) throw stopped;
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const body = encodeQueueCommand({ account, command });
-      return decodeQueueReply(await caller.call(shard, body, rowOf(command).isRead === true, false, endMs));
+      const isRead = rowOf(command).isRead === true;
+      return decodeQueueReply(await caller.call({ shard, body, isRead }, endMs));
     } catch (error) {
       return this.#again(asked, error, isInDoubt);
     }

@@ -79,8 +79,8 @@ export interface AskedCommand {
   readonly body: Uint8Array;
   /** It has no effect: any owner may execute it any number of times. */
   readonly isRead: boolean;
-  /** The answer may take any time: each repetition tells the owner that the caller still waits. */
-  readonly isPatient: boolean;
+  /** The answer may take any time: each repetition tells the owner that the caller still waits. Undefined: it comes soon. */
+  readonly isPatient?: boolean | undefined;
   /** It may have published a message without an entry. Undefined: it has not. */
   readonly isTold?: boolean | undefined;
   /**

@@ -19,17 +19,10 @@ import {
   type OwnerInstant,
   type RemoteCommand,
 } from '../../codec/remote/index.js';
-import {
-  type CommandId,
-  describeError,
-  isMillraceError,
-  MillraceError,
-  type Random,
-  type ShardName,
-} from '../../kernel/index.js';
+import { type CommandId, describeError, isMillraceError, MillraceError, type Random } from '../../kernel/index.js';
 import type { Bus, Clock, Subscription, Timers } from '../../ports/index.js';
 import { OwnerReadings } from './owner-readings.js';
-import { type CallLimits, RemoteCall } from './remote-call.js';
+import { type AskedCommand, type CallLimits, RemoteCall } from './remote-call.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
@@ -50,28 +43,18 @@ export class ShardCaller {
   }
 
   /**
-   * @param isRead     it has no effect, so it may be executed any number of times
-   * @param isPatient  the answer may take any time: each repetition tells the owner that the caller still waits
-   * @param endMs      deadline on this process's monotonic clock for the begin; an answer may come a little later
-   * @param isGone     true when the caller has left
-   * @param isTold     it may have published a message without an entry
+   * @param endMs  deadline on this process's monotonic clock for the begin; an answer may come a little later
    * @throws SHARD_UNAVAILABLE (certainly not executed), OUTCOME_UNKNOWN, and the errors of the owner
    */
   call(
-    shard: ShardName,
-    body: Uint8Array,
-    isRead: boolean,
-    isPatient = false,
+    command: Omit<AskedCommand, 'commandId'>,
     endMs = this.clock.monotonicMs() + this.limits.deadlineMs,
-    isGone?: () => boolean,
-    isTold = false,
   ): Promise<Uint8Array> {
     this.#count += 1;
     const commandId = `${this.#prefix}-${this.#count}` as CommandId;
     const { bus, clock, timers } = this;
     const ports = { bus, clock, timers, readings: this.#readings };
-    const asked = { shard, commandId, body, isRead, isPatient, isTold, isGone };
-    return new RemoteCall(ports, this.limits, asked, endMs).run();
+    return new RemoteCall(ports, this.limits, { ...command, commandId }, endMs).run();
   }
 }
 

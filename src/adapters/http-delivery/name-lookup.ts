@@ -35,10 +35,18 @@ interface Running {
   readonly timer: NodeJS.Timeout;
 }
 
-interface Known {
+interface Answer {
   readonly error: Error | undefined;
   readonly addresses: readonly LookupAddress[];
+}
+
+interface Known extends Answer {
   readonly expiresAtMs: number;
+}
+
+interface Finding extends Answer {
+  /** The time for which the cache has it; 0: not at all. */
+  readonly keptMs: number;
 }
 
 type Outcome = 'found' | 'none' | 'failed' | 'timed-out' | 'displaced' | 'dropped';
@@ -108,23 +116,17 @@ export class NameLookup {
 
   #succeed(name: string, running: Running, addresses: readonly LookupAddress[], ttlMs: number): void {
     const keptMs = Math.min(ttlMs, MAX_TTL_MS);
-    if (addresses.length > 0) this.#conclude(name, running, 'found', undefined, addresses, keptMs);
-    else this.#conclude(name, running, 'none', new CallFailure('no such host'), [], keptMs);
+    if (addresses.length > 0) this.#conclude(name, running, 'found', { error: undefined, addresses, keptMs });
+    else this.#conclude(name, running, 'none', { error: new CallFailure('no such host'), addresses, keptMs });
   }
 
   #fail(name: string, running: Running, outcome: Outcome, error: Error): void {
     // A displaced lookup gives no information about its name.
-    this.#conclude(name, running, outcome, error, [], outcome === 'displaced' ? 0 : FAILURE_MS);
+    const keptMs = outcome === 'displaced' ? 0 : FAILURE_MS;
+    this.#conclude(name, running, outcome, { error, addresses: [], keptMs });
   }
 
-  #conclude(
-    name: string,
-    running: Running,
-    outcome: Outcome,
-    error: Error | undefined,
-    addresses: readonly LookupAddress[],
-    keptMs: number,
-  ): void {
+  #conclude(name: string, running: Running, outcome: Outcome, { error, addresses, keptMs }: Finding): void {
     if (this.#running.get(name) !== running) return;
     this.#end(name, running, outcome);
     this.#known.delete(name);

@@ -31,7 +31,8 @@ export class JetStreamIntakeLog implements IntakeLog {
   }
 
   append(shard: ShardName, bytes: Uint8Array): Promise<void> {
-    return append(this.connections.appends, this.names, intakeOf(shard), bytes, 'a publish', INTAKE_TIMEOUT_MS);
+    const record = { log: intakeOf(shard), bytes, kind: 'a publish', timeoutMs: INTAKE_TIMEOUT_MS };
+    return append(this.connections.appends, this.names, record);
   }
 
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
@@ -63,7 +64,8 @@ export class JetStreamMeterLog implements MeterLog {
   ) {}
 
   append(bytes: Uint8Array): Promise<void> {
-    return append(this.connections.control, this.names, METER_SHARD, bytes, 'a meter record', METER_TIMEOUT_MS);
+    const record = { log: METER_SHARD, bytes, kind: 'a meter record', timeoutMs: METER_TIMEOUT_MS };
+    return append(this.connections.control, this.names, record);
   }
 
   follow(from: number, follower: JournalFollower): Subscription {
@@ -71,18 +73,16 @@ export class JetStreamMeterLog implements MeterLog {
   }
 }
 
-/**
- * @param what  the kind of record, for errors
- * @throws JOURNAL_UNAVAILABLE, with `isStored: false` if that is known
- */
-async function append(
-  link: NatsLink,
-  names: Names,
-  log: ShardName,
-  bytes: Uint8Array,
-  what: string,
-  timeoutMs: number,
-): Promise<void> {
+interface LogRecord {
+  readonly log: ShardName;
+  readonly bytes: Uint8Array;
+  /** For errors. */
+  readonly kind: string;
+  readonly timeoutMs: number;
+}
+
+/** @throws JOURNAL_UNAVAILABLE, with `isStored: false` if that is known */
+async function append(link: NatsLink, names: Names, { log, bytes, kind, timeoutMs }: LogRecord): Promise<void> {
   const publication = { subject: names.journalSubject(log), stream: names.journalStream(log), bytes, timeoutMs };
   const outcome = await publishOnce(link, publication);
   if (outcome.kind === 'stored') return;
@@ -90,5 +90,5 @@ async function append(
   const isRefused = outcome.kind === 'rejected';
   const reason = isRefused ? outcome.reason : 'nobody knows';
   const details = isRefused ? { log, isStored: false } : { log };
-  throw new MillraceError('JOURNAL_UNAVAILABLE', `${what} was not stored: ${reason}`, details, cause);
+  throw new MillraceError('JOURNAL_UNAVAILABLE', `${kind} was not stored: ${reason}`, details, cause);
 }

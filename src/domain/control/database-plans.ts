@@ -55,13 +55,62 @@ export const DATABASE_PLAN_TERMS: { readonly [Plan in DatabasePlan]: DatabasePla
     priceDollars: 0,
     next: undefined,
   },
-  fixed_250mb: fixed('Fixed 250MB', limits(250 * MIB, 50 * GIB, 10_000, 10 * MIB), 100 * MIB, 'S', 10, 'fixed_1gb'),
-  fixed_1gb: fixed('Fixed 1GB', limits(GIB, 100 * GIB, 10_000, 10 * MIB), 200 * MIB, 'S', 20, 'fixed_5gb'),
-  fixed_5gb: fixed('Fixed 5GB', limits(5 * GIB, 500 * GIB, 10_000, 20 * MIB), 300 * MIB, 'M', 100, 'fixed_10gb'),
-  fixed_10gb: fixed('Fixed 10GB', limits(10 * GIB, TIB, 10_000, 30 * MIB), 400 * MIB, 'L', 200, 'fixed_50gb'),
-  fixed_50gb: fixed('Fixed 50GB', limits(50 * GIB, 5 * TIB, 10_000, 50 * MIB), 500 * MIB, 'XL', 400, 'fixed_100gb'),
-  fixed_100gb: fixed('Fixed 100GB', limits(100 * GIB, 10 * TIB, 16_000, 75 * MIB), GIB, 'XXL', 800, 'fixed_500gb'),
-  fixed_500gb: fixed('Fixed 500GB', limits(500 * GIB, 20 * TIB, 16_000, 100 * MIB), 5 * GIB, '3XL', 1500, undefined),
+  fixed_250mb: fixed({
+    label: 'Fixed 250MB',
+    limits: limits(250 * MIB, 50 * GIB, 10_000, 10 * MIB),
+    maxRecordBytes: 100 * MIB,
+    resourceSize: 'S',
+    priceDollars: 10,
+    next: 'fixed_1gb',
+  }),
+  fixed_1gb: fixed({
+    label: 'Fixed 1GB',
+    limits: limits(GIB, 100 * GIB, 10_000, 10 * MIB),
+    maxRecordBytes: 200 * MIB,
+    resourceSize: 'S',
+    priceDollars: 20,
+    next: 'fixed_5gb',
+  }),
+  fixed_5gb: fixed({
+    label: 'Fixed 5GB',
+    limits: limits(5 * GIB, 500 * GIB, 10_000, 20 * MIB),
+    maxRecordBytes: 300 * MIB,
+    resourceSize: 'M',
+    priceDollars: 100,
+    next: 'fixed_10gb',
+  }),
+  fixed_10gb: fixed({
+    label: 'Fixed 10GB',
+    limits: limits(10 * GIB, TIB, 10_000, 30 * MIB),
+    maxRecordBytes: 400 * MIB,
+    resourceSize: 'L',
+    priceDollars: 200,
+    next: 'fixed_50gb',
+  }),
+  fixed_50gb: fixed({
+    label: 'Fixed 50GB',
+    limits: limits(50 * GIB, 5 * TIB, 10_000, 50 * MIB),
+    maxRecordBytes: 500 * MIB,
+    resourceSize: 'XL',
+    priceDollars: 400,
+    next: 'fixed_100gb',
+  }),
+  fixed_100gb: fixed({
+    label: 'Fixed 100GB',
+    limits: limits(100 * GIB, 10 * TIB, 16_000, 75 * MIB),
+    maxRecordBytes: GIB,
+    resourceSize: 'XXL',
+    priceDollars: 800,
+    next: 'fixed_500gb',
+  }),
+  fixed_500gb: fixed({
+    label: 'Fixed 500GB',
+    limits: limits(500 * GIB, 20 * TIB, 16_000, 100 * MIB),
+    maxRecordBytes: 5 * GIB,
+    resourceSize: '3XL',
+    priceDollars: 1500,
+    next: undefined,
+  }),
 };
 
 /** Plan names of older clients; each means the smallest plan of its kind. */
@@ -87,13 +136,6 @@ function limits(
   return { maxCommandBytes, maxRequestsPerDay, maxDataBytes, maxCommandsPerSecond, maxBytesPerMonth, maxConnections };
 }
 
-function fixed(
-  label: string,
-  planLimits: DatabasePlanTerms['limits'],
-  maxRecordBytes: number,
-  resourceSize: DatabasePlanTerms['resourceSize'],
-  priceDollars: number,
-  next: DatabasePlan | undefined,
-): DatabasePlanTerms {
-  return { label, type: 'paid', limits: planLimits, maxRecordBytes, resourceSize, priceDollars, next };
+function fixed(terms: Omit<DatabasePlanTerms, 'type'>): DatabasePlanTerms {
+  return { ...terms, type: 'paid' };
 }

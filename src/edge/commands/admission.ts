@@ -63,3 +63,9 @@ export function bytesOfWords(words: readonly ByteString[]): number {
   for (let i = 0; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
   return bytes;
 }
+
+export function bytesOfCommands(commands: readonly (readonly ByteString[])[]): number {
+  let bytes = 0;
+  for (const words of commands) bytes += bytesOfWords(words);
+  return bytes;
+}

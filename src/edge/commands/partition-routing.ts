@@ -17,15 +17,15 @@ import {
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
 import type { KvMode, KvRequest } from '../../protocol/index.js';
-import { slotOf } from './partition-plan.js';
 import {
   type AdmittedCommands,
+  countOfSeveral,
   type Portions,
   PortionsOfOne,
-  PortionsOfSeveral,
   type RequestDetails,
   type RoutedReplies,
 } from './portions.js';
+import { PortionsOfSeveral, slotOf } from './portions-of-several.js';
 
 const NO_DETAILS: RequestDetails = {};
 
@@ -63,7 +63,7 @@ export class PartitionRouter {
   portions(grant: KvGrant, admitted: AdmittedCommands): Portions {
     return grant.partitions.length > 1
       ? new PortionsOfSeveral(this.gateway, grant, 'pipeline', admitted)
-      : new PortionsOfOne(this.gateway, admitted);
+      : new PortionsOfOne(this.gateway, { index: 0, mode: 'pipeline', ...admitted });
   }
 
   async #across(
@@ -104,11 +104,6 @@ function requestOf(
     partitions: countOfSeveral(partitions),
     trace,
   };
-}
-
-/** `KvRequest.partitions` */
-export function countOfSeveral({ length }: KvGrant['partitions']): number | undefined {
-  return length > 1 ? length : undefined;
 }
 
 /** The slot of all commands of a transaction; 'several' for a command about the whole keyspace. */

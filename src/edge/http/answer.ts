@@ -50,8 +50,8 @@ export function write(response: ServerResponse, answer: Answer): number {
  * Node joins the head and a Latin-1 body into one write. A body of ASCII characters has the same bytes in both
  * encodings.
  */
-export function encodingFor(text: string, bytes: number, otherwise: BufferEncoding = 'utf8'): BufferEncoding {
-  return bytes === text.length ? 'latin1' : otherwise;
+export function encodingFor(text: string, bytes: number): BufferEncoding {
+  return bytes === text.length ? 'latin1' : 'utf8';
 }
 
 /** Resolves when the client has read the written bytes, or has disconnected. */

@@ -40,13 +40,13 @@ export class KvExchange {
 
   json(status: number, text: string, syncToken?: string): number {
     const bytes = Buffer.byteLength(text);
-    this.#write(status, JSON_TYPE, bytes, text, 'utf8', syncToken);
+    this.#write(status, JSON_TYPE, bytes, text, syncToken);
     return bytes;
   }
 
   /** @param resp replies as on a RESP connection */
   resp2(status: number, resp: ByteString, syncToken?: string): number {
-    this.#write(status, RESP2_TYPE, resp.length, resp, 'latin1', syncToken);
+    this.#write(status, RESP2_TYPE, resp.length, resp, syncToken);
     return resp.length;
   }
 
@@ -123,19 +123,12 @@ export class KvExchange {
     }
   }
 
-  #write(
-    status: number,
-    contentType: string,
-    bytes: number,
-    body: string,
-    encoding: BufferEncoding,
-    syncToken: string | undefined,
-  ): void {
+  #write(status: number, contentType: string, bytes: number, body: string, syncToken: string | undefined): void {
     const { response } = this;
     if (response.destroyed) return;
     response.writeHead(status, this.#headers(contentType, bytes, syncToken));
     if (this.#leavesBody) answerUnread(this.request, response, body);
-    else response.end(body, encodingFor(body, bytes, encoding));
+    else response.end(body, encodingFor(body, bytes));
   }
 
   /** @param bytes of the body; undefined: not known yet */

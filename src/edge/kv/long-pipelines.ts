@@ -12,17 +12,17 @@ import type { KvGrant } from '../../ports/index.js';
 import type { Portions, RequestDetails } from '../commands/portions.js';
 import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import type { AnswerHold } from './answer-hold.js';
-import type { CommandBatch } from './command-batch.js';
 import type { KvExchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
 import { AnswerInPieces } from './replies-answer.js';
+import type { RestBatch } from './rest-batch.js';
 
 const LOOK_AGAIN_MS = 10;
 
 /** A pipeline that is being answered. */
 export interface LongPipeline {
   readonly exchange: KvExchange;
-  readonly batch: CommandBatch;
+  readonly batch: RestBatch;
   readonly portions: Portions;
   readonly room: AnswerHold;
   /** Bytes of one portion, if the budget has room. */
@@ -98,7 +98,7 @@ export class LongPipelines {
     return !exchange.response.destroyed;
   }
 
-  #record({ database }: KvGrant, batch: CommandBatch, bytesOut: number, startedAtMs: number): void {
+  #record({ database }: KvGrant, batch: RestBatch, bytesOut: number, startedAtMs: number): void {
     const durationMs = this.face.parts.clock.monotonicMs() - startedAtMs;
     this.face.parts.meter.recordKv(database, batch.takeUsage(bytesOut, durationMs));
   }

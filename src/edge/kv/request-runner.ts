@@ -12,13 +12,13 @@ import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { AnswerHold } from './answer-hold.js';
 import { authenticate } from './authentication.js';
-import { CommandBatch, countAhead, isCountedAhead } from './command-batch.js';
 import type { KvExchange } from './exchange.js';
 import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { LongPipelines } from './long-pipelines.js';
 import { answer, answerInPieces } from './replies-answer.js';
 import type { RequestTarget } from './request-target.js';
+import { countAhead, isCountedAhead, RestBatch } from './rest-batch.js';
 
 /** A request with its grant and mode. */
 export interface KvCall {
@@ -58,7 +58,7 @@ export class RequestRunner {
       exchange.refuse(REFUSALS.overloaded);
       return;
     }
-    const batch = new CommandBatch(grant, commands, face.parts.users);
+    const batch = new RestBatch(grant, commands, face.parts.users);
     const room = new AnswerHold(face.budget, grant.database, exchange.response);
     this.#run(asked, batch, room).catch((failure: unknown) => {
       room.free();
@@ -66,7 +66,7 @@ export class RequestRunner {
     });
   }
 
-  async #run(asked: KvCall, batch: CommandBatch, room: AnswerHold): Promise<void> {
+  async #run(asked: KvCall, batch: RestBatch, room: AnswerHold): Promise<void> {
     const { exchange, grant, mode } = asked;
     const { clock, users, timers, meter } = this.face.parts;
     const startedAtMs = clock.monotonicMs();
@@ -102,7 +102,7 @@ export class RequestRunner {
   }
 
   /** Takes the commands from the quota. @returns false if the request was refused */
-  #mayRun(asked: KvCall, batch: CommandBatch): boolean | Promise<boolean> {
+  #mayRun(asked: KvCall, batch: RestBatch): boolean | Promise<boolean> {
     if (asked.mode === 'transaction') return this.#mayRunWhole(asked, batch);
     if (batch.ofEdge.length > 0) return this.#runOfEdge(asked, batch);
     const { commands, bytes } = batch;
@@ -110,19 +110,19 @@ export class RequestRunner {
     return taken === true || this.#takeWhatIsLeft(asked, batch, taken);
   }
 
-  async #takeWhatIsLeft({ grant }: KvCall, batch: CommandBatch, taken: boolean | Promise<boolean>): Promise<boolean> {
+  async #takeWhatIsLeft({ grant }: KvCall, batch: RestBatch, taken: boolean | Promise<boolean>): Promise<boolean> {
     if (!(await taken)) batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length));
     return true;
   }
 
   /** A transaction runs whole or not at all. */
-  async #mayRunWhole({ exchange, grant }: KvCall, batch: CommandBatch): Promise<boolean> {
+  async #mayRunWhole({ exchange, grant }: KvCall, batch: RestBatch): Promise<boolean> {
     const problem = await this.#discardReason(grant, batch);
     if (problem !== undefined) exchange.refuse(badRequest(problem.restText));
     return problem === undefined;
   }
 
-  async #discardReason(grant: KvGrant, batch: CommandBatch): Promise<ErrorReply | undefined> {
+  async #discardReason(grant: KvGrant, batch: RestBatch): Promise<ErrorReply | undefined> {
     if (batch.ofEdge.length > 0) return batch.firstProblem ?? NOT_IN_TRANSACTION;
     const problem = batch.firstProblem ?? this.#router.transactionProblem(grant, batch);
     if (problem !== undefined || batch.commands.length === 0) return problem;
@@ -133,7 +133,7 @@ export class RequestRunner {
    * Runs ACL commands one after the other, before the commands for partitions; the two kinds do not see each other's
    * changes.
    */
-  async #runOfEdge(asked: KvCall, batch: CommandBatch): Promise<boolean> {
+  async #runOfEdge(asked: KvCall, batch: RestBatch): Promise<boolean> {
     const { grant } = asked;
     for (const { position, spec, words } of batch.ofEdge) {
       const mayRun = await this.face.parts.quota.take(grant, 1);

@@ -10,15 +10,19 @@ import {
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import type { KvWatch, RequestPlace, Span } from '../../protocol/index.js';
-import { countOfSeveral } from '../commands/partition-routing.js';
-import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../commands/portions.js';
+import {
+  type AdmittedCommands,
+  countOfSeveral,
+  type RequestDetails,
+  type RoutedReplies,
+} from '../commands/portions.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import { saysLoading } from '../error-map.js';
 import { bytesInSteps, bytesOfReplies } from './answer-bytes.js';
 import type { ClientState } from './client-state.js';
-import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { NO_MEMORY, NO_MEMORY_TO_EXECUTE } from './memory-refusals.js';
+import type { RespBatch } from './resp-batch.js';
 import type { RespFace } from './resp-face.js';
 
 /** A command that has waited this long was registered with its owner, and may wait again if the owner changed. */

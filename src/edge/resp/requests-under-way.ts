@@ -3,8 +3,8 @@
  * bounded by their number and by the small portions of those that are sent early.
  */
 
-import type { RespBatch } from './command-batch.js';
 import { RequestOrder } from './request-order.js';
+import type { RespBatch } from './resp-batch.js';
 import type { RespClient } from './resp-client.js';
 
 export class RequestsUnderWay {

@@ -113,7 +113,7 @@ class ShardKeeper {
     if (first > from && end >= from) {
       throw new MillraceError('JOURNAL_DAMAGED', `${shard}: entries after the snapshot are missing`, { from, first });
     }
-    for await (const { entry } of readEntries(ports.journal, shard, from, end, chain)) {
+    for await (const { entry } of readEntries(ports.journal, chain, from, end)) {
       for (const section of entrySections(entry)) effects.get(section.partition)?.add(section.effects);
     }
     const before = new Map(manifest?.partitions.map((partition) => [partition.name, partition]));

@@ -7,13 +7,13 @@ import type { DlqSelector, MessageFilter } from '../../domain/queue/index.js';
 import type { AccountId, DlqId } from '../../kernel/index.js';
 import type { Counts, DlqPage, DlqRow, LogEvent, LogPage, LogQuery, SqlFile, SqlRow } from '../../ports/index.js';
 import { LogParts } from '../log-parts.js';
+import { type LogPlace, maybePlace, placeOf, rangeOf, textOf } from '../log-rows/log-places.js';
+import { counted } from '../log-rows/row-counts.js';
+import { RowSearch, type SearchStep } from '../log-rows/row-search.js';
+import { STATE_NUMBERS } from '../log-rows/schema.js';
 import { type Prepared, prepared } from '../statements.js';
-import { type LogPlace, maybePlace, placeOf, rangeOf, textOf } from './log-places.js';
 import { groupedEvents } from './message-groups.js';
 import { MAX_LOG_PAGE_BYTES, PageParts, READ_MESSAGE, STATES_BY_NUMBER } from './page-parts.js';
-import { counted } from './row-counts.js';
-import { RowSearch, type SearchStep } from './row-search.js';
-import { STATE_NUMBERS } from './schema.js';
 
 export class MessageLogReader {
   readonly #events: RowSearch;

@@ -8,11 +8,11 @@ import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
 import type { MessageState, SqlFile } from '../../ports/index.js';
 import { AddedRows } from '../added-rows.js';
+import { SECTION_EVENTS, STATE_NUMBERS } from '../log-rows/schema.js';
 import { RunRestorer } from '../run-log/run-restorer.js';
 import { RunWriter } from '../run-log/run-writer.js';
 import { type Prepared, prepared } from '../statements.js';
 import { type MessageRow, QueueRows } from './queue-rows.js';
-import { SECTION_EVENTS, STATE_NUMBERS } from './schema.js';
 
 interface NewRow {
   readonly atMs: number;

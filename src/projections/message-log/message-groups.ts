@@ -7,9 +7,9 @@
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { LogEvent, LogPage, LogQuery } from '../../ports/index.js';
-import { isBefore, type LogPlace, type LogRange, maybePlace, rangeOf, textOf } from './log-places.js';
+import { isBefore, type LogPlace, type LogRange, maybePlace, rangeOf, textOf } from '../log-rows/log-places.js';
+import type { RowSearch } from '../log-rows/row-search.js';
 import { MAX_LOG_PAGE_BYTES, type PageParts } from './page-parts.js';
-import type { RowSearch } from './row-search.js';
 
 /** Events per message; further ones are left out, so that no message fills a page. */
 const MAX_GROUP_EVENTS = 1000;

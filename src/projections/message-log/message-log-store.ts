@@ -10,6 +10,7 @@ import type { AccountId, ShardName } from '../../kernel/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import { entrySections, isQueuePartition, parseQueuePartition } from '../../protocol/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
+import { MESSAGE_LOG_SCHEMA, MESSAGE_LOG_VERSION } from '../log-rows/schema.js';
 import { ModelFile } from '../model-file.js';
 import { RunReader } from '../run-log/run-reader.js';
 import { RUN_SCHEMA } from '../run-log/schema.js';
@@ -19,7 +20,6 @@ import { MessageLogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
 import { NameIsThere } from './queue-rows.js';
 import { DEFAULT_RETENTION, MessageLogRetention, type RetentionLimits } from './retention.js';
-import { MESSAGE_LOG_SCHEMA, MESSAGE_LOG_VERSION } from './schema.js';
 
 export interface MessageLogStoreOptions {
   readonly clusterId: string;

@@ -10,8 +10,8 @@ import {
   type SqlStatement,
 } from '../../ports/index.js';
 import type { LogParts } from '../log-parts.js';
-import { textOf } from './log-places.js';
-import { STATE_NUMBERS } from './schema.js';
+import { textOf } from '../log-rows/log-places.js';
+import { STATE_NUMBERS } from '../log-rows/schema.js';
 
 /** Limit for bodies and responses of one page, which is sent between threads and processes as a whole. */
 export const MAX_LOG_PAGE_BYTES = 16 * 1024 * 1024;

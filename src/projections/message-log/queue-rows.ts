@@ -11,9 +11,9 @@ import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
 import { type AccountId, BoundedCache, type DlqId } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { AddedRows, RowIds } from '../added-rows.js';
+import { dlqPlace } from '../log-rows/log-places.js';
+import { SharedRows } from '../log-rows/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
-import { dlqPlace } from './log-places.js';
-import { SharedRows } from './shared-rows.js';
 
 export interface MessageRow {
   readonly id: number;

@@ -5,11 +5,11 @@
  */
 import type { AccountId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow } from '../../ports/index.js';
+import { STATE_NUMBERS } from '../log-rows/schema.js';
 import { RunRetention } from '../run-log/run-retention.js';
 import type { RunRows } from '../run-log/run-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { QueueRows } from './queue-rows.js';
-import { STATE_NUMBERS } from './schema.js';
 
 export interface RetentionLimits {
   readonly maxAgeMs: number;

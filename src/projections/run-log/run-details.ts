@@ -2,7 +2,7 @@
 import type { CarriedBody, HeaderList } from '../../domain/queue/index.js';
 import type { EventWaiter, StepMark } from '../../domain/queue/runs/index.js';
 import type { SqlFile } from '../../ports/index.js';
-import type { SharedRows } from '../message-log/shared-rows.js';
+import type { SharedRows } from '../log-rows/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { RunRow } from './run-rows.js';
 import { STEP_KINDS } from './schema.js';

@@ -18,9 +18,9 @@ import type {
   SqlRow,
   StepInfo,
 } from '../../ports/index.js';
-import { type LogPlace, placeOf, rangeOf, textOf } from '../message-log/log-places.js';
-import { counted } from '../message-log/row-counts.js';
-import { type Key, RowSearch, type SearchStep } from '../message-log/row-search.js';
+import { type LogPlace, placeOf, rangeOf, textOf } from '../log-rows/log-places.js';
+import { counted } from '../log-rows/row-counts.js';
+import { type Key, RowSearch, type SearchStep } from '../log-rows/row-search.js';
 import { type Prepared, prepared } from '../statements.js';
 import { MAX_RUN_PAGE_BYTES, RedactedTexts, shownError } from './redacted-texts.js';
 import type { RunDelivery } from './run-groups.js';

@@ -11,7 +11,7 @@ import type { StepMark } from '../../domain/queue/runs/index.js';
 import { BoundedCache, type MessageId, type RunId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow, SqlValue } from '../../ports/index.js';
 import { AddedRows, RowIds } from '../added-rows.js';
-import type { SharedRows } from '../message-log/shared-rows.js';
+import type { SharedRows } from '../log-rows/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import { MESSAGE, MESSAGE_ROLES, RUN_STATE_NUMBERS, runNumber } from './schema.js';
 

@@ -7,7 +7,7 @@
 import type { QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import type { EventWaiter, Invoker, RunPart } from '../../domain/queue/runs/index.js';
 import type { RunEventState, SqlFile } from '../../ports/index.js';
-import type { SharedRows } from '../message-log/shared-rows.js';
+import type { SharedRows } from '../log-rows/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
 import { RunDetails } from './run-details.js';
 import { type RunMessageRow, type RunRow, RunRows } from './run-rows.js';

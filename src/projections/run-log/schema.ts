@@ -12,7 +12,7 @@
 import { createHash } from 'node:crypto';
 import type { RunState } from '../../domain/queue/runs/index.js';
 import type { RunEventState } from '../../ports/index.js';
-import { STATE_NUMBERS } from '../message-log/schema.js';
+import { STATE_NUMBERS } from '../log-rows/schema.js';
 
 /** States from `FIRST_RARE_STATE` on have a partial index. */
 export const RUN_STATE_NUMBERS: Readonly<Record<RunState, number>> = {

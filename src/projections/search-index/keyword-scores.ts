@@ -37,15 +37,17 @@ interface Form {
   readonly weight: number;
 }
 
+type KeywordScratch = Pick<Scratch, 'keywords' | 'counted'>;
+
 /**
- * Writes scores by ordinal into `scores`; 0 where no word matches. `counted` marks the words already counted. Both
+ * Writes scores by ordinal into `keywords`; 0 where no word matches. `counted` marks the words already counted. Both
  * must be zero at the start.
  * @returns the best score of an existing document; 0 if no word matches any
  */
 export function* scoreKeywords(
   index: NamedIndex,
   words: readonly string[],
-  { keywords: scores, counted }: Pick<Scratch, 'keywords' | 'counted'>,
+  scratch: KeywordScratch,
 ): Generator<void, number> {
   const asked = [...new Set(words)].slice(0, MAX_QUERY_WORDS);
   let looked = 0;
@@ -55,7 +57,7 @@ export function* scoreKeywords(
     const exact = index.vocabulary.get(word);
     const worthOfWord = exact === undefined || exact.documents === 0 ? Number.POSITIVE_INFINITY : worth(index, exact);
     if (exact !== undefined && exact.documents > 0) {
-      addTerm(index, exact, worthOfWord, at, scores, counted);
+      addTerm(index, exact, worthOfWord, at, scratch);
       looked += exact.postings.length;
     }
     const documents = exact?.documents ?? 0;
@@ -63,14 +65,14 @@ export function* scoreKeywords(
     for (const { term, weight } of formsOf(index, word, documents)) {
       left -= term.postings.length;
       if (left < 0) break;
-      addTerm(index, term, weight * Math.min(worthOfWord, worth(index, term)), at, scores, counted);
+      addTerm(index, term, weight * Math.min(worthOfWord, worth(index, term)), at, scratch);
       looked += term.postings.length;
     }
     if (looked < SLICE_POSTINGS) continue;
     looked = 0;
     yield;
   }
-  return bestOf(index, scores);
+  return bestOf(index, scratch.keywords);
 }
 
 /** Likeliest first. */
@@ -109,8 +111,7 @@ function addTerm(
   { postings }: IndexedTerm,
   worthOfTerm: number,
   place: number,
-  scores: Float32Array,
-  counted: Uint32Array,
+  { keywords: scores, counted }: KeywordScratch,
 ): void {
   const { items, length } = postings;
   const bit = 1 << place;

@@ -37,7 +37,7 @@ describe('the answer of an old owner that arrives after its successor was asked'
     };
     const random = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
     caller = new ShardCaller(bus as Bus, time, time, random, LIMITS);
-    caller.call(SHARD, bytes('publish'), false).then(
+    caller.call({ shard: SHARD, body: bytes('publish'), isRead: false }).then(
       (reply) => {
         said = Buffer.from(reply).toString();
       },
@@ -48,7 +48,7 @@ describe('the answer of an old owner that arrives after its successor was asked'
     await pass(50);
     // Another command hears of the successor; the first one is then sent to it, too.
     epoch = 2;
-    const other = caller.call(SHARD, bytes('other'), false);
+    const other = caller.call({ shard: SHARD, body: bytes('other'), isRead: false });
     await pass(10);
     asked.pop()?.answer(encodeAnswer(bytes('other'), now()));
     await other;

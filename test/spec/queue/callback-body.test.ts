@@ -41,7 +41,7 @@ const outcome: AttemptOutcome = {
   durationMs: 5,
 };
 const SVC = ['Svc'];
-const ROOM = 1_048_576;
+const WHOLE = { headerWords: SVC };
 
 function told(bytes: Uint8Array) {
   return JSON.parse(Buffer.from(bytes).toString('utf8'));
@@ -49,7 +49,7 @@ function told(bytes: Uint8Array) {
 
 describe('the body of a callback', () => {
   it('has the response and the message', () => {
-    expect(told(callbackBody(source, outcome, undefined, ROOM, SVC))).to.deep.equal({
+    expect(told(callbackBody(source, outcome, undefined, WHOLE))).to.deep.equal({
       status: 200,
       header: { 'Content-Type': ['text/plain'], 'Set-Cookie': ['a', 'b'] },
       body: 'AP8B',
@@ -68,13 +68,13 @@ describe('the body of a callback', () => {
 
   it('has dlqId, topicName, endpointName and scheduleId if the message has them', () => {
     const grouped = { ...envelope, topicName: 'g', endpointName: 'e', scheduleId: 'scd_1' as ScheduleId };
-    const body = callbackBody({ ...source, envelope: grouped }, outcome, '1-2' as DlqId, ROOM, SVC);
+    const body = callbackBody({ ...source, envelope: grouped }, outcome, '1-2' as DlqId, WHOLE);
     expect(told(body)).to.deep.include({ dlqId: '1-2', topicName: 'g', endpointName: 'e', scheduleId: 'scd_1' });
   });
 
   it('has status 0, no header and no body if the destination did not answer', () => {
     const none: AttemptOutcome = { kind: 'no-response', error: 'connection refused', durationMs: 1 };
-    expect(told(callbackBody(source, none, undefined, ROOM, SVC))).to.deep.include({ status: 0, header: {}, body: '' });
+    expect(told(callbackBody(source, none, undefined, WHOLE))).to.deep.include({ status: 0, header: {}, body: '' });
   });
 
   it('joins repeated headers of the message in sourceHeader', () => {
@@ -82,14 +82,14 @@ describe('the body of a callback', () => {
       ['svc-forward-x', '1'],
       ['svc-forward-x', '2'],
     ]).settings;
-    const body = callbackBody({ ...source, envelope: { ...envelope, settings } }, outcome, undefined, ROOM, SVC);
+    const body = callbackBody({ ...source, envelope: { ...envelope, settings } }, outcome, undefined, WHOLE);
     expect(told(body).sourceHeader).to.deep.equal({ X: '1, 2' });
   });
 
   it("shows the queue's own headers in the spelling that the destination received", () => {
     const settings = parse({ 'content-type': 'text/plain', 'svc-forward-svc-label': 'l' }).settings;
     const headerTold = (...words: string[]) =>
-      told(callbackBody({ ...source, envelope: { ...envelope, settings } }, outcome, undefined, ROOM, words))
+      told(callbackBody({ ...source, envelope: { ...envelope, settings } }, outcome, undefined, { headerWords: words }))
         .sourceHeader;
     expect(headerTold('Svc')).to.deep.equal({ 'Content-Type': 'text/plain', 'Svc-Label': 'l' });
     expect(headerTold('Word')).to.deep.equal({ 'Content-Type': 'text/plain', 'Word-Label': 'l' });
@@ -99,7 +99,7 @@ describe('the body of a callback', () => {
 
   it("carries headers with the names of Object.prototype's properties", () => {
     const odd: AttemptOutcome = { ...outcome, header: [['__proto__', 'x']] };
-    const body = callbackBody(source, odd, undefined, ROOM, SVC);
+    const body = callbackBody(source, odd, undefined, WHOLE);
     expect(Buffer.from(body).toString()).to.contain('"header":{"__proto__":["x"]}');
   });
 
@@ -110,8 +110,7 @@ describe('the body of a callback', () => {
           { ...source, body: Buffer.alloc(sent, 's') },
           { ...outcome, body: Buffer.alloc(received, 'r'), isCut },
           undefined,
-          1000,
-          SVC,
+          { maxBodyBytes: 1000, headerWords: SVC },
         ),
       );
     const whole = of(1000, 1000);
@@ -125,10 +124,10 @@ describe('the body of a callback', () => {
 
   it('has the reason in error, as in the DLQ, if the destination did not answer', () => {
     const none: AttemptOutcome = { kind: 'no-response', error: 'connection refused', durationMs: 1 };
-    expect(told(callbackBody(source, none, undefined, ROOM, SVC)).error).to.equal('connection refused');
-    expect(told(callbackBody(source, outcome, undefined, ROOM, SVC))).to.not.have.property('error');
+    expect(told(callbackBody(source, none, undefined, WHOLE)).error).to.equal('connection refused');
+    expect(told(callbackBody(source, outcome, undefined, WHOLE))).to.not.have.property('error');
     const more = { error: 'the run is too large' };
-    expect(told(callbackBody(source, none, undefined, ROOM, SVC, more)).error).to.equal('the run is too large');
+    expect(told(callbackBody(source, none, undefined, WHOLE, more)).error).to.equal('the run is too large');
   });
 
   it('shows header values as text, decoded from UTF-8 or Latin-1', () => {
@@ -141,7 +140,7 @@ describe('the body of a callback', () => {
       ],
     };
     const { settings } = parse({ 'svc-forward-x-name': bytes });
-    const body = told(callbackBody({ ...source, envelope: { ...envelope, settings } }, answered, undefined, ROOM, SVC));
+    const body = told(callbackBody({ ...source, envelope: { ...envelope, settings } }, answered, undefined, WHOLE));
     expect(body.header).to.deep.equal({ 'X-Name': ['日本'], 'X-Old': ['é'] });
     expect(body.sourceHeader).to.deep.equal({ 'X-Name': '日本' });
   });

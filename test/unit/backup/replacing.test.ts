@@ -62,7 +62,7 @@ describe('a kept state', () => {
   async function batches(): Promise<ReadEntry[]> {
     const { last } = await stand.journal.tail(SHARD);
     const read: ReadEntry[] = [];
-    for await (const entry of readEntries(stand.journal, SHARD, 1, last, chainAfter(SHARD, undefined))) {
+    for await (const entry of readEntries(stand.journal, chainAfter(SHARD, undefined), 1, last)) {
       if (entry.entry.body.kind === 'batch') read.push(entry);
     }
     return read;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AcrossPartitions, allCommands, ErrorReply, OK } from '../../../src/domain/kv/index.js';
 import { continueScan, mergeOf, routeScan } from '../../../src/edge/commands/fan-out.js';
-import { joinSyncTokens } from '../../../src/edge/commands/portions.js';
+import { joinSyncTokens } from '../../../src/edge/commands/portions-of-several.js';
 
 describe('edge/kv: commands about every key in several partitions', () => {
   it('are the commands with acrossPartitions in their row', () => {

@@ -23,7 +23,12 @@ const behind = (batch: number): Moment => ({ kind: 'position', position: batch +
 
 async function changes(world: JournalStand, from: Moment, to: Moment, options: DiffOptions = {}): Promise<KeyChange[]> {
   const fold = () => keyedKvFold(RANDOM, () => 0);
-  const diff = await diffShard(world.ports, SHARD, [ALPHA], { from, to }, fold, options);
+  const diff = await diffShard(
+    world.ports,
+    { shard: SHARD, partitions: [ALPHA], foldFactory: fold },
+    { from, to },
+    options,
+  );
   return [...diff.changes];
 }
 

@@ -18,6 +18,7 @@ const KEEP_ALL = { stepBytes: 2000, segmentBytes: 500, retention: { maxAgeMs: 1e
 
 const newFold = () => keyedKvFold(NO_RANDOM, () => 0);
 const position = (at: number) => ({ kind: 'position' as const, position: at });
+const ALPHA_ALONE = { shard: SHARD, partitions: [ALPHA], foldFactory: newFold };
 
 /** A journal of the commands with some snapshots, and the digest of the live state at each position. */
 async function historyOf(family: string): Promise<{ world: JournalStand; digests: Map<number, string> }> {
@@ -51,7 +52,7 @@ for (const family of PROGRAMS.keys()) {
   describe(`the history of ${family} commands (PROPERTY_SEED=${SEED})`, () => {
     it('is replayed to the digest of the live state at each moment, from any start of the replay', async () => {
       const { world, digests } = await historyOf(family);
-      const replay = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(1), newFold);
+      const replay = await ShardReplay.open(world.ports, ALPHA_ALONE, position(1));
       for (const [at, digest] of digests) {
         await replay.advance(position(at));
         expect(replay.folds.get(ALPHA)?.digest(), `position ${at}`).to.equal(digest);
@@ -59,7 +60,7 @@ for (const family of PROGRAMS.keys()) {
       await replay.close();
       const dice = new Dice(SEED + 1);
       for (const at of Array.from({ length: MOMENTS }, () => dice.pick([...digests.keys()]))) {
-        const again = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(at), newFold);
+        const again = await ShardReplay.open(world.ports, ALPHA_ALONE, position(at));
         await again.close();
         expect(again.folds.get(ALPHA)?.digest(), `position ${at}`).to.equal(digests.get(at));
       }
@@ -74,7 +75,7 @@ for (const family of PROGRAMS.keys()) {
           number,
         ];
         const range = { from: position(from), to: position(to) };
-        const { changes } = await diffShard(world.ports, SHARD, [ALPHA], range, newFold);
+        const { changes } = await diffShard(world.ports, ALPHA_ALONE, range);
         const found = new Map([...changes].map((change) => [change.key, change]));
         const before = await looksAt(world, from);
         const after = await looksAt(world, to);
@@ -95,7 +96,7 @@ for (const family of PROGRAMS.keys()) {
 
 /** Every key that is visible after the entry. */
 async function looksAt(world: JournalStand, at: number): Promise<Map<string, KeyLook>> {
-  const replay = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(at), newFold);
+  const replay = await ShardReplay.open(world.ports, ALPHA_ALONE, position(at));
   await replay.close();
   const fold = replay.folds.get(ALPHA) as ReturnType<typeof newFold>;
   const looks = new Map<string, KeyLook>();

@@ -27,7 +27,7 @@ function open(
   at: Moment,
   partitions = [ALPHA],
 ): Promise<ShardReplay<ReturnType<typeof replayFold>>> {
-  return ShardReplay.open(world.ports, SHARD, partitions, at, replayFold);
+  return ShardReplay.open(world.ports, { shard: SHARD, partitions, foldFactory: replayFold }, at);
 }
 
 async function valueAt(world: JournalStand, at: Moment): Promise<unknown> {
@@ -163,7 +163,12 @@ describe('a replay of a shard', () => {
       'JOURNAL_DAMAGED: KV_0: an entry does not have the next number',
     );
     const options = { signal: AbortSignal.abort() };
-    const aborted = ShardReplay.open(world.ports, SHARD, [ALPHA], position(2), replayFold, options);
+    const aborted = ShardReplay.open(
+      world.ports,
+      { shard: SHARD, partitions: [ALPHA], foldFactory: replayFold },
+      position(2),
+      options,
+    );
     expect(await refusal(aborted)).to.contain('SHUTTING_DOWN');
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { counted } from '../../../src/projections/message-log/row-counts.js';
-import type { SearchStep } from '../../../src/projections/message-log/row-search.js';
+import { counted } from '../../../src/projections/log-rows/row-counts.js';
+import type { SearchStep } from '../../../src/projections/log-rows/row-search.js';
 
 const place = { atMs: 1, n: 1 };
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { DeliverySettings, Envelope } from '../../../src/domain/queue/index.js';
 import type { MessageId, ScheduleId } from '../../../src/kernel/index.js';
-import { decodeEnvelope, encodeEnvelope } from '../../../src/projections/message-log/envelope-bytes.js';
+import { decodeEnvelope, encodeEnvelope } from '../../../src/projections/log-rows/envelope-bytes.js';
 import { Bucket, decodeBucket, encodeBucket } from '../../../src/projections/stats/bucket.js';
 import { PLAIN_DELIVERY, PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 

@@ -27,12 +27,11 @@ const OF_THIS_PROCESS = 'Knows the connections of one process: those to the same
 function client(
   subcommand: string,
   arity: number,
-  flags: readonly CommandFlag[],
   since: string,
   summary: string,
-  more: Partial<Row> = {},
+  columns: Pick<Row, 'flags'> & Partial<Row>,
 ): Row {
-  return connectionRow(`CLIENT ${subcommand}`, arity, since, summary, { flags, ...more });
+  return connectionRow(`CLIENT ${subcommand}`, arity, since, summary, columns);
 }
 
 export const CONNECTION: readonly CommandSpec[] = family('connection', [
@@ -68,33 +67,42 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
       'There is only database 0: a connection that selects another one is refused everything until it selects 0.',
     ],
   }),
-  client('CACHING', 3, OWN, '6.0.0', 'Says whether the next command is tracked, in OPTIN and OPTOUT mode.'),
-  client('GETNAME', 2, OWN, '2.6.9', 'Returns the name of the connection.'),
-  client('GETREDIR', 2, OWN, '6.0.0', 'Returns which connection invalidations are sent to.'),
-  client('HELP', 2, ['loading', 'stale'], '5.0.0', 'Lists the subcommands.'),
-  client('ID', 2, OWN, '5.0.0', 'Returns the number of the connection.'),
-  client('INFO', 2, [...OWN, 'random'], '6.2.0', 'Describes the connection.', { tips: ['nondeterministic_output'] }),
-  client('KILL', -3, OTHERS, '2.4.0', 'Ends connections.', { deviations: [OF_THIS_PROCESS] }),
-  client('LIST', -2, [...OTHERS, 'random'], '2.4.0', 'Describes the connections to the database.', {
+  client('CACHING', 3, '6.0.0', 'Says whether the next command is tracked, in OPTIN and OPTOUT mode.', { flags: OWN }),
+  client('GETNAME', 2, '2.6.9', 'Returns the name of the connection.', { flags: OWN }),
+  client('GETREDIR', 2, '6.0.0', 'Returns which connection invalidations are sent to.', { flags: OWN }),
+  client('HELP', 2, '5.0.0', 'Lists the subcommands.', { flags: ['loading', 'stale'] }),
+  client('ID', 2, '5.0.0', 'Returns the number of the connection.', { flags: OWN }),
+  client('INFO', 2, '6.2.0', 'Describes the connection.', {
+    flags: [...OWN, 'random'],
+    tips: ['nondeterministic_output'],
+  }),
+  client('KILL', -3, '2.4.0', 'Ends connections.', { flags: OTHERS, deviations: [OF_THIS_PROCESS] }),
+  client('LIST', -2, '2.4.0', 'Describes the connections to the database.', {
+    flags: [...OTHERS, 'random'],
     isLook: true,
     tips: ['nondeterministic_output'],
     deviations: [OF_THIS_PROCESS, 'Fields about memory are estimates.'],
   }),
-  client('NO-EVICT', 3, OTHERS, '7.0.0', 'Accepted; no connection is ended to save memory.'),
-  client('NO-TOUCH', 3, OWN, '7.2.0', 'Says whether the connection leaves the time of last use of keys alone.', {
+  client('NO-EVICT', 3, '7.0.0', 'Accepted; no connection is ended to save memory.', { flags: OTHERS }),
+  client('NO-TOUCH', 3, '7.2.0', 'Says whether the connection leaves the time of last use of keys alone.', {
+    flags: OWN,
     deviations: ['Accepted; reads count as uses.'],
   }),
-  client('PAUSE', -3, OTHERS, '3.0.0', 'Holds up commands of the connections to the database for a time.', {
+  client('PAUSE', -3, '3.0.0', 'Holds up commands of the connections to the database for a time.', {
+    flags: OTHERS,
     deviations: [
       OF_THIS_PROCESS,
       'Commands about the connection itself are never held up, and a write in a transaction with its EXEC.',
     ],
   }),
-  client('REPLY', 3, OWN, '3.2.0', 'Says whether commands are answered.'),
-  client('SETINFO', 4, OWN, '7.2.0', 'Notes the name or version of the client library.', { tips: EVERY_NODE }),
-  client('SETNAME', 3, OWN, '2.6.9', 'Names the connection.', { tips: EVERY_NODE }),
-  client('TRACKING', -3, OWN, '6.0.0', 'Turns notices about changed keys that were read on or off.'),
-  client('TRACKINGINFO', 2, OWN, '6.2.0', 'Describes the key tracking of the connection.'),
-  client('UNBLOCK', -3, OTHERS, '5.0.0', 'Ends the wait of another connection.', { deviations: [OF_THIS_PROCESS] }),
-  client('UNPAUSE', 2, OTHERS, '6.2.0', 'Lets held up commands run.', { deviations: [OF_THIS_PROCESS] }),
+  client('REPLY', 3, '3.2.0', 'Says whether commands are answered.', { flags: OWN }),
+  client('SETINFO', 4, '7.2.0', 'Notes the name or version of the client library.', { flags: OWN, tips: EVERY_NODE }),
+  client('SETNAME', 3, '2.6.9', 'Names the connection.', { flags: OWN, tips: EVERY_NODE }),
+  client('TRACKING', -3, '6.0.0', 'Turns notices about changed keys that were read on or off.', { flags: OWN }),
+  client('TRACKINGINFO', 2, '6.2.0', 'Describes the key tracking of the connection.', { flags: OWN }),
+  client('UNBLOCK', -3, '5.0.0', 'Ends the wait of another connection.', {
+    flags: OTHERS,
+    deviations: [OF_THIS_PROCESS],
+  }),
+  client('UNPAUSE', 2, '6.2.0', 'Lets held up commands run.', { flags: OTHERS, deviations: [OF_THIS_PROCESS] }),
 ]);

@@ -35,6 +35,9 @@ export interface Capture {
 
 export class PatternMatch {
   readonly captures: Capture[] = [];
+  /** Where the latest match starts and ends. */
+  start = 0;
+  end = -1;
   #steps = 0;
   #depth = 0;
 
@@ -49,7 +52,9 @@ export class PatternMatch {
   /** The end of a match that starts at `s`, or -1. @throws PatternError */
   from(s: number, p: number): number {
     this.captures.length = 0;
-    return this.#match(s, p);
+    this.start = s;
+    this.end = this.#match(s, p);
+    return this.end;
   }
 
   #match(from: number, patternFrom: number): number {

@@ -37,12 +37,12 @@ function search(machine: LuaMachine, state: State, isFind: boolean): number {
   const patternAt = pattern.at + (isAnchored ? 1 : 0);
   const match = matcher(machine, source, pattern);
   for (let s = source.at + start; s <= source.at + source.length; s += 1) {
-    const end = ended(machine, state, () => match.from(s, patternAt));
+    const end = matchFrom(machine, state, match, s, patternAt);
     if (end !== -1) {
-      if (!isFind) return pushCaptures(machine, state, match, s, end, true);
+      if (!isFind) return pushCaptures(machine, state, match, true);
       api.lua_pushnumber(state, s - source.at + 1);
       api.lua_pushnumber(state, end - source.at);
-      return 2 + pushCaptures(machine, state, match, s, end, false);
+      return 2 + pushCaptures(machine, state, match, false);
     }
     if (isAnchored) break;
   }
@@ -80,11 +80,11 @@ function nextMatch(machine: LuaMachine, state: State): number {
   const pattern = machine.checkedSpan(state, GLOBALS_INDEX - 2);
   const match = matcher(machine, source, pattern);
   for (let s = source.at + api.lua_tonumber(state, GLOBALS_INDEX - 3); s <= source.at + source.length; s += 1) {
-    const end = ended(machine, state, () => match.from(s, pattern.at));
+    const end = matchFrom(machine, state, match, s, pattern.at);
     if (end === -1) continue;
     api.lua_pushnumber(state, end - source.at + (end === s ? 1 : 0));
     api.lua_replace(state, GLOBALS_INDEX - 3);
-    return pushCaptures(machine, state, match, s, end, true);
+    return pushCaptures(machine, state, match, true);
   }
   return 0;
 }
@@ -118,14 +118,14 @@ function gsub(machine: LuaMachine, state: State): number {
   };
   let match = matcher(machine, source, pattern);
   while (count < most) {
-    const end = ended(machine, state, () => match.from(s, patternAt));
+    const end = matchFrom(machine, state, match, s, patternAt);
     if (end !== -1) {
       count += 1;
       flush(s);
       add(
         type === LUA.TABLE || type === LUA.FUNCTION
-          ? called(machine, state, match, s, end, type)
-          : expanded(machine, state, match, s, end, template),
+          ? called(machine, state, match, type)
+          : expanded(machine, state, match, template),
       );
       kept = end;
       // The called function may have grown the heap.
@@ -143,22 +143,15 @@ function gsub(machine: LuaMachine, state: State): number {
 }
 
 /** The replacement given by a table or function; false and nil keep the original text. */
-function called(
-  machine: LuaMachine,
-  state: State,
-  match: PatternMatch,
-  s: number,
-  end: number,
-  type: number,
-): ByteString {
+function called(machine: LuaMachine, state: State, match: PatternMatch, type: number): ByteString {
   const { api } = machine;
-  const original = machine.heap.toString('latin1', s, end);
+  const original = machine.heap.toString('latin1', match.start, match.end);
   if (type === LUA.TABLE) {
-    pushCapture(machine, state, match, 0, s, end);
+    pushCapture(machine, state, match, 0);
     api.lua_gettable(state, 3);
   } else {
     api.lua_pushvalue(state, 3);
-    api.lua_call(state, pushCaptures(machine, state, match, s, end, true), 1);
+    api.lua_call(state, pushCaptures(machine, state, match, true), 1);
   }
   if (api.lua_toboolean(state, -1) === 0) {
     machine.pop(state);
@@ -174,14 +167,7 @@ function called(
 }
 
 /** `%0` … `%9` in the replacement are captures; `%` before another character gives that character. */
-function expanded(
-  machine: LuaMachine,
-  state: State,
-  match: PatternMatch,
-  s: number,
-  end: number,
-  template: ByteString,
-): ByteString {
+function expanded(machine: LuaMachine, state: State, match: PatternMatch, template: ByteString): ByteString {
   if (!template.includes('%')) return template;
   let text = '';
   for (let i = 0; i < template.length; i += 1) {
@@ -193,9 +179,9 @@ function expanded(
     i += 1;
     const escaped = template[i] ?? '\0';
     if (escaped < '0' || escaped > '9') text += escaped;
-    else if (escaped === '0') text += machine.heap.toString('latin1', s, end);
+    else if (escaped === '0') text += machine.heap.toString('latin1', match.start, match.end);
     else {
-      pushCapture(machine, state, match, Number(escaped) - 1, s, end);
+      pushCapture(machine, state, match, Number(escaped) - 1);
       text += machine.string(state, -1) as ByteString;
       machine.pop(state);
     }
@@ -203,34 +189,20 @@ function expanded(
   return text;
 }
 
-function pushCaptures(
-  machine: LuaMachine,
-  state: State,
-  match: PatternMatch,
-  s: number,
-  end: number,
-  orWhole: boolean,
-): number {
+function pushCaptures(machine: LuaMachine, state: State, match: PatternMatch, orWhole: boolean): number {
   const count = match.captures.length === 0 && orWhole ? 1 : match.captures.length;
   machine.api.lua_checkstack(state, count);
   // Pushing may grow the heap, but addresses in it stay valid.
-  for (let i = 0; i < count; i += 1) pushCapture(machine, state, match, i, s, end);
+  for (let i = 0; i < count; i += 1) pushCapture(machine, state, match, i);
   return count;
 }
 
-function pushCapture(
-  machine: LuaMachine,
-  state: State,
-  match: PatternMatch,
-  index: number,
-  s: number,
-  end: number,
-): void {
+function pushCapture(machine: LuaMachine, state: State, match: PatternMatch, index: number): void {
   const { api } = machine;
   const capture: Capture | undefined = match.captures[index];
   if (capture === undefined) {
     if (index > 0) machine.fail(state, 'invalid capture index');
-    api.lua_pushlstring(state, s, end - s);
+    api.lua_pushlstring(state, match.start, match.end - match.start);
     return;
   }
   if (capture.length === CAPTURE_OPEN) machine.fail(state, 'unfinished capture');
@@ -244,9 +216,10 @@ function matcher(machine: LuaMachine, source: Span, pattern: Span): PatternMatch
   );
 }
 
-function ended(machine: LuaMachine, state: State, match: () => number): number {
+/** The end of a match that starts at `s`, or -1; an error of the pattern is the script's. */
+function matchFrom(machine: LuaMachine, state: State, match: PatternMatch, s: number, patternAt: number): number {
   try {
-    return match();
+    return match.from(s, patternAt);
   } catch (problem) {
     if (problem instanceof PatternError) return machine.fail(state, problem.message);
     throw problem;

@@ -42,6 +42,12 @@ interface ItemPosition {
 
 export type ListEnd = 'head' | 'tail';
 
+/** An element to be removed, and the end from which it is searched for. */
+interface SoughtItem {
+  readonly item: ByteString;
+  readonly from: ListEnd;
+}
+
 export class ListBlocks {
   #chapters: Chapter[] = [];
   #count = 0;
@@ -197,6 +203,7 @@ export class ListBlocks {
     /** Elements that were visited and kept. */
     let passed = 0;
     const step = from === 'head' ? 1 : -1;
+    const sought: SoughtItem = { item, from };
     for (
       let chapterAt = from === 'head' ? 0 : this.#chapters.length - 1;
       chapterAt >= 0 && chapterAt < this.#chapters.length && removed < limit;
@@ -212,7 +219,7 @@ export class ListBlocks {
         const block = chapter.blocks[blockAt] as Block;
         const first = () => (from === 'head' ? passed : this.#count - passed - block.items.length);
         const tell = onRemoved && ((at: number) => onRemoved(first() + at));
-        removed += this.#removeInBlock(chapter, block, item, limit - removed, from, tell);
+        removed += this.#removeInBlock(chapter, block, sought, limit - removed, tell);
         passed += block.items.length;
       }
       if (removed > before) {
@@ -242,9 +249,8 @@ export class ListBlocks {
   #removeInBlock(
     chapter: Chapter,
     block: Block,
-    item: ByteString,
+    { item, from }: SoughtItem,
     limit: number,
-    from: ListEnd,
     onRemoved: ((at: number) => void) | undefined,
   ): number {
     const { items } = block;

@@ -79,7 +79,8 @@ function callBack(
   const { id, retried, createdAtMs, notBeforeMs } = message;
   const source = message.shared.envelope;
   const described: CallbackSource = { id, envelope: source, body: sentBody, createdAtMs, notBeforeMs, retried };
-  const content = callbackBody(described, outcome, dlqId, context.account.limits.maxMessageBytes, turn.deliveredWords);
+  const form = { maxBodyBytes: context.account.limits.maxMessageBytes, headerWords: turn.deliveredWords };
+  const content = callbackBody(described, outcome, dlqId, form);
   const envelope: Envelope = {
     url: calledUrl(url),
     settings: inTraceOf(source, settings),

@@ -23,18 +23,22 @@ export interface CallbackSource {
 
 const EMPTY = new Uint8Array(0);
 
+export interface CallbackForm {
+  /** The limit of each of the two bodies. Undefined: both are whole. */
+  readonly maxBodyBytes?: number;
+  /** Prefixes of the spellings of deliveries. */
+  readonly headerWords: readonly string[];
+}
+
 /**
  * @param dlqId for a failure callback
- * @param maxBodyBytes limit of each of the two bodies
- * @param headerWords prefixes of the spellings of deliveries
  * @param more members added at the end
  */
 export function callbackBody(
   source: CallbackSource,
   outcome: AttemptOutcome,
   dlqId: DlqId | undefined,
-  maxBodyBytes: number,
-  headerWords: readonly string[],
+  { maxBodyBytes = Number.MAX_SAFE_INTEGER, headerWords }: CallbackForm,
   more?: Readonly<Record<string, string | number>>,
 ): Uint8Array {
   const response = outcome.kind === 'response' ? outcome.body : EMPTY;

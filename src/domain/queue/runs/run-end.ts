@@ -176,12 +176,18 @@ function callFailureFunction(
   const told: AttemptOutcome =
     outcome.kind === 'response' ? outcome : { kind: 'no-response', error, durationMs: outcome.durationMs };
   const source = { id: message.id, envelope: message.shared.envelope, body: EMPTY, createdAtMs, notBeforeMs, retried };
-  const content = callbackBody(source, told, dlqId, Number.MAX_SAFE_INTEGER, turn.deliveredWords, {
-    workflowRunId: run.id,
-    workflowCreatedAt: run.createdAtMs,
-    // Without an answer, the body has the reason instead.
-    ...(outcome.kind === 'response' ? {} : { error }),
-  });
+  const content = callbackBody(
+    source,
+    told,
+    dlqId,
+    { headerWords: turn.deliveredWords },
+    {
+      workflowRunId: run.id,
+      workflowCreatedAt: run.createdAtMs,
+      // Without an answer, the body has the reason instead.
+      ...(outcome.kind === 'response' ? {} : { error }),
+    },
+  );
   const envelope = failureEnvelope(origin, failureCallback);
   const part = { role: 'failure', ...partOf(run), dlqId, payload: payload.body } as const;
   const notBefore = turn.context.nowMs + failureCallback.settings.delaySeconds * 1000;

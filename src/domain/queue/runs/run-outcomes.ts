@@ -120,7 +120,7 @@ function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call
     const settings = { ...shared.envelope.settings, maxRetries: retried };
     const told = isSuccess(attempted) ? shared.envelope : { ...shared.envelope, settings };
     const source = { id, envelope: told, body: sentBody, createdAtMs, notBeforeMs, retried };
-    const content = callbackBody(source, outcome, undefined, Number.MAX_SAFE_INTEGER, turn.deliveredWords);
+    const content = callbackBody(source, outcome, undefined, { headerWords: turn.deliveredWords });
     const isConfigured = shared.envelope.workflow?.isConfiguredByTrigger ?? true;
     const envelope = turn.state.envelopes.commonOf(resultEnvelope(run.shared.envelope, callback, isConfigured));
     const { runId, runCreatedAtMs, step } = part;

@@ -119,7 +119,7 @@ describe('the queue gateway', () => {
     const { time, intake } = stand;
     const calls: { shard: string; isRead: boolean }[] = [];
     const caller = {
-      call: async (shard: string, _body: Uint8Array, isRead: boolean) => {
+      call: async ({ shard, isRead }: { shard: string; isRead: boolean }) => {
         calls.push({ shard, isRead });
         return encodeQueueReply(DONE);
       },

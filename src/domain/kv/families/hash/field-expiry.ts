@@ -52,13 +52,12 @@ export function expireFields(name: string, unit: ExpiryUnit): SlicedHandler {
     if (hash === undefined) return yield* mapped(fields, () => NO_FIELD);
     const expireAtMs = readFieldInstant(context, 2, unit, name);
     hash.adaptEncodingForExpiries();
-    return yield* applyExpiry(context, key, hash, fields, expireAtMs, condition);
+    return yield* applyExpiry(context, hash, fields, expireAtMs, condition);
   };
 }
 
 function* applyExpiry(
   context: CommandContext,
-  key: ByteString,
   hash: HashValue,
   fields: readonly ByteString[],
   expireAtMs: number,
@@ -76,20 +75,23 @@ function* applyExpiry(
     else hash.expireAt(field, expireAtMs);
     return hasPassed ? DELETED : EXPIRY_SET;
   });
-  yield* noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
+  yield* noteExpiry(context, hash, before, changed, hasPassed ? undefined : expireAtMs);
   return codes;
 }
 
-/** Records and announces that fields got an expiry, or were deleted because it is in the past (undefined). */
+/**
+ * Records and announces that fields of the command's hash got an expiry, or were deleted because it is in the past
+ * (undefined).
+ */
 export function* noteExpiry(
   context: CommandContext,
-  key: ByteString,
   hash: HashValue,
   bytesBefore: number,
   fields: readonly ByteString[],
   expireAtMs: number | undefined,
 ): Generator<void, void> {
   if (fields.length === 0) return;
+  const key = context.args.bytes(1);
   if (expireAtMs === undefined) {
     yield* context.effects.pushLong('HDEL', [key].concat(fields));
     noteDeleted(context, key, hash, bytesBefore);

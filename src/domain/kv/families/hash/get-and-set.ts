@@ -102,7 +102,7 @@ export const getAndExpireFields: SlicedHandler = function* (context): Generator<
     return value;
   });
   if (expireAtMs === undefined) yield* notePersisted(context, key, hash, before, changed);
-  else yield* noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
+  else yield* noteExpiry(context, hash, before, changed, hasPassed ? undefined : expireAtMs);
   return values;
 };
 
@@ -127,20 +127,20 @@ export const setAndExpireFields: SlicedHandler = function* (context): Generator<
   const hash = hashOrNew(context, key, present);
   const entries = args.words.slice(first, first + words);
   if (expireAtMs !== undefined) hash.adaptEncodingForExpiries();
-  if (expireAtMs !== undefined && expireAtMs <= nowMs) yield* setAndDelete(context, key, hash, entries);
-  else yield* setAndKeep(context, key, hash, entries, expiryWord === 'KEEPTTL', expireAtMs);
+  if (expireAtMs !== undefined && expireAtMs <= nowMs) yield* setAndDelete(context, hash, entries);
+  else yield* setAndKeep(context, hash, entries, expiryWord === 'KEEPTTL', expireAtMs);
   return 1;
 };
 
 function* setAndKeep(
   context: CommandContext,
-  key: ByteString,
   hash: HashValue,
   entries: readonly ByteString[],
   keepsExpiries: boolean,
   expireAtMs: number | undefined,
 ): Generator<void, void> {
-  const { effects } = context;
+  const { args, effects } = context;
+  const key = args.bytes(1);
   const pace = new SlicePace();
   const before = hash.bytes;
   const fields: ByteString[] = [];
@@ -171,10 +171,10 @@ function* setAndKeep(
 /** The instant is in the past: the fields are deleted, and as in Redis both events are published. */
 function* setAndDelete(
   context: CommandContext,
-  key: ByteString,
   hash: HashValue,
   entries: readonly ByteString[],
 ): Generator<void, void> {
+  const key = context.args.bytes(1);
   const pace = new SlicePace();
   const before = hash.bytes;
   const removed: ByteString[] = [];

@@ -60,7 +60,7 @@ export const setFieldIfMissing: Handler = (context) => {
   const present = hashToChange(context, key);
   if (present?.has(field, context.nowMs) === true) return 0;
   requireHashSize(context, present, 2, 4);
-  storeField(context, key, present, field, args.bytes(3), 'hset');
+  storeField(context, present, args.bytes(3), 'hset');
   return 1;
 };
 
@@ -90,7 +90,7 @@ export const incrementField: Handler = (context) => {
   const sum = BigInt(old) + by;
   if (sum > INT64_MAX || sum < INT64_MIN) throw ERRORS.overflow;
   requireHashSize(context, present, 2, 4);
-  return narrow(BigInt(storeField(context, key, present, field, String(sum), 'hincrby')));
+  return narrow(BigInt(storeField(context, present, String(sum), 'hincrby')));
 };
 
 /** HINCRBYFLOAT key field n → the sum as a string. Not a float, infinite. Keeps the field's expiry. */
@@ -107,17 +107,18 @@ export const incrementFieldByFloat: Handler = (context): Reply => {
   const sum = addLongDoubles(old, by);
   if (sum === undefined || sum.kind === 'infinite') throw sumNotFinite;
   requireHashSize(context, present, 2, 4);
-  return storeField(context, key, present, field, sum.text, 'hincrbyfloat');
+  return storeField(context, present, sum.text, 'hincrbyfloat');
 };
 
+/** Stores the value under the field of a command with the arguments key and field. */
 function storeField(
   context: CommandContext,
-  key: ByteString,
   present: HashValue | undefined,
-  field: ByteString,
   value: ByteString,
   event: string,
 ): ByteString {
+  const key = context.args.bytes(1);
+  const field = context.args.bytes(2);
   const hash = hashOrNew(context, key, present);
   const before = hash.bytes;
   putField(context, hash, field, value);

@@ -46,7 +46,7 @@ export function* set(context: CommandContext): Steps<Reply> {
     return OK;
   }
   const plan = yield* planSet(context, document, args.bytes(2), given, condition);
-  return (yield* applySet(context, key, document, plan, given, 'json.set')) ? OK : null;
+  return (yield* applySet(context, key, document, plan, 'json.set')) ? OK : null;
 }
 
 function readOptions({ args }: CommandContext, takesCondition: boolean): Condition {
@@ -80,8 +80,9 @@ function create(context: CommandContext, key: ByteString, path: ByteString, give
   context.notify('d', event, key);
 }
 
-/** The places a value replaces, or the objects it is added to. */
+/** A value, and the places it replaces or the objects it is added to. */
 interface SetPlan {
+  readonly given: ReadJson;
   readonly replaced: readonly JsonPlace[];
   readonly parents: readonly JsonPlace[];
   readonly name: ByteString;
@@ -100,9 +101,9 @@ function* planSet(
   if (found.length > 0) {
     requireDepthBelow(context, found, given.depth);
     yield* requireSize(context, document, found, given);
-    return { replaced: found, parents: [], name: '' };
+    return { given, replaced: found, parents: [], name: '' };
   }
-  const none: SetPlan = { replaced: [], parents: [], name: '' };
+  const none: SetPlan = { given, replaced: [], parents: [], name: '' };
   if (condition === 'XX' || path.segments.length === 0) return none;
   return yield* planAddition(context, document, path, given);
 }
@@ -114,7 +115,7 @@ function* planAddition(
   path: JsonPath,
   given: ReadJson,
 ): Steps<SetPlan> {
-  const none: SetPlan = { replaced: [], parents: [], name: '' };
+  const none: SetPlan = { given, replaced: [], parents: [], name: '' };
   const name = lastOfStatic(path);
   if (name === undefined) throw notStatic;
   if (typeof name === 'number') {
@@ -125,7 +126,7 @@ function* planAddition(
   const parents = found.filter(({ value }) => value instanceof Map && !value.has(name));
   for (const parent of parents) requireDepth(context, levelOf(parent) + 1, given.depth);
   requireRecordSize(context, document.bytes + parents.length * given.bytes);
-  return { replaced: [], parents, name };
+  return { given, replaced: [], parents, name };
 }
 
 function* requireSize(
@@ -150,8 +151,7 @@ function* applySet(
   context: CommandContext,
   key: ByteString,
   document: JsonDocument,
-  { replaced, parents, name }: SetPlan,
-  given: ReadJson,
+  { given, replaced, parents, name }: SetPlan,
   event: string,
 ): Steps<boolean> {
   const change = new JsonChange(context, key, document);
@@ -199,7 +199,7 @@ export function* setMany(context: CommandContext): Steps<Reply> {
       continue;
     }
     const plan = yield* planAgain(context, document, path, given);
-    if (plan === undefined || !(yield* applySet(context, key, document, plan, given, 'json.mset'))) isWhole = false;
+    if (plan === undefined || !(yield* applySet(context, key, document, plan, 'json.mset'))) isWhole = false;
     yield;
   }
   return isWhole ? OK : null;
@@ -238,7 +238,7 @@ export function* mergeInto(context: CommandContext): Steps<Reply> {
   const found = yield* matchesOf(document.root, path.segments);
   if (found.length === 0) {
     const plan = yield* planAddition(context, document, path, given);
-    return (yield* applySet(context, key, document, plan, given, 'json.merge')) ? OK : null;
+    return (yield* applySet(context, key, document, plan, 'json.merge')) ? OK : null;
   }
   requireDepthBelow(context, found, given.depth);
   requireRecordSize(context, document.bytes + found.length * given.bytes);

@@ -60,7 +60,7 @@ export const removeMembers: SlicedHandler = function* (context) {
   if (set === undefined) return 0;
   const before = set.bytes;
   const removed = yield* filtered(args.words, (member) => set.delete(member), 2);
-  if (removed.length > 0) yield* noteRemoved(context, key, set, before, removed, 'srem');
+  if (removed.length > 0) yield* noteRemoved(context, set, before, removed, 'srem');
   return removed.length;
 };
 
@@ -87,7 +87,7 @@ export const pop: SlicedHandler = function* (context): Generator<void, Reply> {
     set.delete(popped[i] as ByteString);
     if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
   }
-  yield* noteRemoved(context, key, set, before, popped, 'spop');
+  yield* noteRemoved(context, set, before, popped, 'spop');
   return wanted === undefined ? (popped[0] as ByteString) : new SetReply(popped);
 };
 
@@ -131,15 +131,15 @@ function setOrNew({ keyspace }: CommandContext, key: ByteString, present: SetVal
   return created;
 }
 
-/** Records and announces removed members, in several effects and slices if there are many. */
+/** Records and announces members removed from the command's set, in several effects and slices if there are many. */
 function* noteRemoved(
   context: CommandContext,
-  key: ByteString,
   set: SetValue,
   bytesBefore: number,
   removed: readonly ByteString[],
   event: string,
 ): Generator<void, void> {
+  const key = context.args.bytes(1);
   const wasLast = context.keyspace.changed(key, set, bytesBefore);
   for (const words of commandsOf([key], asEntries(removed))) {
     context.effects.pushList('SREM', words);

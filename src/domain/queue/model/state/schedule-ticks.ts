@@ -36,22 +36,30 @@ export function messagesOfTick(
 ): readonly TickMessage[] | undefined {
   const first = tickMessageId(schedule, tickAtMs);
   const { destination } = schedule;
-  if (destination.kind === 'url') return [message(schedule, first, tickAtMs, destination, schedule.settings, context)];
+  if (destination.kind === 'url') {
+    const notBeforeMs = startOf(schedule.settings, tickAtMs, context);
+    return [message(schedule, first, destination, schedule.settings, notBeforeMs)];
+  }
   const group = groups.get(destination.name);
   if (group === undefined) return undefined;
   const settings = groupSettings(schedule, group, context);
+  const notBeforeMs = startOf(settings, tickAtMs, context);
   return group.endpoints.map(({ url, name }, at) =>
-    message(schedule, messageIdAt(first, at), tickAtMs, { url, topicName: group.name, name }, settings, context),
+    message(schedule, messageIdAt(first, at), { url, topicName: group.name, name }, settings, notBeforeMs),
   );
+}
+
+/** A delay counts from the tick, so that it does not add to the lateness of the tick. */
+function startOf({ delaySeconds }: DeliverySettings, tickAtMs: number, { nowMs }: QueueContext): number {
+  return delaySeconds === 0 ? nowMs : tickAtMs + delaySeconds * 1000;
 }
 
 function message(
   schedule: Schedule,
   id: MessageId,
-  tickAtMs: number,
   to: { readonly url: string; readonly topicName?: string; readonly name?: string | undefined },
   settings: DeliverySettings,
-  { nowMs }: QueueContext,
+  notBeforeMs: number,
 ): TickMessage {
   const envelope: Envelope = {
     url: calledUrl(to.url),
@@ -64,8 +72,6 @@ function message(
     isAlias: schedule.isAlias,
     callbackOf: undefined,
   };
-  // A delay counts from the tick, so that it does not add to the lateness of the tick.
-  const notBeforeMs = settings.delaySeconds === 0 ? nowMs : tickAtMs + settings.delaySeconds * 1000;
   return { id, envelope, body: schedule.body, notBeforeMs };
 }
 

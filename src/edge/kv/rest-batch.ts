@@ -13,8 +13,7 @@ import {
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant, KvUsage } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
-import { admitOverRest, bytesOfWords } from '../commands/admission.js';
-import { bytesOfCommands } from '../commands/partition-plan.js';
+import { admitOverRest, bytesOfCommands, bytesOfWords } from '../commands/admission.js';
 import { denialOf } from '../commands/permissions.js';
 import type { AdmittedCommands } from '../commands/portions.js';
 import { QUOTA_EXCEEDED } from '../commands/quota.js';
@@ -26,7 +25,7 @@ export interface EdgeCommand {
   readonly words: readonly ByteString[];
 }
 
-export class CommandBatch implements AdmittedCommands {
+export class RestBatch implements AdmittedCommands {
   specs: CommandSpec[] = [];
   commands: (readonly ByteString[])[] = [];
   bytes = 0;

@@ -4,7 +4,7 @@
  */
 import { type CommandSpec, type ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
-import { bytesOfCommands } from '../commands/partition-plan.js';
+import { bytesOfCommands } from '../commands/admission.js';
 import type { AdmittedCommands } from '../commands/portions.js';
 import type { PlaceInOrder } from './request-order.js';
 

@@ -1,0 +1,179 @@
+/**
+ * The replies of commands for several partitions: the commands are distributed, and the partitions' replies are merged
+ * into one reply per command.
+ *
+ *  POR2 a failed partition fails only its own commands; if every partition fails in the first portion, the request
+ *       fails
+ *  PP1 commands for one partition keep their order, and each is sent once
+ *  PP2 a partition gets no further request while some of its replies wait for those of other partitions: waiting
+ *      replies are bounded
+ */
+import {
+  type CommandSpec,
+  ERRORS,
+  ErrorReply,
+  hashSlot,
+  keysOf,
+  partitionOfSlot,
+  type Reply,
+} from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import type { KvGateway, KvGrant } from '../../ports/index.js';
+import type { KvMode, KvResponse } from '../../protocol/index.js';
+import { nativeRefusalOf, refusalOf } from '../error-map.js';
+import { bytesOfCommands } from './admission.js';
+import { continueScan, type Merge, mergeOf, routeScan } from './fan-out.js';
+import {
+  type AdmittedCommands,
+  type Portions,
+  PortionsOfOne,
+  type RequestDetails,
+  type RoutedReplies,
+} from './portions.js';
+
+/** The commands for one partition, and its replies so far. */
+interface PartitionShare {
+  readonly portions: PortionsOfOne;
+  /** One for each answered command; null after it was merged into a command's reply. */
+  readonly replies: Reply[];
+  merged: number;
+}
+
+/** How one command's reply is made from the partitions' replies. */
+interface Recipe {
+  /** Places in the commands of a partition. */
+  readonly parts: readonly { readonly partition: number; readonly position: number }[];
+  readonly make: Merge;
+}
+
+const ONLY: Merge = ([reply]) => reply as Reply;
+
+export class PortionsOfSeveral implements Portions {
+  readonly #shares: readonly PartitionShare[];
+  readonly #recipes: readonly Recipe[];
+  #made = 0;
+  #isFirst = true;
+
+  constructor(gateway: KvGateway, { partitions }: KvGrant, mode: KvMode, { specs, commands }: AdmittedCommands) {
+    const byPartition: (readonly ByteString[])[][] = partitions.map(() => []);
+    this.#recipes = commands.map((words, at) => recipeOf(byPartition, specs[at] as CommandSpec, words));
+    this.#shares = byPartition.map((own, index) => {
+      const given = { index, mode, commands: own, bytes: bytesOfCommands(own) };
+      return { portions: new PortionsOfOne(gateway, given), replies: [], merged: 0 };
+    });
+  }
+
+  get isOver(): boolean {
+    return this.#made === this.#recipes.length;
+  }
+
+  async next(grant: KvGrant, details: RequestDetails): Promise<RoutedReplies> {
+    const shares = this.#shares;
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    const { maxAnswerBytes: most } = details;
+    // An equal share for each: it is not known in advance which partitions have the large replies.
+    const own = most === undefined ? details : { ...details, maxAnswerBytes: Math.ceil(most / shares.length) };
+    const settled = await Promise.allSettled(shares.map((share) => ask(share, grant, own)));
+    const syncTokens: (string | undefined)[] = [];
+    const isNative = details.client?.face === 'resp';
+    let failure: unknown;
+    settled.forEach((outcome, index) => {
+      const { portions, replies } = shares[index] as PartitionShare;
+      if (outcome.status === 'rejected') {
+        failure = outcome.reason;
+        const { text } = isNative ? nativeRefusalOf(failure, false) : refusalOf(failure);
+        // POR2 (a failed partition fails only its own commands)
+        for (const refusal of portions.giveUp(new ErrorReply(text))) replies.push(refusal);
+      } else if (outcome.value !== undefined) {
+        for (const reply of outcome.value.replies) replies.push(reply);
+        syncTokens[index] = outcome.value.syncToken;
+      }
+    });
+    const syncToken = joinSyncTokens(syncTokens);
+    if (isFirst && failure !== undefined && syncToken === undefined) throw failure;
+    const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
+    const hasSaid = settled.some((outcome) => outcome.status === 'fulfilled' && outcome.value?.hasSaid === true);
+    return { replies: this.#makeReplies(), syncToken, hasSaid, ...(denials.length === 0 ? {} : { denials }) };
+  }
+
+  giveUp(refusal: ErrorReply): readonly Reply[] {
+    for (const { portions, replies } of this.#shares) for (const reply of portions.giveUp(refusal)) replies.push(reply);
+    return this.#makeReplies();
+  }
+
+  /** The replies of the next commands, up to the first one with a missing partition reply. */
+  #makeReplies(): Reply[] {
+    const made: Reply[] = [];
+    for (; this.#made < this.#recipes.length; this.#made += 1) {
+      const { parts, make } = this.#recipes[this.#made] as Recipe;
+      const shares = parts.map(({ partition }) => this.#shares[partition] as PartitionShare);
+      if (!parts.every(({ position }, at) => position < (shares[at] as PartitionShare).replies.length)) break;
+      made.push(make(parts.map(({ position }, at) => take(shares[at] as PartitionShare, position))));
+    }
+    return made;
+  }
+}
+
+/** @returns undefined if no commands are left to send, or replies wait (PP2: waiting replies are bounded) */
+async function ask(
+  { portions, replies, merged }: PartitionShare,
+  grant: KvGrant,
+  details: RequestDetails,
+): Promise<KvResponse | undefined> {
+  return portions.isOver || merged < replies.length ? undefined : portions.next(grant, details);
+}
+
+function take(share: PartitionShare, position: number): Reply {
+  const reply = share.replies[position] as Reply;
+  share.replies[position] = null;
+  share.merged += 1;
+  return reply;
+}
+
+/** Adds the command to the commands of its partitions. */
+function recipeOf(byPartition: (readonly ByteString[])[][], spec: CommandSpec, words: readonly ByteString[]): Recipe {
+  const count = byPartition.length;
+  const partOf = (partition: number, own: readonly ByteString[]) => {
+    const commands = byPartition[partition] as (readonly ByteString[])[];
+    return { partition, position: commands.push(own) - 1 };
+  };
+  const { acrossPartitions: how } = spec;
+  if (how === 'walk') {
+    const { partition, words: own } = routeScan(words, count);
+    return {
+      parts: [partOf(partition, own)],
+      make: ([reply]) => continueScan(reply as Reply, partition, count),
+    };
+  }
+  if (how !== undefined) return { parts: byPartition.map((_, index) => partOf(index, words)), make: mergeOf(how) };
+  const slot = slotOf(keysOf(spec, words));
+  if (slot === 'several') return { parts: [], make: () => ERRORS.crossSlot };
+  return { parts: [partOf(slot === undefined ? 0 : partitionOfSlot(slot, count), words)], make: ONLY };
+}
+
+/**
+ * The sync token of an answer from several partitions: each partition's token with its index, so that two partitions
+ * at the same position give different tokens. Reads are linearizable, so a token that a client sends back needs no
+ * wait; the token only has to change with every write. Undefined if no partition was asked.
+ * @param tokens in order of partition, undefined for one that was not asked
+ */
+export function joinSyncTokens(tokens: readonly (string | undefined)[]): string | undefined {
+  let joined: string | undefined;
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index];
+    if (token !== undefined) joined = `${joined === undefined ? '' : `${joined},`}${index}:${token}`;
+  }
+  return joined;
+}
+
+/** The slot of a list of keys; undefined without keys. */
+export function slotOf(keys: readonly ByteString[]): number | 'several' | undefined {
+  let slot: number | undefined;
+  for (const key of keys) {
+    const own = hashSlot(key);
+    if (slot !== undefined && own !== slot) return 'several';
+    slot = own;
+  }
+  return slot;
+}
