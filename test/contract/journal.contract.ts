@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { isMillraceError, type ShardName } from '../../src/kernel/index.js';
 import type { AppendOutcome, Journal, StoredMessage } from '../../src/ports/index.js';
 import { eventually } from '../support/eventually.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 
 export interface JournalHarness {
   readonly journal: Journal;
@@ -23,15 +24,14 @@ export interface JournalHarness {
 /** @param canStall its harness has a server that can fall silent */
 export function journalContract(name: string, makeHarness: () => Promise<JournalHarness>, canStall = false): void {
   describe(`journal contract: ${name}`, () => {
-    let harness: JournalHarness;
+    const harness = standOfAllTests(() => makeHarness());
     let journal: Journal;
     let shard: ShardName;
 
     before(async () => {
-      harness = await makeHarness();
       journal = harness.journal;
     });
-    after(async () => harness?.close());
+
     beforeEach(async () => {
       shard = await harness.freshShard();
     });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { LeaseOutcome, LeaseStore } from '../../src/ports/index.js';
 import { eventually } from '../support/eventually.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 
 export interface LeaseStoreHarness {
   readonly store: LeaseStore;
@@ -12,16 +13,15 @@ export interface LeaseStoreHarness {
 
 export function leaseStoreContract(name: string, makeHarness: () => Promise<LeaseStoreHarness>): void {
   describe(`lease store contract: ${name}`, () => {
-    let harness: LeaseStoreHarness;
+    const harness = standOfAllTests(() => makeHarness());
     let store: LeaseStore;
     let key: string;
     let made = 0;
 
     before(async () => {
-      harness = await makeHarness();
       store = harness.store;
     });
-    after(async () => harness?.close());
+
     beforeEach(() => {
       made += 1;
       key = `shard.KV_${made}`;

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { MeterLog, StoredMessage } from '../../src/ports/index.js';
 import { eventually } from '../support/eventually.js';
+import { standOfEachTest } from '../support/stand-hooks.js';
 
 export interface MeterLogHarness {
   /** Two clients of one log that is empty. */
@@ -11,11 +12,7 @@ export interface MeterLogHarness {
 
 export function meterLogContract(name: string, open: () => Promise<MeterLogHarness>): void {
   describe(`meter log: ${name}`, () => {
-    let harness: MeterLogHarness;
-    beforeEach(async () => {
-      harness = await open();
-    });
-    afterEach(() => harness.close());
+    const harness = standOfEachTest(() => open());
 
     it('stores parallel appends of several writers, each once, without gaps in the positions', async () => {
       const [one, other] = harness.logs;

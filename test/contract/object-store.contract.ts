@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { isMillraceError } from '../../src/kernel/index.js';
 import type { ObjectStore } from '../../src/ports/index.js';
 import { eventually } from '../support/eventually.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 
 export interface ObjectStoreHarness {
   readonly store: ObjectStore;
@@ -23,16 +24,15 @@ export function objectStoreContract(
   canDamage = false,
 ): void {
   describe(`object store contract: ${name}`, () => {
-    let harness: ObjectStoreHarness;
+    const harness = standOfAllTests(() => makeHarness());
     let store: ObjectStore;
     let prefix: string;
     let made = 0;
 
     before(async () => {
-      harness = await makeHarness();
       store = harness.store;
     });
-    after(async () => harness?.close());
+
     beforeEach(() => {
       made += 1;
       prefix = `KV_${made}/kv:db-0:0/`;

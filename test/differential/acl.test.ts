@@ -19,7 +19,8 @@ import { ALL_CASES } from '../spec/kv/cases/index.js';
 import { AclStand } from '../support/acl-stand.js';
 import { NOW, wordsOf } from '../support/kv-case.js';
 import { Dice } from '../support/random-programs/dice.js';
-import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
+import { REDIS_BINARIES, redisVersion, startRedis } from '../support/redis-server.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 import { bulks } from './pair.js';
 import { SEED } from './seed.js';
 
@@ -47,11 +48,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
 
   describe(`differential: ACL of redis-server ${version}`, function () {
     this.timeout(60_000);
-    let server: RedisServer;
-    before(async () => {
-      server = await startRedis(binary);
-    });
-    after(() => server.stop());
+    const server = standOfAllTests(() => startRedis(binary));
 
     it('lists the same categories for every common command', async () => {
       const names = new Set(bulks(await server.client.call(['COMMAND', 'LIST'])));

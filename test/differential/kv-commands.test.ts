@@ -7,7 +7,8 @@ import { findCommand } from '../../src/domain/kv/index.js';
 import { ALL_CASES } from '../spec/kv/cases/index.js';
 import { type KvCase, NOW, wordsOf } from '../support/kv-case.js';
 import { RandomCommands } from '../support/random-commands.js';
-import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
+import { REDIS_BINARIES, redisVersion, startRedis } from '../support/redis-server.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
 import { MORE_CASES } from './more-cases.js';
 import { bulks, Pair } from './pair.js';
@@ -40,13 +41,11 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
   const major = Number(version.split('.')[0]);
   describe(`differential: redis-server ${version}`, function () {
     this.timeout(60_000);
-    let server: RedisServer;
+    const server = standOfAllTests(() => startRedis(binary));
     let pair: Pair;
     before(async () => {
-      server = await startRedis(binary);
       pair = new Pair(server.client, met);
     });
-    after(() => server.stop());
 
     it('every case of the specs has the same answer and the same state afterwards', async () => {
       const failures: string[] = [];

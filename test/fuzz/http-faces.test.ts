@@ -15,6 +15,7 @@ import { QUEUE_TOKEN, QueueFaceHarness } from '../support/queue-face.js';
 import { realTime } from '../support/real-time.js';
 import { SEARCH_INDEX, SEARCH_TOKEN, SearchFaceHarness } from '../support/search-face.js';
 import { FollowedGateway } from '../support/search-follower.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 import { itHolds } from './fuzz-run.js';
 import { type Grammar, type HeardResponse, oddRequest, responsesIn, said } from './http-bytes.js';
 import * as grammars from './http-grammars.js';
@@ -152,11 +153,7 @@ async function scrapeTarget(): Promise<Target> {
 
 for (const [name, start] of Object.entries(TARGETS)) {
   describe(`fuzz: requests to the HTTP face of ${name}`, () => {
-    let target: Target;
-    before(async () => {
-      target = await start();
-    });
-    after(() => target?.stop());
+    const target = standOfAllTests(() => start());
 
     itHolds('are answered as documented, and later requests are served', ROUNDS, async (random) => {
       const request = oddRequest(random, target.grammar);

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import { RespClient } from '../support/resp-client.js';
 import { PASSWORD, RespFaceHarness } from '../support/resp-face.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 import { type FuzzRandom, itHolds } from './fuzz-run.js';
 import { oddCommand } from './odd-words.js';
 
@@ -43,11 +44,7 @@ function program(random: FuzzRandom): Said {
 }
 
 describe('fuzz: bytes to the RESP face', () => {
-  let face: RespFaceHarness;
-  before(async () => {
-    face = await new RespFaceHarness().start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new RespFaceHarness().start());
 
   async function good(): Promise<void> {
     const client = await RespClient.connect({ port: face.port, host: '127.0.0.1' });

@@ -10,6 +10,7 @@ import { MomentsStand } from '../support/backup-moments-stand.js';
 import { backup, linesOf, verified } from '../support/backup-stand.js';
 import { eventually } from '../support/eventually.js';
 import { embeddedEnvironment, startMillrace, temporaryDirectory } from '../support/millrace-process.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 
 const KEYS = 2000;
 const BACKUP = '7b7c2a0e-2f6c-4c79-9d39-0d7c7f3d5a11' as BackupId;
@@ -17,12 +18,7 @@ const textOf = (n: number) => `value ${n} `.repeat(100);
 
 describe('moments of databases', function () {
   this.timeout(120_000);
-  let stand: MomentsStand;
-
-  before(async () => {
-    stand = await MomentsStand.start({ MILLRACE_KV_SHARDS: '3', MILLRACE_SNAPSHOT_ENTRIES: '40' });
-  });
-  after(() => stand?.stop());
+  const stand = standOfAllTests(() => MomentsStand.start({ MILLRACE_KV_SHARDS: '3', MILLRACE_SNAPSHOT_ENTRIES: '40' }));
 
   it('are restored whole, in one entry, while clients go on writing', async () => {
     const { kv } = stand.millrace;

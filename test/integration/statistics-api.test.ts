@@ -4,6 +4,7 @@ import { dayName, momentText } from '../../src/domain/statistics/index.js';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
 import { QueueProcess } from '../support/queue-process.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 
 const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
@@ -26,21 +27,21 @@ function sum(points: readonly Point[]): number {
 
 describe('GET statistics of the management API', function () {
   this.timeout(120_000);
-  let queue: QueueProcess;
-  let mgmtUrl: string;
-  let askedFromMs: number;
-
-  before(async () => {
-    queue = await QueueProcess.start({
+  const queue = standOfAllTests(() =>
+    QueueProcess.start({
       MILLRACE_MGMT_EMAIL: EMAIL,
       MILLRACE_MGMT_KEY: KEY,
       MILLRACE_KV_PRICE_CENTS: A_CENT_EACH,
       MILLRACE_QUEUE_PRICE_CENTS: A_CENT_EACH,
       MILLRACE_SEARCH_PRICE_CENTS: A_CENT_EACH,
-    });
+    }),
+  );
+  let mgmtUrl: string;
+  let askedFromMs: number;
+
+  before(async () => {
     mgmtUrl = queue.millrace.addresses.mgmt as string;
   });
-  after(() => queue?.stop());
 
   async function call<T = Answer>(method: string, path: string, body?: object): Promise<T> {
     const response = await fetch(mgmtUrl + path, {

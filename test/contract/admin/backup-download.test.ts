@@ -4,23 +4,22 @@ import { ADMIN_DOWNLOADS, DOWNLOAD_STALL_MS } from '../../../src/edge/admin/admi
 import type { BackupId } from '../../../src/kernel/index.js';
 import { uuidOf } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 import { AdminStand } from './admin-stand.js';
 import type { ReadStream } from './read-stream.js';
 
 const PIECE = 'x'.repeat(1024 * 1024);
 
 describe('GET /v2/admin/databases/:id/backups/:id as a file', () => {
-  let stand: AdminStand;
+  const stand = standOfEachTest(() => new AdminStand().start());
   let database: string;
   let backup: string;
 
   beforeEach(async () => {
-    stand = await new AdminStand().start();
     database = await stand.newDatabase({ database_name: 'kept' });
     await stand.call('POST', `/v2/kv/create-backup/${database}`, { as: stand.owner, body: { name: 'a moment' } });
     backup = uuidOf(stand.backups.started[0]?.backup as BackupId);
   });
-  afterEach(() => stand.stop());
 
   const path = (of = backup, where = database) => `/v2/admin/databases/${where}/backup?backup_id=${of}`;
   const completed = () =>

@@ -4,6 +4,7 @@ import { LATE_SECONDS, VERIFY_DUE_MS } from '../../../src/edge/admin/admin-limit
 import { MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import type { Caller } from '../../support/management-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 
 interface Health {
@@ -16,16 +17,11 @@ interface Health {
 const NOT_VERIFIED = 'this process has not verified the journals recently';
 
 describe('GET /v2/admin/health', () => {
-  let stand: AdminStand;
-
-  before(async () => {
-    stand = await new AdminStand().start();
-  });
+  const stand = standOfAllTests(() => new AdminStand().start());
   beforeEach(() => {
     Object.assign(stand, { clusterStatus: EMPTY_CLUSTER, readings: {}, isDiskFull: false });
     Object.assign(stand.messageLog, { failure: undefined, dead: { counts: {}, isWhole: true } });
   });
-  after(() => stand.stop());
 
   const health = async (as?: Caller) => {
     const { status, json, misfits } = await stand.call('GET', '/v2/admin/health', { as: as ?? stand.owner });

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import type { AuditTask } from '../../../src/ports/index.js';
 import { basic, type Caller, MANAGEMENT_ALIAS } from '../../support/management-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
@@ -11,12 +12,11 @@ const AT = '2026-01-01T00:00:00Z';
 const AT_MS = Date.parse(AT);
 
 describe("the operators' API", () => {
-  let stand: AdminStand;
+  const stand = standOfAllTests(() => new AdminStand().start());
   let database: string;
   let stranger: Caller;
 
   before(async () => {
-    stand = await new AdminStand().start();
     database = await stand.newDatabase();
     stranger = (await stand.newPerson('stranger@example.com')).caller;
   });
@@ -26,7 +26,6 @@ describe("the operators' API", () => {
     stand.isControlStale = false;
     stand.statistics.failure = undefined;
   });
-  after(() => stand.stop());
 
   const paths = () => [
     'session',

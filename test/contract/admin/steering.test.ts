@@ -1,14 +1,10 @@
 /** Wishes for the placement of shards over the operators' API: rights, audit log and refusals. */
 import { expect } from 'chai';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 import { AdminStand } from './admin-stand.js';
 
 describe('POST /v2/admin/cluster', () => {
-  let stand: AdminStand;
-
-  beforeEach(async () => {
-    stand = await new AdminStand().start();
-  });
-  afterEach(() => stand.stop());
+  const stand = standOfEachTest(() => new AdminStand().start());
 
   const post = (path: string, as = stand.owner) => stand.call('POST', `/v2/admin/cluster/${path}`, { as });
 

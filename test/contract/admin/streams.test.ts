@@ -6,6 +6,7 @@ import { type AccountId, MillraceError } from '../../../src/kernel/index.js';
 import { uuidOf } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import type { Caller } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 import type { ReadStream } from './read-stream.js';
 
@@ -13,14 +14,12 @@ const MAX_STREAMS = 200;
 const MAX_STREAMS_OF_ACCOUNT = 100;
 
 describe("event streams of the operators' API", () => {
-  let stand: AdminStand;
+  const stand = standOfEachTest(() => new AdminStand().start());
   let database: string;
 
   beforeEach(async () => {
-    stand = await new AdminStand().start();
     database = await stand.newDatabase();
   });
-  afterEach(() => stand.stop());
 
   const logs = (more = '') => stand.open(`/v2/admin/queues/${stand.queue}/logs${more}`);
   const add = (atMs: number, id: string, body = '') =>

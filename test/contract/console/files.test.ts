@@ -1,12 +1,12 @@
 /** The console's pages as files. Proves CSF1, CSF2. */
 import { expect } from 'chai';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { ConsoleStand } from './console-stand.js';
 
 describe('GET /console: files', () => {
-  let stand: ConsoleStand;
+  const stand = standOfAllTests(() => new ConsoleStand().start());
 
   before(async () => {
-    stand = await new ConsoleStand().start();
     const files = { 'index.html': ['br', 'gzip'], 'assets/main-AB12.js': ['br'], 'assets/small-CD34.svg': [] };
     stand.files.set('manifest.json', Buffer.from(JSON.stringify({ files })));
     stand.files.set('index.html', Buffer.from('<title>page</title>'));
@@ -17,7 +17,6 @@ describe('GET /console: files', () => {
     stand.files.set('assets/small-CD34.svg', Buffer.from('<svg/>'));
     stand.files.set('secret.txt', Buffer.from('not listed'));
   });
-  after(() => stand.stop());
 
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     fetch(stand.url + path, { method, headers: { 'accept-encoding': 'identity', ...headers } });

@@ -4,12 +4,13 @@
  */
 import { expect } from 'chai';
 import { MAX_CONSOLE_BODY_BYTES, MAX_NOTED_COMMANDS } from '../../../src/edge/console/console-limits.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { ConsoleStand, type SignedIn } from './console-stand.js';
 
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 
 describe('/console/api: planes', () => {
-  let stand: ConsoleStand;
+  const stand = standOfAllTests(() => new ConsoleStand().start());
   let owner: SignedIn;
   let reader: SignedIn;
   let database: { id: string; rest_token: string; read_only_rest_token: string };
@@ -17,7 +18,6 @@ describe('/console/api: planes', () => {
   let queue: { token: string; read_only_token: string };
 
   before(async () => {
-    stand = await new ConsoleStand().start();
     [owner, reader] = [await stand.signIn(), await stand.signIn(await stand.readOnlyKey())];
     const id = await stand.newDatabase();
     database = { id, ...((await stand.ok('GET', `/v2/kv/database/${id}`)).json as Omit<typeof database, 'id'>) };
@@ -26,7 +26,6 @@ describe('/console/api: planes', () => {
     queue = (await stand.ok('GET', `/v2/msgq/user/${stand.queue}`)).json as typeof queue;
   });
   beforeEach(() => stand.passed.splice(0));
-  after(() => stand.stop());
 
   const pipeline = (who: SignedIn, ...commands: unknown[][]) =>
     stand.asPage(who, 'POST', `/console/api/kv/${database.id}`, commands);

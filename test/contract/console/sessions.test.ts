@@ -1,18 +1,17 @@
 /** Signing in at the console, and the rights of its session. Proves CSE1, PGR1, PGR2, PGR3. */
 import { expect } from 'chai';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { ConsoleStand, type SignedIn } from './console-stand.js';
 
 const SESSION = '/console/api/session';
 
 describe('/console/api/session', () => {
-  let stand: ConsoleStand;
+  const stand = standOfAllTests(() => new ConsoleStand().start());
   let owner: SignedIn;
 
   before(async () => {
-    stand = await new ConsoleStand().start();
     owner = await stand.signIn();
   });
-  after(() => stand.stop());
 
   const newDatabase = (headers: Record<string, string>) =>
     stand.call('POST', '/v2/kv/database', {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { backupIdOfUuid, databaseIdOfUuid } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 interface ShownBackup {
   readonly backup_id: string;
@@ -12,14 +13,12 @@ interface ShownBackup {
 }
 
 describe('management API: backups of databases', () => {
-  let face: ManagementHarness;
+  const face = standOfEachTest(() => new ManagementHarness().start());
   let database: string;
 
   beforeEach(async () => {
-    face = await new ManagementHarness().start();
     database = await face.newDatabase();
   });
-  afterEach(() => face.stop());
 
   const listed = async (id = database) => (await face.ok('GET', `/v2/kv/list-backup/${id}`)).json as ShownBackup[];
 

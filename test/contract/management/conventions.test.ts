@@ -2,14 +2,10 @@
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { basic, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 describe('management API: conventions', () => {
-  let face: ManagementHarness;
-
-  before(async () => {
-    face = await new ManagementHarness().start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new ManagementHarness().start());
 
   const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
 
@@ -183,12 +179,7 @@ describe('management API: calls a second', () => {
 });
 
 describe('management API: aliases', () => {
-  let face: ManagementHarness;
-
-  before(async () => {
-    face = await new ManagementHarness({ aliases: [MANAGEMENT_ALIAS] }).start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new ManagementHarness({ aliases: [MANAGEMENT_ALIAS] }).start());
 
   it('has aliased paths', async () => {
     const { json } = await face.call('GET', '/v2/store/databases');

@@ -2,16 +2,12 @@
 import { expect } from 'chai';
 import { databaseIdOfUuid } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Shown = Record<string, unknown> & { readonly database_id: string };
 
 describe('management API: databases', () => {
-  let face: ManagementHarness;
-
-  beforeEach(async () => {
-    face = await new ManagementHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new ManagementHarness().start());
 
   const create = async (body: object) => (await face.ok('POST', '/v2/kv/database', { body })).json as Shown;
   const refused = async (body: object) => {

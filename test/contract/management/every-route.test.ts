@@ -1,6 +1,7 @@
 /** Each route of the OpenAPI document: its answer to a correct call, and its refusals. */
 import { expect } from 'chai';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 /** As examples have it. */
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
@@ -49,12 +50,7 @@ const WITHOUT_ID = [
 ];
 
 describe('management API: every documented route', () => {
-  let face: ManagementHarness;
-
-  before(async () => {
-    face = await new ManagementHarness().start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new ManagementHarness().start());
 
   /** With ids that nothing has. */
   const target = (path: string) => path.replaceAll(/\{\w+\}/g, UNKNOWN);

@@ -1,16 +1,12 @@
 /** API keys, and the log of the actions taken with them. */
 import { expect } from 'chai';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Entry = Record<string, unknown>;
 
 describe('management API: API keys', () => {
-  let face: ManagementHarness;
-
-  beforeEach(async () => {
-    face = await new ManagementHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new ManagementHarness().start());
 
   const keys = async () => (await face.ok('GET', '/v2/apikeys')).json as Entry[];
 
@@ -77,12 +73,7 @@ describe('management API: API keys', () => {
 });
 
 describe('management API: audit log', () => {
-  let face: ManagementHarness;
-
-  beforeEach(async () => {
-    face = await new ManagementHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new ManagementHarness().start());
 
   const entries = async (as = face.owner, path = '/auditlogs') => (await face.ok('GET', path, { as })).json as Entry[];
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { repetitions } from '../../support/depth.js';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 /** Values that a field might well have, from right to absurd. */
 const VALUE = fc.oneof(
@@ -23,12 +24,7 @@ const BODY = fc.oneof(
 );
 
 describe('management API: random bodies', () => {
-  let face: ManagementHarness;
-
-  before(async () => {
-    face = await new ManagementHarness().start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new ManagementHarness().start());
 
   it('get a documented answer on every route', async () => {
     const database = await face.newDatabase();

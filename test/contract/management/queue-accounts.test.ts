@@ -2,16 +2,12 @@
 import { expect } from 'chai';
 import { userIdIn } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Shown = Record<string, unknown> & { readonly id: string; readonly token: string };
 
 describe('management API: queue accounts', () => {
-  let face: ManagementHarness;
-
-  beforeEach(async () => {
-    face = await new ManagementHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new ManagementHarness().start());
 
   const shown = async (id = face.queue) => (await face.ok('GET', `/v2/msgq/user/${id}`)).json as Shown;
 

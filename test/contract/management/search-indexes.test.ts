@@ -2,16 +2,12 @@
 import { expect } from 'chai';
 import { databaseIdOfUuid } from '../../../src/protocol/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Shown = Record<string, unknown> & { readonly id: string };
 
 describe('management API: search indexes', () => {
-  let face: ManagementHarness;
-
-  beforeEach(async () => {
-    face = await new ManagementHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new ManagementHarness().start());
 
   const shown = async (id: string) => (await face.ok('GET', `/v2/search/${id}`)).json as Shown;
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 interface Point {
   readonly x: string;
@@ -38,18 +39,16 @@ const PRICES = {
 };
 
 describe('management API: statistics', () => {
-  let face: ManagementHarness;
+  const face = standOfAllTests(() => new ManagementHarness({ pricesOf: () => PRICES }).start());
   let database: string;
   let index: string;
 
   before(async () => {
-    face = await new ManagementHarness({ pricesOf: () => PRICES }).start();
     // A Thursday in a month of 30 days, with a fraction that ends in zeros.
     face.control.nowMs = Date.parse('2026-09-10T15:12:52.760Z');
     database = await face.newDatabase();
     index = await face.newSearchIndex();
   });
-  after(() => face.stop());
 
   const read = async (path: string) => (await face.ok('GET', path)).json as Series & Record<string, unknown>;
 

@@ -1,16 +1,15 @@
 /** Teams, and the rights of each role. */
 import { expect } from 'chai';
 import { type Caller, ManagementHarness } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('management API: teams', () => {
-  let face: ManagementHarness;
+  const face = standOfEachTest(() => new ManagementHarness().start());
   let team: string;
 
   beforeEach(async () => {
-    face = await new ManagementHarness().start();
     team = await face.newTeam('crew');
   });
-  afterEach(() => face.stop());
 
   const members = async (as?: Caller) =>
     (await face.ok('GET', `/v2/teams/${team}`, as === undefined ? {} : { as })).json;

@@ -5,6 +5,7 @@ import { createScrapeHandler, ScrapeGrants } from '../../../src/edge/monitoring/
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { databaseIdOfUuid, hashSecret } from '../../../src/protocol/index.js';
 import { MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PATH = '/monitoring/prometheus/federate';
 const ODD_NAME = 'a "quoted" \\ name';
@@ -69,12 +70,11 @@ class ScrapeStand extends ManagementHarness {
 }
 
 describe('GET /monitoring/prometheus/federate', () => {
-  let stand: ScrapeStand;
+  const stand = standOfAllTests(() => new ScrapeStand().start());
   let database: string;
   let token: string;
 
   before(async () => {
-    stand = await new ScrapeStand().start();
     database = await stand.newDatabase({ database_name: 'first' });
     token = await stand.switchOn(database, 'mrm_one');
   });
@@ -83,7 +83,6 @@ describe('GET /monitoring/prometheus/federate', () => {
     stand.statistics.failure = undefined;
     stand.statistics.asked.length = 0;
   });
-  after(() => stand.stop());
 
   const namesIn = (text: string) => [...text.matchAll(/^# TYPE (\S+) (counter|gauge)$/gm)].map(([, name]) => name);
   const valueIn = (text: string, name: string, labels = '') => {

@@ -1,18 +1,17 @@
 /** Enabling and disabling the scrape endpoint of a database by the management API. */
 import { expect } from 'chai';
 import { ManagementHarness } from '../../support/management-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Shown = Record<string, unknown> & { readonly prometheus_token?: string };
 
 describe('management API: enable-prometheus and disable-prometheus', () => {
-  let face: ManagementHarness;
+  const face = standOfEachTest(() => new ManagementHarness().start());
   let database: string;
 
   beforeEach(async () => {
-    face = await new ManagementHarness().start();
     database = await face.newDatabase();
   });
-  afterEach(() => face.stop());
 
   const switched = async (verb: 'enable' | 'disable') =>
     (await face.ok('POST', `/v2/kv/${verb}-prometheus/${database}`)).json as Shown;

@@ -2,13 +2,10 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { SEARCH_INDEX, SEARCH_INDEX_NAME, SearchFaceHarness } from '../../support/search-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('search data plane: indexes', () => {
-  let face: SearchFaceHarness;
-  beforeEach(async () => {
-    face = await new SearchFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new SearchFaceHarness().start());
 
   describe('info', () => {
     it('counts documents, and those not searchable yet', async () => {

@@ -1,17 +1,15 @@
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
 import { KvFaceHarness, TOKEN } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 
 /** What the published package expects of documents, in the shapes that its users see. */
 describe('client package: @upstash/redis, JSON', () => {
-  let face: KvFaceHarness;
+  const face = standOfAllTests(() => new KvFaceHarness({ aliases: [ALIAS] }).start());
   let json: Redis['json'];
-  before(async () => {
-    face = await new KvFaceHarness({ aliases: [ALIAS] }).start();
-  });
-  after(() => face.stop());
+
   beforeEach(async () => {
     const redis = new Redis({ url: face.url, token: TOKEN });
     await redis.flushall();

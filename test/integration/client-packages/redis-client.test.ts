@@ -2,17 +2,15 @@ import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 
 /** The published package as it is: only its address and its token are ours. */
 describe('client package: @upstash/redis', () => {
-  let face: KvFaceHarness;
+  const face = standOfAllTests(() => new KvFaceHarness({ aliases: [ALIAS] }).start());
   let redis: Redis;
-  before(async () => {
-    face = await new KvFaceHarness({ aliases: [ALIAS] }).start();
-  });
-  after(() => face.stop());
+
   beforeEach(async () => {
     redis = new Redis({ url: face.url, token: TOKEN });
     await redis.flushall();

@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import { DayOfTraffic, HOURS } from '../../support/day-of-traffic.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const MIB = 1024 * 1024;
 const SCALE = Number(process.env.DAY_SCALE ?? '1');
@@ -23,18 +24,15 @@ const BLOCK_BYTES = 8 * MIB;
 
 describe("a day's traffic", function () {
   this.timeout(120_000 * Math.max(1, SCALE));
-  let day: DayOfTraffic;
-
-  before(async () => {
-    day = await DayOfTraffic.begin({
+  const day = standOfAllTests(() =>
+    DayOfTraffic.begin({
       messages: MESSAGES * SCALE,
       records: RECORDS * SCALE,
       retentionMs: RETENTION_HOURS * 3_600_000,
       journalTotalBytes: JOURNAL_BYTES,
       meterBytes: METER_BYTES,
-    });
-  });
-  after(() => day.end());
+    }),
+  );
 
   it('leaves at most the retained data on the disk, in each part of the data directory', async () => {
     const most = new Map<string, number>();

@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.js';
 import { PublishedReceivers } from '../../support/published-receivers.js';
 import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-process.js';
 import type { QueueSink, SinkCall } from '../../support/queue-sink.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const EVERY_MINUTE = '* * * * *';
@@ -17,14 +18,13 @@ type Headers = Readonly<Record<string, string>>;
 
 describe('deliveries of the queue', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let sink: QueueSink;
   let tickPath: string;
   let aliasTickPath: string;
   let pausedPath: string;
 
   before(async () => {
-    queue = await QueueProcess.start();
     ({ sink } = queue);
     // They tick while the other tests run.
     tickPath = sink.path('tick');
@@ -40,7 +40,6 @@ describe('deliveries of the queue', function () {
     }
     expect((await queue.patch('/v2/schedules/paused/pause')).status).to.equal(200);
   });
-  after(() => queue?.stop());
 
   const publish = (url: string, headers: Headers = {}, body: string | Buffer = 'b') =>
     queue.publish(url, { headers, body });

@@ -6,6 +6,7 @@ import { Client as WorkflowClient } from '@upstash/workflow';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { QUEUE_TOKEN, QueueProcess } from '../../support/queue-process.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 type Filter = Record<string, unknown>;
 
@@ -29,14 +30,13 @@ const ALL = 'every filter that matches';
 
 describe('published clients on a real process: filters', function () {
   this.timeout(120_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let workflow: WorkflowClient;
   let matching: Filter;
   let ofRun: Filter;
   let ofFailedRun: Filter;
 
   before(async () => {
-    queue = await QueueProcess.start();
     const { client, sink } = queue;
     workflow = new WorkflowClient({ baseUrl: queue.url, token: QUEUE_TOKEN });
     const failing = '/failing';
@@ -70,7 +70,6 @@ describe('published clients on a real process: filters', function () {
     };
     expect(entry).to.include({ responseStatus: 503, callerIP: '127.0.0.1' });
   });
-  after(() => queue?.stop());
 
   /** The number that a call with one filter found. */
   async function ignored(filters: Filter, found: (filter: Filter) => Promise<number>): Promise<string[]> {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { QUEUE_TOKEN, QueueProcess, refusalOf, SIGNING_KEYS } from '../../support/queue-process.js';
 import type { QueueSink, SinkCall } from '../../support/queue-sink.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const HOUR = 3600;
@@ -27,18 +28,18 @@ const ARRANGEMENTS = [
 for (const [arrangement, start] of ARRANGEMENTS)
   describe(`programs with @upstash/qstash on ${arrangement}`, function () {
     this.timeout(60_000);
-    let queue: QueueProcess;
+    const queue = standOfAllTests(() =>
+      start({
+        MILLRACE_WIRE_ALIAS: 'Upstash:QStash:redis',
+        MILLRACE_REGION: 'EU-CENTRAL-1',
+      }),
+    );
     let sink: QueueSink;
     let client: QueueProcess['client'];
 
     before(async () => {
-      queue = await start({
-        MILLRACE_WIRE_ALIAS: 'Upstash:QStash:redis',
-        MILLRACE_REGION: 'EU-CENTRAL-1',
-      });
       ({ sink, client } = queue);
     });
-    after(() => queue?.stop());
 
     const published = async (options: Parameters<typeof client.publishJSON>[0]): Promise<string> =>
       ((await client.publishJSON(options)) as { messageId: string }).messageId;

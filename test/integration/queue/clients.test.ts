@@ -2,20 +2,19 @@
 import { expect } from 'chai';
 import { QueueProcess, refusalOf } from '../../support/queue-process.js';
 import type { QueueSink } from '../../support/queue-sink.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const DAY_SECONDS = 24 * 3600;
 
 describe('client package: @upstash/qstash on a real process', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let sink: QueueSink;
 
   before(async () => {
-    queue = await QueueProcess.start();
     sink = queue.sink;
   });
-  after(() => queue?.stop());
 
   /** A URL whose calls fail. */
   const failing = (path = sink.path('failing')) => sink.answer(path, { status: 500, body: 'no' });

@@ -10,6 +10,7 @@ import {
 } from '../../support/queue-answers.js';
 import { QueueProcess } from '../../support/queue-process.js';
 import type { QueueSink } from '../../support/queue-sink.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
@@ -17,15 +18,13 @@ const UNKNOWN_DLQ_ID = '1700000000000-1';
 
 describe('routes of the DLQ and the logs', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let sink: QueueSink;
   const served = () => queue;
 
   before(async () => {
-    queue = await QueueProcess.start();
     ({ sink } = queue);
   });
-  after(() => queue?.stop());
 
   const deadLetter = async (headers: Record<string, string> = {}) => {
     const url = sink.answer(sink.path('failing'), { status: 500, body: 'no' });

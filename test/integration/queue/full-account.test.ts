@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { expectAnswer, expectDone } from '../../support/queue-answers.js';
 import { QueueProcess, type RawAnswer, refusalOf } from '../../support/queue-process.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
@@ -13,13 +14,14 @@ const LARGE = 'x'.repeat(60_000);
 
 describe('an account that is full', function () {
   this.timeout(90_000);
-  let queue: QueueProcess;
-
-  before(async () => {
-    queue = await QueueProcess.start({
+  const queue = standOfAllTests(() =>
+    QueueProcess.start({
       MILLRACE_QUEUE_MAX_MESSAGES: String(MAX_MESSAGES),
       MILLRACE_QUEUE_MAX_BYTES: '64KiB',
-    });
+    }),
+  );
+
+  before(async () => {
     const { sink } = queue;
     const endpoints = [{ url: NOBODY, name: 'one' }];
     expectDone(await queue.post('/v2/topics/team/endpoints', { body: { endpoints } }));
@@ -28,7 +30,6 @@ describe('an account that is full', function () {
     expectAnswer(await queue.post(`/v2/publish/${NOBODY}`, { headers: DELAYED }), 200);
     expectAnswer(await queue.post(`/v2/enqueue/line/${sink.url('/held')}`, { body: 'accepted' }), 200);
   });
-  after(() => queue?.stop());
 
   function expectFull(
     { status, text, json, headers }: RawAnswer,

@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.js';
 import { expectAnswer } from '../../support/queue-answers.js';
 import { QueueProcess, type RawAnswer } from '../../support/queue-process.js';
 import { QueueTenant } from '../../support/queue-tenant.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const BATCH = 1000;
@@ -16,17 +17,15 @@ const NO_ROOM = { error: 'the server has no room for more waiting messages' };
 
 describe('a process that one account fills with messages', function () {
   this.timeout(180_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start({ MILLRACE_HEAP_MB: '256' }));
   let first: QueueTenant;
   let second: QueueTenant;
   let accepted = 0;
 
   before(async () => {
-    queue = await QueueProcess.start({ MILLRACE_HEAP_MB: '256' });
     first = QueueTenant.first(queue);
     second = await QueueTenant.create(queue, 'second');
   });
-  after(() => queue?.stop());
 
   /** Until it is refused. @returns how many were accepted */
   async function fill(itemAt: (number: number) => object): Promise<number> {

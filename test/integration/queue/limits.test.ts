@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { QUEUE_TOKEN, QueueProcess, type RawAnswer, refusalOf } from '../../support/queue-process.js';
 import type { QueueSink } from '../../support/queue-sink.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
@@ -23,17 +24,15 @@ const UNCOUNTED = ['maxMessagesPerDay=0', 'maxMessagesPerDayHard=0', 'maxRequest
 
 describe('limits of an account', function () {
   this.timeout(90_000);
-  let queue: QueueProcess;
+  // A cent a message.
+  const queue = standOfAllTests(() => QueueProcess.start({ MILLRACE_QUEUE_PRICE_CENTS: '100000' }));
   let sink: QueueSink;
   let parallelism = 500;
 
   before(async () => {
-    // A cent a message.
-    queue = await QueueProcess.start({ MILLRACE_QUEUE_PRICE_CENTS: '100000' });
     ({ sink } = queue);
     await limit(...SMALL, 'maxMessagesPerDay=5', 'maxMessagesPerDayHard=8');
   });
-  after(() => queue?.stop());
 
   /** Sets limits, and waits until they are in force: seen by one that is set along and shown. */
   async function limit(...limits: string[]): Promise<void> {

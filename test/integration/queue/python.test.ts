@@ -65,16 +65,16 @@ assert client.signing_key.get().current == "${SIGNING_KEYS.current}"
 print("done")
 `;
 
+import { standOfAllTests } from '../../support/stand-hooks.js';
+
 describe('the Python client', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let sink: QueueSink;
 
   before(async () => {
-    queue = await QueueProcess.start();
     ({ sink } = queue);
   });
-  after(() => queue?.stop());
 
   it('runs a program with every call', async function () {
     this.timeout(180_000);

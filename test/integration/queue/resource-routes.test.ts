@@ -9,21 +9,20 @@ import {
 } from '../../support/queue-answers.js';
 import { QueueProcess } from '../../support/queue-process.js';
 import type { QueueSink } from '../../support/queue-sink.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
 
 describe('routes of resources', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let sink: QueueSink;
   const served = () => queue;
 
   before(async () => {
-    queue = await QueueProcess.start();
     ({ sink } = queue);
   });
-  after(() => queue?.stop());
 
   const group = async (name: string, ...urls: string[]) => {
     const endpoints = urls.map((url) => ({ url }));

@@ -9,6 +9,7 @@ import {
 } from '../../support/queue-answers.js';
 import { QUEUE_READONLY_TOKEN, QUEUE_TOKEN, QueueProcess } from '../../support/queue-process.js';
 import type { QueueSink } from '../../support/queue-sink.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
@@ -16,15 +17,13 @@ const UNKNOWN_DLQ_ID = '1700000000000-1';
 
 describe('routes of messages', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let sink: QueueSink;
   const served = () => queue;
 
   before(async () => {
-    queue = await QueueProcess.start();
     ({ sink } = queue);
   });
-  after(() => queue?.stop());
 
   const group = async (name: string, ...urls: string[]) => {
     const endpoints = urls.map((url) => ({ url }));

@@ -17,6 +17,7 @@ import {
 import { QueueSink } from '../../support/queue-sink.js';
 import { QueueTenant } from '../../support/queue-tenant.js';
 import { RawDestination } from '../../support/raw-destination.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { withinASecond } from '../../support/within-a-second.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
@@ -179,14 +180,12 @@ describe('walls: destinations', function () {
 
 describe('walls: requests', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start());
   let sink: QueueSink;
 
   before(async () => {
-    queue = await QueueProcess.start();
     ({ sink } = queue);
   });
-  after(() => queue?.stop());
 
   const batch = (headers: object, url = NOBODY) => queue.post('/v2/batch', { body: [{ destination: url, headers }] });
 
@@ -467,7 +466,8 @@ describe('walls: requests', function () {
 
 describe('walls: accounts', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
+  // From one address every wall is tried with wrong tokens.
+  const queue = standOfAllTests(() => QueueProcess.start({ MILLRACE_SIGN_IN_FAILURES: '1000' }));
   let sink: QueueSink;
   let owner: QueueTenant;
   let stranger: QueueTenant;
@@ -475,8 +475,6 @@ describe('walls: accounts', function () {
   const NAMES = { queue: 'owned-queue', group: 'owned-group', schedule: 'owned-schedule', flow: 'owned/flow' };
 
   before(async () => {
-    // From one address every wall is tried with wrong tokens.
-    queue = await QueueProcess.start({ MILLRACE_SIGN_IN_FAILURES: '1000' });
     ({ sink } = queue);
     owner = QueueTenant.first(queue);
     stranger = await QueueTenant.create(queue, 'stranger');
@@ -497,7 +495,6 @@ describe('walls: accounts', function () {
     things = { message, failed, dlq: (await queue.deadLetterOf(failed)).dlqId };
     await queue.eventsOf(failed, 'FAILED');
   });
-  after(() => queue?.stop());
 
   /** All that an account has, to see that it stays as it is. */
   async function holdings(): Promise<unknown> {
@@ -691,13 +688,8 @@ describe('walls: accounts', function () {
 describe('walls: secrets', function () {
   this.timeout(60_000);
   const CANARY = 'canary-5e1c';
-  let queue: QueueProcess;
+  const queue = standOfAllTests(() => QueueProcess.start({ MILLRACE_LOG_LEVEL: 'debug' }));
   const told: RawAnswer[] = [];
-
-  before(async () => {
-    queue = await QueueProcess.start({ MILLRACE_LOG_LEVEL: 'debug' });
-  });
-  after(() => queue?.stop());
 
   it('appear in no log, metric or refusal, also when calls fail', async () => {
     const { sink } = queue;

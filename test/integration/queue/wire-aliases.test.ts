@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { freePort } from '../../support/free-port.js';
 import { QUEUE_TOKEN, QueueProcess } from '../../support/queue-process.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const RUN_TIMEOUT_MS = 45_000;
 const PAGE = 'docs/wire-aliases.md';
@@ -12,13 +13,7 @@ const PRINTS = /console\.log\(run\.workflowRunResponse\);\s*\/\/ (.*)/;
 
 describe('the workflow program of docs/wire-aliases.md', function () {
   this.timeout(60_000);
-  let queue: QueueProcess;
-
-  before(async () => {
-    queue = await QueueProcess.start();
-  });
-
-  after(() => queue?.stop());
+  const queue = standOfAllTests(() => QueueProcess.start());
 
   it('prints the documented output', async () => {
     const [, program = ''] = PROGRAM.exec(readFileSync(PAGE, 'utf8')) ?? [];

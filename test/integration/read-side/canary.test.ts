@@ -12,6 +12,7 @@ import { PASSWORD, READONLY_TOKEN, runMillrace, TOKEN, temporaryDirectory } from
 import { QUEUE_READONLY_TOKEN, QUEUE_TOKEN } from '../../support/queue-process.js';
 import { RespClient } from '../../support/resp-client.js';
 import { databaseOf, MGMT_KEY, searchCall } from '../../support/search-process.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const LONG = { timeoutMs: 20_000, everyMs: 100 };
 /** No secrets, and yet nothing for a log. */
@@ -24,11 +25,7 @@ const OF_A_DATABASE = ['password', 'rest_token', 'read_only_rest_token'];
 
 describe('canary: secrets of every kind', function () {
   this.timeout(120_000);
-  let stand: CanaryStand;
-  before(async () => {
-    stand = await CanaryStand.start();
-  });
-  after(() => stand?.stop());
+  const stand = standOfAllTests(() => CanaryStand.start());
 
   it('are sent through REST and RESP', async () => {
     const { canary, millrace, environment } = stand;

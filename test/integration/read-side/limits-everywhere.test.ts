@@ -4,6 +4,7 @@ import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import type { ReadSide } from '../../support/read-side.js';
 import { ReadSideCluster, statusOf, withinASecond } from '../../support/read-side-cluster.js';
 import { databaseOf, searchCall } from '../../support/search-process.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 /** More than one plan takes in one command, and less than the other; nothing is done of it in either. */
 const LARGE = JSON.stringify(['SET', 'a', 'x'.repeat(11 * 1024 * 1024), 'WHENEVER']);
@@ -12,19 +13,17 @@ const NO_SUCH_OPTION = /syntax error/;
 
 describe('read side: a change through one process applies at the other within a second', function () {
   this.timeout(90_000);
-  let cluster: ReadSideCluster;
+  const cluster = standOfAllTests(() => ReadSideCluster.start(false));
   let here: ReadSide;
   let kvUrl: string;
   let database: { readonly database_id: string; readonly rest_token: string };
 
   before(async () => {
-    cluster = await ReadSideCluster.start(false);
     here = cluster.through(cluster.owner);
     kvUrl = cluster.other.kvUrl;
     database = await here.manage('POST', '/v2/kv/database', { name: 'there', region: 'eu-west-1', plan: 'payg' });
     await inForce(performance.now(), () => there('SET', 'a', '1'), 200);
   });
-  after(() => cluster?.stop());
 
   const there = (...words: string[]) => statusOf(kvUrl, database.rest_token, words);
   async function change(method: string, path: string, body: object = {}): Promise<{ atMs: number; answer: unknown }> {

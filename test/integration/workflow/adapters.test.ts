@@ -5,6 +5,7 @@ import { serve as serveContexts } from '@upstash/workflow/hono';
 import { serve as servePage, servePagesRouter } from '@upstash/workflow/nextjs';
 import { expect } from 'chai';
 import { QUEUE_TOKEN } from '../../support/queue-process.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { startTogether } from '../../support/together.js';
 import { entriesOf } from '../../support/workflow-app.js';
 import { type Flow, WorkflowStand } from '../../support/workflow-stand.js';
@@ -15,10 +16,9 @@ for (const [arrangement, env] of [
 ] as const)
   describe(`platform adapters, with deliveries ${arrangement}`, function () {
     this.timeout(120_000);
-    let stand: WorkflowStand;
+    const stand = standOfAllTests(() => WorkflowStand.start(env));
     let bindings: Record<string, string>;
     before(async () => {
-      stand = await WorkflowStand.start(env);
       const { current, next } = (await stand.queue.get('/v2/keys')).json as { current: string; next: string };
       bindings = {
         QSTASH_URL: stand.queue.url,
@@ -27,7 +27,6 @@ for (const [arrangement, env] of [
         QSTASH_NEXT_SIGNING_KEY: next,
       };
     });
-    after(() => stand?.stop());
 
     const together = startTogether();
     const program = (): Flow => {

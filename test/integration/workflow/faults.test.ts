@@ -1,5 +1,6 @@
 /** Deliveries that are lost or refused: runs end with the same result, and no result is stored twice. */
 import { expect } from 'chai';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { startTogether } from '../../support/together.js';
 import type { Fault } from '../../support/workflow-app.js';
 import { type Flow, WorkflowStand } from '../../support/workflow-stand.js';
@@ -13,11 +14,7 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
 
 describe('runs whose deliveries fail', function () {
   this.timeout(120_000);
-  let stand: WorkflowStand;
-  before(async () => {
-    stand = await WorkflowStand.start();
-  });
-  after(() => stand?.stop());
+  const stand = standOfAllTests(() => WorkflowStand.start());
 
   const together = startTogether();
   const CONSTRUCTS: Readonly<Record<string, { readonly flow: () => Flow; readonly result: unknown }>> = {

@@ -6,6 +6,7 @@ import { WorkflowNonRetryableError } from '@upstash/workflow';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { QUEUE_TOKEN } from '../../support/queue-process.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 import { kindOf } from '../../support/workflow-app.js';
 import { type Flow, RUN_TIMEOUT_MS, WorkflowStand } from '../../support/workflow-stand.js';
 
@@ -20,10 +21,9 @@ const PATIENT = { retries: 3, retryDelay: '200' };
 
 describe('large values of workflows', function () {
   this.timeout(120_000);
-  let stand: WorkflowStand;
+  // Room for all of them at once.
+  const stand = standOfAllTests(() => WorkflowStand.start({ MILLRACE_HEAP_MB: '1024' }));
   before(async () => {
-    // Room for all of them at once.
-    stand = await WorkflowStand.start({ MILLRACE_HEAP_MB: '1024' });
     await stand.queue.account('limits', `maxMessageBytes=${LIMIT}`);
     const url = stand.sink.url(stand.sink.path('probe'));
     await eventually(
@@ -31,7 +31,6 @@ describe('large values of workflows', function () {
       { timeoutMs: 20_000, everyMs: 200 },
     );
   });
-  after(() => stand?.stop());
 
   const expectRun = async (
     count: number,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const UNAUTHORIZED = [401, '{"error":"WRONGPASS invalid or missing auth token"}'];
 
@@ -8,12 +9,10 @@ function noPermission(name: string) {
 }
 
 describe('edge/kv: access', () => {
-  let face: KvFaceHarness;
+  const face = standOfAllTests(() => new KvFaceHarness().start());
   before(async () => {
-    face = await new KvFaceHarness().start();
     await face.get('/set/a/1');
   });
-  after(() => face.stop());
 
   describe('tokens', () => {
     it('are taken from the bearer header in any case, or without a scheme', async () => {

@@ -1,6 +1,7 @@
 /** Proves RJ1–RJ3, EX2. */
 import { expect } from 'chai';
 import { type Answer, KvFaceHarness } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const BASE64 = { 'Svc-Encoding': 'base64' };
 const RESP2 = { 'Svc-Response-Format': 'resp2' };
@@ -10,9 +11,8 @@ function base64(text: string): string {
 }
 
 describe('edge/kv: response formats', () => {
-  let face: KvFaceHarness;
+  const face = standOfAllTests(() => new KvFaceHarness().start());
   before(async () => {
-    face = await new KvFaceHarness().start();
     await face.post('/pipeline', [
       ['SET', 's', 'bar'],
       ['SET', 'ok', 'OK'],
@@ -21,7 +21,6 @@ describe('edge/kv: response formats', () => {
     ]);
     await face.post('/set/bytes', Buffer.from([0x61, 0xff, 0xfe, 0xe2, 0x82]));
   });
-  after(() => face.stop());
 
   function result(answer: Answer): unknown {
     return JSON.parse(answer.text).result;

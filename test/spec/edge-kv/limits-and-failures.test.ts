@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness, WIDE_TOKEN } from '../../support/kv-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const TOO_MANY = 'ERR max daily request limit exceeded';
 
@@ -11,12 +12,12 @@ function tooLarge(limit: number, actual: number) {
 }
 
 describe('edge/kv: limits', () => {
-  let face: KvFaceHarness;
+  const face = standOfEachTest(() =>
+    new KvFaceHarness({ limits: { maxBodyBytes: 4096, maxBatchCommands: 10 } }).start(),
+  );
   beforeEach(async () => {
-    face = await new KvFaceHarness({ limits: { maxBodyBytes: 4096, maxBatchCommands: 10 } }).start();
     face.maxCommandBytes = 100;
   });
-  afterEach(() => face.stop());
 
   describe('the size of a command', () => {
     it('is accepted up to the limit and refused one byte above it, in every form', async () => {
@@ -205,11 +206,7 @@ describe('edge/kv: limits', () => {
 });
 
 describe('edge/kv: failures', () => {
-  let face: KvFaceHarness;
-  beforeEach(async () => {
-    face = await new KvFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new KvFaceHarness().start());
 
   it('without effect have Retry-After', async () => {
     for (const code of ['MAILBOX_FULL', 'SHARD_UNAVAILABLE', 'SHUTTING_DOWN', 'STORAGE_FULL', 'NOT_APPLIED'] as const) {
@@ -264,18 +261,16 @@ describe('edge/kv: failures', () => {
 });
 
 describe('edge/kv: a database of several partitions', () => {
-  let face: KvFaceHarness;
+  const face = standOfEachTest(() => new KvFaceHarness().start());
   const options = { token: WIDE_TOKEN };
   const keys = Array.from({ length: 60 }, (_, i) => `key-${i}`);
   beforeEach(async () => {
-    face = await new KvFaceHarness().start();
     await face.post(
       '/pipeline',
       keys.map((key, i) => ['SET', key, i]),
       options,
     );
   });
-  afterEach(() => face.stop());
 
   it('spreads keys by hash slot and answers a pipeline in its order', async () => {
     const asked = new Set(face.gateway.requests.map(({ partition }) => partition));

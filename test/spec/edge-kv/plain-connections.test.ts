@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness } from '../../support/kv-face.js';
 import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const AUTH = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
 /** A header that no plain request has: Node's server answers. */
@@ -27,13 +28,11 @@ function plainly(answer: string): string {
 }
 
 describe('edge/kv: connections with plain requests', () => {
-  let face: KvFaceHarness;
+  const face = standOfAllTests(() => new KvFaceHarness().start());
   before(async () => {
-    face = await new KvFaceHarness().start();
     await face.post('/set/long', 'x'.repeat(3_000_000));
     await face.post('/set/wide', 'ü'.repeat(5));
   });
-  after(() => face.stop());
 
   it('answer with Connection: close once the endpoint drains, and new ones are accepted until it closes', async () => {
     const leaving = await new KvFaceHarness().start();

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const { maxHeaderBytes, maxHeadersCount } = DEFAULT_KV_FACE_LIMITS;
 const AUTH = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
@@ -15,11 +16,7 @@ function statuses(answers: string): string[] {
 }
 
 describe('edge/kv: HTTP as bytes', () => {
-  let face: KvFaceHarness;
-  before(async () => {
-    face = await new KvFaceHarness({ limits: { maxConnectionsPerAddress: 20 } }).start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new KvFaceHarness({ limits: { maxConnectionsPerAddress: 20 } }).start());
 
   describe('an ambiguous request', () => {
     const smuggled = 'GET /set/smuggled/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer standard-token\r\n\r\n';

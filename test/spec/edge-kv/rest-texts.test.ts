@@ -1,6 +1,7 @@
 /** Errors with a text of the REST API; the texts of Redis for the same errors are in the cases of test/spec/kv. */
 import { expect } from 'chai';
 import { KvFaceHarness } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const OF_CONNECTIONS =
   'AUTH HELLO QUIT RESET SELECT CLIENT MULTI EXEC DISCARD WATCH UNWATCH SUBSCRIBE UNSUBSCRIBE PSUBSCRIBE PUNSUBSCRIBE MONITOR';
@@ -28,11 +29,7 @@ const ROWS: readonly (readonly [command: readonly string[], text: string])[] = [
 ];
 
 describe('edge/kv: the REST texts of errors', () => {
-  let face: KvFaceHarness;
-  before(async () => {
-    face = await new KvFaceHarness().start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new KvFaceHarness().start());
 
   for (const [command, text] of ROWS) {
     it(`answer ${command.join(' ')} with: ${text}`, async () => {

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import { KvFaceHarness, READ_ONLY_TOKEN } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const STREAM = { accept: 'text/event-stream' };
 
 describe('edge/kv: routes', () => {
-  let face: KvFaceHarness;
-  before(async () => {
-    face = await new KvFaceHarness().start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new KvFaceHarness().start());
 
   describe('the path form', () => {
     it('runs a command with GET, POST and PUT', async () => {

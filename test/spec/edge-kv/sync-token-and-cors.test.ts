@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Answer, KvFaceHarness } from '../../support/kv-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ORIGIN = 'https://page.example';
 
@@ -8,13 +9,11 @@ function syncToken(answer: Answer): string {
 }
 
 describe('edge/kv: sync token', () => {
-  let face: KvFaceHarness;
-  before(async () => {
-    face = await new KvFaceHarness({
+  const face = standOfAllTests(() =>
+    new KvFaceHarness({
       aliases: [{ headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' }],
-    }).start();
-  });
-  after(() => face.stop());
+    }).start(),
+  );
 
   it('comes with every answer of a single command, a pipeline and a transaction', async () => {
     const answers = [

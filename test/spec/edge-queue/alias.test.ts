@@ -3,15 +3,12 @@ import { expect } from 'chai';
 import type { DlqEntry, Envelope, MessageView } from '../../../src/domain/queue/index.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { parse } from '../../support/queue-settings.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://api.example/';
 
 describe('edge/queue: the alias spelling', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const settings = () => {
     const { destination } = face.gateway.lastPublished;

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import { QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://api.example/';
 
 describe('edge/queue: POST /v2/batch', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const batch = (body: string | object) => face.post('/v2/batch', { body });
   const errorOf = async (body: string | object) => {

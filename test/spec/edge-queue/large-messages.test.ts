@@ -1,6 +1,7 @@
 /** Bodies of several megabytes: the same messages and refusals as for small ones, while other requests run. */
 import { expect } from 'chai';
 import { QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
 const OUT = 'lärge "text" 😀 \\ \n'.repeat(30_000);
@@ -20,12 +21,10 @@ const ENVELOPE = {
 type Headers = Readonly<Record<string, string>>;
 
 describe('edge/queue: large messages', () => {
-  let face: QueueFaceHarness;
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
   beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
     face.limits = { ...face.limits, maxMessageBytes: 8 * 1024 * 1024 };
   });
-  afterEach(() => face.stop());
 
   const publish = (headers: Headers, body: string) => face.post(`/v2/publish/${URL}`, { headers, body });
   const batch = (headers: Headers, body: string) =>

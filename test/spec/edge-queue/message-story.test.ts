@@ -7,6 +7,7 @@ import type { LogEvent, MessageState } from '../../../src/ports/index.js';
 import { PLAIN_ENVELOPE, T0 } from '../../support/message-log-stand.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { parse } from '../../support/queue-settings.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const ID = 'msg_1' as MessageId;
 const NOT_FOUND = { type: 'Rejected', reason: 'NOT_FOUND', message: 'message msg_1 not found' } as const;
@@ -26,12 +27,10 @@ function event(state: MessageState, atMs: number, more: Partial<LogEvent> = {}):
 }
 
 describe('edge/queue: GET /v2/messages/:id/story', () => {
-  let face: QueueFaceHarness;
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
   beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
     face.gateway.answer('GetMessage', NOT_FOUND);
   });
-  afterEach(() => face.stop());
 
   const story = async () => {
     const { status, json } = await face.get('/v2/messages/msg_1/story', { token: QUEUE_READ_ONLY_TOKEN });

@@ -3,14 +3,13 @@ import fc from 'fast-check';
 import { repetitions } from '../../support/depth.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { rawExchange } from '../../support/raw-exchange.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 describe('edge/queue: odd requests', () => {
-  let face: QueueFaceHarness;
+  const face = standOfAllTests(() => new QueueFaceHarness().start());
   before(async () => {
-    face = await new QueueFaceHarness().start();
     face.gateway.ask = async () => ({ type: 'Rejected', reason: 'NOT_FOUND', message: 'nothing there' });
   });
-  after(() => face.stop());
 
   /** Sends raw bytes and reads until the server closes. */
   const raw = (bytes: string): Promise<string> => rawExchange(face.port, bytes);

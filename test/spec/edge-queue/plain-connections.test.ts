@@ -4,6 +4,7 @@ import type { MessageId } from '../../../src/kernel/index.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QUEUE_USER, QueueFaceHarness } from '../../support/queue-face.js';
 import { rawExchange } from '../../support/raw-exchange.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const AUTH = `Host: x\r\nauthorization: Bearer ${QUEUE_TOKEN}\r\n`;
 /** A header that no plain request has: Node's server answers. */
@@ -23,9 +24,8 @@ function plainly(answer: string): string {
 }
 
 describe('edge/queue: connections with plain requests', () => {
-  let face: QueueFaceHarness;
+  const face = standOfAllTests(() => new QueueFaceHarness().start());
   before(async () => {
-    face = await new QueueFaceHarness().start();
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
     face.gateway.answer('CancelMessages', { type: 'Cancelled', count: 1 });
     const event = {
@@ -40,7 +40,6 @@ describe('edge/queue: connections with plain requests', () => {
     };
     face.messageLog.page = { events: Array.from({ length: 100 }, () => event), cursor: undefined };
   });
-  after(() => face.stop());
 
   const last = (headers: string) => `GET /v2/keys HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`;
   const cases: readonly [string, (headers: string) => string][] = [

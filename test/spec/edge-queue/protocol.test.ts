@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('edge/queue: protocol', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   it('answers 404 as JSON to an unknown path', async () => {
     for (const path of ['/', '/v2', '/v2/nothing', '/v1/publish/x', '/v2/workflows']) {

@@ -1,15 +1,12 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const DESTINATION = 'https://api.example/hook';
 
 describe('edge/queue: publishing', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const destination = () => face.gateway.lastPublished.destination;
   const settings = () => {

@@ -5,6 +5,7 @@ import type { Envelope, HeaderList, MessageView, PendingView, QueueReply } from 
 import type { DlqRow, LogEvent } from '../../../src/ports/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { parse } from '../../support/queue-settings.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://api.example/';
 const NOT_FOUND = { type: 'Rejected', reason: 'NOT_FOUND', message: 'message msg_1 not found' } as const;
@@ -39,11 +40,7 @@ function view(of: Envelope): MessageView {
 }
 
 describe('edge/queue: messages', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const record = async (of: Envelope, content?: Uint8Array) => {
     face.gateway.answer('GetMessage', { type: 'Message', message: view(of), content });
@@ -281,11 +278,7 @@ describe('edge/queue: messages', () => {
 });
 
 describe('edge/queue: dead letters', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const row = (status: number, body = ''): DlqRow => ({
     dlqId: '5-1' as never,
@@ -455,11 +448,7 @@ describe('edge/queue: dead letters', () => {
 });
 
 describe('edge/queue: events', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const event = (changes: Partial<LogEvent> = {}, headers: Record<string, string> = {}): LogEvent => ({
     atMs: 9,
@@ -584,11 +573,7 @@ describe('edge/queue: events', () => {
 });
 
 describe('edge/queue: truncated bodies', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const happened = async (header: HeaderList, length: number, more: Partial<LogEvent> = {}) => {
     const event: LogEvent = {

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
 const RUN = { 'Svc-Workflow-RunId': 'wfr_1', 'Svc-Workflow-Init': 'false' };
 const LARGE = 'x'.repeat(2 * 1024 * 1024);
 
 describe('edge/queue: refused steps with a read-only token', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   for (const [method, path, body] of [
     ['POST', `/v2/publish/${URL}`, LARGE],

@@ -2,17 +2,14 @@ import { expect } from 'chai';
 import type { FlowView, QueueView, Schedule, UrlGroup } from '../../../src/domain/queue/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { parse } from '../../support/queue-settings.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://api.example/';
 const NOT_FOUND = { type: 'Rejected', reason: 'NOT_FOUND', message: 'not there' } as const;
 const TOO_MANY = { type: 'Rejected', reason: 'TOO_MANY', message: 'too many' } as const;
 
 describe('edge/queue: resources', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
 

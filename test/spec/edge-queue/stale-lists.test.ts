@@ -4,6 +4,7 @@ import type { MessageId } from '../../../src/kernel/index.js';
 import type { MaybeBehind } from '../../../src/ports/index.js';
 import { PLAIN_ENVELOPE, T0 } from '../../support/message-log-stand.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const HEADER = 'millrace-stale';
 const LISTS = [
@@ -19,11 +20,7 @@ const LISTS = [
 ] as const;
 
 describe('edge/queue: lists of a read model', () => {
-  let face: QueueFaceHarness;
-  before(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  after(() => face.stop());
+  const face = standOfAllTests(() => new QueueFaceHarness().start());
 
   function answering(behind: MaybeBehind): void {
     face.messageLog.page = { events: [], cursor: undefined, ...behind };

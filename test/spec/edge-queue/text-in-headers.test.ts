@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { HeaderList } from '../../../src/domain/queue/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { rawExchange } from '../../support/raw-exchange.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const DESTINATION = 'https://api.example/hook';
 const AUTH = `Host: x\r\nAuthorization: Bearer ${QUEUE_TOKEN}\r\n`;
@@ -12,11 +13,7 @@ const NODES = 'TE: trailers\r\n';
 const utf8 = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
 describe('edge/queue: text in headers', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const settings = () => {
     const { destination } = face.gateway.lastPublished;

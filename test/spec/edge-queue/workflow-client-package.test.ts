@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { PublishItem } from '../../../src/domain/queue/index.js';
 import type { WorkflowItem } from '../../../src/domain/queue/runs/index.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 const URL = 'https://app.example/flow';
@@ -14,11 +15,7 @@ const RUN = 'wfr_1';
 type Route = (context: WorkflowContext) => Promise<unknown>;
 
 describe('edge/queue: the npm workflow client, unmodified', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness({ aliases: [ALIAS] }).start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness({ aliases: [ALIAS] }).start());
 
   const config = () => ({ baseUrl: face.url, token: QUEUE_TOKEN, retry: false }) as const;
   const only = (): PublishItem => {

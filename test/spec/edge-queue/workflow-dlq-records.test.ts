@@ -3,15 +3,12 @@ import { expect } from 'chai';
 import type { FailedRunView } from '../../../src/domain/queue/runs/index.js';
 import { DLQ, envelope, failedRun, failureFunction, PARTY, page, WORKFLOW } from '../../support/failed-run-views.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('edge/queue: records of failed runs', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const record = async (view: FailedRunView) => {
     face.gateway.answer('GetFailedRun', page(view));

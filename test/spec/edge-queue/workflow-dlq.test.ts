@@ -12,13 +12,10 @@ import {
   WORKFLOW,
 } from '../../support/failed-run-views.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('edge/queue: failed runs of workflows', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   it('are listed under both paths, and not in a plain list', async () => {
     face.gateway.answer('ListFailedRuns', page(failedRun(), failedRun({}, '6-2')));

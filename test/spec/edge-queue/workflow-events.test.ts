@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { WaiterView } from '../../../src/domain/queue/runs/index.js';
 import type { RunId } from '../../../src/kernel/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
 const STEP = { stepId: 2, stepName: 'hold', stepType: 'Wait', concurrent: 1 };
@@ -15,11 +16,7 @@ const HEADERS = {
 const LATE = 'https://app.example/late';
 
 describe('edge/queue: waits and events', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const waiter = (isAlias: boolean): WaiterView => ({
     runId: 'wfr_1' as never,

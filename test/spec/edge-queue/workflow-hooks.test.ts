@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { QUEUE_USER, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const HOOK = `/v2/workflows/hooks/${QUEUE_USER}/wfr_1/evt_1`;
 
@@ -13,12 +14,10 @@ interface HookEvent {
 }
 
 describe('edge/queue: webhooks of workflows', () => {
-  let face: QueueFaceHarness;
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
   beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
   });
-  afterEach(() => face.stop());
 
   const event = () => JSON.parse(Buffer.from(face.gateway.last('Notify').content).toString()) as HookEvent;
   const call = (path = HOOK, method = 'POST', options: Parameters<QueueFaceHarness['request']>[2] = {}) =>

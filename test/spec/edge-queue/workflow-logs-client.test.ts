@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { RunId } from '../../../src/kernel/index.js';
 import type { LoggedRun } from '../../../src/ports/index.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
 
@@ -25,11 +26,7 @@ const run: LoggedRun = {
 };
 
 describe('edge/queue: logs of runs, with the npm workflow client', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   it('sends its filters, and ends with the last page', async () => {
     face.runLog.page = { runs: [run], cursor: '5-6' };

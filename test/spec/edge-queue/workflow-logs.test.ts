@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { DlqId, MessageId, RunId } from '../../../src/kernel/index.js';
 import type { LoggedRun, LoggedStep, RunEvent } from '../../../src/ports/index.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const BY_RUN = '/v2/workflows/events?groupBy=workflowRunId';
 const AT_MS = 1_790_000_000_000;
@@ -70,11 +71,7 @@ const shownInit = {
 };
 
 describe('edge/queue: logs of workflows', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const shown = async (run: Partial<LoggedRun>, path = BY_RUN, headers: Record<string, string> = {}) => {
     face.runLog.page = { runs: [{ ...started, ...run }], cursor: undefined };

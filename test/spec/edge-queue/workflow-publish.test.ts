@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import { MAX_RUN_ID_BYTES, MAX_STEP_TEXT_BYTES } from '../../../src/domain/queue/runs/index.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
 const STEP = { stepId: 1, stepName: 'one', stepType: 'Run', out: '1', concurrent: 1 };
@@ -29,11 +30,7 @@ const ENVELOPE = {
 type Headers = Readonly<Record<string, string>>;
 
 describe('edge/queue: messages of workflow runs', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const publish = (headers: Headers, body: string | object = STEP, url = URL) =>
     face.post(`/v2/publish/${url}`, { headers, body });

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
 const CREATED = 1_700_000_000_000;
 
 describe('edge/queue: POST /v2/trigger', () => {
-  let face: QueueFaceHarness;
-  beforeEach(async () => {
-    face = await new QueueFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new QueueFaceHarness().start());
 
   const item = () => {
     const { destination, ...rest } = face.gateway.lastPublished;

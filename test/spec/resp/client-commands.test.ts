@@ -3,17 +3,16 @@ import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../../support/eventually.js';
 import { PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('RESP: CLIENT', () => {
-  let face: RespFaceHarness;
+  const face = standOfEachTest(() => new RespFaceHarness().start());
   let client: RawClient;
   let other: RawClient;
   beforeEach(async () => {
-    face = await new RespFaceHarness().start();
     client = await face.client();
     other = await face.client();
   });
-  afterEach(() => face.stop());
 
   const idOf = async (one: RawClient) => /:(\d+)/.exec(await one.call('CLIENT', 'ID'))?.[1] as string;
 
@@ -174,11 +173,7 @@ describe('RESP: CLIENT', () => {
 });
 
 describe('RESP: HTTP on its port', () => {
-  let face: RespFaceHarness;
-  beforeEach(async () => {
-    face = await new RespFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new RespFaceHarness().start());
 
   for (const [name, lines] of Object.entries({
     'a line of POST': 'POST / HTTP/1.1\r\n',

@@ -6,13 +6,10 @@ import { CONNECTION_COMMANDS, createRespServer } from '../../../src/edge/index.j
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { OTHER_PASSWORD, PASSWORD, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('RESP: connections', () => {
-  let face: RespFaceHarness;
-  beforeEach(async () => {
-    face = await new RespFaceHarness().start();
-  });
-  afterEach(() => face.stop());
+  const face = standOfEachTest(() => new RespFaceHarness().start());
 
   it('implement every command about the connection', () => {
     const rows = allCommands().filter(({ flags }) => flags.includes('connection'));

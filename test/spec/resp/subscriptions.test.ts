@@ -5,17 +5,16 @@ import { admit } from '../../../src/domain/kv/index.js';
 import type { KvEvent } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const push = (version: 2 | 3, ...items: (string | number | null)[]) => encodePush(items, version);
 
 describe('RESP: subscriptions', () => {
-  let face: RespFaceHarness;
+  const face = standOfEachTest(() => new RespFaceHarness().start());
   let client: RawClient;
   beforeEach(async () => {
-    face = await new RespFaceHarness().start();
     client = await face.client();
   });
-  afterEach(() => face.stop());
 
   /** Publishes like the owner, for another client. */
   function publish(channel: string, payload: string): void {
@@ -163,15 +162,13 @@ describe('RESP: subscriptions', () => {
 });
 
 describe('RESP: tracking', () => {
-  let face: RespFaceHarness;
+  const face = standOfEachTest(() => new RespFaceHarness().start());
   let client: RawClient;
   let other: RawClient;
   beforeEach(async () => {
-    face = await new RespFaceHarness().start();
     client = await face.client(3);
     other = await face.client();
   });
-  afterEach(() => face.stop());
 
   const invalidated = (...keys: string[]) => encodePush(['invalidate', keys], 3);
 

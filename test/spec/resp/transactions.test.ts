@@ -2,17 +2,16 @@
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { type RawClient, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('RESP: transactions', () => {
-  let face: RespFaceHarness;
+  const face = standOfEachTest(() => new RespFaceHarness().start());
   let client: RawClient;
   let other: RawClient;
   beforeEach(async () => {
-    face = await new RespFaceHarness().start();
     client = await face.client();
     other = await face.client();
   });
-  afterEach(() => face.stop());
 
   it('run the queued commands as one request', async () => {
     face.owner.requests.length = 0;

@@ -7,6 +7,7 @@ import type { ByteString } from '../../../../src/kernel/index.js';
 import { hashSecret } from '../../../../src/protocol/index.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, db, LIMITS } from '../../../spec/control/given.js';
 import { seededRandom } from '../../../support/kv-bench.js';
+import { standOfEachTest } from '../../../support/stand-hooks.js';
 import { Installation } from './installation.js';
 
 const real = (text: string) => ({ sha256: hashSecret(text), sealed: 's' });
@@ -64,11 +65,7 @@ class Stand {
 }
 
 describe('control: users on edges', () => {
-  let stand: Stand;
-  beforeEach(async () => {
-    stand = await new Stand().start();
-  });
-  afterEach(() => stand.stop());
+  const stand = standOfEachTest(() => new Stand().start());
 
   it('sign in with a password once they are on, on every edge by the time SETUSER is answered', async () => {
     await stand.acl('SETUSER', 'alice', '>pw', '~a*', '+get');

@@ -1,0 +1,44 @@
+/** Stands that mocha starts before its tests and stops after them. */
+
+/** A server, a process or a group of parts that tests use. */
+type Stoppable = { stop(): unknown } | { end(): unknown } | { close(): unknown };
+
+/** A stand of its own for each test. @returns an object that stands for the running test's one */
+export function standOfEachTest<T extends Stoppable>(start: () => Promise<T>): T {
+  return hooked(start, beforeEach, afterEach);
+}
+
+/** One stand for all tests of the block. @returns an object that stands for it from the first test on */
+export function standOfAllTests<T extends Stoppable>(start: () => Promise<T>): T {
+  return hooked(start, before, after);
+}
+
+type Hook = (run: () => Promise<void>) => void;
+
+function hooked<T extends Stoppable>(start: () => Promise<T>, begin: Hook, finish: Hook): T {
+  let stand: T | undefined;
+  begin(async () => {
+    stand = await start();
+  });
+  finish(async () => {
+    const started = stand;
+    stand = undefined;
+    if (started === undefined) return;
+    if ('stop' in started) await started.stop();
+    else if ('end' in started) await started.end();
+    else await started.close();
+  });
+  const present = (): T => {
+    if (stand === undefined) throw new Error('the stand is used outside of its tests');
+    return stand;
+  };
+  return new Proxy({} as T, {
+    // Members see the stand itself, because private fields are not reachable through a proxy.
+    get: (_, name) => {
+      const member: unknown = Reflect.get(present(), name);
+      return typeof member === 'function' ? member.bind(present()) : member;
+    },
+    set: (_, name, value) => Reflect.set(present(), name, value),
+    has: (_, name) => Reflect.has(present(), name),
+  });
+}
