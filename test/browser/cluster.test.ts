@@ -5,11 +5,7 @@ import { eventually } from '../support/eventually.js';
 
 describe('console: the cluster page', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
-
-  before(() => browser.start());
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
+  const browser = ConsoleBrowser.ofTheseTests();
 
   for (const view of VIEWS) {
     it(`shows each part, fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {

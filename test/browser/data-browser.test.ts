@@ -1,6 +1,6 @@
 /** The data browser: finding, creating, renaming and deleting keys of every type, and keys with hostile names. */
 import { expect } from 'chai';
-import { ConsoleBrowser, type ConsolePage } from '../support/browser/console-browser.js';
+import { ConsoleBrowser } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
@@ -8,29 +8,15 @@ const RTL = '\u05e9\u05dc\u05d5\u05dd \u202eevil';
 
 describe('console: the data of a database', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
   let id = '';
 
   before(async () => {
-    await browser.start();
-    const [database] = (await browser.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
-    id = database.database_id;
-    for (const words of FIRST_KEYS) await kv(...words);
+    id = await browser.firstDatabase();
+    for (const words of FIRST_KEYS) await browser.kv(...words);
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
-  async function kv(...words: readonly (string | number)[]): Promise<unknown> {
-    const outcome = await browser.process.kv.command(...words);
-    return outcome.kind === 'done' ? outcome.result : outcome;
-  }
-
-  async function personAt(words: string, key?: string): Promise<ConsolePage> {
-    const person = await browser.person(undefined, key);
-    await person.open(`/console/databases/${id}?tab=data${words}`);
-    await person.heading().waitFor();
-    return person;
-  }
+  const personAt = (words: string, key?: string) => browser.personAt(`/console/databases/${id}?tab=data${words}`, key);
 
   it('shows keys as folders, and filters them by pattern and type', async () => {
     const { page } = await personAt('');
@@ -65,13 +51,13 @@ describe('console: the data of a database', function () {
       await dialog.getByLabel('Expires after seconds').fill('1000');
       await dialog.getByRole('button', { name: 'Make it' }).click();
       await page.getByRole('heading', { name: `made:${type}` }).waitFor();
-      expect(await kv('TYPE', `made:${type}`)).to.equal(type);
-      expect(await kv('TTL', `made:${type}`)).to.be.within(900, 1_000);
+      expect(await browser.kv('TYPE', `made:${type}`)).to.equal(type);
+      expect(await browser.kv('TTL', `made:${type}`)).to.be.within(900, 1_000);
     }
   });
 
   it('renames and copies a key, and sets its expiry', async () => {
-    await kv('SET', 'one', '1');
+    await browser.kv('SET', 'one', '1');
     const { page } = await personAt('&key=one');
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('New name').fill('two');
@@ -86,32 +72,37 @@ describe('console: the data of a database', function () {
     await page.getByRole('spinbutton', { name: 'Seconds' }).fill('300');
     await page.getByRole('button', { name: 'Set' }).click();
     await page.getByText(/expires in/).waitFor();
-    expect(await kv('TTL', 'two')).to.be.within(290, 300);
+    expect(await browser.kv('TTL', 'two')).to.be.within(290, 300);
     await page.getByRole('button', { name: 'Expiry' }).click();
     await page.getByLabel('It expires').selectOption('never');
     await page.getByRole('button', { name: 'Set' }).click();
-    await eventually(async () => expect(await kv('TTL', 'two')).to.equal(-1));
+    await eventually(async () => expect(await browser.kv('TTL', 'two')).to.equal(-1));
   });
 
   it('deletes keys after a delay, unless the deletion is undone', async () => {
-    for (const name of ['old:1', 'old:2', 'old:3']) await kv('SET', name, 'x');
+    for (const name of ['old:1', 'old:2', 'old:3']) await browser.kv('SET', name, 'x');
     const { page } = await personAt('&match=old:*');
     for (const name of ['old:1', 'old:2']) await page.getByLabel(`Choose ${name}`).check();
     await page.getByRole('button', { name: 'Delete them' }).click();
     await page.getByRole('link', { name: 'old:1' }).waitFor({ state: 'detached' });
-    expect(await kv('EXISTS', 'old:1')).to.equal(1);
+    expect(await browser.kv('EXISTS', 'old:1')).to.equal(1);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('link', { name: 'old:1' }).waitFor();
     await page.getByRole('link', { name: 'old:3' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(async () => expect(await kv('EXISTS', 'old:3')).to.equal(0));
-    expect(await kv('EXISTS', 'old:1', 'old:2')).to.equal(2);
+    await eventually(async () => expect(await browser.kv('EXISTS', 'old:3')).to.equal(0));
+    expect(await browser.kv('EXISTS', 'old:1', 'old:2')).to.equal(2);
   });
 
   it('shows hostile names and values as text, and binary values as hex', async () => {
-    await kv('SET', HOSTILE, HOSTILE);
-    await kv('SET', RTL, RTL);
-    await kv('EVAL', "return redis.call('SET', KEYS[1] .. string.char(255), string.char(0, 254) .. 'x')", 1, 'bytes');
+    await browser.kv('SET', HOSTILE, HOSTILE);
+    await browser.kv('SET', RTL, RTL);
+    await browser.kv(
+      'EVAL',
+      "return redis.call('SET', KEYS[1] .. string.char(255), string.char(0, 254) .. 'x')",
+      1,
+      'bytes',
+    );
     const { page } = await personAt('&view=list');
     await page.getByRole('link', { name: HOSTILE }).click();
     await eventually(async () => expect(await page.getByLabel(/^Value, /).inputValue()).to.equal(HOSTILE));
@@ -123,12 +114,12 @@ describe('console: the data of a database', function () {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     const read = "return redis.call('GET', KEYS[1] .. string.char(255)) == string.char(1, 253)";
-    expect(await kv('EVAL', read, 1, 'bytes')).to.equal(1);
+    expect(await browser.kv('EVAL', read, 1, 'bytes')).to.equal(1);
     expect(await page.locator('img[src=x]').count()).to.equal(0);
   });
 
   it('shows values to a read-only key, also of binary names, without buttons for changes', async () => {
-    await kv('EVAL', "return redis.call('SET', KEYS[1] .. string.char(128), 'seen')", 1, 'raw');
+    await browser.kv('EVAL', "return redis.call('SET', KEYS[1] .. string.char(128), 'seen')", 1, 'raw');
     const { page } = await personAt('&view=list', await browser.readOnlyKey('data'));
     await page.getByRole('link', { name: 'raw\\x80' }).click();
     await eventually(async () => expect(await page.getByLabel(/^Value, /).inputValue()).to.equal('seen'));

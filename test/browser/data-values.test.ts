@@ -1,35 +1,21 @@
 /** Values in the data browser: each type shown and edited. */
 import { expect } from 'chai';
-import { ConsoleBrowser, type ConsolePage, VIEWS } from '../support/browser/console-browser.js';
+import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
 describe('console: values of each type', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
   let id = '';
 
   before(async () => {
-    await browser.start();
-    const [database] = (await browser.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
-    id = database.database_id;
-    for (const words of FIRST_KEYS) await kv(...words);
+    id = await browser.firstDatabase();
+    for (const words of FIRST_KEYS) await browser.kv(...words);
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
-  async function kv(...words: readonly (string | number)[]): Promise<unknown> {
-    const outcome = await browser.process.kv.command(...words);
-    return outcome.kind === 'done' ? outcome.result : outcome;
-  }
-
-  async function personAt(words: string, key?: string): Promise<ConsolePage> {
-    const person = await browser.person(undefined, key);
-    await person.open(`/console/databases/${id}?tab=data${words}`);
-    await person.heading().waitFor();
-    return person;
-  }
+  const personAt = (words: string, key?: string) => browser.personAt(`/console/databases/${id}?tab=data${words}`, key);
 
   for (const view of VIEWS) {
     it(`fits and is accessible with keys of every type at ${view.width} px, ${view.scheme}`, async () => {
@@ -49,23 +35,23 @@ describe('console: values of each type', function () {
     const field = page.getByLabel(/^Value, /);
     await field.fill('{"a": 12345678901234567890}');
     await page.getByRole('button', { name: 'Save' }).click();
-    await eventually(async () => expect(await kv('GET', 'greeting')).to.equal('{"a": 12345678901234567890}'));
+    await eventually(async () => expect(await browser.kv('GET', 'greeting')).to.equal('{"a": 12345678901234567890}'));
     await page.getByRole('button', { name: 'JSON' }).click();
     expect(await field.inputValue()).to.equal('{\n  "a": 12345678901234567890\n}');
     await page.getByRole('button', { name: 'Hex' }).click();
     await field.fill('00 ff 80');
     await page.getByRole('button', { name: 'Save' }).click();
-    await eventually(async () => expect(await kv('STRLEN', 'greeting')).to.equal(3));
+    await eventually(async () => expect(await browser.kv('STRLEN', 'greeting')).to.equal(3));
     await page.getByRole('button', { name: 'Text', exact: true }).click();
     await page.getByText('Its bytes are no text.').waitFor();
     await field.fill('0g');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Hex has two digits for each byte.').waitFor();
-    await kv('SET', 'greeting', 'hello');
+    await browser.kv('SET', 'greeting', 'hello');
   });
 
   it('updates the size in the list after a value is saved', async () => {
-    await kv('SET', 'grown', 'x');
+    await browser.kv('SET', 'grown', 'x');
     const { page } = await personAt('&key=grown');
     const row = page.locator('.key-row', { hasText: 'grown' });
     await page.getByLabel('Value, 1 B').fill('x'.repeat(3000));
@@ -75,7 +61,7 @@ describe('console: values of each type', function () {
   });
 
   it('keeps text typed while a value is being saved', async () => {
-    await kv('SET', 'slow', 'x');
+    await browser.kv('SET', 'slow', 'x');
     const { page } = await personAt('&key=slow');
     const field = page.getByLabel(/^Value, /);
     await field.fill('first');
@@ -92,21 +78,21 @@ describe('console: values of each type', function () {
     goOn();
     await page.getByLabel('Value, 5 B').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
-    await eventually(async () => expect(await kv('GET', 'slow')).to.equal('first and second'));
+    await eventually(async () => expect(await browser.kv('GET', 'slow')).to.equal('first and second'));
   });
 
   it('does not create a deleted key again when its value is saved', async () => {
-    await kv('SET', 'fleeting', 'x');
+    await browser.kv('SET', 'fleeting', 'x');
     const { page } = await personAt('&key=fleeting');
     await page.getByLabel(/^Value, /).fill('y');
-    await kv('DEL', 'fleeting');
+    await browser.kv('DEL', 'fleeting');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The key is gone').waitFor();
-    expect(await kv('EXISTS', 'fleeting')).to.equal(0);
+    expect(await browser.kv('EXISTS', 'fleeting')).to.equal(0);
   });
 
   it('loads the first 64 KiB of a large value, and all of it on request', async () => {
-    await kv('SET', 'large', 'lorem ipsum '.repeat(90_000));
+    await browser.kv('SET', 'large', 'lorem ipsum '.repeat(90_000));
     const { page } = await personAt('&key=large');
     await page.getByText('The first 64 KiB').waitFor();
     expect((await page.getByLabel(/^Value, /).inputValue()).length).to.equal(65_536);
@@ -124,18 +110,18 @@ describe('console: values of each type', function () {
     await dialog.getByRole('button', { name: 'Add' }).click();
     const row = page.getByRole('row', { name: /^email/ });
     await row.getByText(HOSTILE).waitFor();
-    const [left] = (await kv('HTTL', 'user:1', 'FIELDS', 1, 'email')) as number[];
+    const [left] = (await browser.kv('HTTL', 'user:1', 'FIELDS', 1, 'email')) as number[];
     expect(left).to.be.within(450, 500);
     await row.getByRole('button', { name: 'Edit' }).click();
     await dialog.getByLabel(/^Value, /).fill('ada@example.org');
     await dialog.getByLabel('Expires after seconds').fill('');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await row.getByText('ada@example.org').waitFor();
-    expect(await kv('HTTL', 'user:1', 'FIELDS', 1, 'email')).to.deep.equal([-1]);
+    expect(await browser.kv('HTTL', 'user:1', 'FIELDS', 1, 'email')).to.deep.equal([-1]);
     await row.getByRole('button', { name: 'Take it out' }).click();
     await dialog.getByRole('button', { name: 'Take it out' }).click();
     await row.waitFor({ state: 'detached' });
-    expect(await kv('HGETALL', 'user:1')).to.deep.equal(['name', 'Ada']);
+    expect(await browser.kv('HGETALL', 'user:1')).to.deep.equal(['name', 'Ada']);
   });
 
   it('edits elements of a list by index, and refuses an edit after the list has changed', async () => {
@@ -152,12 +138,12 @@ describe('console: values of each type', function () {
     await page.getByRole('row', { name: /^1 bb/ }).waitFor();
     await page.getByRole('row', { name: /^2 c/ }).getByRole('button', { name: 'Take it out' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Take it out' }).click();
-    await eventually(async () => expect(await kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['a', 'bb', 'd']));
+    await eventually(async () => expect(await browser.kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['a', 'bb', 'd']));
     await page.getByRole('row', { name: /^2 d/ }).waitFor();
-    await kv('LPUSH', 'tasks', 'new');
+    await browser.kv('LPUSH', 'tasks', 'new');
     await edit(/^0 a/, 'x');
     await page.getByText('The list has changed').waitFor();
-    expect(await kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['new', 'a', 'bb', 'd']);
+    expect(await browser.kv('LRANGE', 'tasks', 0, -1)).to.deep.equal(['new', 'a', 'bb', 'd']);
   });
 
   it('changes members of a set, and scores of a sorted set', async () => {
@@ -169,19 +155,19 @@ describe('console: values of each type', function () {
       .fill('crimson');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /^crimson/ }).waitFor();
-    expect(await kv('SISMEMBER', 'tags', 'red')).to.equal(0);
+    expect(await browser.kv('SISMEMBER', 'tags', 'red')).to.equal(0);
     await page.goto(`${browser.url}/console/databases/${id}?tab=data&key=board`);
     await page.getByRole('row', { name: /ada/ }).getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('dialog').getByLabel('Score').fill('7.25');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await eventually(async () => expect(await kv('ZSCORE', 'board', 'ada')).to.equal('7.25'));
+    await eventually(async () => expect(await browser.kv('ZSCORE', 'board', 'ada')).to.equal('7.25'));
     await page.getByRole('button', { name: 'Highest first' }).click();
     await page.getByRole('row', { name: /bob/ }).waitFor();
   });
 
   it('pages through a large collection, and filters it', async () => {
     for (let at = 0; at < 2_000; at += 500) {
-      await kv('HSET', 'wide', ...Array.from({ length: 500 }, (_, one) => [`f${at + one}`, 'v']).flat());
+      await browser.kv('HSET', 'wide', ...Array.from({ length: 500 }, (_, one) => [`f${at + one}`, 'v']).flat());
     }
     const { page } = await personAt('&key=wide');
     await page.getByText(/^1\d\d on this page/).waitFor();
@@ -201,7 +187,7 @@ describe('console: values of each type', function () {
     await page.getByRole('dialog').getByLabel('Field 1').fill('order');
     await page.getByRole('dialog').getByLabel('Value 1').fill('99');
     await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
-    await eventually(async () => expect(await kv('XLEN', 'events')).to.equal(4));
+    await eventually(async () => expect(await browser.kv('XLEN', 'events')).to.equal(4));
     await page.getByRole('button', { name: 'Groups' }).click();
     await page
       .getByRole('row', { name: /^billing \S+ 1 2 2/ })
@@ -228,10 +214,12 @@ describe('console: values of each type', function () {
     await page.getByRole('button', { name: 'Add to items' }).click();
     await page.getByRole('dialog').getByLabel('JSON').fill('{"b":2}');
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
-    await eventually(async () => expect(await kv('JSON.GET', 'doc', '$.items')).to.equal('[[{"a":1},{"b":2}]]'));
+    await eventually(async () =>
+      expect(await browser.kv('JSON.GET', 'doc', '$.items')).to.equal('[[{"a":1},{"b":2}]]'),
+    );
     await page.getByRole('button', { name: 'Take out big' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Take it out' }).click();
-    await eventually(async () => expect(await kv('JSON.TYPE', 'doc', '$.big')).to.deep.equal([]));
+    await eventually(async () => expect(await browser.kv('JSON.TYPE', 'doc', '$.big')).to.deep.equal([]));
   });
 });
 

@@ -1,35 +1,21 @@
 /** The tools of a database: command line, diagnosis, backups and users. */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { ConsoleBrowser, type ConsolePage } from '../support/browser/console-browser.js';
+import { ConsoleBrowser } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 const BYTES = '\\x00\\xff\\x80';
 
 describe('console: tools of a database', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
   let id = '';
 
   before(async () => {
-    await browser.start();
-    const [database] = (await browser.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
-    id = database.database_id;
+    id = await browser.firstDatabase();
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
-  async function personAt(words: string, key?: string): Promise<ConsolePage> {
-    const person = await browser.person(undefined, key);
-    await person.open(`/console/databases/${id}?${words}`);
-    await person.heading().waitFor();
-    return person;
-  }
-
-  async function kv(...words: readonly (string | number)[]): Promise<unknown> {
-    const outcome = await browser.process.kv.command(...words);
-    return outcome.kind === 'done' ? outcome.result : outcome;
-  }
+  const personAt = (words: string, key?: string) => browser.personAt(`/console/databases/${id}?${words}`, key);
 
   describe('the command line', () => {
     async function lines(key?: string) {
@@ -62,7 +48,7 @@ describe('console: tools of a database', function () {
     it('accepts and shows binary values', async () => {
       const { say } = await lines();
       await say(`set bytes "${BYTES}"`, /^OK$/);
-      expect(await kv('STRLEN', 'bytes')).to.equal(3);
+      expect(await browser.kv('STRLEN', 'bytes')).to.equal(3);
       await say('get bytes', `"${BYTES}"`);
       await say('set "open', /quote is not closed/);
     });
@@ -93,46 +79,46 @@ describe('console: tools of a database', function () {
       await say('multi', 'OK');
       await say('set a 1', 'QUEUED');
       await say('incr a', 'QUEUED');
-      expect(await kv('GET', 'a')).to.equal(null);
+      expect(await browser.kv('GET', 'a')).to.equal(null);
       await say('exec', /^1\) OK\s+2\) \(integer\) 2$/);
       await say('exec', /EXEC without MULTI/);
     });
 
     it('asks before a dangerous command, and refuses commands that need a connection', async () => {
       const { page, field, replies, say } = await lines();
-      await kv('SET', 'stays', 'here');
+      await browser.kv('SET', 'stays', 'here');
       await field.fill('flushall');
       await field.press('Enter');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
       await replies.getByText('(not run)').waitFor();
-      expect(await kv('GET', 'stays')).to.equal('here');
+      expect(await browser.kv('GET', 'stays')).to.equal('here');
       await say('subscribe news', /redis-cli -h /);
       await say('monitor', /Diagnosis/);
     });
 
     it('cuts a reply that is too long', async () => {
       const { say } = await lines();
-      await kv('SET', 'long', 'x'.repeat(1_000_000));
+      await browser.kv('SET', 'long', 'x'.repeat(1_000_000));
       await say('lrange nothing 0 -1', /^\(empty array\)$/);
-      await kv('RPUSH', 'many', ...Array.from({ length: 5_000 }, (_, at) => `element ${at} ${'y'.repeat(40)}`));
+      await browser.kv('RPUSH', 'many', ...Array.from({ length: 5_000 }, (_, at) => `element ${at} ${'y'.repeat(40)}`));
       await say('lrange many 0 -1', /more than is drawn here$/);
     });
 
     it('shows an error for changes with a read-only key', async () => {
       const { person, say } = await lines(await browser.readOnlyKey('line'));
       person.expects(/^403 /);
-      await kv('SET', 'seen', 'yes');
+      await browser.kv('SET', 'seen', 'yes');
       await say('get seen', '"yes"');
       await say('set seen no', /^\(error\) /);
-      expect(await kv('GET', 'seen')).to.equal('yes');
+      expect(await browser.kv('GET', 'seen')).to.equal('yes');
     });
   });
 
   describe('diagnosis', () => {
     it('shows the INFO of the database, and its slow commands', async () => {
-      await kv('CONFIG', 'SET', 'slowlog-log-slower-than', 0);
-      await kv('SET', 'slow:<i>key</i>', '1');
-      await kv('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
+      await browser.kv('CONFIG', 'SET', 'slowlog-log-slower-than', 0);
+      await browser.kv('SET', 'slow:<i>key</i>', '1');
+      await browser.kv('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
       const { page } = await personAt('tab=diagnosis');
       await page.getByRole('heading', { name: 'Keyspace' }).waitFor();
       await page.getByRole('link', { name: 'Slow commands' }).click();
@@ -146,7 +132,7 @@ describe('console: tools of a database', function () {
       const { page } = person;
       await page.getByRole('button', { name: 'Watch' }).click();
       await page.getByText('live', { exact: true }).waitFor();
-      await kv('SET', 'watched', '<script>x</script>');
+      await browser.kv('SET', 'watched', '<script>x</script>');
       await page.getByText('SET watched <script>x</script>').waitFor();
       expect(await person.inaccessible()).to.deep.equal([]);
       await page.getByRole('button', { name: 'Stop' }).click();
@@ -156,7 +142,7 @@ describe('console: tools of a database', function () {
   });
 
   it('creates, downloads, restores and deletes a backup', async () => {
-    await kv('SET', 'kept', 'before');
+    await browser.kv('SET', 'kept', 'before');
     const { page } = await personAt('tab=backups');
     await page.getByLabel('Name of a new backup').fill('a <moment>');
     await page.getByRole('button', { name: 'Keep a backup' }).click();
@@ -164,18 +150,18 @@ describe('console: tools of a database', function () {
     const fetched = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download' }).click();
     expect(await readFile(await (await fetched).path(), 'latin1')).to.include('$4\r\nkept\r\n$6\r\nbefore\r\n');
-    await kv('SET', 'kept', 'after');
+    await browser.kv('SET', 'kept', 'after');
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByLabel(/^Type/).fill('default');
     await page.getByRole('button', { name: 'Put it back' }).click();
-    await eventually(async () => expect(await kv('GET', 'kept')).to.equal('before'));
+    await eventually(async () => expect(await browser.kv('GET', 'kept')).to.equal('before'));
     await page.getByRole('row').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('There is no backup yet').waitFor();
   });
 
   it('creates a user with rules, gives it a token, changes and deletes it', async () => {
-    await kv('SET', 'user:1', 'Ada');
+    await browser.kv('SET', 'user:1', 'Ada');
     const { page } = await personAt('tab=users');
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Name', { exact: true }).fill('reader');

@@ -14,15 +14,12 @@ interface Made {
 
 describe('console: databases', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
   let shop = '';
 
   before(async () => {
-    await browser.start();
     shop = (await made('shop')).database_id;
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
   async function made(name: string): Promise<Made> {
     const body = { database_name: name, primary_region: 'eu-west-1' };

@@ -7,11 +7,7 @@ const TAKEN_IN = { timeout: 60_000 };
 
 describe('the API pages in a browser', function () {
   this.timeout(180_000);
-  const browser = new ConsoleBrowser();
-
-  before(() => browser.start());
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
+  const browser = ConsoleBrowser.ofTheseTests();
 
   it('show every area and its operations, without credentials', async () => {
     const visitor = await browser.visitor();

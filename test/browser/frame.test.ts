@@ -5,11 +5,7 @@ import { eventually } from '../support/eventually.js';
 
 describe('console: the frame', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
-
-  before(() => browser.start());
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
+  const browser = ConsoleBrowser.ofTheseTests();
 
   it('asks for credentials, shows an error for a wrong key, and then opens the requested page', async () => {
     const visitor = (await browser.visitor()).expects(/^401 /);

@@ -5,15 +5,12 @@ import { eventually } from '../support/eventually.js';
 
 describe('console: the overview', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
 
   before(async () => {
-    await browser.start();
     await browser.process.kv.command('SET', 'greeting', 'hello');
     await browser.process.kv.command('GET', 'greeting');
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
   for (const view of VIEWS) {
     it(`shows figures and charts, fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {

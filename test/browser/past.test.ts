@@ -7,12 +7,11 @@ const HOSTILE = '<img src=x onerror=alert(1)> \u202eevil';
 
 describe('console: the past', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
   /** Between the two states. */
   let betweenMs = 0;
 
   before(async () => {
-    await browser.start();
     const { kv } = browser.process;
     await kv.command('SET', 'greeting', 'hello');
     await kv.command('HSET', 'user:1', 'name', 'Ada');
@@ -30,8 +29,6 @@ describe('console: the past', function () {
     await kv.command('CONFIG', 'SET', 'notify-keyspace-events', 'KEA');
     await eventually(() => expect(Date.now()).to.be.greaterThan(betweenMs + 4_500));
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
   for (const view of VIEWS) {
     it(`fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {

@@ -23,12 +23,11 @@ const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter(
 
 describe('console: search', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
   let films: Made;
   let client: Search;
 
   before(async () => {
-    await browser.start();
     const body = { name: 'films', region: 'eu-west-1', type: 'payg' };
     films = (await browser.manage('POST', '/v2/search', body)).json as Made;
     client = new Search({ url: `http://${films.endpoint}`, token: films.token });
@@ -37,8 +36,6 @@ describe('console: search', function () {
       expect((await client.index('all').search({ query: 'Solaris' })).map(({ id }) => id)).to.include('film:3');
     });
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
   const at = (words = '') => `${browser.url}/console/search/${films.id}${words}`;
 

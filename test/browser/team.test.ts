@@ -9,11 +9,7 @@ const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter(
 
 describe('console: team and keys', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
-
-  before(() => browser.start());
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
+  const browser = ConsoleBrowser.ofTheseTests();
 
   const at = (words = '') => `${browser.url}/console/team${words}`;
 

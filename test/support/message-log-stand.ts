@@ -13,7 +13,7 @@ import { queuePartition } from '../../src/protocol/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
 import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
-import { PLAIN_DELIVERY } from './plain-delivery.js';
+import { PLAIN_DELIVERY, PLAIN_ENVELOPE as SENT_ENVELOPE } from './plain-delivery.js';
 import { RealTime, realTime } from './real-time.js';
 
 export const QUEUE_SHARD = 'QUEUE_0' as ShardName;
@@ -23,17 +23,7 @@ export const T0 = 1_790_000_000_000;
 
 export const PLAIN_SETTINGS: DeliverySettings = { ...PLAIN_DELIVERY, header: [['Content-Type', 'text/plain']] };
 
-export const PLAIN_ENVELOPE: Envelope = {
-  url: 'https://example.com/hook',
-  settings: PLAIN_SETTINGS,
-  queueName: undefined,
-  scheduleId: undefined,
-  topicName: undefined,
-  endpointName: undefined,
-  callerIp: '192.0.2.1',
-  isAlias: false,
-  callbackOf: undefined,
-};
+export const PLAIN_ENVELOPE: Envelope = { ...SENT_ENVELOPE, settings: PLAIN_SETTINGS };
 
 export const ANYTHING: LogQuery = { filter: {}, states: [], order: 'earliestFirst', count: 100, cursor: undefined };
 

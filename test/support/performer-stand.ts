@@ -12,6 +12,7 @@ import { type ErrorCode, type MessageId, MillraceError } from '../../src/kernel/
 import { type DeliverySigner, type Log, type SignedCall, UNWATCHED } from '../../src/ports/index.js';
 import { queuePartition } from '../../src/protocol/index.js';
 import { ManualTime } from './memory/index.js';
+import { PLAIN_ENVELOPE } from './plain-delivery.js';
 import { ACCOUNT, GENEROUS, PLAIN_SETTINGS } from './queue-shard-stand.js';
 import { ScriptedHttp } from './scripted-http.js';
 
@@ -80,15 +81,9 @@ export class PerformerStand {
   /** Resolves when the call has been made, if it can be. */
   async perform(body = 1, settings: Partial<DeliverySettings> = {}): Promise<void> {
     const envelope: StartedAttempt['envelope'] = {
+      ...PLAIN_ENVELOPE,
       url: 'https://a.example/',
       settings: { ...PLAIN_SETTINGS, ...settings },
-      queueName: undefined,
-      scheduleId: undefined,
-      topicName: undefined,
-      endpointName: undefined,
-      callerIp: '192.0.2.1',
-      isAlias: false,
-      callbackOf: undefined,
     };
     const attempt = { id: ATTEMPTED_ID, envelope, body: { number: body, bytes: 9 }, retried: 2, restarts: 1 };
     await this.make(attempt);

@@ -12,20 +12,16 @@ const MOST_ROWS = 80;
 
 describe('console: many keys', function () {
   this.timeout(60_000);
-  const browser = new ConsoleBrowser();
+  const browser = ConsoleBrowser.ofTheseTests();
   let id = '';
 
   before(async () => {
-    await browser.start();
-    const [database] = (await browser.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
-    id = database.database_id;
+    id = await browser.firstDatabase();
     for (let at = 0; at < KEYS; at += BATCH) {
       const pairs = Array.from({ length: BATCH }, (_, one) => [`item:${(at + one) % 50}:${at + one}`, 'v']);
       await browser.process.kv.command('MSET', ...pairs.flat());
     }
   });
-  afterEach(() => browser.allIsWell());
-  after(() => browser.end());
 
   /** The median of the rounds, in milliseconds. */
   async function timed(begin: () => Promise<void>, work: () => Promise<void>): Promise<number> {

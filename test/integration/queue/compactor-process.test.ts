@@ -24,7 +24,7 @@ import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { QUEUE } from '../../support/body-stand.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
-import { PLAIN_DELIVERY } from '../../support/plain-delivery.js';
+import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { realTime } from '../../support/real-time.js';
 
 const PREFIX = 'queues';
@@ -33,15 +33,8 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 const START_MS = 1_790_000_000_000;
 
 const envelope: Envelope = {
+  ...PLAIN_ENVELOPE,
   url: 'https://example.com/hook',
-  settings: PLAIN_DELIVERY,
-  queueName: undefined,
-  scheduleId: undefined,
-  topicName: undefined,
-  endpointName: undefined,
-  callerIp: '192.0.2.1',
-  isAlias: false,
-  callbackOf: undefined,
 };
 
 const idOf = (number: number) => `msg_${String(number).padStart(28, 'z')}` as MessageId;

@@ -1,6 +1,7 @@
 /** Proves QC2. */
 import { expect } from 'chai';
 import type { DlqEntry, Envelope, MessageView } from '../../../src/domain/queue/index.js';
+import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { parse } from '../../support/queue-settings.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
@@ -125,15 +126,11 @@ describe('edge/queue: the alias spelling', () => {
 
   describe('edge/queue: the spelling of records', () => {
     const envelope = (isAlias: boolean): Envelope => ({
+      ...PLAIN_ENVELOPE,
       url: URL,
       settings: parse({ 'svc-forward-svc-run': '1', 'content-type': 'text/plain' }).settings,
-      queueName: undefined,
-      scheduleId: undefined,
-      topicName: undefined,
-      endpointName: undefined,
       callerIp: '',
       isAlias,
-      callbackOf: undefined,
     });
     const headerOf = async (isAlias: boolean, headers: Record<string, string> = {}) => {
       const message: MessageView = {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Envelope, HeaderList, MessageView, PendingView, QueueReply } from '../../../src/domain/queue/index.js';
 import type { DlqRow, LogEvent } from '../../../src/ports/index.js';
+import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { parse } from '../../support/queue-settings.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
@@ -13,15 +14,9 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 function envelope(headers: Record<string, string>, changes: Partial<Envelope> = {}): Envelope {
   return {
+    ...PLAIN_ENVELOPE,
     url: URL,
     settings: parse(headers).settings,
-    queueName: undefined,
-    scheduleId: undefined,
-    topicName: undefined,
-    endpointName: undefined,
-    callerIp: '192.0.2.1',
-    isAlias: false,
-    callbackOf: undefined,
     ...changes,
   };
 }

@@ -1,6 +1,7 @@
 /** Headers of calls: how their bytes are read, and which are forwarded. Proves CWO1, PLC5. */
 import { expect } from 'chai';
 import type { HeaderList } from '../../../src/domain/queue/index.js';
+import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 import { rawExchange } from '../../support/raw-exchange.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
@@ -85,15 +86,10 @@ describe('edge/queue: text in headers', () => {
     });
     const { destination, ...of } = face.gateway.lastPublished;
     const envelope = {
+      ...PLAIN_ENVELOPE,
       url: DESTINATION,
       settings: settings(),
-      queueName: undefined,
-      scheduleId: undefined,
-      topicName: undefined,
-      endpointName: undefined,
       callerIp: of.callerIp,
-      isAlias: false,
-      callbackOf: undefined,
     };
     const message = {
       id: of.id,

@@ -7,18 +7,13 @@ import {
   type Envelope,
 } from '../../../src/domain/queue/index.js';
 import type { DlqId, MessageId, ScheduleId } from '../../../src/kernel/index.js';
+import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { parse } from '../../support/queue-settings.js';
 
 const envelope: Envelope = {
+  ...PLAIN_ENVELOPE,
   url: 'https://a.example/hook?x=1',
   settings: parse({ 'content-type': 'text/plain', 'svc-forward-x': '1', 'svc-retries': '2' }).settings,
-  queueName: undefined,
-  scheduleId: undefined,
-  topicName: undefined,
-  endpointName: undefined,
-  callerIp: '192.0.2.1',
-  isAlias: false,
-  callbackOf: undefined,
 };
 const source: CallbackSource = {
   id: 'msg_1' as MessageId,

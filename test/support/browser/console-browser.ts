@@ -42,6 +42,15 @@ export class ConsoleBrowser {
   #process: MillraceProcess | undefined;
   readonly #pages: ConsolePage[] = [];
 
+  /** A console and its process for all tests of the block, with a look at every page after each of them. */
+  static ofTheseTests(): ConsoleBrowser {
+    const browser = new ConsoleBrowser();
+    before(() => browser.start());
+    afterEach(() => browser.allIsWell());
+    after(() => browser.end());
+    return browser;
+  }
+
   async start(env: Readonly<Record<string, string>> = {}): Promise<this> {
     const executablePath = PROGRAMS.find((path) => existsSync(path));
     if (executablePath === undefined)
@@ -62,6 +71,26 @@ export class ConsoleBrowser {
   /** Of the management API, as the owner. */
   manage(method: string, path: string, body?: unknown): Promise<MgmtAnswer> {
     return managementCall(this.url, `${EMAIL}:${KEY}`, { method, path, body });
+  }
+
+  /** The id of the database that every installation has. */
+  async firstDatabase(): Promise<string> {
+    const [database] = (await this.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
+    return database.database_id;
+  }
+
+  /** The result of a Redis command in the first database, or its refusal. */
+  async kv(...words: readonly (string | number)[]): Promise<unknown> {
+    const outcome = await this.process.kv.command(...words);
+    return outcome.kind === 'done' ? outcome.result : outcome;
+  }
+
+  /** A page that has shown the path. @param key of a person, undefined for the owner */
+  async personAt(path: string, key?: string): Promise<ConsolePage> {
+    const person = await this.person(undefined, key);
+    await person.open(path);
+    await person.heading().waitFor();
+    return person;
   }
 
   /** A key that only looks. */

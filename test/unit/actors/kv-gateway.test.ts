@@ -11,7 +11,7 @@ describe('a command to an owner in another process', () => {
     const time = new ManualTime();
     let answer: boolean | undefined;
     const caller = {
-      call: async (_shard: string, _body: Uint8Array, isRead: boolean) => {
+      call: async ({ isRead }: { isRead: boolean }) => {
         answer = isRead;
         return encodeKvResponse({ replies: commands.map(() => null), syncToken: '0-0' });
       },

@@ -7,6 +7,7 @@ import type { MessageId, RunId, ScheduleId } from '../../../../src/kernel/index.
 import type { SpanBeginning, Tracing } from '../../../../src/ports/index.js';
 import type { Span } from '../../../../src/protocol/index.js';
 import { ATTEMPTED_ID } from '../../../support/performer-stand.js';
+import { PLAIN_ENVELOPE } from '../../../support/plain-delivery.js';
 import { PLAIN_SETTINGS } from '../../../support/queue-shard-stand.js';
 
 const [OWN, TRIGGERS, CREATORS, CALLS] = ['own', 'trigger', 'creator', 'call'] as const;
@@ -25,15 +26,10 @@ function span(traceparent: string): Span {
 function envelope(traceparent: string | undefined, scheduleId?: string): Envelope {
   const trace: HeaderList = traceparent === undefined ? [] : [['Traceparent', traceparent]];
   return {
+    ...PLAIN_ENVELOPE,
     url: 'https://user:secret@a.example/path',
     settings: { ...PLAIN_SETTINGS, header: [['X-Key', 'kept'], ...trace] },
-    queueName: undefined,
     scheduleId: scheduleId as ScheduleId | undefined,
-    topicName: undefined,
-    endpointName: undefined,
-    callerIp: '192.0.2.1',
-    isAlias: false,
-    callbackOf: undefined,
   };
 }
 

@@ -3,18 +3,11 @@ import { carriedBodies } from '../../../../src/actors/queue/queue-owner.js';
 import { encodeQueueEvent } from '../../../../src/codec/queue/index.js';
 import type { Envelope, QueueEvent } from '../../../../src/domain/queue/index.js';
 import { type DlqId, isMillraceError, type MessageId } from '../../../../src/kernel/index.js';
-import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
+import { PLAIN_ENVELOPE } from '../../../support/plain-delivery.js';
 
 const envelope: Envelope = {
+  ...PLAIN_ENVELOPE,
   url: 'https://example.com/hook',
-  settings: PLAIN_DELIVERY,
-  queueName: undefined,
-  scheduleId: undefined,
-  topicName: undefined,
-  endpointName: undefined,
-  callerIp: '192.0.2.1',
-  isAlias: false,
-  callbackOf: undefined,
 };
 const id = 'msg_1111111111111111111111111111' as MessageId;
 

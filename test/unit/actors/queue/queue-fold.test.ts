@@ -3,6 +3,7 @@ import { QueuePartitionFold } from '../../../../src/actors/queue/index.js';
 import { encodeQueueEvent } from '../../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
+import { PLAIN_ENVELOPE } from '../../../support/plain-delivery.js';
 import { PLAIN_SETTINGS } from '../../../support/queue-shard-stand.js';
 
 const AT_MS = 1_767_225_600_000;
@@ -19,15 +20,9 @@ function accepted(number: number): QueueEvent {
     id: idOf(number),
     atMs: AT_MS + number,
     envelope: {
+      ...PLAIN_ENVELOPE,
       url: 'https://a.example/',
       settings: PLAIN_SETTINGS,
-      queueName: undefined,
-      scheduleId: undefined,
-      topicName: undefined,
-      endpointName: undefined,
-      callerIp: '192.0.2.1',
-      isAlias: false,
-      callbackOf: undefined,
     },
     body: { number, bytes: content.length, content },
     notBeforeMs: AT_MS + number,

@@ -2,22 +2,17 @@
 import { expect } from 'chai';
 import { DeliveredHeaders, type Envelope, type HeaderList } from '../../../../src/domain/queue/index.js';
 import type { MessageId, ScheduleId } from '../../../../src/kernel/index.js';
-import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
+import { PLAIN_DELIVERY, PLAIN_ENVELOPE } from '../../../support/plain-delivery.js';
 
 const ALIAS = { headerWord: 'Brand', queueWord: 'courier' };
 const ATTEMPT = { messageId: 'msg_1' as MessageId, retried: 2, signatures: ['a.b.c'] };
 
 function envelope(header: HeaderList, more: Partial<Envelope> = {}): Envelope {
   return {
+    ...PLAIN_ENVELOPE,
     url: 'https://a.example/',
     settings: { ...PLAIN_DELIVERY, header },
-    queueName: undefined,
-    scheduleId: undefined,
-    topicName: undefined,
-    endpointName: undefined,
     callerIp: '192.0.2.7',
-    isAlias: false,
-    callbackOf: undefined,
     ...more,
   };
 }

@@ -5,21 +5,16 @@ import { Envelopes } from '../../../../src/domain/queue/model/messages/envelopes
 import { ACTIVE, DELIVERED, Message, WAITING } from '../../../../src/domain/queue/model/messages/message.js';
 import type { Envelope } from '../../../../src/domain/queue/model/records.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
-import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
+import { PLAIN_DELIVERY, PLAIN_ENVELOPE } from '../../../support/plain-delivery.js';
 
 const ID = 'msg_1' as MessageId;
 
 function envelope(changes: Partial<Envelope> = {}): Envelope {
   return {
+    ...PLAIN_ENVELOPE,
     url: 'https://example.org/',
     settings: { ...PLAIN_DELIVERY, header: [['Content-Type', 'text/plain']] },
-    queueName: undefined,
-    scheduleId: undefined,
-    topicName: undefined,
-    endpointName: undefined,
     callerIp: '127.0.0.1',
-    isAlias: false,
-    callbackOf: undefined,
     ...changes,
   };
 }
