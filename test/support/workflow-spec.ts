@@ -11,7 +11,7 @@ import type {
   QueueEventOf,
   QueueReply,
 } from '../../src/domain/queue/index.js';
-import type { EntryView } from '../../src/domain/queue/runs/index.js';
+import type { EntryView, Notified, WaiterView } from '../../src/domain/queue/runs/index.js';
 import type { DlqId, MessageId } from '../../src/kernel/index.js';
 import { noResponse, QueueSpec } from './queue-spec.js';
 import {
@@ -39,6 +39,16 @@ export class WorkflowSpec {
     readonly queue = new QueueSpec(),
     readonly names = new MessageNames(),
   ) {}
+
+  /** Runs that have been triggered and have had their first delivery. */
+  static begun(...ids: string[]): WorkflowSpec {
+    const flow = new WorkflowSpec();
+    for (const id of ids.length > 0 ? ids : ['r']) {
+      flow.trigger(id);
+      flow.deliver(`${id}#0`);
+    }
+    return flow.forgetNews();
+  }
 
   // ── clients ──
 
@@ -192,6 +202,11 @@ export class WorkflowSpec {
     return events.map((event) => this.names.tell(event));
   }
 
+  waiters(eventId: string): readonly WaiterView[] {
+    const reply = this.queue.ask({ type: 'ListWaiters', eventId });
+    return reply.type === 'Waiters' ? reply.waiters : [];
+  }
+
   forgetNews(): this {
     this.news();
     return this;
@@ -234,3 +249,8 @@ export const OVER: QueueReply = {
   reason: 'RUN_OVER',
   message: 'can not append to a cancelled workflow',
 };
+
+export function notifiedBy(reply: QueueReply): readonly Notified[] {
+  expect(reply.type, JSON.stringify(reply)).to.equal('Notified');
+  return reply.type === 'Notified' ? reply.notified : [];
+}

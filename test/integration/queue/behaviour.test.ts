@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { PublishedReceivers } from '../../support/published-receivers.js';
 import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-process.js';
-import type { QueueSink, SinkCall } from '../../support/queue-sink.js';
+import type { SinkCall } from '../../support/queue-sink.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
@@ -19,24 +19,22 @@ type Headers = Readonly<Record<string, string>>;
 describe('deliveries of the queue', function () {
   this.timeout(60_000);
   const queue = standOfAllTests(() => QueueProcess.start());
-  let sink: QueueSink;
   let tickPath: string;
   let aliasTickPath: string;
   let pausedPath: string;
 
   before(async () => {
-    ({ sink } = queue);
     // They tick while the other tests run.
-    tickPath = sink.path('tick');
-    aliasTickPath = sink.path('alias-tick');
-    pausedPath = sink.path('paused-tick');
+    tickPath = queue.sink.path('tick');
+    aliasTickPath = queue.sink.path('alias-tick');
+    pausedPath = queue.sink.path('paused-tick');
     for (const [id, path, word] of [
       ['ticking', tickPath, 'Svc'],
       ['alias-ticking', aliasTickPath, 'Upstash'],
       ['paused', pausedPath, 'Svc'],
     ] as const) {
       const headers = { [`${word}-Cron`]: EVERY_MINUTE, [`${word}-Schedule-Id`]: id };
-      expect((await queue.post(`/v2/schedules/${sink.url(path)}`, { headers, body: id })).status).to.equal(200);
+      expect((await queue.post(`/v2/schedules/${queue.sink.url(path)}`, { headers, body: id })).status).to.equal(200);
     }
     expect((await queue.patch('/v2/schedules/paused/pause')).status).to.equal(200);
   });
@@ -57,32 +55,32 @@ describe('deliveries of the queue', function () {
   };
   /** Has come to pass once another message has gone all the way. */
   const fence = async () => {
-    const path = sink.path('fence');
-    await publish(sink.url(path));
-    await sink.call(path);
+    const path = queue.sink.path('fence');
+    await publish(queue.sink.url(path));
+    await queue.sink.call(path);
   };
 
   describe('a call', () => {
     it('has the published body byte for byte and a valid signature, for 1 MiB of random bytes, text and an empty body', async () => {
       const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });
       for (const body of [randomBytes(1024 * 1024), Buffer.from('ü'.repeat(1000)), Buffer.alloc(0)]) {
-        const path = sink.path('bytes');
-        await publish(sink.url(path), { 'Upstash-Retries': '0' }, body);
-        const { bytes, headers } = await sink.call(path);
+        const path = queue.sink.path('bytes');
+        await publish(queue.sink.url(path), { 'Upstash-Retries': '0' }, body);
+        const { bytes, headers } = await queue.sink.call(path);
         expect(bytes.equals(body)).to.equal(true);
         const signature = headers['upstash-signature'] as string;
         // The published receiver reads bodies as text.
         if (body.length > 10_000) continue;
-        expect(await receiver.verify({ signature, body: body.toString(), url: sink.url(path) })).to.equal(true);
+        expect(await receiver.verify({ signature, body: body.toString(), url: queue.sink.url(path) })).to.equal(true);
       }
     });
 
     it('has the header names of the alias, for each spelling of the publisher', async () => {
-      const [neutral, alias] = [sink.path('neutral'), sink.path('alias')];
-      await publish(sink.url(neutral), { 'Svc-Forward-Svc-Own': '1' });
-      await publish(sink.url(alias), { 'Upstash-Forward-Upstash-Own': '1' });
+      const [neutral, alias] = [queue.sink.path('neutral'), queue.sink.path('alias')];
+      await publish(queue.sink.url(neutral), { 'Svc-Forward-Svc-Own': '1' });
+      await publish(queue.sink.url(alias), { 'Upstash-Forward-Upstash-Own': '1' });
       const told = async (path: string) =>
-        Object.keys((await sink.call(path)).headers)
+        Object.keys((await queue.sink.call(path)).headers)
           .filter((name) => /^(svc|upstash)-/.test(name))
           .sort();
       const own = ['caller-ip', 'message-id', 'own', 'retried', 'signature'];
@@ -91,14 +89,14 @@ describe('deliveries of the queue', function () {
     });
 
     it('of a webhook forwards all headers except the token, with settings from the query', async () => {
-      const path = sink.path('webhook');
+      const path = queue.sink.path('webhook');
       const token = encodeURIComponent(QUEUE_TOKEN);
       const query = `a=1&msgq_token=${token}&svc-header-forward=true&b=2&svc-retries=7&svc-label=hook`;
       const headers = { 'X-Hook-Event': 'push', 'X-Hook-Signature': 'sha256=abc', 'Content-Type': 'text/x-hook' };
-      const target = `/v2/publish/${sink.url(path)}?${query}`;
+      const target = `/v2/publish/${queue.sink.url(path)}?${query}`;
       const { status, json } = await queue.post(target, { token: null, headers, body: 'hook' });
       expect(status).to.equal(200);
-      const call = await sink.call(path);
+      const call = await queue.sink.call(path);
       expect(call).to.include({ target: `${path}?a=1&b=2`, body: 'hook' });
       expect(call.headers).to.include({ 'x-hook-event': 'push', 'x-hook-signature': 'sha256=abc' });
       expect(call.headers).to.include({ 'content-type': 'text/x-hook' });
@@ -108,10 +106,10 @@ describe('deliveries of the queue', function () {
     });
 
     it('counts its retries in a header, with the same message id', async () => {
-      const path = sink.path('retried');
-      const url = sink.answer(path, { status: 500 }, { status: 429 }, { status: 301 }, { status: 204 });
+      const path = queue.sink.path('retried');
+      const url = queue.sink.answer(path, { status: 500 }, { status: 429 }, { status: 301 }, { status: 204 });
       const id = await publish(url, { 'Svc-Retry-Delay': '1' });
-      const calls = await sink.arrived(path, 4);
+      const calls = await queue.sink.arrived(path, 4);
       expect(calls.map(({ headers }) => headers['upstash-retried'])).to.deep.equal(['0', '1', '2', '3']);
       expect(new Set(calls.map(({ headers }) => headers['upstash-message-id']))).to.deep.equal(new Set([id]));
       expect(await statesOf(id, 'DELIVERED')).to.deep.equal(
@@ -120,39 +118,39 @@ describe('deliveries of the queue', function () {
     });
 
     it('does not follow a redirect', async () => {
-      const [path, elsewhere] = [sink.path('redirect'), sink.path('elsewhere')];
-      const url = sink.answer(path, { status: 307, headers: { Location: sink.url(elsewhere) } });
+      const [path, elsewhere] = [queue.sink.path('redirect'), queue.sink.path('elsewhere')];
+      const url = queue.sink.answer(path, { status: 307, headers: { Location: queue.sink.url(elsewhere) } });
       const id = await publish(url, { 'Svc-Retries': '0' });
       expect(await queue.deadLetterOf(id)).to.include({ responseStatus: 307 });
-      expect(sink.calls(elsewhere)).to.have.lengthOf(0);
+      expect(queue.sink.calls(elsewhere)).to.have.lengthOf(0);
     });
 
     it('fails after the timeout of its message', async () => {
-      const path = sink.path('late');
-      sink.hold(path);
-      const id = await publish(sink.url(path), { 'Svc-Timeout': '1s', 'Svc-Retries': '0' });
+      const path = queue.sink.path('late');
+      queue.sink.hold(path);
+      const id = await publish(queue.sink.url(path), { 'Svc-Timeout': '1s', 'Svc-Retries': '0' });
       const error = (await queue.eventsOf(id, 'FAILED')).find(({ state }) => state === 'ERROR');
       expect(error)
         .to.include({ responseStatus: 0 })
         .and.to.have.property('error')
         .that.matches(/timed out/);
-      sink.release(path);
+      queue.sink.release(path);
     });
 
     it('may complete after its message was cancelled, and is not retried', async () => {
-      const path = sink.path('cancelled');
-      sink.answer(path, { status: 500 });
-      sink.hold(path);
-      const id = await publish(sink.url(path), { 'Svc-Retry-Delay': '1' });
-      await sink.call(path);
+      const path = queue.sink.path('cancelled');
+      queue.sink.answer(path, { status: 500 });
+      queue.sink.hold(path);
+      const id = await publish(queue.sink.url(path), { 'Svc-Retry-Delay': '1' });
+      await queue.sink.call(path);
       expect((await queue.delete(`/v2/messages/${id}`)).json).to.deep.equal({ cancelled: 1 });
       expect((await queue.get(`/v2/messages/${id}`)).status).to.equal(404);
-      sink.release(path);
+      queue.sink.release(path);
       expect(await statesOf(id, 'CANCELED'))
         .to.include('CANCEL_REQUESTED')
         .and.not.include('RETRY');
       await fence();
-      await sink.arrived(path, 1);
+      await queue.sink.arrived(path, 1);
     });
   });
 
@@ -165,15 +163,15 @@ describe('deliveries of the queue', function () {
     });
 
     it('is after the Delay', async () => {
-      const path = sink.path('delayed');
-      const id = await publish(sink.url(path), { 'Svc-Delay': '1s' });
+      const path = queue.sink.path('delayed');
+      const id = await publish(queue.sink.url(path), { 'Svc-Delay': '1s' });
       const { createdAt, notBefore } = await messageOf(id);
       expect(notBefore).to.equal((createdAt as number) + 1000);
-      expect((await sink.call(path)).atMs).to.be.at.least(notBefore as number);
+      expect((await queue.sink.call(path)).atMs).to.be.at.least(notBefore as number);
     });
 
     it("of a retry follows the backoff, or the message's Retry-Delay expression", async () => {
-      const url = sink.answer(sink.path('backoff'), { status: 500 });
+      const url = queue.sink.answer(queue.sink.path('backoff'), { status: 500 });
       expect(await delayOf(await publish(url))).to.equal(FIRST_BACKOFF_MS);
       const own = await publish(url, { 'Svc-Retry-Delay': 'max(60000, pow(2, retried) * 100)' });
       expect(await delayOf(own)).to.equal(MINUTE_MS);
@@ -196,7 +194,7 @@ describe('deliveries of the queue', function () {
         const rows = await Promise.all(
           forms.map(async ([form, value, wantedMs, slackMs]) => {
             const headers = { [name]: Buffer.from(value(), 'utf8').toString('latin1') };
-            const id = await publish(sink.answer(sink.path('asked'), { status: 429, headers }));
+            const id = await publish(queue.sink.answer(queue.sink.path('asked'), { status: 429, headers }));
             return { form, delayMs: await delayOf(id), wantedMs, slackMs };
           }),
         );
@@ -206,20 +204,20 @@ describe('deliveries of the queue', function () {
       });
 
       it(`of a retry is immediate when ${name} is 0`, async () => {
-        const path = sink.path('at-once');
-        await publish(sink.answer(path, { status: 429, headers: { [name]: '0' } }, { status: 200 }));
-        await sink.arrived(path, 2);
+        const path = queue.sink.path('at-once');
+        await publish(queue.sink.answer(path, { status: 429, headers: { [name]: '0' } }, { status: 200 }));
+        await queue.sink.arrived(path, 2);
       });
     }
 
     it('never comes after a NonRetryable-Error answer: the message goes to the DLQ', async () => {
       for (const name of ['Svc-NonRetryable-Error', 'Upstash-NonRetryable-Error']) {
-        const url = sink.answer(sink.path('never'), { status: 489, headers: { [name]: 'true' } });
+        const url = queue.sink.answer(queue.sink.path('never'), { status: 489, headers: { [name]: 'true' } });
         const id = await publish(url, { 'Svc-Retries': '5' });
         expect(await queue.deadLetterOf(id)).to.include({ responseStatus: 489, maxRetries: 5 });
         expect(await statesOf(id, 'FAILED')).to.deep.equal(['CREATED', 'ACTIVE', 'ERROR', 'FAILED']);
       }
-      const plain = await publish(sink.answer(sink.path('never'), { status: 489 }));
+      const plain = await publish(queue.sink.answer(queue.sink.path('never'), { status: 489 }));
       expect(await delayOf(plain)).to.equal(FIRST_BACKOFF_MS);
     });
   });
@@ -228,16 +226,16 @@ describe('deliveries of the queue', function () {
     const parsed = (body: string) => JSON.parse(body) as Record<string, unknown>;
 
     it('are sent after each attempt until the delivery, with their own options', async () => {
-      const [path, after] = [sink.path('work'), sink.path('after')];
-      const url = sink.answer(path, { status: 500, body: 'bad' }, { status: 201, body: 'good' });
+      const [path, after] = [queue.sink.path('work'), queue.sink.path('after')];
+      const url = queue.sink.answer(path, { status: 500, body: 'bad' }, { status: 201, body: 'good' });
       const id = await publish(url, {
         'Svc-Retry-Delay': '1',
-        'Svc-Callback': sink.url(after),
+        'Svc-Callback': queue.sink.url(after),
         'Svc-Callback-Method': 'PUT',
         'Svc-Callback-Forward-X-Own': 'of the callback',
         'Svc-Forward-X-Own': 'of the message',
       });
-      const calls = await sink.arrived(after, 2);
+      const calls = await queue.sink.arrived(after, 2);
       const bodies = calls.map(({ body }) => parsed(body)).sort((a, b) => Number(a.retried) - Number(b.retried));
       expect(bodies.map(({ status, retried }) => [status, retried])).to.deep.equal([
         [500, 0],
@@ -248,36 +246,36 @@ describe('deliveries of the queue', function () {
         expect(headers).to.include({ 'x-own': 'of the callback', 'content-type': 'application/json' });
         expect(headers['upstash-message-id']).not.to.equal(id);
         const events = await queue.eventsOf(headers['upstash-message-id'] as string, 'DELIVERED');
-        expect(events[0]).to.include({ url: sink.url(after) });
+        expect(events[0]).to.include({ url: queue.sink.url(after) });
       }
       expect(bodies[0]).to.include({ sourceMessageId: id, url, method: 'POST', maxRetries: 3, callerIP: '127.0.0.1' });
     });
 
     it('have status 0 when there was no response', async () => {
-      const [after, failed] = [sink.path('after'), sink.path('failed')];
+      const [after, failed] = [queue.sink.path('after'), queue.sink.path('failed')];
       const id = await publish(NOBODY, {
         'Svc-Retries': '0',
-        'Svc-Callback': sink.url(after),
-        'Svc-Failure-Callback': sink.url(failed),
+        'Svc-Callback': queue.sink.url(after),
+        'Svc-Failure-Callback': queue.sink.url(failed),
       });
-      expect(parsed((await sink.call(after)).body)).to.deep.include({ status: 0, header: {}, body: '' });
+      expect(parsed((await queue.sink.call(after)).body)).to.deep.include({ status: 0, header: {}, body: '' });
       const { dlqId } = await queue.deadLetterOf(id);
-      expect(parsed((await sink.call(failed)).body)).to.deep.include({ status: 0, dlqId, sourceMessageId: id });
+      expect(parsed((await queue.sink.call(failed)).body)).to.deep.include({ status: 0, dlqId, sourceMessageId: id });
     });
 
     it('name the group and the endpoint', async () => {
-      const [path, after] = [sink.path('member'), sink.path('after')];
-      const endpoints = [{ url: sink.url(path), name: 'member' }];
+      const [path, after] = [queue.sink.path('member'), queue.sink.path('after')];
+      const endpoints = [{ url: queue.sink.url(path), name: 'member' }];
       await queue.post('/v2/topics/named/endpoints', { body: { endpoints } });
-      await queue.post('/v2/publish/named', { headers: { 'Svc-Callback': sink.url(after) }, body: 'b' });
-      expect((await sink.call(path)).headers).to.include({ 'upstash-topic-name': 'named' });
-      const body = parsed((await sink.call(after)).body);
+      await queue.post('/v2/publish/named', { headers: { 'Svc-Callback': queue.sink.url(after) }, body: 'b' });
+      expect((await queue.sink.call(path)).headers).to.include({ 'upstash-topic-name': 'named' });
+      const body = parsed((await queue.sink.call(after)).body);
       expect(body).to.include({ topicName: 'named', endpointName: 'member', status: 200 });
     });
 
     it('that fail go to the DLQ', async () => {
       const label = 'of-a-callback';
-      await publish(sink.url(sink.path()), {
+      await publish(queue.sink.url(queue.sink.path()), {
         'Svc-Callback': NOBODY,
         'Svc-Callback-Retries': '0',
         'Svc-Callback-Label': label,
@@ -292,51 +290,51 @@ describe('deliveries of the queue', function () {
 
   describe('a queue', () => {
     it('delivers one message after the other, and waits for retries and callbacks', async () => {
-      const [first, after, second] = [sink.path('first'), sink.path('after'), sink.path('second')];
-      sink.answer(first, { status: 500 }, { status: 200 });
-      sink.hold(after);
-      const headers = { 'Svc-Retry-Delay': '1', 'Svc-Callback': sink.url(after) };
-      const id = await enqueue('strict', sink.url(first), headers);
-      const next = await enqueue('strict', sink.url(second));
-      await sink.arrived(first, 2);
-      await sink.arrived(after, 2);
+      const [first, after, second] = [queue.sink.path('first'), queue.sink.path('after'), queue.sink.path('second')];
+      queue.sink.answer(first, { status: 500 }, { status: 200 });
+      queue.sink.hold(after);
+      const headers = { 'Svc-Retry-Delay': '1', 'Svc-Callback': queue.sink.url(after) };
+      const id = await enqueue('strict', queue.sink.url(first), headers);
+      const next = await enqueue('strict', queue.sink.url(second));
+      await queue.sink.arrived(first, 2);
+      await queue.sink.arrived(after, 2);
       await queue.eventsOf(id, 'DELIVERED');
       await fence();
-      expect(sink.calls(second)).to.have.lengthOf(0);
+      expect(queue.sink.calls(second)).to.have.lengthOf(0);
       expect(await statesOf(next, 'CREATED')).to.deep.equal(['CREATED']);
       expect((await queue.get('/v2/queues/strict')).json).to.include({ lag: 1 });
-      sink.releaseOne(after);
+      queue.sink.releaseOne(after);
       await fence();
-      expect(sink.calls(second)).to.have.lengthOf(0);
-      sink.release(after);
-      await sink.call(second);
+      expect(queue.sink.calls(second)).to.have.lengthOf(0);
+      queue.sink.release(after);
+      await queue.sink.call(second);
     });
 
     it('delivers the next message after the failure callback of a failed one is finished', async () => {
-      const [after, second] = [sink.path('after'), sink.path('second')];
-      sink.hold(after);
-      const headers = { 'Svc-Retries': '0', 'Svc-Failure-Callback': sink.url(after) };
+      const [after, second] = [queue.sink.path('after'), queue.sink.path('second')];
+      queue.sink.hold(after);
+      const headers = { 'Svc-Retries': '0', 'Svc-Failure-Callback': queue.sink.url(after) };
       await queue.deadLetterOf(await enqueue('failing', NOBODY, headers));
-      await enqueue('failing', sink.url(second));
-      await sink.call(after);
+      await enqueue('failing', queue.sink.url(second));
+      await queue.sink.call(after);
       await fence();
-      expect(sink.calls(second)).to.have.lengthOf(0);
-      sink.release(after);
-      await sink.call(second);
+      expect(queue.sink.calls(second)).to.have.lengthOf(0);
+      queue.sink.release(after);
+      await queue.sink.call(second);
     });
 
     it('has at most as many open calls as its parallelism', async () => {
       await queue.post('/v2/queues', { body: { queueName: 'wide', parallelism: 3 } });
-      const path = sink.path('wide');
-      sink.hold(path);
-      for (let n = 0; n < 6; n += 1) await enqueue('wide', sink.url(path), {}, String(n));
-      expect((await sink.arrived(path, 3)).map(({ body }) => body)).to.have.members(['0', '1', '2']);
+      const path = queue.sink.path('wide');
+      queue.sink.hold(path);
+      for (let n = 0; n < 6; n += 1) await enqueue('wide', queue.sink.url(path), {}, String(n));
+      expect((await queue.sink.arrived(path, 3)).map(({ body }) => body)).to.have.members(['0', '1', '2']);
       await fence();
-      sink.releaseOne(path);
-      await sink.arrived(path, 4);
-      sink.release(path);
-      await sink.arrived(path, 6);
-      expect(sink.mostAtOnce(path)).to.equal(3);
+      queue.sink.releaseOne(path);
+      await queue.sink.arrived(path, 4);
+      queue.sink.release(path);
+      await queue.sink.arrived(path, 6);
+      expect(queue.sink.mostAtOnce(path)).to.equal(3);
     });
   });
 
@@ -344,10 +342,10 @@ describe('deliveries of the queue', function () {
     const flow = (key: string, value: string) => ({ 'Svc-Flow-Control-Key': key, 'Svc-Flow-Control-Value': value });
 
     it('starts at most its rate of calls in a period, over all destinations', async () => {
-      const paths = [sink.path('rate'), sink.path('rate')] as const;
+      const paths = [queue.sink.path('rate'), queue.sink.path('rate')] as const;
       const ids: string[] = [];
       for (let n = 0; n < 6; n += 1) {
-        ids.push(await publish(sink.url(paths[n % 2] as string), flow('rated', 'rate=2, period=1s')));
+        ids.push(await publish(queue.sink.url(paths[n % 2] as string), flow('rated', 'rate=2, period=1s')));
       }
       const starts: number[] = [];
       for (const id of ids) {
@@ -360,61 +358,61 @@ describe('deliveries of the queue', function () {
     });
 
     it('has at most as many open calls as its parallelism', async () => {
-      const path = sink.path('parallel');
-      sink.hold(path);
-      for (let n = 0; n < 4; n += 1) await publish(sink.url(path), flow('narrow', 'parallelism=2'));
-      await sink.arrived(path, 2);
+      const path = queue.sink.path('parallel');
+      queue.sink.hold(path);
+      for (let n = 0; n < 4; n += 1) await publish(queue.sink.url(path), flow('narrow', 'parallelism=2'));
+      await queue.sink.arrived(path, 2);
       expect((await queue.get('/v2/flowControl/narrow')).json).to.include({ waitListSize: 2, parallelismCount: 2 });
       await fence();
-      sink.releaseOne(path);
-      await sink.arrived(path, 3);
-      sink.release(path);
-      await sink.arrived(path, 4);
-      expect(sink.mostAtOnce(path)).to.equal(2);
+      queue.sink.releaseOne(path);
+      await queue.sink.arrived(path, 3);
+      queue.sink.release(path);
+      await queue.sink.arrived(path, 4);
+      expect(queue.sink.mostAtOnce(path)).to.equal(2);
     });
 
     it('starts no call while it is paused or has used its rate, while other keys do', async () => {
-      const [paused, spent] = [sink.path('paused'), sink.path('spent')];
+      const [paused, spent] = [queue.sink.path('paused'), queue.sink.path('spent')];
       await queue.post('/v2/flowControl/stopped/pause');
-      await publish(sink.url(paused), flow('stopped', 'parallelism=1'));
-      for (let n = 0; n < 2; n += 1) await publish(sink.url(spent), flow('spent', 'rate=1, period=1h'));
-      await sink.arrived(spent, 1);
+      await publish(queue.sink.url(paused), flow('stopped', 'parallelism=1'));
+      for (let n = 0; n < 2; n += 1) await publish(queue.sink.url(spent), flow('spent', 'rate=1, period=1h'));
+      await queue.sink.arrived(spent, 1);
       await fence();
-      expect(sink.calls(paused)).to.have.lengthOf(0);
+      expect(queue.sink.calls(paused)).to.have.lengthOf(0);
       expect((await queue.get('/v2/flowControl/spent')).json).to.include({ rateCount: 1, waitListSize: 1 });
       await queue.post('/v2/flowControl/spent/resetRate');
       await queue.post('/v2/flowControl/stopped/resume');
-      await sink.arrived(spent, 2);
-      await sink.call(paused);
+      await queue.sink.arrived(spent, 2);
+      await queue.sink.call(paused);
     });
 
     it('follows a pin until the first message after unpin', async () => {
-      const path = sink.path('pinned');
-      sink.hold(path);
+      const path = queue.sink.path('pinned');
+      queue.sink.hold(path);
       await queue.post('/v2/flowControl/pinned/pin?parallelism=1');
-      for (let n = 0; n < 3; n += 1) await publish(sink.url(path), flow('pinned', 'parallelism=3'));
-      await sink.arrived(path, 1);
+      for (let n = 0; n < 3; n += 1) await publish(queue.sink.url(path), flow('pinned', 'parallelism=3'));
+      await queue.sink.arrived(path, 1);
       await fence();
       await queue.post('/v2/flowControl/pinned/unpin?parallelism=true');
       await fence();
-      expect(sink.calls(path)).to.have.lengthOf(1);
-      await publish(sink.url(path), flow('pinned', 'parallelism=4'));
-      await sink.arrived(path, 4);
-      sink.release(path);
+      expect(queue.sink.calls(path)).to.have.lengthOf(1);
+      await publish(queue.sink.url(path), flow('pinned', 'parallelism=4'));
+      await queue.sink.arrived(path, 4);
+      queue.sink.release(path);
     });
   });
 
   describe('deduplication', () => {
     it('keeps one message for one id on any destination, and for one content on one destination', async () => {
-      const [path, other] = [sink.path('once'), sink.path('once')];
+      const [path, other] = [queue.sink.path('once'), queue.sink.path('once')];
       const sent = async (to: string, headers: Headers, body: string) => {
-        const { status, json } = await queue.post(`/v2/publish/${sink.url(to)}`, { headers, body });
+        const { status, json } = await queue.post(`/v2/publish/${queue.sink.url(to)}`, { headers, body });
         return { status, ...(json as { messageId: string }) };
       };
       const byId = { 'Svc-Deduplication-Id': 'any-destination' };
       const first = await sent(path, byId, 'a');
       expect(await sent(other, byId, 'b')).to.include({ status: 202, messageId: first.messageId, deduplicated: true });
-      await sink.arrived(path, 1);
+      await queue.sink.arrived(path, 1);
       const byContent = { 'Svc-Content-Based-Deduplication': 'true', 'Svc-Forward-X': '1' };
       const statuses = [
         await sent(path, byContent, 'c'),
@@ -426,27 +424,27 @@ describe('deliveries of the queue', function () {
         await sent(other, byContent, 'c'),
       ].map(({ status }) => status);
       expect(statuses).to.deep.equal([200, 202, 200, 200, 200, 202, 200]);
-      await sink.arrived(path, 5);
-      await sink.arrived(other, 1);
+      await queue.sink.arrived(path, 5);
+      await queue.sink.arrived(other, 1);
     });
 
     it('keeps one of 30 messages published in parallel', async () => {
-      const path = sink.path('at-once');
+      const path = queue.sink.path('at-once');
       const headers = { 'Svc-Deduplication-Id': 'at-once' };
-      const target = `/v2/publish/${sink.url(path)}`;
+      const target = `/v2/publish/${queue.sink.url(path)}`;
       const answers = await Promise.all(Array.from({ length: 30 }, () => queue.post(target, { headers, body: 'b' })));
       expect(answers.filter(({ status }) => status === 200)).to.have.lengthOf(1);
       expect(answers.filter(({ status }) => status === 202)).to.have.lengthOf(29);
       expect(new Set(answers.map(({ json }) => (json as { messageId: string }).messageId)).size).to.equal(1);
       await fence();
-      await sink.arrived(path, 1);
+      await queue.sink.arrived(path, 1);
     });
   });
 
   describe('redacted fields', () => {
     it('reach the destination, and are hidden in every record, also after a retry from the DLQ', async () => {
-      const path = sink.path('redacted');
-      const url = sink.answer(path, { status: 500 }, { status: 200 });
+      const path = queue.sink.path('redacted');
+      const url = queue.sink.answer(path, { status: 500 }, { status: 200 });
       const secrets = ['secret-body', 'secret-header'];
       const headers = {
         'Svc-Redact-Fields': 'body, header[X-Secret]',
@@ -460,7 +458,7 @@ describe('deliveries of the queue', function () {
       await queue.post(`/v2/schedules/${NOBODY}`, { headers: schedule, body: 'secret-body' });
       const again = await queue.post(`/v2/dlq/retry/${dlqId}`, { headers: { 'Svc-Delay': '1s' } });
       const { messageId } = again.json as { messageId: string };
-      const dead = await publish(url.replace(path, sink.path('other')), headers, 'secret-body');
+      const dead = await publish(url.replace(path, queue.sink.path('other')), headers, 'secret-body');
       await queue.eventsOf(id, 'FAILED');
       const reads = [
         `/v2/messages/${messageId}`,
@@ -481,7 +479,7 @@ describe('deliveries of the queue', function () {
           expect(text, target).not.to.contain(Buffer.from(secret).toString('base64'));
         }
       }
-      const calls = await sink.arrived(path, 2);
+      const calls = await queue.sink.arrived(path, 2);
       for (const { body, headers: sent } of calls) {
         expect(body).to.equal('secret-body');
         expect(sent).to.include({ 'x-secret': 'secret-header', 'x-open': 'open' });
@@ -519,8 +517,8 @@ describe('deliveries of the queue', function () {
       this.timeout(100_000);
       const [call] = await eventually(
         () => {
-          expect(sink.calls(tickPath)).not.to.have.lengthOf(0);
-          return sink.calls(tickPath);
+          expect(queue.sink.calls(tickPath)).not.to.have.lengthOf(0);
+          return queue.sink.calls(tickPath);
         },
         { timeoutMs: 90_000 },
       );
@@ -534,11 +532,11 @@ describe('deliveries of the queue', function () {
       expect(lastScheduleStates).to.deep.equal({ [id]: 'SUCCESS' });
       expect((lastScheduleTime as number) % MINUTE_MS).to.equal(0);
       expect(nextScheduleTime).to.equal((lastScheduleTime as number) + MINUTE_MS);
-      expect(sink.calls(pausedPath)).to.have.lengthOf(0);
+      expect(queue.sink.calls(pausedPath)).to.have.lengthOf(0);
       const [aliased] = await eventually(
         () => {
-          expect(sink.calls(aliasTickPath)).not.to.have.lengthOf(0);
-          return sink.calls(aliasTickPath);
+          expect(queue.sink.calls(aliasTickPath)).not.to.have.lengthOf(0);
+          return queue.sink.calls(aliasTickPath);
         },
         { timeoutMs: 30_000 },
       );

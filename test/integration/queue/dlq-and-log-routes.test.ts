@@ -9,7 +9,6 @@ import {
   type PublishedRecord,
 } from '../../support/queue-answers.js';
 import { QueueProcess } from '../../support/queue-process.js';
-import type { QueueSink } from '../../support/queue-sink.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
@@ -19,15 +18,10 @@ const UNKNOWN_DLQ_ID = '1700000000000-1';
 describe('routes of the DLQ and the logs', function () {
   this.timeout(60_000);
   const queue = standOfAllTests(() => QueueProcess.start());
-  let sink: QueueSink;
   const served = () => queue;
 
-  before(async () => {
-    ({ sink } = queue);
-  });
-
   const deadLetter = async (headers: Record<string, string> = {}) => {
-    const url = sink.answer(sink.path('failing'), { status: 500, body: 'no' });
+    const url = queue.sink.answer(queue.sink.path('failing'), { status: 500, body: 'no' });
     return queue.deadLetterOf(await queue.publish(url, { headers: { 'Svc-Retries': '0', ...headers }, body: 'b' }));
   };
 
@@ -51,9 +45,9 @@ describe('routes of the DLQ and the logs', function () {
       expect(waiting.message.body).to.equal('later');
       expect(waiting.nextDeliveryTime).to.be.greaterThan(Date.now());
 
-      const callback = sink.url(sink.path('callback'));
+      const callback = queue.sink.url(queue.sink.path('callback'));
       const headers = { 'Svc-Callback': callback, 'Svc-Failure-Callback': callback, 'Svc-Retries': '1' };
-      const id = await queue.publish(sink.url(sink.path('fine')), { headers, body: 'b' });
+      const id = await queue.publish(queue.sink.url(queue.sink.path('fine')), { headers, body: 'b' });
       await eventually(async () => {
         const { state, isUnderWay, attempts, callbacks } = await storyOf(id);
         expect([state, isUnderWay, attempts.map(({ outcome }) => outcome)]).to.deep.equal([
@@ -67,7 +61,7 @@ describe('routes of the DLQ and the logs', function () {
         expect((await storyOf(String(callbacks[0]?.messageId))).callbackOf).to.equal(id);
       });
 
-      const failing = sink.answer(sink.path('failing'), { status: 500, body: 'no' });
+      const failing = queue.sink.answer(queue.sink.path('failing'), { status: 500, body: 'no' });
       const failed = await queue.publish(failing, { headers: { ...headers, 'Svc-Retry-Delay': '10' }, body: 'b' });
       const { dlqId } = await queue.deadLetterOf(failed);
       await eventually(async () => {
@@ -240,7 +234,7 @@ describe('routes of the DLQ and the logs', function () {
 
   describe('/v2/events and /v2/logs', () => {
     it('list the same events under both names, in either order', async () => {
-      const id = await queue.publish(sink.url(sink.path()), { body: 'b' });
+      const id = await queue.publish(queue.sink.url(queue.sink.path()), { body: 'b' });
       const events = await queue.eventsOf(id, 'DELIVERED');
       expect(events.map(({ state }) => state)).to.deep.equal(['CREATED', 'ACTIVE', 'DELIVERED']);
       for (const path of ['events', 'logs']) {
@@ -264,7 +258,7 @@ describe('routes of the DLQ and the logs', function () {
 
     it('list events grouped by message, and the events of given message ids', async () => {
       const ids = [1, 2].map(() =>
-        queue.publish(sink.url(sink.path()), { headers: { 'Svc-Label': 'by-message' }, body: 'b' }),
+        queue.publish(queue.sink.url(queue.sink.path()), { headers: { 'Svc-Label': 'by-message' }, body: 'b' }),
       );
       const [one = '', two = ''] = await Promise.all(ids);
       for (const id of [one, two]) await queue.eventsOf(id, 'DELIVERED');
@@ -299,7 +293,7 @@ describe('routes of the DLQ and the logs', function () {
     });
 
     it('accept an instant as a cursor, as the published client sends it', async () => {
-      const id = await queue.publish(sink.url(sink.path()), { body: 'b' });
+      const id = await queue.publish(queue.sink.url(queue.sink.path()), { body: 'b' });
       const delivered = (await queue.eventsOf(id, 'DELIVERED')).at(-1)?.time as number;
       const from = async (cursor: number) => {
         const answer = await queue.get(`/v2/events?messageId=${id}&cursor=${cursor}`);

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { QUEUE_TOKEN, QueueProcess, type RawAnswer, refusalOf } from '../../support/queue-process.js';
-import type { QueueSink } from '../../support/queue-sink.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
@@ -26,11 +25,9 @@ describe('limits of an account', function () {
   this.timeout(90_000);
   // A cent a message.
   const queue = standOfAllTests(() => QueueProcess.start({ MILLRACE_QUEUE_PRICE_CENTS: '100000' }));
-  let sink: QueueSink;
   let parallelism = 500;
 
   before(async () => {
-    ({ sink } = queue);
     await limit(...SMALL, 'maxMessagesPerDay=5', 'maxMessagesPerDayHard=8');
   });
 
@@ -111,10 +108,10 @@ describe('limits of an account', function () {
   });
 
   it('message size: a callback has that many bytes of each body, and bodyTruncated when there were more', async () => {
-    const [path, after] = [sink.path('long'), sink.path('cut')];
-    sink.answer(path, { body: 'y'.repeat(5000) });
-    await queue.publish(sink.url(path), { headers: { 'Svc-Callback': sink.url(after) }, body: 'short' });
-    const { bytes } = await sink.call(after);
+    const [path, after] = [queue.sink.path('long'), queue.sink.path('cut')];
+    queue.sink.answer(path, { body: 'y'.repeat(5000) });
+    await queue.publish(queue.sink.url(path), { headers: { 'Svc-Callback': queue.sink.url(after) }, body: 'short' });
+    const { bytes } = await queue.sink.call(after);
     const told = JSON.parse(bytes.toString()) as { body: string; sourceBody: string; bodyTruncated?: boolean };
     expect(Buffer.from(told.body, 'base64').toString()).to.equal('y'.repeat(2000));
     expect(told.bodyTruncated).to.equal(true);
@@ -158,13 +155,13 @@ describe('limits of an account', function () {
   });
 
   it('attempt duration: an attempt is cut off and fails', async () => {
-    const path = sink.path('slow');
-    sink.hold(path);
-    const id = await queue.publish(sink.url(path), { headers: { 'Svc-Retries': '0', 'Svc-Timeout': '1h' } });
+    const path = queue.sink.path('slow');
+    queue.sink.hold(path);
+    const id = await queue.publish(queue.sink.url(path), { headers: { 'Svc-Retries': '0', 'Svc-Timeout': '1h' } });
     const entry = await queue.deadLetterOf(id);
     expect(entry).to.include({ responseStatus: 0 });
     expect(entry.error).to.match(/timed out/);
-    sink.release(path);
+    queue.sink.release(path);
   });
 
   it('DLQ entries: the oldest are removed above the limit, and all after the retention', async () => {

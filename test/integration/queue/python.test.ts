@@ -10,7 +10,6 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { expectAnswer, expectDone, type PublishedRecord } from '../../support/queue-answers.js';
 import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-process.js';
-import type { QueueSink } from '../../support/queue-sink.js';
 
 const run = promisify(execFile);
 
@@ -70,11 +69,6 @@ import { standOfAllTests } from '../../support/stand-hooks.js';
 describe('the Python client', function () {
   this.timeout(60_000);
   const queue = standOfAllTests(() => QueueProcess.start());
-  let sink: QueueSink;
-
-  before(async () => {
-    ({ sink } = queue);
-  });
 
   it('runs a program with every call', async function () {
     this.timeout(180_000);
@@ -90,7 +84,7 @@ describe('the Python client', function () {
         this.skip();
       }
       await writeFile(join(folder, 'program.py'), PROGRAM);
-      const args = [join(folder, 'program.py'), queue.url, QUEUE_TOKEN, sink.url(sink.path())];
+      const args = [join(folder, 'program.py'), queue.url, QUEUE_TOKEN, queue.sink.url(queue.sink.path())];
       const env = { ...process.env, PYTHONPATH: packages };
       const { stdout } = await run('python3', args, { timeout: 60_000, env });
       expect(stdout.trim()).to.equal('done');
@@ -100,9 +94,9 @@ describe('the Python client', function () {
   });
 
   it('sends a content type as a forwarded header, which becomes the content type', async () => {
-    const path = sink.path();
-    await queue.publish(sink.url(path), { headers: { 'Upstash-Forward-content-type': 'text/x-own' }, body: 'b' });
-    expect((await sink.call(path)).headers).to.include({ 'content-type': 'text/x-own' });
+    const path = queue.sink.path();
+    await queue.publish(queue.sink.url(path), { headers: { 'Upstash-Forward-content-type': 'text/x-own' }, body: 'b' });
+    expect((await queue.sink.call(path)).headers).to.include({ 'content-type': 'text/x-own' });
   });
 
   it('sends null for absent members of a batch item', async () => {
@@ -130,11 +124,11 @@ describe('the Python client', function () {
   });
 
   it('sets options of a callback by the Callback prefix', async () => {
-    const after = sink.path('after');
-    await queue.publish(sink.url(sink.path()), {
-      headers: { 'Upstash-Callback': sink.url(after), 'Upstash-Callback-Method': 'PUT' },
+    const after = queue.sink.path('after');
+    await queue.publish(queue.sink.url(queue.sink.path()), {
+      headers: { 'Upstash-Callback': queue.sink.url(after), 'Upstash-Callback-Method': 'PUT' },
     });
-    expect(await sink.call(after)).to.include({ method: 'PUT' });
+    expect(await queue.sink.call(after)).to.include({ method: 'PUT' });
   });
 
   it('finds all required members in records', async () => {

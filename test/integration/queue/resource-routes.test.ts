@@ -8,7 +8,6 @@ import {
   type PublishedRecord,
 } from '../../support/queue-answers.js';
 import { QueueProcess } from '../../support/queue-process.js';
-import type { QueueSink } from '../../support/queue-sink.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
@@ -17,12 +16,7 @@ const DELAYED = { 'Svc-Delay': '1d' };
 describe('routes of resources', function () {
   this.timeout(60_000);
   const queue = standOfAllTests(() => QueueProcess.start());
-  let sink: QueueSink;
   const served = () => queue;
-
-  before(async () => {
-    ({ sink } = queue);
-  });
 
   const group = async (name: string, ...urls: string[]) => {
     const endpoints = urls.map((url) => ({ url }));
@@ -193,15 +187,15 @@ describe('routes of resources', function () {
     });
 
     it('gives a group default headers; settings of a call take precedence', async () => {
-      const path = sink.path();
-      await group('with-defaults', sink.url(path));
+      const path = queue.sink.path();
+      await group('with-defaults', queue.sink.url(path));
       const headers = { 'Svc-Retries': '7', 'Svc-Header-Forward': ['true'], 'Svc-Label': 'default' };
       expectDone(await queue.patch('/v2/topics/with-defaults', { body: { headers } }));
       expect(expectAnswer(await queue.get('/v2/topics/with-defaults'), 200)).not.to.have.property('headers');
       const sent = { 'Svc-Label': 'own', 'X-Hook': '1' };
       const answer = await queue.post('/v2/publish/with-defaults', { headers: sent, body: 'b' });
       const [published] = expectAnswer<PublishedRecord[]>(answer, 200);
-      expect((await sink.call(path)).headers).to.include({ 'x-hook': '1' });
+      expect((await queue.sink.call(path)).headers).to.include({ 'x-hook': '1' });
       const message = expectAnswer(await queue.get(`/v2/messages/${published?.messageId}`), 200);
       expect(message).to.include({ maxRetries: 7, label: 'own', topicName: 'with-defaults' });
     });

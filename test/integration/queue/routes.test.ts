@@ -8,7 +8,6 @@ import {
   type PublishedRecord,
 } from '../../support/queue-answers.js';
 import { QUEUE_READONLY_TOKEN, QUEUE_TOKEN, QueueProcess } from '../../support/queue-process.js';
-import type { QueueSink } from '../../support/queue-sink.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
@@ -18,12 +17,7 @@ const UNKNOWN_DLQ_ID = '1700000000000-1';
 describe('routes of messages', function () {
   this.timeout(60_000);
   const queue = standOfAllTests(() => QueueProcess.start());
-  let sink: QueueSink;
   const served = () => queue;
-
-  before(async () => {
-    ({ sink } = queue);
-  });
 
   const group = async (name: string, ...urls: string[]) => {
     const endpoints = urls.map((url) => ({ url }));
@@ -102,7 +96,7 @@ describe('routes of messages', function () {
 
   describe('POST /v2/publish/<destination>', () => {
     it('answers 200 with the id and the URL', async () => {
-      const url = sink.url(sink.path());
+      const url = queue.sink.url(queue.sink.path());
       const published = expectAnswer<PublishedRecord>(await queue.post(`/v2/publish/${url}`, { body: 'b' }), 200);
       expect(Object.keys(published)).to.deep.equal(['messageId', 'url']);
       expect(published.url).to.equal(url);
@@ -111,14 +105,14 @@ describe('routes of messages', function () {
 
     it('answers 202 with the earlier id for a duplicate', async () => {
       const headers = { 'Svc-Deduplication-Id': 'of-routes' };
-      const target = `/v2/publish/${sink.url(sink.path())}`;
+      const target = `/v2/publish/${queue.sink.url(queue.sink.path())}`;
       const { messageId } = expectAnswer<PublishedRecord>(await queue.post(target, { headers }), 200);
       const again = expectAnswer<PublishedRecord>(await queue.post(target, { headers }), 202);
       expect(again).to.include({ messageId, deduplicated: true });
     });
 
     it('answers a bare array for a group, in the order of its endpoints', async () => {
-      const urls = [sink.url(sink.path()), sink.url(sink.path())];
+      const urls = [queue.sink.url(queue.sink.path()), queue.sink.url(queue.sink.path())];
       await group('published', ...urls);
       const published = expectAnswer<PublishedRecord[]>(await queue.post('/v2/publish/published', { body: 'b' }), 200);
       expect(published.map(({ url }) => url)).to.deep.equal(urls);
@@ -126,7 +120,7 @@ describe('routes of messages', function () {
     });
 
     it('accepts a percent-encoded destination', async () => {
-      const url = sink.url(`${sink.path()}?a=1`);
+      const url = queue.sink.url(`${queue.sink.path()}?a=1`);
       const target = `/v2/publish/${encodeURIComponent(url)}`;
       expect(expectAnswer<PublishedRecord>(await queue.post(target), 200)).to.include({ url });
     });
@@ -219,7 +213,7 @@ describe('routes of messages', function () {
 
   describe('POST /v2/enqueue/<queue>/<destination>', () => {
     it('answers as a publish does, and creates the queue', async () => {
-      const url = sink.url(sink.path());
+      const url = queue.sink.url(queue.sink.path());
       expect(expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/enqueued/${url}`), 200)).to.include({ url });
       expect(expectAnswer(await queue.get('/v2/queues/enqueued'), 200)).to.include({ parallelism: 1 });
       await group('enqueued', url);

@@ -1,8 +1,9 @@
 /** Proves KE6, HV3. */
 import { expect } from 'chai';
-import { type Audience, findCommand, KvEngine, MAX_RECORD_BYTES, NO_AUDIENCE } from '../../../src/domain/kv/index.js';
-import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
-import { NOW, wordsOf } from '../../support/kv-case.js';
+import { findCommand, MAX_RECORD_BYTES } from '../../../src/domain/kv/index.js';
+import { KvBench, readable } from '../../support/kv-bench.js';
+import { NOW } from '../../support/kv-case.js';
+import { KvEventsBench } from '../../support/kv-events.js';
 import { HASH_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
 
@@ -192,29 +193,11 @@ describe('key-value: events of hashes', () => {
     ['HDEL h a', ['hdel h', 'del h']],
   ];
   it('have the names and the order of Redis', () => {
-    const heard: string[] = [];
-    const audience: Audience = {
-      ...NO_AUDIENCE,
-      publish: (channel, key) => {
-        heard.push(`${channel.replace('__keyevent@0__:', '')} ${key}`);
-        return 0;
-      },
-    };
-    const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() }, audience);
-    engine.settings.set('notify-keyspace-events', 'AE');
-    for (const [line, events] of rows) {
-      const words = wordsOf(line, NOW);
-      const spec = findCommand(words);
-      if (spec === undefined) throw new Error(line);
-      heard.length = 0;
-      engine.execute(spec, words, NOW);
-      expect(heard, line).to.deep.equal(events);
-    }
-    const words = wordsOf('HSETEX h PX 10 FIELDS 1 a 1', NOW);
-    engine.execute(findCommand(words) as never, words, NOW);
-    heard.length = 0;
-    engine.expireDue(NOW + 10, 10);
-    expect(heard).to.deep.equal(['hexpired h', 'del h']);
+    const bench = new KvEventsBench();
+    for (const [line, events] of rows) expect(bench.line(line), line).to.deep.equal(events);
+    bench.line('HSETEX h PX 10 FIELDS 1 a 1');
+    bench.engine.expireDue(NOW + 10, 10);
+    expect(bench.heard()).to.deep.equal(['hexpired h', 'del h']);
   });
 });
 

@@ -1,8 +1,9 @@
 /** Proves SV2. */
 import { expect } from 'chai';
-import { type Audience, findCommand, KvEngine, MAX_RECORD_BYTES, NO_AUDIENCE } from '../../../src/domain/kv/index.js';
-import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
-import { NOW, wordsOf } from '../../support/kv-case.js';
+import { findCommand, MAX_RECORD_BYTES } from '../../../src/domain/kv/index.js';
+import { KvBench, readable } from '../../support/kv-bench.js';
+import { NOW } from '../../support/kv-case.js';
+import { KvEventsBench } from '../../support/kv-events.js';
 import { SET_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
 
@@ -118,23 +119,7 @@ describe('key-value: events of sets', () => {
     ['SDIFFSTORE d s s', []],
   ];
   it('have the names and the order of Redis', () => {
-    const heard: string[] = [];
-    const audience: Audience = {
-      ...NO_AUDIENCE,
-      publish: (channel, key) => {
-        heard.push(`${channel.replace('__keyevent@0__:', '')} ${key}`);
-        return 0;
-      },
-    };
-    const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() }, audience);
-    engine.settings.set('notify-keyspace-events', 'AE');
-    for (const [line, events] of rows) {
-      const words = wordsOf(line, NOW);
-      const spec = findCommand(words);
-      if (spec === undefined) throw new Error(line);
-      heard.length = 0;
-      engine.execute(spec, words, NOW);
-      expect(heard, line).to.deep.equal(events);
-    }
+    const bench = new KvEventsBench();
+    for (const [line, events] of rows) expect(bench.line(line), line).to.deep.equal(events);
   });
 });

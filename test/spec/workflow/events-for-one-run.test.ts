@@ -1,42 +1,21 @@
 /** Proves WA2. */
 import { expect } from 'chai';
-import type { QueueReply } from '../../../src/domain/queue/index.js';
-import type { Notified, WaiterView } from '../../../src/domain/queue/runs/index.js';
-import { run, WorkflowSpec } from '../../support/workflow-spec.js';
-
-function begun(...ids: string[]): WorkflowSpec {
-  const flow = new WorkflowSpec();
-  for (const id of ids.length > 0 ? ids : ['r']) {
-    flow.trigger(id);
-    flow.deliver(`${id}#0`);
-  }
-  return flow.forgetNews();
-}
-
-function notified(reply: QueueReply): readonly Notified[] {
-  expect(reply.type, JSON.stringify(reply)).to.equal('Notified');
-  return reply.type === 'Notified' ? reply.notified : [];
-}
-
-function waiters(flow: WorkflowSpec, eventId: string): readonly WaiterView[] {
-  const reply = flow.queue.ask({ type: 'ListWaiters', eventId });
-  return reply.type === 'Waiters' ? reply.waiters : [];
-}
+import { notifiedBy, run, WorkflowSpec } from '../../support/workflow-spec.js';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('workflow: Notify with a run id', () => {
   it('reaches that run only', () => {
-    const flow = begun('a', 'b');
+    const flow = WorkflowSpec.begun('a', 'b');
     flow.wait('a', 1, 'e');
     flow.wait('b', 1, 'e');
-    expect(notified(flow.notify('e', 'n', 'b')).map(({ waiter }) => waiter.runId)).to.deep.equal(['b']);
-    expect(waiters(flow, 'e').map(({ runId }) => runId)).to.deep.equal(['a']);
+    expect(notifiedBy(flow.notify('e', 'n', 'b')).map(({ waiter }) => waiter.runId)).to.deep.equal(['b']);
+    expect(flow.waiters('e').map(({ runId }) => runId)).to.deep.equal(['a']);
   });
 
   it('stores events until the run waits, which then takes them in order', () => {
-    const flow = begun();
-    for (const id of ['n1', 'n2']) expect(notified(flow.notify('e', id, 'r'))).to.deep.equal([]);
+    const flow = WorkflowSpec.begun();
+    for (const id of ['n1', 'n2']) expect(notifiedBy(flow.notify('e', id, 'r'))).to.deep.equal([]);
     flow.notify('other', 'n3', 'r');
     expect(flow.news()).to.deep.equal(['e kept for r', 'e kept for r', 'other kept for r']);
     const copy = flow.rebuilt();
@@ -52,35 +31,35 @@ describe('workflow: Notify with a run id', () => {
   });
 
   it('reaches the waiters of "order/7" when no run has the id "order"', () => {
-    const flow = begun('a');
+    const flow = WorkflowSpec.begun('a');
     flow.wait('a', 1, 'order/7');
-    expect(notified(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['a']);
+    expect(notifiedBy(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['a']);
   });
 
   it('reaches the waiters of "order/7" before it stores an event for the run "order"', () => {
-    const flow = begun('order', 'b');
+    const flow = WorkflowSpec.begun('order', 'b');
     flow.wait('b', 1, 'order/7');
-    expect(notified(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['b']);
+    expect(notifiedBy(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['b']);
     flow.forgetNews();
-    expect(notified(flow.notify('7', 'm', 'order'))).to.deep.equal([]);
+    expect(notifiedBy(flow.notify('7', 'm', 'order'))).to.deep.equal([]);
     expect(flow.news()).to.deep.equal(['7 kept for order']);
   });
 
   it('reaches the step of the run "order" that waits for "7" before the waiters of "order/7"', () => {
-    const flow = begun('order', 'b');
+    const flow = WorkflowSpec.begun('order', 'b');
     flow.wait('b', 1, 'order/7');
     flow.wait('order', 1, '7');
-    expect(notified(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['order']);
+    expect(notifiedBy(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['order']);
   });
 
   it('without a run id and without waiters stores no event', () => {
-    const flow = begun();
-    expect(notified(flow.notify('e', 'n'))).to.deep.equal([]);
+    const flow = WorkflowSpec.begun();
+    expect(notifiedBy(flow.notify('e', 'n'))).to.deep.equal([]);
     expect(flow.news()).to.deep.equal([]);
   });
 
   it('with the same id is applied once', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.notify('e', 'n', 'r');
     flow.notify('e', 'n', 'r');
     expect(flow.news()).to.deep.equal(['e kept for r']);
@@ -90,12 +69,12 @@ describe('workflow: Notify with a run id', () => {
   });
 
   it('is ignored for an ended or unknown run, and a third party gets 404', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.notify('e', 'n', 'r');
     flow.finish('r');
     flow.forgetNews();
     for (const id of ['r', 'nobody']) {
-      expect(notified(flow.notify('e', 'm', id))).to.deep.equal([]);
+      expect(notifiedBy(flow.notify('e', 'm', id))).to.deep.equal([]);
       expect(flow.notify('e', 'm', id, '{}', true)).to.include({ reason: 'NOT_FOUND' });
     }
     flow.trigger('r', { id: 'again', body: 'other' });
@@ -104,31 +83,31 @@ describe('workflow: Notify with a run id', () => {
   });
 
   it('from a third party is stored and delivered like others', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.notify('hook', 'n', 'r', '{"method":"GET"}', true);
     flow.wait('r', 1, 'hook', { type: 'WaitForWebhook' });
     expect(flow.recordOf('n')).to.include({ stepType: 'WaitForWebhook', out: base64('{"method":"GET"}') });
   });
 
   it('stores a bounded number and size of events', () => {
-    const flow = begun();
-    for (let at = 0; at < 1000; at += 1) notified(flow.notify('e', `n${at}`, 'r'));
+    const flow = WorkflowSpec.begun();
+    for (let at = 0; at < 1000; at += 1) notifiedBy(flow.notify('e', `n${at}`, 'r'));
     expect(flow.notify('e', 'more', 'r')).to.include({ reason: 'TOO_MANY' });
     flow.wait('r', 1, 'e');
-    expect(notified(flow.notify('e', 'more', 'r'))).to.deep.equal([]);
+    expect(notifiedBy(flow.notify('e', 'more', 'r'))).to.deep.equal([]);
   });
 
   it('stores up to 8 MiB of events', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     const half = 'x'.repeat(4 * 1024 * 1024);
-    notified(flow.notify('e', 'a', 'r', half));
-    notified(flow.notify('e', 'b', 'r', half));
+    notifiedBy(flow.notify('e', 'a', 'r', half));
+    notifiedBy(flow.notify('e', 'b', 'r', half));
     expect(flow.notify('e', 'c', 'r', 'y')).to.include({ reason: 'TOO_MANY' });
-    expect(notified(flow.notify('e', 'd', 'r', ''))).to.deep.equal([]);
+    expect(notifiedBy(flow.notify('e', 'd', 'r', ''))).to.deep.equal([]);
   });
 
   it('stores an event as a copy, so that its journal entry leaves memory', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     const whole = Buffer.alloc(1024);
     const part = whole.subarray(0, 4);
     flow.queue.ask({

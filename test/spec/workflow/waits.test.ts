@@ -1,34 +1,14 @@
 /** Proves WA1. */
 import { expect } from 'chai';
-import type { QueueReply, QueueReplyOf } from '../../../src/domain/queue/index.js';
-import type { Notified, WaiterView } from '../../../src/domain/queue/runs/index.js';
+import type { QueueReplyOf } from '../../../src/domain/queue/index.js';
 import { NOW_MS } from '../../support/queue-spec.js';
-import { entryItem, OVER, planItem, WorkflowSpec } from '../../support/workflow-spec.js';
-
-function begun(...ids: string[]): WorkflowSpec {
-  const flow = new WorkflowSpec();
-  for (const id of ids.length > 0 ? ids : ['r']) {
-    flow.trigger(id);
-    flow.deliver(`${id}#0`);
-  }
-  return flow.forgetNews();
-}
-
-function notified(reply: QueueReply): readonly Notified[] {
-  expect(reply.type, JSON.stringify(reply)).to.equal('Notified');
-  return reply.type === 'Notified' ? reply.notified : [];
-}
-
-function waiters(flow: WorkflowSpec, eventId: string): readonly WaiterView[] {
-  const reply = flow.queue.ask({ type: 'ListWaiters', eventId });
-  return reply.type === 'Waiters' ? reply.waiters : [];
-}
+import { entryItem, notifiedBy, OVER, planItem, WorkflowSpec } from '../../support/workflow-spec.js';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('workflow: Wait for an event', () => {
   it('is listed by ListAllWaiters, earliest deadline first, each on one page', () => {
-    const flow = begun('r', 's');
+    const flow = WorkflowSpec.begun('r', 's');
     flow.wait('r', 1, 'late', { seconds: 90 });
     flow.wait('s', 1, 'e');
     flow.wait('r', 2, 'e');
@@ -39,17 +19,17 @@ describe('workflow: Wait for an event', () => {
       waiters.map(({ runId, stepId, eventId }) => `${runId} ${stepId} ${eventId}`);
     expect(shown(first)).to.deep.equal(['r 2 e', 's 1 e']);
     expect(first.waiters[0]).to.include({ stepName: 'step 2', addedAtMs: NOW_MS, deadlineMs: NOW_MS + 60_000 });
-    notified(flow.notify('e', 'n', undefined, '1'));
+    notifiedBy(flow.notify('e', 'n', undefined, '1'));
     const second = flow.queue.ask({ ...command, after: first.after }) as QueueReplyOf<'AllWaiters'>;
     expect([shown(second), second.after]).to.deep.equal([['r 1 late'], undefined]);
   });
 
   it('continues with the event: the waiter is removed and the result appended in one turn', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     expect(flow.wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal(['r waits for e']);
     expect(flow.entries('r')).to.have.length(1);
-    const [one] = notified(flow.notify('e', 'n', undefined, '{"a":1}'));
+    const [one] = notifiedBy(flow.notify('e', 'n', undefined, '{"a":1}'));
     expect(one).to.deep.include({ messageId: 'n' });
     expect(one?.waiter).to.include({ runId: 'r', runCreatedAtMs: NOW_MS });
     expect(flow.news()).to.deep.equal(['r step 1 notified', 'accepted n at 1']);
@@ -67,14 +47,14 @@ describe('workflow: Wait for an event', () => {
   });
 
   it('accepts an empty event', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e');
     flow.notify('e', 'n', undefined, '');
     expect(flow.recordOf('n')).to.include({ out: '', waitTimeout: false });
   });
 
   it('continues without the event after its timeout', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 60 });
     flow.forgetNews().pass(59_999);
     expect(flow.news()).to.deep.equal([]);
@@ -92,30 +72,30 @@ describe('workflow: Wait for an event', () => {
   });
 
   it('ends once: by a notify before the deadline was handled, or by the deadline', () => {
-    const first = begun();
+    const first = WorkflowSpec.begun();
     first.wait('r', 1, 'e', { seconds: 5 });
     first.queue.nowMs += 5000;
-    expect(notified(first.notify('e', 'n'))).to.have.length(1);
+    expect(notifiedBy(first.notify('e', 'n'))).to.have.length(1);
     first.pass(1000);
     expect(first.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['r#0', 'n']);
-    const second = begun();
+    const second = WorkflowSpec.begun();
     second.wait('r', 1, 'e', { seconds: 5 });
     second.pass(5000);
-    expect(notified(second.notify('e', 'n'))).to.deep.equal([]);
+    expect(notifiedBy(second.notify('e', 'n'))).to.deep.equal([]);
     expect(second.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['r#0', 'r#1']);
   });
 
   it('ends with the first of two events; the second finds no waiter and is not stored', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e');
-    expect(notified(flow.notify('e', 'n'))).to.have.length(1);
-    expect(notified(flow.notify('e', 'm'))).to.deep.equal([]);
+    expect(notifiedBy(flow.notify('e', 'n'))).to.have.length(1);
+    expect(notifiedBy(flow.notify('e', 'm'))).to.deep.equal([]);
     flow.forgetNews().wait('r', 2, 'e');
     expect(flow.news()).to.deep.equal(['r waits for e']);
   });
 
   it('that is repeated keeps its first waiter, and adds none if the result exists', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 10 });
     flow.pass(5000).forgetNews();
     expect(flow.wait('r', 1, 'e', { seconds: 10, resultId: 'other' })).to.deep.equal({ type: 'Done' });
@@ -123,30 +103,30 @@ describe('workflow: Wait for an event', () => {
     flow.pass(5000);
     expect(flow.forgetNews().wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal([]);
-    expect(waiters(flow, 'e')).to.deep.equal([]);
+    expect(flow.waiters('e')).to.deep.equal([]);
   });
 
   it('is notified in all waiting runs, once each', () => {
-    const flow = begun('a', 'b', 'c');
+    const flow = WorkflowSpec.begun('a', 'b', 'c');
     for (const id of ['a', 'b', 'c']) flow.wait(id, 1, id === 'c' ? 'other' : 'e');
     flow.wait('a', 2, 'e');
-    const all = notified(flow.notify('e', 'n'));
+    const all = notifiedBy(flow.notify('e', 'n'));
     expect(all.map(({ waiter }) => waiter.runId)).to.deep.equal(['a', 'b', 'a']);
     expect(new Set(all.map(({ messageId }) => messageId)).size).to.equal(3);
     expect(all[0]?.messageId).to.equal('n');
-    expect(waiters(flow, 'e')).to.deep.equal([]);
-    expect(waiters(flow, 'other')).to.have.length(1);
+    expect(flow.waiters('e')).to.deep.equal([]);
+    expect(flow.waiters('other')).to.have.length(1);
   });
 
   it('is notified in hundreds of runs in steps, once each', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     for (let step = 1; step <= 450; step += 1) flow.wait('r', step, 'e');
-    expect(notified(flow.notify('e', 'n'))).to.have.length(450);
+    expect(notifiedBy(flow.notify('e', 'n'))).to.have.length(450);
     expect(flow.entries('r')).to.have.length(451);
   });
 
   it('with a large event is notified for few waiters per step, because each has a copy', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     for (let step = 1; step <= 5; step += 1) flow.wait('r', step, 'e');
     const content = Buffer.alloc(600_000);
     const ask = {
@@ -160,43 +140,43 @@ describe('workflow: Wait for an event', () => {
     const { engine, context, journal } = flow.queue;
     const steps = engine.execute(ask, context, (event) => journal.push(event));
     if (!('next' in steps)) throw new Error('too much for one step');
-    const left = [waiters(flow, 'e').length];
-    while (steps.next().done !== true) left.push(waiters(flow, 'e').length);
+    const left = [flow.waiters('e').length];
+    while (steps.next().done !== true) left.push(flow.waiters('e').length);
     // Nobody is told while what they are told is made.
     expect(left.filter((count) => count < 5)).to.deep.equal([3, 1]);
-    expect(waiters(flow, 'e')).to.deep.equal([]);
+    expect(flow.waiters('e')).to.deep.equal([]);
   });
 
   it('is notified once by a repeated command', () => {
-    const flow = begun('a', 'b');
+    const flow = WorkflowSpec.begun('a', 'b');
     flow.wait('a', 1, 'e');
     flow.wait('b', 1, 'e');
     flow.notify('e', 'n');
     flow.wait('a', 2, 'e');
     flow.forgetNews();
-    expect(notified(flow.notify('e', 'n'))).to.deep.equal([]);
+    expect(notifiedBy(flow.notify('e', 'n'))).to.deep.equal([]);
     expect(flow.news()).to.deep.equal([]);
-    expect(waiters(flow, 'e')).to.have.length(1);
+    expect(flow.waiters('e')).to.have.length(1);
   });
 
   it('is notified by a repetition after a crash between steps, for the remaining waiters', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     for (let step = 1; step <= 250; step += 1) flow.wait('r', step, 'e');
     flow.pass(1);
     const ask = { type: 'Notify', eventId: 'e', runId: undefined, firstId: 'n' as never, isHook: false } as const;
     const { engine, context, journal } = flow.queue;
     const steps = engine.execute({ ...ask, content: Buffer.from('x') }, context, (event) => journal.push(event));
     expect(steps, 'not done yet').to.have.property('next');
-    expect(waiters(flow, 'e')).to.have.length(50);
+    expect(flow.waiters('e')).to.have.length(50);
     const copy = flow.replayed();
-    expect(notified(copy.notify('e', 'n'))).to.have.length(50);
+    expect(notifiedBy(copy.notify('e', 'n'))).to.have.length(50);
     expect(copy.entries('r')).to.have.length(251);
   });
 
   it('is shown by ListWaiters', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 60, timeoutBody: 'too late' });
-    expect(waiters(flow, 'e')).to.deep.equal([
+    expect(flow.waiters('e')).to.deep.equal([
       {
         runId: 'r',
         runCreatedAtMs: NOW_MS,
@@ -209,11 +189,11 @@ describe('workflow: Wait for an event', () => {
         isAlias: false,
       },
     ]);
-    expect(waiters(flow, 'nothing')).to.deep.equal([]);
+    expect(flow.waiters('nothing')).to.deep.equal([]);
   });
 
   it('is refused as over for an ended run, and as TOO_MANY for a timeout that is too long', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.queue.limit({ maxDelaySeconds: 3600 });
     expect(flow.wait('nobody', 1, 'e')).to.deep.equal(OVER);
     expect(flow.wait('r', 1, 'e', { seconds: 3601 })).to.deep.include({ reason: 'TOO_MANY' });
@@ -221,30 +201,30 @@ describe('workflow: Wait for an event', () => {
   });
 
   it('ends with its run, without an event or a timeout', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e');
     flow.finish('r');
     expect(flow.news()).to.deep.equal(['r waits for e', 'run r RUN_SUCCESS']);
-    expect(waiters(flow, 'e')).to.deep.equal([]);
-    expect(notified(flow.notify('e', 'n'))).to.deep.equal([]);
+    expect(flow.waiters('e')).to.deep.equal([]);
+    expect(notifiedBy(flow.notify('e', 'n'))).to.deep.equal([]);
     flow.pass(120_000);
     expect(flow.news()).to.deep.equal([]);
     expect(flow.queue.engine.nextDueAtMs(flow.queue.context)).to.equal(undefined);
   });
 
   it('continues after a crash, and from a snapshot', () => {
-    const flow = begun('a', 'b');
+    const flow = WorkflowSpec.begun('a', 'b');
     flow.wait('a', 1, 'e', { seconds: 60 });
     flow.wait('b', 1, 'e', { seconds: 30 });
     for (const copy of [flow.replayed(), flow.rebuilt()]) {
       copy.pass(30_000);
       expect(copy.news().filter((one) => one.includes('step'))).to.deep.equal(['b step 1 timeout']);
-      expect(notified(copy.notify('e', 'n')).map(({ waiter }) => waiter.runId)).to.deep.equal(['a']);
+      expect(notifiedBy(copy.notify('e', 'n')).map(({ waiter }) => waiter.runId)).to.deep.equal(['a']);
     }
   });
 
   it('times out while the account is suspended; the result is delivered afterwards', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 30 });
     flow.queue.suspend();
     flow.forgetNews().pass(60_000);
@@ -255,7 +235,7 @@ describe('workflow: Wait for an event', () => {
   });
 
   it('adds no result to a step that already has one', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 5, resultId: 'late' });
     flow.wait('r', 2, 'f', { seconds: 500 });
     flow.submit(entryItem('r', 1), entryItem('r', 2));
@@ -265,7 +245,7 @@ describe('workflow: Wait for an event', () => {
   });
 
   it('is an ordinary member of a parallel group', () => {
-    const flow = begun();
+    const flow = WorkflowSpec.begun();
     flow.submit(planItem('r', 1, { type: 'Wait', concurrent: 2 }), planItem('r', 2, { concurrent: 2 }));
     flow.work();
     flow.wait('r', 1, 'e');
