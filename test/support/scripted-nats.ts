@@ -1,5 +1,5 @@
 /** A client's connection to NATS as `NatsLink` uses it, in memory: what is sent is noted, and a test answers by hand. */
-import { type MsgHdrs, type NatsConnection, headers as newHeaders } from 'nats';
+import { errors, type MsgHdrs, type NatsConnection, headers as newHeaders, type RequestOptions } from 'nats';
 import { NatsLink } from '../../src/adapters/nats/link.js';
 
 export interface Sent {
@@ -31,6 +31,7 @@ export class ScriptedNats {
   constructor() {
     const raw = {
       info: { version: '2.15.0' },
+      options: {},
       isClosed: () => false,
       isDraining: () => false,
       flush: () => this.answersPings,
@@ -38,7 +39,11 @@ export class ScriptedNats {
         this.reconnects += 1;
       },
       publish: (subject: string, payload: Uint8Array | string, options: { reply: string; headers?: MsgHdrs }) =>
-        this.#note(subject, payload, options.reply, options.headers),
+        this.#note(subject, payload, options.headers, (answer) =>
+          this.#callback(null, { subject: options.reply, ...answer }),
+        ),
+      request: (subject: string, payload: Uint8Array | string, { timeout, headers }: RequestOptions) =>
+        this.#request(subject, payload, timeout, headers),
       subscribe: (_subject: string, { callback }: { callback: Callback }) => {
         this.#callback = callback;
         return { unsubscribe: () => {} };
@@ -59,7 +64,25 @@ export class ScriptedNats {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  #note(subject: string, payload: Uint8Array | string, reply: string, given: MsgHdrs | undefined): void {
+  /** As the client's own `request` does, with its errors. */
+  #request(subject: string, payload: Uint8Array | string, timeoutMs: number, headers: MsgHdrs | undefined) {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new errors.TimeoutError()), timeoutMs);
+      this.#note(subject, payload, headers, (answer) => {
+        clearTimeout(timer);
+        const cause = answer.headers?.code === 503 ? new errors.NoRespondersError(subject) : undefined;
+        if (cause === undefined) resolve(answer);
+        else reject(new errors.RequestError(cause.message, { cause }));
+      });
+    });
+  }
+
+  #note(
+    subject: string,
+    payload: Uint8Array | string,
+    given: MsgHdrs | undefined,
+    receive: (answer: { data: Uint8Array; string: () => string; headers: MsgHdrs | undefined }) => void,
+  ): void {
     const text = typeof payload === 'string' ? payload : Buffer.from(payload).toString('latin1');
     const headers = Object.fromEntries([...(given ?? [])].map(([name, values]) => [name, values[0] ?? '']));
     const sent: Sent = {
@@ -70,7 +93,7 @@ export class ScriptedNats {
       answer: (value, code) => {
         const said = typeof value === 'string' ? value : JSON.stringify(value);
         const answered = code === undefined ? undefined : newHeaders(code, 'said by the server');
-        this.#callback(null, { subject: reply, data: Buffer.from(said), string: () => said, headers: answered });
+        receive({ data: Buffer.from(said), string: () => said, headers: answered });
       },
     };
     this.sent.push(sent);

@@ -7,10 +7,11 @@
  *  CL4 a complete layout never changes, except for the key that seals secrets (`layout-seal-key.ts`) and the level of
  *      formats (`layout-format.ts`); a request for another layout is refused
  */
+import type { StreamInfo } from '@nats-io/jetstream';
 import { nuid } from 'nats';
 import { isMillraceError, MillraceError } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
-import { isRefusal, JETSTREAM_ERRORS, JetStreamApi, type StreamDescription } from './jetstream-api.js';
+import { JETSTREAM_ERRORS, JetStreamApi, refusalOf } from './jetstream-api.js';
 import type { JetStreamLeaseStore } from './jetstream-lease-store.js';
 import {
   type ClusterLayout,
@@ -119,7 +120,9 @@ class Initialisation {
 
   /** Writes the first record; the next read shows whether another process was first. */
   async #begin(): Promise<void> {
-    const names = await this.#patiently(() => this.#api.streamNames(this.#names.allJournalSubjects()));
+    const names = await this.#patiently(() =>
+      this.#api.ask(({ streams }) => streams.names(this.#names.allJournalSubjects()).next()),
+    );
     if (names.length > 0 && (await this.#find()) === undefined) {
       const message =
         'there are journals without a layout: the layout was lost, or the journals belong to another program';
@@ -160,13 +163,14 @@ class Initialisation {
     await this.#write({ ...record, complete: true }, revision);
   }
 
-  async #create({ config }: StreamDeclaration): Promise<StreamDescription> {
+  async #create({ config }: StreamDeclaration): Promise<StreamInfo> {
     try {
       return await this.#patiently(() => this.#api.createStream(config));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const isOther = error.errorCode === JETSTREAM_ERRORS.streamNameInUse;
-      const why = isOther ? 'it exists with other settings' : error.message;
+      const refusal = refusalOf(error);
+      if (refusal === undefined) throw error;
+      const isOther = refusal.code === JETSTREAM_ERRORS.streamNameInUse;
+      const why = isOther ? 'it exists with other settings' : `${refusal.message} (${refusal.code})`;
       throw new MillraceError(
         isOther ? 'CONFLICT' : 'BAD_CONFIG',
         `cannot create stream ${config.name}: ${why}`,
@@ -189,9 +193,11 @@ class Initialisation {
       try {
         return await question();
       } catch (error) {
-        const isPassing = isRefusal(error)
-          ? NOT_YET.has(error.errorCode)
-          : isMillraceError(error, 'JOURNAL_UNAVAILABLE') && !isForbidden(error.cause);
+        const refusal = refusalOf(error);
+        const isPassing =
+          refusal === undefined
+            ? isMillraceError(error, 'JOURNAL_UNAVAILABLE') && !isForbidden(error.cause)
+            : NOT_YET.has(refusal.code);
         if (!isPassing) throw error;
         this.#checkDeadline(error);
         await pause();

@@ -1,11 +1,30 @@
 /**
- * The requests that JetStream's API answers with JSON, each one try. Errors of the server arrive as
- * `JetStreamRefusal` with their code; a server that does not answer is JOURNAL_UNAVAILABLE.
+ * JetStream through its client, with the deadlines and failures of a link: each request is one try. A refusal of the
+ * server, and a server that does not answer, are JOURNAL_UNAVAILABLE; `refusalOf` tells them apart.
  */
-import type { StreamConfig } from '@nats-io/jetstream';
-import { describeError, isMillraceError } from '../../kernel/index.js';
-import { journalUnavailable, type NatsLink } from './link.js';
-import { isForbidden } from './link-failure.js';
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  type ConsumerInfo,
+  type ConsumerMessages,
+  DeliverPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  type MsgRequest,
+  ReplayPolicy,
+  type StoredMsg,
+  type StreamConfig,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { nanos, nuid } from 'nats';
+import { assert, describeError, isMillraceError } from '../../kernel/index.js';
+import type { AppendOutcome } from '../../ports/index.js';
+import { endingProcess, journalUnavailable, type NatsLink } from './link.js';
+import { isForbidden, LinkFailure } from './link-failure.js';
+import { outcomeOfFailure, outcomeOfRefusal } from './publish-once.js';
 import { jetStreamApiSubject } from './subjects.js';
 
 /** Codes of server errors that are handled specially. */
@@ -18,120 +37,64 @@ export const JETSTREAM_ERRORS = {
   anotherInFlight: 10164,
 } as const;
 
-export class JetStreamRefusal extends Error {
-  constructor(
-    readonly status: number,
-    readonly errorCode: number,
-    readonly description: string,
-  ) {
-    super(`${description} (${errorCode})`);
-    this.name = 'JetStreamRefusal';
-  }
-}
-
-export function isRefusal(error: unknown, errorCode?: number): error is JetStreamRefusal {
-  return error instanceof JetStreamRefusal && (errorCode === undefined || error.errorCode === errorCode);
-}
-
-/** Converts a refusal of the server. @throws JOURNAL_UNAVAILABLE; other errors unchanged */
-export async function unavailableIfRefused<T>(
-  question: () => Promise<T>,
-  details: Record<string, unknown> = {},
-): Promise<T> {
-  try {
-    return await question();
-  } catch (error) {
-    throw isRefusal(error) ? journalUnavailable(error, details) : error;
-  }
-}
-
-export interface StreamStateInfo {
-  readonly messages: number;
-  readonly bytes: number;
-  readonly first_seq: number;
-  readonly last_seq: number;
-  readonly num_deleted?: number;
-  readonly subjects?: Readonly<Record<string, number>>;
-}
-
-export interface StreamDescription {
-  readonly config: Partial<StreamConfig>;
-  readonly created: string;
-  readonly state: StreamStateInfo;
-  /** Of streams with replicas. */
-  readonly cluster?: {
-    readonly leader?: string;
-    readonly replicas?: readonly {
-      readonly name: string;
-      readonly current: boolean;
-      readonly offline?: boolean;
-      readonly lag?: number;
-    }[];
-  };
-  /** The number of `state.subjects`, which come in pages. */
-  readonly total?: number;
-}
-
-export interface MessageFound {
-  readonly position: number;
-  readonly bytes: Uint8Array;
-  /** The header block in wire format, if there is one. */
-  readonly headers: string;
-  /** By the clock of the server that led the stream then. */
-  readonly storedAtMs: number;
+/** The refusal of the server, with its code, when that is the cause. */
+export function refusalOf(error: unknown): JetStreamApiError | undefined {
+  const cause = isMillraceError(error, 'JOURNAL_UNAVAILABLE') ? error.cause : undefined;
+  return cause instanceof JetStreamApiError ? cause : undefined;
 }
 
 /** Long enough for an answer that waits for a disk, shorter than an election. */
 const TIMEOUT_MS = 5000;
 /** A stream without a leader does not answer, and its later leader does not get the request: it is sent again. */
 const ASK_AGAIN_MS = 1000;
+/** The server that creates consumers is a leader too; a request lost with it is repeated after this time. */
+const CONSUMER_MADE_WITHIN_MS = 2000;
+/** The server removes the consumer of an ended process after this time. */
+const INACTIVE_MS = 10_000;
 
 const UNANSWERED = Symbol('unanswered');
 
 /** @throws errors that are answers, and a refusal for lack of rights, which a repeated request would get again */
-function onlyUnavailable(error: unknown): typeof UNANSWERED {
-  if (isMillraceError(error, 'JOURNAL_UNAVAILABLE') && !isForbidden(error.cause)) return UNANSWERED;
-  throw error;
+function onlyUnanswered(error: unknown): typeof UNANSWERED {
+  if (refusalOf(error) !== undefined || (error instanceof Error && isForbidden(error.cause))) throw error;
+  return UNANSWERED;
 }
 
 export class JetStreamApi {
+  readonly #client;
+  readonly #manager: Promise<JetStreamManager>;
+
   constructor(
     readonly link: NatsLink,
     readonly timeoutMs = TIMEOUT_MS,
-  ) {}
-
-  /** @throws JetStreamRefusal, JOURNAL_UNAVAILABLE */
-  async call<T>(operation: string, body: unknown = undefined, timeoutMs = this.timeoutMs): Promise<T> {
-    const payload = body === undefined ? '' : JSON.stringify(body);
-    let answer: { error?: { code: number; err_code?: number; description?: string } };
-    try {
-      const message = await this.link.request(jetStreamApiSubject(operation), payload, { timeoutMs });
-      answer = JSON.parse(message.string());
-    } catch (cause) {
-      throw journalUnavailable(cause, { operation, why: describeError(cause) });
-    }
-    const { error } = answer;
-    if (error === undefined) return answer as T;
-    throw new JetStreamRefusal(error.code, error.err_code ?? 0, error.description ?? 'refused');
+  ) {
+    this.#client = jetstream(link.raw, { timeout: timeoutMs });
+    this.#manager = jetstreamManager(link.raw, { timeout: timeoutMs, checkAPI: false });
   }
 
-  streamInfo(stream: string, question: Record<string, unknown> = {}): Promise<StreamDescription> {
-    return this.call(`STREAM.INFO.${stream}`, question);
+  /** @throws JOURNAL_UNAVAILABLE, also for a refusal (`refusalOf`) */
+  async ask<T>(question: (manager: JetStreamManager) => Promise<T>, timeoutMs?: number): Promise<T> {
+    const manager = await this.#manager;
+    try {
+      return await this.link.ask(() => question(manager), timeoutMs);
+    } catch (cause) {
+      throw journalUnavailable(cause, { why: describeError(cause) });
+    }
   }
 
   /** Undefined when there is no such stream. While its servers elect a leader, the first answer after that counts. */
-  async findStream(stream: string): Promise<StreamDescription | undefined> {
+  async findStream(stream: string): Promise<StreamInfo | undefined> {
     try {
-      return await this.#firstAnswer((timeoutMs) => this.call(`STREAM.INFO.${stream}`, {}, timeoutMs));
+      return await this.#firstAnswer((timeoutMs) => this.ask(({ streams }) => streams.info(stream), timeoutMs));
     } catch (error) {
-      if (isRefusal(error, JETSTREAM_ERRORS.streamNotFound)) return undefined;
+      if (refusalOf(error)?.code === JETSTREAM_ERRORS.streamNotFound) return undefined;
       throw error;
     }
   }
 
   /** For a request that may be repeated. A late answer to an earlier try counts as well. */
   async #firstAnswer<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
-    const quick = () => ask(Math.min(ASK_AGAIN_MS, this.timeoutMs)).catch(onlyUnavailable);
+    const quick = () => ask(Math.min(ASK_AGAIN_MS, this.timeoutMs)).catch(onlyUnanswered);
     const first = await quick();
     if (first !== UNANSWERED) return first;
     const slow = ask(this.timeoutMs);
@@ -143,47 +106,94 @@ export class JetStreamApi {
     return slow;
   }
 
-  /** Streams with a subject that matches; the first page of them. */
-  async streamNames(subject: string): Promise<readonly string[]> {
-    const { streams } = await this.call<{ streams?: readonly string[] | null }>('STREAM.NAMES', { subject });
-    return streams ?? [];
-  }
-
-  createStream(config: Partial<StreamConfig> & { name: string }): Promise<StreamDescription> {
-    return this.call(`STREAM.CREATE.${config.name}`, config);
+  createStream(config: Partial<StreamConfig> & { name: string }): Promise<StreamInfo> {
+    return this.ask(({ streams }) => streams.add({ ...config }));
   }
 
   /** Removes the messages below `seq`, or all of one subject. */
   purge(stream: string, what: { seq: number } | { filter: string }): Promise<unknown> {
-    return this.call(`STREAM.PURGE.${stream}`, what);
+    return this.ask(({ streams }) => streams.purge(stream, what));
   }
 
   /** The subjects that match, with how many messages each has. */
   async subjects(stream: string, filter: string): Promise<Map<string, number>> {
-    const counts = new Map<string, number>();
-    for (;;) {
-      const page = await this.streamInfo(stream, { subjects_filter: filter, offset: counts.size });
-      const found = Object.entries(page.state.subjects ?? {});
-      for (const [subject, count] of found) counts.set(subject, count);
-      if (found.length === 0 || counts.size >= (page.total ?? 0)) return counts;
+    const { state } = await this.ask(({ streams }) => streams.info(stream, { subjects_filter: filter }));
+    return new Map(Object.entries(state.subjects ?? {}));
+  }
+
+  /** From the stream's leader. Undefined when the server that answered does not have it. */
+  async message(stream: string, which: MsgRequest): Promise<StoredMsg | undefined> {
+    return (await this.ask(({ streams }) => streams.getMessage(stream, which))) ?? undefined;
+  }
+
+  /**
+   * One try to store a message; never throws.
+   * @param expectedLastOnSubject  position of the subject's last message, 0 when it must have none
+   */
+  async publish(
+    { stream, subject }: { readonly stream: string; readonly subject: string },
+    bytes: Uint8Array | string,
+    expectedLastOnSubject?: number,
+  ): Promise<AppendOutcome> {
+    const expect = {
+      streamName: stream,
+      ...(expectedLastOnSubject === undefined ? {} : { lastSubjectSequence: expectedLastOnSubject }),
+    };
+    try {
+      const answer = await this.link.ask(() => this.#client.publish(subject, bytes, { expect }));
+      assert(answer.stream === stream && answer.seq > 0, 'an answer of another stream', { ...answer });
+      return { kind: 'stored', position: answer.seq };
+    } catch (cause) {
+      if (cause instanceof JetStreamApiError) return outcomeOfRefusal(cause.code, cause.message);
+      return cause instanceof LinkFailure ? outcomeOfFailure(cause) : { kind: 'unknown', cause };
     }
   }
 
-  /** Undefined when the server that answered does not have it. */
-  async message(stream: string, which: { seq: number } | { last_by_subj: string }): Promise<MessageFound | undefined> {
-    type Answer = { message: { seq: number; data?: string; hdrs?: string; time: string } };
-    try {
-      const { message } = await this.call<Answer>(`STREAM.MSG.GET.${stream}`, which);
-      return {
-        position: message.seq,
-        bytes: Buffer.from(message.data ?? '', 'base64'),
-        headers: Buffer.from(message.hdrs ?? '', 'base64').toString('latin1'),
-        storedAtMs: Date.parse(message.time),
-      };
-    } catch (error) {
-      const isGone = isRefusal(error) && error.status === 404 && error.errorCode !== JETSTREAM_ERRORS.streamNotFound;
-      if (isGone) return undefined;
-      throw error;
-    }
+  /** A consumer without acknowledgements, which has no name on disk and no replicas. */
+  createConsumer(
+    stream: string,
+    config: Partial<ConsumerConfig> & { readonly name: string; readonly opt_start_seq: number },
+    timeoutMs = CONSUMER_MADE_WITHIN_MS,
+  ): Promise<ConsumerInfo> {
+    const settings = {
+      deliver_policy: DeliverPolicy.StartSequence,
+      ack_policy: AckPolicy.None,
+      max_deliver: 1,
+      replay_policy: ReplayPolicy.Instant,
+      inactive_threshold: nanos(INACTIVE_MS),
+      mem_storage: true,
+      num_replicas: 1,
+      ...config,
+    };
+    return this.ask(({ consumers }) => consumers.add(stream, settings), Math.min(timeoutMs, CONSUMER_MADE_WITHIN_MS));
+  }
+
+  newConsumerName(): string {
+    return `feed-${nuid.next()}`;
+  }
+
+  /**
+   * What a consumer sends to a subject; begins before the consumer exists. An error of `onMessage` ends the process.
+   * @throws when the connection is closing
+   */
+  async receive(subject: string, onMessage: (message: JsMsg) => void): Promise<ConsumerMessages> {
+    const consumer = await this.#client.consumers.getBoundPushConsumer({ deliver_subject: subject });
+    return consumer.consume({ callback: endingProcess(onMessage) });
+  }
+
+  /** Best effort: the server removes it later anyway. */
+  deleteConsumer(stream: string, name: string): void {
+    if (!this.link.raw.isClosed()) this.ask(({ consumers }) => consumers.delete(stream, name)).catch(() => {});
+  }
+
+  /** Asks the leader to let another server lead. The client has no function for it. @throws JOURNAL_UNAVAILABLE */
+  async moveLeader(stream: string, to: string): Promise<void> {
+    const subject = jetStreamApiSubject(`STREAM.LEADER.STEPDOWN.${stream}`);
+    const question = JSON.stringify({ placement: { preferred: to } });
+    const answer = await this.link.request(subject, question, { timeoutMs: this.timeoutMs }).catch((cause: unknown) => {
+      throw journalUnavailable(cause, { stream, why: describeError(cause) });
+    });
+    const { error } = JSON.parse(answer.string()) as { error?: { description?: string } };
+    if (error !== undefined) throw journalUnavailable(error, { stream, why: error.description });
   }
 }

@@ -14,11 +14,11 @@ import type {
   StoredMessage,
   Subscription,
 } from '../../ports/index.js';
-import { Arrivals } from './arrivals.js';
 import type { NatsConnections } from './connection.js';
-import { isRefusal, JETSTREAM_ERRORS, JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
-import { OrderedFeed } from './ordered-feed.js';
+import { JETSTREAM_ERRORS, JetStreamApi, refusalOf } from './jetstream-api.js';
 import { publishOnce } from './publish-once.js';
+import { StreamFollower } from './stream-follower.js';
+import { readStream } from './stream-reader.js';
 import type { Names } from './subjects.js';
 
 export interface JetStreamJournalOptions {
@@ -41,7 +41,6 @@ const HEARTBEATS_BETWEEN = 2.5;
 const OWN_ALIVE_EVERY_MS = 2000;
 /** A subscription that an own server lost silently, which it never does, is noticed after five of these. */
 const OWN_HEARTBEAT_MS = 30_000;
-const READ_HEARTBEAT_MS = 500;
 /**
  * So few messages are read one by one from the stream's leader. A consumer is created by the leader of all servers, and
  * is created again only after seconds when that request is lost.
@@ -82,7 +81,7 @@ export class JetStreamJournal implements Journal {
   async readAt(shard: ShardName, position: number): Promise<Uint8Array | undefined> {
     if (position < 1) return undefined;
     const found = await this.#ask(shard, () => this.#looks.message(this.names.journalStream(shard), { seq: position }));
-    return found?.bytes;
+    return found?.data;
   }
 
   async *read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
@@ -97,42 +96,28 @@ export class JetStreamJournal implements Journal {
 
   /** Undefined when the stream's leader does not answer soon, or does not have the message. */
   async #fromLeader(shard: ShardName, position: number): Promise<StoredMessage | undefined> {
-    const found = this.#looks.message(this.names.journalStream(shard), { seq: position });
-    return found.catch(() => undefined);
+    const found = await this.#looks.message(this.names.journalStream(shard), { seq: position }).catch(() => undefined);
+    return found && { position: found.seq, bytes: found.data, storedAtMs: found.time.getTime() };
   }
 
   async *#readByConsumer(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
-    const arrivals = new Arrivals(this.#readTimeoutMs, shard);
     const stream = this.names.journalStream(shard);
-    const options = { stream, from, heartbeatMs: READ_HEARTBEAT_MS, round: READ_ROUND };
-    const feed = new OrderedFeed(this.#reads, options, {
-      onMessage: (message) => arrivals.push(message),
-      onHeartbeat: () => {},
-      onFlowControl: (answer) => arrivals.push(answer),
-      onRefused: (refusal) => {
-        const isMissing = refusal.errorCode === JETSTREAM_ERRORS.streamNotFound;
-        if (isMissing) arrivals.fail(missing(shard, refusal));
-      },
-    });
+    const options = { stream, from, round: READ_ROUND, timeoutMs: this.#readTimeoutMs, name: shard };
+    let next = from;
     try {
-      for (let next = from; next <= to; ) {
-        const batch = await arrivals.take(() => feed.restart(), { shard, next, to });
-        for (const arrival of batch) {
-          if (typeof arrival === 'function') {
-            arrival();
-            continue;
-          }
-          if (arrival.position !== next) {
-            const details = { shard, expected: next, found: arrival.position };
+      for await (const messages of readStream(this.#reads, options)) {
+        for (const message of messages) {
+          if (message.position !== next) {
+            const details = { shard, expected: next, found: message.position };
             throw new MillraceError('JOURNAL_DAMAGED', `${shard}: messages are missing in the journal`, details);
           }
-          yield arrival;
+          yield message;
           next += 1;
           if (next > to) return;
         }
       }
-    } finally {
-      feed.stop();
+    } catch (error) {
+      throw missingOr(shard, error);
     }
   }
 
@@ -142,17 +127,15 @@ export class JetStreamJournal implements Journal {
     const heartbeatMs = serverPing === undefined ? aliveEveryMs / HEARTBEATS_BETWEEN : OWN_HEARTBEAT_MS;
     const isAlive = serverPing && { serverPing, everyMs: aliveEveryMs };
     const options = { stream: this.names.journalStream(shard), from, heartbeatMs, isAlive };
-    return new OrderedFeed(this.#reads, options, {
+    return new StreamFollower(this.#reads, options, {
       onMessage: (message) => follower.onMessage(message),
       onHeartbeat: () => follower.onAlive(),
-      onFlowControl: (answer) => answer(),
-      onRefused: () => {}, // silence tells the follower
     });
   }
 
   async tail(shard: ShardName): Promise<JournalTail> {
     const { state, created } = await this.#ask(shard, () =>
-      this.#control.streamInfo(this.names.journalStream(shard), { deleted_details: false }),
+      this.#control.ask(({ streams }) => streams.info(this.names.journalStream(shard), { deleted_details: false })),
     );
     const last = state.last_seq;
     const first = state.messages === 0 ? last + 1 : state.first_seq;
@@ -173,18 +156,16 @@ export class JetStreamJournal implements Journal {
     });
   }
 
-  #ask<T>(shard: ShardName, question: () => Promise<T>): Promise<T> {
-    const asked = async () => {
-      try {
-        return await question();
-      } catch (error) {
-        throw isRefusal(error, JETSTREAM_ERRORS.streamNotFound) ? missing(shard, error) : error;
-      }
-    };
-    return unavailableIfRefused(asked, { shard });
+  async #ask<T>(shard: ShardName, question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (error) {
+      throw missingOr(shard, error);
+    }
   }
 }
 
-function missing(shard: ShardName, cause: unknown): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', 'the stream of the journal does not exist', { shard }, cause);
+function missingOr(shard: ShardName, error: unknown): unknown {
+  if (refusalOf(error)?.code !== JETSTREAM_ERRORS.streamNotFound) return error;
+  return new MillraceError('JOURNAL_DAMAGED', 'the stream of the journal does not exist', { shard }, error);
 }

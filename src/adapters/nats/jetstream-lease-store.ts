@@ -7,23 +7,22 @@
  */
 import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
-import { JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
+import { JetStreamApi } from './jetstream-api.js';
 import { journalUnavailable } from './link.js';
-import { publishOnce } from './publish-once.js';
 import type { BucketName, Names } from './subjects.js';
 
 /** Shorter than a lease, so that an owner knows in time that it could not renew. */
 const TIMEOUT_MS = 2000;
 
-/** A standard client deletes by storing one of these. */
-const DELETE_MARKER = /^KV-Operation: *(DEL|PURGE)\r?$/im;
+/** A standard client deletes by storing a message with one of these. */
+const DELETIONS = ['DEL', 'PURGE'];
 
 export class JetStreamLeaseStore implements LeaseStore {
   readonly #stream: string;
   readonly #api: JetStreamApi;
 
   constructor(
-    private readonly connections: NatsConnections,
+    connections: Pick<NatsConnections, 'control'>,
     private readonly names: Names,
     private readonly bucket: BucketName = 'leases',
   ) {
@@ -32,15 +31,14 @@ export class JetStreamLeaseStore implements LeaseStore {
   }
 
   async get(key: string): Promise<LeaseRecord | undefined> {
-    const found = await this.#last(key);
-    if (found === undefined || DELETE_MARKER.test(found.headers)) return undefined;
-    return { value: found.bytes, revision: found.position, storedAtMs: found.storedAtMs };
+    const subject = this.names.bucketKeySubject(this.bucket, key);
+    const found = await this.#api.message(this.#stream, { last_by_subj: subject });
+    if (found === undefined || DELETIONS.includes(found.header.get('KV-Operation'))) return undefined;
+    return { value: found.data, revision: found.seq, storedAtMs: found.time.getTime() };
   }
 
   async keys(prefix: string): Promise<string[]> {
-    const subjects = await unavailableIfRefused(() =>
-      this.#api.subjects(this.#stream, this.names.bucketSubjects(this.bucket)),
-    );
+    const subjects = await this.#api.subjects(this.#stream, this.names.bucketSubjects(this.bucket));
     return [...subjects.keys()]
       .map((subject) => this.names.keyOfBucketSubject(this.bucket, subject))
       .filter((key) => key.startsWith(prefix))
@@ -57,17 +55,12 @@ export class JetStreamLeaseStore implements LeaseStore {
 
   async delete(key: string): Promise<void> {
     const filter = this.names.bucketKeySubject(this.bucket, key);
-    await unavailableIfRefused(() => this.#api.purge(this.#stream, { filter }));
+    await this.#api.purge(this.#stream, { filter });
   }
 
   async #store(key: string, value: Uint8Array, expectedLastOnSubject: number): Promise<LeaseOutcome> {
-    const outcome = await publishOnce(this.connections.control, {
-      subject: this.names.bucketKeySubject(this.bucket, key),
-      stream: this.#stream,
-      bytes: value,
-      expectedLastOnSubject,
-      timeoutMs: TIMEOUT_MS,
-    });
+    const subject = this.names.bucketKeySubject(this.bucket, key);
+    const outcome = await this.#api.publish({ stream: this.#stream, subject }, value, expectedLastOnSubject);
     switch (outcome.kind) {
       case 'stored':
         return { kind: 'stored', revision: outcome.position };
@@ -78,10 +71,5 @@ export class JetStreamLeaseStore implements LeaseStore {
       default:
         return { kind: 'unknown', cause: journalUnavailable(undefined, { key, reason: outcome.reason }) };
     }
-  }
-
-  #last(key: string) {
-    const subject = this.names.bucketKeySubject(this.bucket, key);
-    return unavailableIfRefused(() => this.#api.message(this.#stream, { last_by_subj: subject }));
   }
 }

@@ -6,7 +6,7 @@ import { MillraceError, type ShardName } from '../../kernel/index.js';
 import type { IntakeLog, Journal, JournalFollower, MeterLog, Subscription } from '../../ports/index.js';
 import { intakeOf, METER_SHARD } from '../../protocol/index.js';
 import type { NatsConnections } from './connection.js';
-import { JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
+import { JetStreamApi } from './jetstream-api.js';
 import { JetStreamJournal } from './jetstream-journal.js';
 import type { NatsLink } from './link.js';
 import { publishOnce } from './publish-once.js';
@@ -41,16 +41,11 @@ export class JetStreamIntakeLog implements IntakeLog {
 
   async trim(shard: ShardName, position: number): Promise<void> {
     const stream = this.names.journalStream(intakeOf(shard));
-    await unavailableIfRefused(
-      async () => {
-        const { state } = await this.#control.streamInfo(stream);
-        // A purge beyond the end would move the end (IL3: positions never fall); one directly after it empties the
-        // stream and keeps its end.
-        const upTo = Math.min(position, state.last_seq);
-        if (state.messages > 0 && upTo >= state.first_seq) await this.#control.purge(stream, { seq: upTo + 1 });
-      },
-      { shard },
-    );
+    const { state } = await this.#control.ask(({ streams }) => streams.info(stream));
+    // A purge beyond the end would move the end (IL3: positions never fall); one directly after it empties the
+    // stream and keeps its end.
+    const upTo = Math.min(position, state.last_seq);
+    if (state.messages > 0 && upTo >= state.first_seq) await this.#control.purge(stream, { seq: upTo + 1 });
   }
 }
 

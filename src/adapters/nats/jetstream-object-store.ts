@@ -11,12 +11,10 @@ import { createHash } from 'node:crypto';
 import { nuid } from 'nats';
 import { MillraceError } from '../../kernel/index.js';
 import type { AppendOutcome, ObjectInfo, ObjectStore } from '../../ports/index.js';
-import { Arrivals } from './arrivals.js';
 import type { NatsConnections } from './connection.js';
-import { unavailableIfRefused as ask, JetStreamApi } from './jetstream-api.js';
+import { JetStreamApi } from './jetstream-api.js';
 import { journalUnavailable } from './link.js';
-import { OrderedFeed } from './ordered-feed.js';
-import { publishOnce } from './publish-once.js';
+import { readStream } from './stream-reader.js';
 import { base64Url, type Names } from './subjects.js';
 
 /** The standard clients cut at this, and well below any server's largest message. */
@@ -27,7 +25,6 @@ const CHUNKS_IN_FLIGHT = 16;
 const READ_ROUND = { messages: 8, bytes: 2 * 1024 * 1024 };
 const HASH_SLICE_BYTES = 1024 * 1024;
 const DESCRIPTIONS_IN_FLIGHT = 32;
-const HEARTBEAT_MS = 500;
 const TIMEOUT_MS = 10_000;
 
 /** The standard layout's description; other fields are kept by those who wrote them. */
@@ -52,7 +49,7 @@ export class JetStreamObjectStore implements ObjectStore {
   #loose: ReadonlySet<string> = new Set();
 
   constructor(
-    private readonly connections: NatsConnections,
+    connections: Pick<NatsConnections, 'control' | 'reads'>,
     private readonly names: Names,
   ) {
     this.#control = new JetStreamApi(connections.control, TIMEOUT_MS);
@@ -114,7 +111,7 @@ export class JetStreamObjectStore implements ObjectStore {
     const description = await this.#describe(name);
     if (description === undefined) return;
     const filter = this.names.objectDescriptionSubject(name);
-    await ask(() => this.#control.purge(this.#stream, { filter }));
+    await this.#control.purge(this.#stream, { filter });
     if (description.deleted !== true) await this.#purgeChunks(description.nuid);
   }
 
@@ -125,19 +122,19 @@ export class JetStreamObjectStore implements ObjectStore {
   async sweepLoose(): Promise<number> {
     const { chunks } = this.names.objectSubjects();
     // Pieces are listed first, because those of an object that is described during the check are then named.
-    const loose = new Set((await ask(() => this.#control.subjects(this.#stream, chunks))).keys());
+    const loose = new Set((await this.#control.subjects(this.#stream, chunks)).keys());
     for await (const { nuid: id } of this.#described('')) loose.delete(this.names.objectChunkSubject(id));
     const before = this.#loose;
     this.#loose = loose;
     const over = [...loose].filter((subject) => before.has(subject));
-    for (const filter of over) await ask(() => this.#control.purge(this.#stream, { filter }));
+    for (const filter of over) await this.#control.purge(this.#stream, { filter });
     return over.length;
   }
 
   /** Objects with this prefix, in order of their names. */
   async *#described(prefix: string): AsyncGenerator<Described> {
     const { descriptions } = this.names.objectSubjects();
-    const subjects = await ask(() => this.#control.subjects(this.#stream, descriptions));
+    const subjects = await this.#control.subjects(this.#stream, descriptions);
     const names = [...subjects.keys()]
       .map((subject) => this.names.nameOfDescriptionSubject(subject))
       .filter((name) => name.startsWith(prefix))
@@ -152,10 +149,9 @@ export class JetStreamObjectStore implements ObjectStore {
 
   async #describe(name: string): Promise<Described | undefined> {
     const subject = this.names.objectDescriptionSubject(name);
-    const found = await ask(() => this.#control.message(this.#stream, { last_by_subj: subject }));
+    const found = await this.#control.message(this.#stream, { last_by_subj: subject });
     if (found === undefined) return undefined;
-    const description = JSON.parse(Buffer.from(found.bytes).toString('utf8')) as Description;
-    return { ...description, position: found.position };
+    return { ...found.json<Description>(), position: found.seq };
   }
 
   /** The number of pieces. @throws JOURNAL_UNAVAILABLE; the pieces are then removed if possible */
@@ -182,52 +178,36 @@ export class JetStreamObjectStore implements ObjectStore {
   }
 
   #publish(subject: string, bytes: Uint8Array | string, expectedLastOnSubject?: number): Promise<AppendOutcome> {
-    return publishOnce(this.connections.control, {
-      subject,
-      stream: this.#stream,
-      bytes,
-      timeoutMs: TIMEOUT_MS,
-      ...(expectedLastOnSubject === undefined ? {} : { expectedLastOnSubject }),
-    });
+    return this.#control.publish({ stream: this.#stream, subject }, bytes, expectedLastOnSubject);
   }
 
   async #fetchChunks({ name, nuid: id, size, chunks }: Description): Promise<Uint8Array> {
     const bytes = new Uint8Array(size);
+    if (chunks === 0) return bytes;
     const subject = this.names.objectChunkSubject(id);
-    const arrivals = new Arrivals(TIMEOUT_MS, `the object ${name} in ${this.#stream}`);
     const options = {
       stream: this.#stream,
       from: 1,
       filterSubject: subject,
-      heartbeatMs: HEARTBEAT_MS,
       round: READ_ROUND,
+      timeoutMs: TIMEOUT_MS,
+      name: `the object ${name} in ${this.#stream}`,
     };
-    const feed = new OrderedFeed(this.#reads, options, {
-      onMessage: (message) => arrivals.push(message),
-      onHeartbeat: () => {},
-      onFlowControl: (answer) => arrivals.push(answer),
-      onRefused: (refusal) => arrivals.fail(journalUnavailable(refusal, { name })),
-    });
     let at = 0;
     let received = 0;
     try {
-      while (received < chunks) {
-        for (const arrival of await arrivals.take(() => feed.restart(), { name, received, chunks })) {
-          if (typeof arrival === 'function') {
-            arrival();
-            continue;
-          }
-          if (at + arrival.bytes.byteLength > size) throw damaged(name, 'it has more bytes than its description says');
-          bytes.set(arrival.bytes, at);
-          at += arrival.bytes.byteLength;
-          received += 1;
+      for await (const some of readStream(this.#reads, options)) {
+        for (const chunk of some) {
+          if (at + chunk.bytes.byteLength > size) throw damaged(name, 'it has more bytes than its description says');
+          bytes.set(chunk.bytes, at);
+          at += chunk.bytes.byteLength;
         }
+        received += some.length;
+        if (received >= chunks) break;
       }
     } catch (error) {
-      const stored = (await ask(() => this.#control.subjects(this.#stream, subject))).get(subject) ?? 0;
+      const stored = (await this.#control.subjects(this.#stream, subject)).get(subject) ?? 0;
       throw stored < chunks ? damaged(name, `it has ${stored} of ${chunks} pieces`) : error;
-    } finally {
-      feed.stop();
     }
     if (at !== size) throw damaged(name, `it has ${at} of ${size} bytes`);
     return bytes;

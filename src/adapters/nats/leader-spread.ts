@@ -83,7 +83,7 @@ export class LeaderSpread {
     this.#timer?.cancel();
   }
 
-  /** @returns whether a stream was moved. @throws JOURNAL_UNAVAILABLE, JetStreamRefusal */
+  /** @returns whether a stream was moved. @throws JOURNAL_UNAVAILABLE */
   async look(): Promise<boolean> {
     const { connections } = this.nats;
     if (!connections.serverVersions().every((version) => isAtLeast(version, PREFERRED_LEADERS))) return false;
@@ -102,8 +102,7 @@ export class LeaderSpread {
     const stream = move && listed.get(move.key)?.config.name;
     if (move === undefined || stream === undefined) return false;
     this.#movedAtMs.set(move.key, nowMs);
-    const placement = { preferred: move.to };
-    await new JetStreamApi(connections.control).call(`STREAM.LEADER.STEPDOWN.${stream}`, { placement });
+    await new JetStreamApi(connections.control).moveLeader(stream, move.to);
     this.ports.log.info('nats.leader-moved', { stream: move.key, to: move.to });
     return true;
   }

@@ -7,7 +7,9 @@
  *  LK3 a request is sent once
  *  LK4 a server that leaves a request unanswered is asked for a sign of life; without one the connection is closed
  *  LK5 a server that announces its end is left immediately, for another
+ *  LK6 requests that the client sends itself (`ask`) have the same failures
  */
+import { JetStreamApiError } from '@nats-io/jetstream';
 import {
   createInbox,
   errors,
@@ -36,6 +38,8 @@ const ALIVE_WITHIN_MS = 2000;
 export class NatsLink {
   readonly #inbox: RequestInbox;
   readonly #onReconnect = new Set<() => void>();
+  /** Fail the waiting questions of `ask`. */
+  readonly #onLoss = new Set<(failure: LinkFailure) => void>();
   #isConnected = true;
   #isProbing = false;
 
@@ -87,6 +91,21 @@ export class NatsLink {
     }
   }
 
+  /**
+   * The answer to a request that a function of the client sends (LK6).
+   * @param timeoutMs  earlier than the client's deadline
+   * @throws LinkFailure; errors that are answers of JetStream unchanged
+   */
+  async ask<T>(question: () => Promise<T>, timeoutMs?: number): Promise<T> {
+    try {
+      return await this.#unlessLost(question, timeoutMs);
+    } catch (error) {
+      const failure = failureOfAnswer(error);
+      if (failure instanceof LinkFailure && failure.kind === 'timed-out') void this.#probe();
+      throw failure;
+    }
+  }
+
   /** At most once, and not at all while disconnected. */
   publish(subject: string, payload: Payload, options: { headers?: MsgHdrs; reply?: string } = {}): void {
     if (!this.#isConnected) return;
@@ -103,16 +122,10 @@ export class NatsLink {
 
   /** Survives reconnects. An error of `onMessage` ends the process, not the connection. */
   subscribe(subject: string, onMessage: (message: Msg) => void): NatsSubscription {
+    const receive = endingProcess(onMessage);
     return this.raw.subscribe(subject, {
       callback: (error, message) => {
-        if (error !== null) return;
-        try {
-          onMessage(message);
-        } catch (defect) {
-          queueMicrotask(() => {
-            throw defect;
-          });
-        }
+        if (error === null) receive(message);
       },
     });
   }
@@ -130,18 +143,9 @@ export class NatsLink {
     return { stop: () => this.#onReconnect.delete(listener) };
   }
 
-  /** Resolves when the server has handled everything sent before. @throws LinkFailure */
-  async flush(timeoutMs: number): Promise<void> {
-    if (!this.#isConnected) throw this.#notSent();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new LinkFailure('timed-out', 'the server did not answer a ping')), timeoutMs);
-    });
-    try {
-      await Promise.race([this.raw.flush(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  /** Resolves when the server has handled everything sent before. @throws LinkFailure, or the client's error */
+  flush(timeoutMs: number): Promise<void> {
+    return this.#unlessLost(() => this.raw.flush(), timeoutMs);
   }
 
   /** Sends buffered data, then closes. Waiting requests fail. May be called twice. */
@@ -155,6 +159,24 @@ export class NatsLink {
     }
     if (!this.raw.isClosed()) await this.raw.close();
     this.#disconnected();
+  }
+
+  /** Also fails when the connection is lost, and after `timeoutMs`. */
+  async #unlessLost<T>(question: () => Promise<T>, timeoutMs: number | undefined): Promise<T> {
+    if (!this.#isConnected) throw this.#notSent();
+    let fail: (failure: LinkFailure) => void = () => {};
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    this.#onLoss.add(fail);
+    const late = () => fail(new LinkFailure('timed-out', 'the server did not answer in time'));
+    const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
+    try {
+      return await Promise.race([question(), failed]);
+    } finally {
+      clearTimeout(timer);
+      this.#onLoss.delete(fail);
+    }
   }
 
   /** Asks for a sign of life (LK4). The client's pings have long intervals, so that an idle process costs nothing. */
@@ -193,7 +215,7 @@ export class NatsLink {
   #refused(error: Error): void {
     if (!(error instanceof errors.PermissionViolationError)) return;
     const { operation, subject } = error;
-    const what = `the NATS user of this process may not ${operation === 'publish' ? 'publish' : 'listen'} to ${subject}`;
+    const what = forbidden(error);
     if (operation === 'publish') this.#inbox.failSubject(subject, what);
     else if (subject.startsWith(inboxPrefix(this.user, this.role))) this.#inbox.failAll(what, 'forbidden');
   }
@@ -201,7 +223,9 @@ export class NatsLink {
   #disconnected(): void {
     if (!this.#isConnected) return;
     this.#isConnected = false;
-    this.#inbox.failAll(`the ${this.role} connection was lost`);
+    const why = `the ${this.role} connection was lost`;
+    this.#inbox.failAll(why);
+    for (const fail of [...this.#onLoss]) fail(new LinkFailure('disconnected', why));
   }
 
   #notSent(): LinkFailure {
@@ -215,8 +239,38 @@ function failureOf(cause: unknown): LinkFailure {
   return new LinkFailure('refused', describeError(cause), cause);
 }
 
+/** The failure for an error of a function of the client; an answer of JetStream is returned unchanged. */
+function failureOfAnswer(error: unknown): unknown {
+  if (error instanceof LinkFailure || error instanceof JetStreamApiError) return error;
+  if (isClosing(error)) return new LinkFailure('not-sent', describeError(error), error);
+  if (error instanceof errors.TimeoutError) return new LinkFailure('timed-out', describeError(error), error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof errors.PermissionViolationError) return new LinkFailure('forbidden', forbidden(cause), error);
+  if (cause instanceof errors.NoRespondersError) return new LinkFailure('no-responders', describeError(error), error);
+  // The client wraps a failed request, and JetStream's answer that it is off.
+  const isWrapped = cause instanceof JetStreamApiError || cause instanceof errors.RequestError;
+  return isWrapped ? failureOfAnswer(cause) : new LinkFailure('failed', describeError(error), error);
+}
+
+function forbidden({ operation, subject }: InstanceType<typeof errors.PermissionViolationError>): string {
+  return `the NATS user of this process may not ${operation === 'publish' ? 'publish' : 'listen'} to ${subject}`;
+}
+
 function isClosing(error: unknown): boolean {
   return error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError;
+}
+
+/** A listener whose error ends the process, where the client would end its subscription. */
+export function endingProcess<T>(listener: (message: T) => void): (message: T) => void {
+  return (message) => {
+    try {
+      listener(message);
+    } catch (defect) {
+      queueMicrotask(() => {
+        throw defect;
+      });
+    }
+  };
 }
 
 /** The error of all ports when the journal's server did not answer. */

@@ -1,9 +1,10 @@
 /** The status of the NATS servers and of an installation's streams, for the cluster's status. */
+import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsServerReport, NatsStatus, StreamReport } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
 import { formatOf } from './layout-format.js';
 import { askServers, type NatsServerStatus } from './server-status.js';
-import { type ListedStream, listStreams } from './stream-list.js';
+import { listStreams } from './stream-list.js';
 import type { DeclaredCounts } from './streams.js';
 import type { Names } from './subjects.js';
 
@@ -38,7 +39,7 @@ function serverReports(servers: readonly NatsServerStatus[]): NatsServerReport[]
   ];
 }
 
-function streamReport(key: string, { state, cluster }: ListedStream): StreamReport {
+function streamReport(key: string, { state, cluster }: StreamInfo): StreamReport {
   return {
     stream: key,
     bytes: state.bytes,

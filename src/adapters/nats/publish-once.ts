@@ -1,6 +1,6 @@
 /**
- * One try of a conditional publish into a stream, and the meaning of its answer. A code that the table here does not have
- * is `unknown`, because a wrong "not stored" loses a write.
+ * One try of an append to a log, and the meaning of its answer. A code that the table here does not have is `unknown`,
+ * because a wrong "not stored" loses a write. Appends are requests of the link (docs/decisions/dependencies.md).
  *
  *  PO1 `conflict` and `rejected` mean that this try has not stored the message and never will
  *  PO2 no de-duplication id and no expectation of a message id is ever sent: the latter can stop a
@@ -14,13 +14,11 @@ import { LinkFailure } from './link-failure.js';
 
 export interface Publication {
   readonly subject: string;
-  readonly bytes: Uint8Array | string;
+  readonly bytes: Uint8Array;
   /** The stream that must store it: a guard against overlapping subjects. */
   readonly stream: string;
   /** Position of the stream's last message, 0 for an empty one. */
   readonly expectedLast?: number;
-  /** Position of the subject's last message, 0 when it must have none. */
-  readonly expectedLastOnSubject?: number;
   readonly timeoutMs: number;
 }
 
@@ -41,13 +39,10 @@ export function publishOnce(link: NatsLink, publication: Publication): Promise<A
   );
 }
 
-function expectations({ stream, expectedLast, expectedLastOnSubject }: Publication): MsgHdrs {
+function expectations({ stream, expectedLast }: Publication): MsgHdrs {
   const headers = newHeaders();
   headers.append('Nats-Expected-Stream', stream);
   if (expectedLast !== undefined) headers.append('Nats-Expected-Last-Sequence', `${expectedLast}`);
-  if (expectedLastOnSubject !== undefined) {
-    headers.append('Nats-Expected-Last-Subject-Sequence', `${expectedLastOnSubject}`);
-  }
   return headers;
 }
 
@@ -77,7 +72,8 @@ function outcomeOfAnswer(answer: PublishAnswer, { stream, expectedLast }: Public
   return { kind: 'stored', position: seq };
 }
 
-function outcomeOfFailure(cause: LinkFailure): AppendOutcome {
+/** The outcome of a publish without an answer. */
+export function outcomeOfFailure(cause: LinkFailure): AppendOutcome {
   switch (cause.kind) {
     case 'not-sent':
     case 'no-responders':

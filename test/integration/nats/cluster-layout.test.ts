@@ -1,4 +1,5 @@
 /** Creating the streams of an installation once, and reporting later changes of them. Proves CL1–CL4. */
+import { DiscardPolicy } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import {
   askServers,
@@ -44,8 +45,8 @@ describe('the layout of an installation', () => {
   });
 
   const streams = async (): Promise<string[]> => {
-    const { streams: found } = await api.call<{ streams: string[] | null }>('STREAM.NAMES', {});
-    return (found ?? []).filter((name) => name.includes(`${prefix}_`)).sort();
+    const found = await api.ask(({ streams: all }) => all.names().next());
+    return found.filter((name) => name.includes(`${prefix}_`)).sort();
   };
 
   it('is created with a stream for each shard, the buckets and the object store', async () => {
@@ -95,7 +96,7 @@ describe('the layout of an installation', () => {
     const found = await store.get('cluster');
     const half = { ...whole, complete: false, attempt: 'of a dead process', streams: { KV_0: whole.streams.KV_0 } };
     await store.update('cluster', Buffer.from(JSON.stringify(half)), found?.revision ?? 0);
-    await api.call(`STREAM.DELETE.${prefix}_KV_1`);
+    await api.ask(({ streams }) => streams.delete(`${prefix}_KV_1`));
     expect((await verifyCluster(here, prefix)).differences.map(({ kind }) => kind)).to.deep.equal([
       'layout-incomplete',
     ]);
@@ -106,7 +107,7 @@ describe('the layout of an installation', () => {
 
   it('is not created again when journals exist without it', async () => {
     await initCluster(here, { prefix, ...SMALL });
-    await api.call(`STREAM.DELETE.KV_${prefix}_layout`);
+    await api.ask(({ streams }) => streams.delete(`KV_${prefix}_layout`));
     expect(await readLayout(here, prefix)).to.equal(undefined);
     expect((await verifyCluster(here, prefix)).differences.map(({ kind }) => kind)).to.deep.equal(['no-layout']);
     expect((await failureOf(initCluster(there, { prefix, ...SMALL }))).code).to.equal('JOURNAL_DAMAGED');
@@ -114,7 +115,7 @@ describe('the layout of an installation', () => {
 
   it('reports a deleted stream, and does not create it again', async () => {
     await initCluster(here, { prefix, ...SMALL });
-    await api.call(`STREAM.DELETE.${prefix}_KV_1`);
+    await api.ask(({ streams }) => streams.delete(`${prefix}_KV_1`));
     const { differences } = await verifyCluster(there, prefix);
     expect(differences.map(({ kind, stream }) => [kind, stream])).to.deep.equal([['stream-missing', `${prefix}_KV_1`]]);
     await initCluster(there, { prefix, ...SMALL });
@@ -123,8 +124,8 @@ describe('the layout of an installation', () => {
 
   it('reports a stream that was deleted and created again', async () => {
     await initCluster(here, { prefix, ...SMALL });
-    const before = await api.streamInfo(`${prefix}_CONTROL`);
-    await api.call(`STREAM.DELETE.${prefix}_CONTROL`);
+    const before = await api.ask(({ streams }) => streams.info(`${prefix}_CONTROL`));
+    await api.ask(({ streams }) => streams.delete(`${prefix}_CONTROL`));
     await api.createStream({ ...before.config, name: `${prefix}_CONTROL` });
     const { differences } = await verifyCluster(there, prefix);
     expect(differences.map(({ kind, stream }) => [kind, stream])).to.deep.equal([
@@ -134,9 +135,9 @@ describe('the layout of an installation', () => {
 
   it('reports changed settings of a stream by their names', async () => {
     await initCluster(here, { prefix, ...SMALL });
-    const { config } = await api.streamInfo(`${prefix}_KV_0`);
-    const altered = { ...config, max_age: 3_600_000_000_000, discard: 'old', allow_direct: true };
-    await api.call(`STREAM.UPDATE.${prefix}_KV_0`, altered);
+    const { config } = await api.ask(({ streams }) => streams.info(`${prefix}_KV_0`));
+    const altered = { ...config, max_age: 3_600_000_000_000, discard: DiscardPolicy.Old, allow_direct: true };
+    await api.ask(({ streams }) => streams.update(`${prefix}_KV_0`, altered));
     const { differences } = await verifyCluster(there, prefix);
     expect(differences.map(({ kind }) => kind)).to.deep.equal(['stream-altered']);
     for (const name of ['max_age', 'discard', 'allow_direct']) expect(differences[0]?.detail).to.include(name);

@@ -83,7 +83,7 @@ objectStoreContract(
         const described = await api.message(stream, {
           last_by_subj: names.objectDescriptionSubject(name),
         });
-        const { nuid, size } = JSON.parse(Buffer.from(described?.bytes ?? []).toString('utf8'));
+        const { nuid, size } = JSON.parse(Buffer.from(described?.data ?? []).toString('utf8'));
         const subject = names.objectChunkSubject(nuid);
         await api.purge(stream, { filter: subject });
         await here.control.request(subject, Buffer.alloc(size, 0x21), { timeoutMs: 5000 });

@@ -79,9 +79,8 @@ describe('an installation with three replicas', function () {
     );
     expect(first.every(({ kind }) => kind === 'stored')).to.equal(true);
 
-    type Led = { cluster: { leader: string } };
-    const led = await new JetStreamApi(there.control).call<Led>(`STREAM.INFO.${names.journalStream(shard)}`);
-    const leader = cluster.nodes.find(({ name }) => name === led.cluster.leader);
+    const led = await new JetStreamApi(there.control).findStream(names.journalStream(shard));
+    const leader = cluster.nodes.find(({ name }) => name === led?.cluster?.leader);
     await leader?.kill();
     // The same bytes and expectation, as an owner repeats them, until the answer is definite.
     const settled = await eventually(

@@ -1,7 +1,8 @@
 /**
  * The NATS adapters while their server is killed and restarted, and with large amounts of data. Proves BX1, BX2, LK1,
- * OF1–OF4, RI2.
+ * OF1–OF6, RI2.
  */
+import { createHash } from 'node:crypto';
 import { Kvm } from '@nats-io/kv';
 import { Objm } from '@nats-io/obj';
 import { expect } from 'chai';
@@ -189,6 +190,29 @@ describe('the NATS adapters', () => {
     service.stop();
     bus.close();
     other.close();
+  });
+
+  it('read an object and a lease as earlier versions of this program stored them', async () => {
+    const { raw } = here.control;
+    const bytes = Buffer.alloc(2 * 128 * 1024 + 5, 'recorded');
+    const digest = `SHA-256=${createHash('sha256').update(bytes).digest('base64').replaceAll('+', '-').replaceAll('/', '_')}`;
+    for (let at = 0; at < bytes.length; at += 128 * 1024) {
+      await raw.request(`$O.${prefix}_snapshots.C.GVXA7J5N`, bytes.subarray(at, at + 128 * 1024));
+    }
+    const description =
+      `{"name":"KV_0/7","options":{"max_chunk_size":131072},"bucket":"${prefix}_snapshots","nuid":"GVXA7J5N",` +
+      `"size":262149,"chunks":3,"digest":"${digest}","mtime":"2026-11-20T10:00:00.000Z","deleted":false}`;
+    await raw.request(`$O.${prefix}_snapshots.M.S1ZfMC83`, description);
+    const objects = new JetStreamObjectStore(there, names);
+    expect(Buffer.compare((await objects.get('KV_0/7')) ?? Buffer.alloc(0), bytes)).to.equal(0);
+    expect(await objects.list('KV_0/')).to.deep.equal([{ name: 'KV_0/7', bytes: 262149 }]);
+    await objects.put('KV_0/7', bytes);
+    await objects.delete('KV_0/7');
+    expect(await objects.get('KV_0/7')).to.equal(undefined);
+
+    await raw.request(`$KV.${prefix}_leases.session.one`, 'a record');
+    const lease = await new JetStreamLeaseStore(there, names).get('session.one');
+    expect(Buffer.from(lease?.value ?? []).toString()).to.equal('a record');
   });
 
   it('store leases and objects where the standard clients of NATS find them', async () => {

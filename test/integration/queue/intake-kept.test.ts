@@ -40,7 +40,7 @@ describe('an unreadable record of the intake', function () {
   const tell = (n: number) =>
     log.append(QUEUE_SHARD, encodeIntakeRecord({ account: ACCOUNT, items: [messageItem(n, 'a')] }));
   const stored = async () => {
-    const { first_seq: first, messages } = (await api.streamInfo(STREAM)).state;
+    const { first_seq: first, messages } = (await api.ask(({ streams }) => streams.info(STREAM))).state;
     return { first, messages };
   };
 

@@ -72,7 +72,8 @@ describe('stream leaders', () => {
             }));
             return { config: { name }, cluster: { leader, replicas } };
           });
-          setImmediate(() => answer({ total: streams.length, streams }));
+          const type = 'io.nats.jetstream.api.v1.stream_list_response';
+          setImmediate(() => answer({ type, total: streams.length, streams }));
         } else {
           const { placement } = JSON.parse(text) as { placement: { preferred: string } };
           leaders.set(subject.split('.').at(-1) as string, placement.preferred);

@@ -1,6 +1,6 @@
 /**
- * Requests to NATS, leases and objects, over a connection with answers of the test. Proves LK3, LK4, LK5, RI1, JL1,
- * JL2, JO1.
+ * Requests to NATS, leases and objects, over a connection with answers of the test. Proves LK3, LK4, LK5, LK6, RI1,
+ * JL1, JL2, JO1.
  */
 import { expect } from 'chai';
 import type { NatsConnections } from '../../../src/adapters/nats/index.js';
@@ -26,13 +26,14 @@ describe('a request about a stream without a leader', () => {
       const found = new JetStreamApi(nats.link, 5000).findStream('KV_0');
       await eventually(() => expect(nats.sent).to.have.length(3), { timeoutMs: 3000 });
       nats.sent[answered]?.answer(ANSWER);
-      expect(await found).to.deep.equal(ANSWER);
+      expect(await found).to.deep.include({ created: ANSWER.created });
     }
   });
 
   it('is sent once where it is answered, and a refusal is returned as such', async () => {
     const nats = new ScriptedNats();
     const found = new JetStreamApi(nats.link).findStream('KV_0');
+    await turns();
     nats.sent[0]?.answer({ error: { code: 404, err_code: 10059, description: 'stream not found' } });
     expect(await found).to.equal(undefined);
     expect(nats.sent).to.have.length(1);
@@ -93,6 +94,44 @@ describe('a request to NATS', () => {
     nats.sent[1]?.answer('its own');
     expect(await next).to.equal('answered its own');
     expect(nats.sent).to.have.length(3);
+  });
+});
+
+describe('a request of the JetStream client', () => {
+  let nats: ScriptedNats;
+  beforeEach(() => {
+    nats = new ScriptedNats();
+  });
+
+  const info = (timeoutMs?: number) =>
+    new JetStreamApi(nats.link)
+      .ask(({ streams }) => streams.info('S'), timeoutMs)
+      .then(
+        () => 'answered',
+        ({ cause }: { cause?: { kind?: string; message: string } }) => cause?.kind ?? cause?.message,
+      );
+
+  it('fails as other requests do: refused, without a server, in time, with the connection (LK6)', async () => {
+    nats.onSent = (sent) => setImmediate(() => sent.answer({ config: {}, state: {} }));
+    expect(await info()).to.equal('answered');
+    nats.onSent = (sent) =>
+      setImmediate(() => sent.answer({ error: { code: 500, err_code: 10008, description: 'no' } }));
+    expect(await info()).to.equal('no');
+    nats.onSent = (sent) => setImmediate(() => sent.answer('', NOBODY));
+    expect(await info()).to.equal('no-responders');
+    nats.onSent = () => {};
+    const lost = info();
+    await turns();
+    await nats.status('disconnect');
+    expect(await lost).to.equal('disconnected');
+    expect(await info()).to.equal('not-sent');
+    expect(nats.sent).to.have.length(4);
+  });
+
+  it('that times out triggers a ping of the server (LK4, LK6)', async () => {
+    nats.answersPings = new Promise(() => undefined);
+    expect(await info(1)).to.equal('timed-out');
+    await eventually(() => expect(nats.reconnects).to.equal(1));
   });
 });
 

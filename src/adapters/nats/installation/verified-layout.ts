@@ -2,13 +2,12 @@
 import { MillraceError } from '../../../kernel/index.js';
 import { WHAT_TO_DO } from '../../../ports/index.js';
 import type { NatsConnections } from '../connection.js';
-import { unavailableIfRefused } from '../jetstream-api.js';
 import type { ClusterLayout } from '../layout-record.js';
 import { verifyCluster } from '../verify-cluster.js';
 
 /** @throws JOURNAL_DAMAGED naming every difference; JOURNAL_UNAVAILABLE when it is not prepared yet, or has no quorum */
 export async function verifiedLayout(connections: NatsConnections, prefix: string): Promise<ClusterLayout> {
-  const { layout, differences } = await unavailableIfRefused(() => verifyCluster(connections, prefix));
+  const { layout, differences } = await verifyCluster(connections, prefix);
   const [first] = differences;
   if (first?.kind === 'no-layout' || first?.kind === 'layout-incomplete') {
     throw new MillraceError(
