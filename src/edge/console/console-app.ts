@@ -20,11 +20,11 @@ import { ConsoleCall, type ConsoleRoute, type ConsoleState } from './console-cal
 import { ConsoleFace, type ConsoleParts } from './console-face.js';
 import { MAX_CONSOLE_BODY_BYTES, MAX_SIGN_IN_BYTES } from './console-limits.js';
 import { PLANE_ROUTES } from './planes.js';
-import { SESSION_ROUTES } from './session-routes.js';
+import { CONSOLE_SESSION_ROUTES } from './session-routes.js';
 
 const ROOT = '/console';
 const API = `${ROOT}/api/`;
-const ROUTES: readonly ConsoleRoute[] = [...SESSION_ROUTES, ...PLANE_ROUTES];
+const ROUTES: readonly ConsoleRoute[] = [...CONSOLE_SESSION_ROUTES, ...PLANE_ROUTES];
 const OPEN = openPathsOf(ROUTES);
 
 export function createConsoleHandler(parts: ConsoleParts): Middleware {

@@ -24,7 +24,7 @@ const MAX_TEXT_CHARACTERS = 1024;
 const SESSION = '/console/api/session';
 const SHOWN: AnswerShape = json(record({ signed_in: FLAG }), 'The session, or its absence.');
 
-export const SESSION_ROUTES: readonly ConsoleRoute[] = [
+export const CONSOLE_SESSION_ROUTES: readonly ConsoleRoute[] = [
   consoleRoute(`GET ${SESSION}`, {
     alsoMethods: ['head'],
     summary: 'Shows the session.',
