@@ -6,9 +6,9 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-const SERVER = 'http://127.0.0.1:7200';
-const TOKEN = 'eyJVc2VySUQiOiJtZSJ9';
-const PORT = 9200;
+const SERVER = process.env.MILLRACE_QUEUE_URL ?? 'http://127.0.0.1:7200';
+const TOKEN = process.env.MILLRACE_QUEUE_TOKEN ?? 'eyJVc2VySUQiOiJtZSJ9';
+const PORT = Number(process.env.PORT ?? 9200);
 const ANSWER = { 'Svc-Workflow-Sdk-Version': '1', 'Svc-Workflow-Sdk': 'v1.0.0' };
 
 let isStockOpen = false;
@@ -109,10 +109,16 @@ async function ask(method, path, body, headers = {}) {
   throw answer.status === 412 ? new Refused(said) : new Error(said);
 }
 
+/** A header of the protocol in the spelling of the delivery: `Svc-`, or that of an alias (docs/wire-aliases.md). */
+function protocol(headers, name) {
+  const [, word] = /^(\w+)-workflow-runid$/m.exec(Object.keys(headers).join('\n')) ?? [];
+  return headers[`${word}-${name}`];
+}
+
 async function deliver(path, headers, body) {
-  const id = headers['svc-workflow-runid'];
+  const id = protocol(headers, 'workflow-runid');
   const all = body === '' ? await ask('GET', `/v2/workflows/runs/${id}`) : JSON.parse(body);
-  const last = all.findIndex(({ messageId }) => messageId === headers['svc-message-id']);
+  const last = all.findIndex(({ messageId }) => messageId === protocol(headers, 'message-id'));
   const [payload, ...records] = all.slice(0, last + 1).map((entry) => Buffer.from(entry.body, 'base64').toString());
   const steps = records.map((record) => JSON.parse(record));
   const run = new Run(id, `http://127.0.0.1:${PORT}${path}`, steps);
@@ -123,14 +129,14 @@ async function deliver(path, headers, body) {
 
 function tellFailure(headers, body) {
   const { status, body: said } = JSON.parse(body);
-  console.log(headers['svc-workflow-runid'], 'failed with', status, Buffer.from(said, 'base64').toString());
+  console.log(protocol(headers, 'workflow-runid'), 'failed with', status, Buffer.from(said, 'base64').toString());
   return { result: 'noted' };
 }
 
 async function answerTo({ url, headers }, body) {
   try {
     if (url === '/open') isStockOpen = true;
-    else if (headers['svc-workflow-is-failure'] === 'true') return [200, tellFailure(headers, body)];
+    else if (protocol(headers, 'workflow-is-failure') === 'true') return [200, tellFailure(headers, body)];
     else await deliver(url, headers, body);
     return [200, {}];
   } catch (error) {

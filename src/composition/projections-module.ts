@@ -84,7 +84,11 @@ function taskOf(c: DependencyContainer): ReadModelsTask {
     options: {
       clusterId: layout.clusterId,
       shards: shardNames(layout).queue,
-      retention: { maxAgeMs: delivery.logRetentionMs, maxEvents: ANY_NUMBER },
+      retention: {
+        maxAgeMs: delivery.logRetentionMs,
+        maxAnswerAgeMs: delivery.deliveredAnswerRetentionMs,
+        maxEvents: ANY_NUMBER,
+      },
       snapshots: { writer: c.resolve(tokens.SESSION).processId, meterBytes: storage.statisticsSnapshotBytes },
     },
   };

@@ -33,6 +33,7 @@ export function registerQueueOwner(c: DependencyContainer): void {
         holdMs: config.ownership.requestHoldMs,
         silenceMs: callerSilenceMs(config.ownership.requestHoldMs),
         workflowInlineBytes: delivery.workflowInlineBytes,
+        keptAnswerBytes: delivery.deliveredAnswerBytes,
         maxInFlightPerOrigin: delivery.deliveryPerOrigin,
         alias: config.faces.wireAlias,
         deliversBoth: config.faces.wireAliasDeliver === 'both',

@@ -335,6 +335,14 @@ export const DEFAULTS = {
     'A step is delivered with all earlier entries of its run, in base64; if they are larger than this, the endpoint fetches them.',
   ),
   logRetentionMs: as(14 * DAY_MS, 'Two weeks of message events; older events leave the read model.'),
+  deliveredAnswerBytes: as(
+    4 * KIB,
+    'Headers and the beginning of the body of an answer to a successful attempt: enough to see its cause, and a small part of the journal. 0 keeps none.',
+  ),
+  deliveredAnswerRetentionMs: as(
+    3 * DAY_MS,
+    'A delivery that is asked about was made in the last days; older answers of successful attempts leave the read model.',
+  ),
   region: unset(
     'By default deliveries carry no region; a region name lets receivers choose between keys of two regions.',
   ),

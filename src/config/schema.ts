@@ -190,6 +190,8 @@ class DeliveryConfig {
   @setting(milliseconds(50, 60_000)) readonly queueTellAfterMs!: number;
   @setting(bytes(1, 16 * MIB)) readonly workflowInlineBytes!: number;
   @setting(milliseconds(1_000, 366 * 86_400_000)) readonly logRetentionMs!: number;
+  @setting(bytes(0, 64 * KIB)) readonly deliveredAnswerBytes!: number;
+  @setting(milliseconds(1_000, 366 * 86_400_000)) readonly deliveredAnswerRetentionMs!: number;
   @setting(oneOf('EU-CENTRAL-1', 'US-EAST-1')) readonly region!: 'EU-CENTRAL-1' | 'US-EAST-1' | undefined;
 }
 

@@ -25,6 +25,8 @@ export interface LogQuery {
   readonly cursor: string | undefined;
   /** By message, `count` counts messages, each with all its matching events. */
   readonly groupBy?: 'message' | undefined;
+  /** Also the kept answers to successful attempts. */
+  readonly withAnswers?: boolean | undefined;
   /** Bytes of each body to return, of messages and responses; 0 or less: none; undefined: all. */
   readonly trimBytes?: number | undefined;
 }
@@ -40,13 +42,14 @@ export interface LogEvent {
   readonly isBodyCut?: boolean | undefined;
   readonly nextDeliveryAtMs: number | undefined;
   readonly error: string | undefined;
-  /** Set with ERROR. */
+  /** Set with ERROR, and on request with DELIVERED while the answer is kept. */
   readonly response:
     | {
         readonly status: number;
         readonly header: HeaderList;
         readonly body: Uint8Array;
         readonly isCut?: boolean | undefined;
+        readonly durationMs?: number | undefined;
       }
     | undefined;
 }

@@ -11,6 +11,8 @@ export interface ResponseView {
   readonly status: number;
   readonly header: HeaderList;
   readonly body: Uint8Array;
+  readonly isCut?: true;
+  readonly durationMs?: number | undefined;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -53,6 +55,8 @@ export class LogParts {
         status: row.status as number,
         header: JSON.parse(row.header as string) as HeaderList,
         body: row.body as Uint8Array,
+        ...(row.is_cut === 1 && { isCut: true as const }),
+        durationMs: row.duration_ms as number,
       }
     );
   }
@@ -61,5 +65,5 @@ export class LogParts {
 const STATEMENTS = {
   envelope: 'SELECT bytes FROM envelopes WHERE id = ?',
   body: 'SELECT content FROM bodies WHERE id = ?',
-  response: 'SELECT status, header, body FROM responses WHERE id = ?',
+  response: 'SELECT status, header, body, is_cut, duration_ms FROM responses WHERE id = ?',
 } as const;

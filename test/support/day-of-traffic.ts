@@ -80,7 +80,11 @@ export class DayOfTraffic {
     const bodies = { read: async () => new Uint8Array() };
     const ports = { clock, timers: realTime, journal, objects, bodies, log: silentLog };
     const files = (name: string) => new SqliteFiles(join(dataDir, 'read-models', name));
-    const retention = { maxAgeMs: options.retentionMs, maxEvents: Number.MAX_SAFE_INTEGER };
+    const retention = {
+      maxAgeMs: options.retentionMs,
+      maxAnswerAgeMs: options.retentionMs,
+      maxEvents: Number.MAX_SAFE_INTEGER,
+    };
     const shards = [QUEUE_SHARD];
     this.#history = new ShardHistory(journal, { shard: QUEUE_SHARD });
     this.#models = new ReadModels(ports, files('messages.db'), { clusterId, shards, retention });

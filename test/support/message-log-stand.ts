@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { SqliteFiles } from '../../src/adapters/sqlite/index.js';
 import type { ReadEntry } from '../../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../../src/codec/queue/index.js';
-import type { CarriedBody, DeliverySettings, Envelope, QueueEvent } from '../../src/domain/queue/index.js';
+import type {
+  CarriedBody,
+  DeliverySettings,
+  Envelope,
+  QueueEvent,
+  QueueEventOf,
+} from '../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId, ShardName } from '../../src/kernel/index.js';
 import type { LogQuery, Timer } from '../../src/ports/index.js';
 import { type ReadModelOptions, ReadModels } from '../../src/projections/index.js';
@@ -59,7 +65,7 @@ export function started(id: string, atMs = T0, retried = 0): QueueEvent {
   return { type: 'AttemptStarted', id: id as MessageId, atMs, retried, restarts: 0 };
 }
 
-export function delivered(id: string, atMs = T0): QueueEvent {
+export function delivered(id: string, atMs = T0): QueueEventOf<'MessageDelivered'> {
   return { type: 'MessageDelivered', id: id as MessageId, atMs, status: 200, durationMs: 3 };
 }
 
@@ -143,7 +149,7 @@ export class MessageLogStand {
       clusterId: CLUSTER,
       shards: [QUEUE_SHARD],
       follower: { lingerMs: 1, retryMs: 10 },
-      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
+      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
       // On a busy machine a page would be answered without the newest events.
       waitMs: 60_000,
       ...options,

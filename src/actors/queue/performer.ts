@@ -238,7 +238,7 @@ export class Performer implements AttemptPerformer {
     const { envelope, id, retried, run } = attempt;
     const { url, settings } = envelope;
     const { clock, headers, http, signer } = this.ports;
-    const signatures = this.#signatures((issuer) =>
+    const signatures = this.#signatures(headers.wordsFor(envelope, run?.part), (issuer) =>
       signer.sign({ account: queue.account, url, body, bodyHash, nowMs: clock.nowMs(), issuer }),
     );
     if (signatures === undefined) {
@@ -276,9 +276,9 @@ export class Performer implements AttemptPerformer {
   }
 
   /** Undefined when they cannot be made yet. */
-  #signatures(sign: (issuer: string) => string | undefined): string[] | undefined {
+  #signatures(words: readonly string[], sign: (issuer: string) => string | undefined): string[] | undefined {
     try {
-      const signatures = this.ports.headers.headerWords.map(sign);
+      const signatures = words.map(sign);
       return signatures.every((signature) => signature !== undefined) ? signatures : undefined;
     } catch (error) {
       // The key may have been sealed with another key file: an operator has to act, and the message waits.

@@ -80,6 +80,8 @@ export interface QueueOwnerOptions {
   readonly region: string | undefined;
   /** The largest result of a step that is sent with the list of steps. */
   readonly workflowInlineBytes: number;
+  /** Bytes of the answer to a successful attempt that are kept; 0: none. */
+  readonly keptAnswerBytes: number;
 }
 
 export class QueueOwner {
@@ -97,7 +99,7 @@ export class QueueOwner {
   ) {
     const { clock, timers, metrics, bus, accounts } = ports;
     const { shards, silenceMs } = options;
-    const { alias, deliversBoth: isBoth, region, maxInFlightPerOrigin } = options;
+    const { alias, deliversBoth: isBoth, region, maxInFlightPerOrigin, keptAnswerBytes } = options;
     this.#headers = new DeliveredHeaders({ alias, isBoth, region });
     const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
     this.#engine = {
@@ -105,6 +107,8 @@ export class QueueOwner {
       nonRetryableNames: words.map((word) => `${word}-NonRetryable-Error`),
       aliasHeaderWord: alias?.headerWord,
       deliveredWords: this.#headers.headerWords,
+      runWords: (isAlias) => this.#headers.wordsFor({ isAlias }, { role: 'failure' }),
+      keptAnswerBytes,
     };
     this.#room = new DeliveryPlaces(options.concurrency);
     this.#memory = new BodyMemory(options.bodyMemoryBytes);

@@ -7,6 +7,7 @@ import {
   type CarriedBody,
   envelope,
   headerList,
+  keptAnswer,
   messageStatus,
   type QueueEventOf,
   queueEvents,
@@ -73,24 +74,26 @@ const attemptStarted: Fields<QueueEventOf<'AttemptStarted'>> = {
 };
 
 const messageDelivered: Fields<QueueEventOf<'MessageDelivered'>> = {
-  places: 4,
-  count: () => 4,
+  places: 5,
+  count: (event) => (event.answer === undefined ? 4 : 5),
   write: (out, event) => {
     out.text(event.id);
     out.whole(event.atMs);
     out.whole(event.status);
     out.number(event.durationMs);
+    if (event.answer !== undefined) keptAnswer.write(out, event.answer);
   },
   read: (from, count) => {
-    if (count > 4) throw moreFields(count, 4);
-    if (count !== 4) refuse('a delivery of this release');
-    return {
+    if (count > 5) throw moreFields(count, 5);
+    if (count !== 4 && count !== 5) refuse('a delivery of this release');
+    const delivered: QueueEventOf<'MessageDelivered'> = {
       type: 'MessageDelivered',
       id: from.text() as MessageId,
       atMs: from.whole(),
       status: from.whole(),
       durationMs: from.number(),
     };
+    return count === 4 ? delivered : { ...delivered, answer: keptAnswer.read(from) };
   },
 };
 

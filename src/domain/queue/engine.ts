@@ -36,6 +36,10 @@ export interface EngineOptions {
   readonly aliasHeaderWord?: string | undefined;
   /** Prefixes of the headers of deliveries: callbacks report headers as they were sent to the destination. */
   readonly deliveredWords?: readonly string[];
+  /** The same for deliveries to the endpoint of a run, by the spelling of its trigger; by default as for other messages. */
+  readonly runWords?: (isAlias: boolean) => readonly string[];
+  /** Bytes of the answer to a successful attempt that are kept; by default none. */
+  readonly keptAnswerBytes?: number;
 }
 
 /** An attempt with the data that its HTTP call needs. */
@@ -79,6 +83,8 @@ export class QueueEngine {
   readonly #maxInFlightPerOrigin: number;
   readonly #words: AttemptWords;
   readonly #deliveredWords: readonly string[];
+  readonly #runWords: (isAlias: boolean) => readonly string[];
+  readonly #keptAnswerBytes: number;
   #dispatcher: Dispatcher | undefined;
   #isBehind = false;
 
@@ -90,6 +96,8 @@ export class QueueEngine {
     const { maxInFlightPerOrigin = MAX_IN_FLIGHT_PER_ORIGIN, nonRetryableNames = NON_RETRYABLE_NAMES } = options;
     this.#maxInFlightPerOrigin = maxInFlightPerOrigin;
     this.#deliveredWords = options.deliveredWords ?? NEUTRAL_WORDS;
+    this.#runWords = options.runWords ?? (() => this.#deliveredWords);
+    this.#keptAnswerBytes = options.keptAnswerBytes ?? 0;
     this.#words = { nonRetryableNames, aliasHeaderWord: options.aliasHeaderWord };
   }
 
@@ -264,7 +272,14 @@ export class QueueEngine {
 
   #turn(context: QueueContext, record: RecordEvent): QueueTurn {
     const flows = this.#ready(context.nowMs);
-    const parts = { state: this.#state, flows, words: this.#words, deliveredWords: this.#deliveredWords };
+    const parts = {
+      state: this.#state,
+      flows,
+      words: this.#words,
+      deliveredWords: this.#deliveredWords,
+      runWords: this.#runWords,
+      keptAnswerBytes: this.#keptAnswerBytes,
+    };
     return new EngineTurn(parts, context, record);
   }
 
@@ -290,9 +305,20 @@ class EngineTurn implements QueueTurn {
   readonly flows: Dispatcher;
   readonly words: AttemptWords;
   readonly deliveredWords: readonly string[];
+  readonly runWords: (isAlias: boolean) => readonly string[];
+  readonly keptAnswerBytes: number;
 
   constructor(
-    { state, flows, words, deliveredWords }: Pick<EngineTurn, 'state' | 'flows' | 'words' | 'deliveredWords'>,
+    {
+      state,
+      flows,
+      words,
+      deliveredWords,
+      runWords,
+      keptAnswerBytes,
+    }: Omit<QueueTurn, 'context' | 'evolve' | 'flows'> & {
+      readonly flows: Dispatcher;
+    },
     private readonly asked: QueueContext,
     private readonly record: RecordEvent,
   ) {
@@ -300,6 +326,8 @@ class EngineTurn implements QueueTurn {
     this.flows = flows;
     this.words = words;
     this.deliveredWords = deliveredWords;
+    this.runWords = runWords;
+    this.keptAnswerBytes = keptAnswerBytes;
   }
 
   /**

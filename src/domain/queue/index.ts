@@ -45,6 +45,7 @@ export {
   envelope,
   HTTP_METHODS,
   headerList,
+  keptAnswer,
   messageStatus,
 } from './model/records.js';
 export { runPart } from './model/run-records.js';

@@ -33,7 +33,10 @@ const OPTIONS: Readonly<Record<OptionName, readonly [about: string, schema: Json
     { ...TEXT, examples: ['parallelism=10, rate=5, period=1m'] },
   ],
   label: ['Words by which logs are filtered, separated by commas.', TEXT],
-  'redact-fields': ['The fields that logs hide: body, header, header[Name].', TEXT],
+  'redact-fields': [
+    'The fields that logs hide: body, header, header[Name]; of answers: response-body, response-header, response-header[Name].',
+    TEXT,
+  ],
   'queue-name': ['The queue that messages of a schedule go through.', TEXT],
   cron: ['When a schedule ticks: five fields, or a word such as @daily.', { ...TEXT, examples: ['*/5 * * * *'] }],
   'schedule-id': ['Of the schedule that is made or changed; left out: a new one.', TEXT],

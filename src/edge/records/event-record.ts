@@ -2,7 +2,7 @@
  * Entries of the logs, and messages with their entries. Bodies are base64, unlike those of messages; some members
  * have two names.
  */
-import { redactedBody } from '../../domain/queue/index.js';
+import { redactedBody, redactedHeader } from '../../domain/queue/index.js';
 import type { LogEvent } from '../../ports/index.js';
 import type { Spelling } from '../wire-alias.js';
 import {
@@ -28,8 +28,12 @@ export function groupRecord(events: readonly LogEvent[], spelling: Spelling) {
   };
 }
 
-function happened({ atMs, messageId, state, error, nextDeliveryAtMs, response }: LogEvent, spelling: Spelling) {
-  const responseHeaders = response === undefined ? undefined : headerObject(response.header, spelling);
+function happened(
+  { atMs, messageId, envelope, state, error, nextDeliveryAtMs, response }: LogEvent,
+  spelling: Spelling,
+) {
+  const redact = envelope.settings.redact?.response;
+  const responseHeaders = response && headerObject(redactedHeader(response.header, redact), spelling);
   return {
     time: atMs,
     messageId,
@@ -37,7 +41,10 @@ function happened({ atMs, messageId, state, error, nextDeliveryAtMs, response }:
     error,
     nextDeliveryTime: nextDeliveryAtMs,
     responseStatus: response?.status,
-    responseBody: response === undefined || response.body.byteLength === 0 ? undefined : base64(response.body),
+    responseBody:
+      response === undefined || response.body.byteLength === 0
+        ? undefined
+        : (redactedBody(response.body, redact) ?? base64(response.body)),
     responseBodyTruncated: response && responseTruncated(response),
     responseHeaders,
     responseHeader: responseHeaders,

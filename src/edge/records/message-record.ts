@@ -1,6 +1,13 @@
 /** A message, and a message in the DLQ, as the API shows them. Members without a value are omitted. */
 import { isUtf8 } from 'node:buffer';
-import type { Envelope, HeaderList, PendingView } from '../../domain/queue/index.js';
+import {
+  type Envelope,
+  type HeaderList,
+  type HiddenParts,
+  type PendingView,
+  redactedBody,
+  redactedHeader,
+} from '../../domain/queue/index.js';
 import type { DlqId, MessageId } from '../../kernel/index.js';
 import type { Spelling } from '../wire-alias.js';
 import {
@@ -81,26 +88,33 @@ export function dlqRecord(entry: DeadLetterRecordInput, spelling: Spelling) {
     ...messageRecord(entry.message, spelling),
     ...responseMembers(
       { status: entry.status, header: entry.header, body: entry.response, isCut: entry.isCut },
+      entry.message.envelope.settings.redact?.response,
       spelling,
     ),
     error: entry.error === '' ? undefined : entry.error,
   };
 }
 
-/** Members of an answer. @param response a missing or empty body is omitted */
+function responseBody(
+  body: Uint8Array | undefined,
+  redact: HiddenParts | undefined,
+): { responseBody?: string; responseBodyBase64?: string } {
+  if (body === undefined || body.byteLength === 0) return {};
+  const redacted = redactedBody(body, redact);
+  if (redacted !== undefined) return { responseBody: redacted };
+  return isUtf8(body) ? { responseBody: bytes(body).toString('utf8') } : { responseBodyBase64: base64(body) };
+}
+
+/** Members of an answer; a missing or empty body is omitted. */
 export function responseMembers(
   { status, header, body, isCut }: { status: number; header: HeaderList; body: Uint8Array | undefined; isCut?: Cut },
+  redact: HiddenParts | undefined,
   spelling: Spelling,
 ) {
-  const isEmpty = body === undefined || body.byteLength === 0;
   return {
     responseStatus: status,
-    responseHeader: headerObject(header, spelling),
-    ...(isEmpty
-      ? {}
-      : isUtf8(body)
-        ? { responseBody: bytes(body).toString('utf8') }
-        : { responseBodyBase64: base64(body) }),
+    responseHeader: headerObject(redactedHeader(header, redact), spelling),
+    ...responseBody(body, redact),
     responseBodyTruncated: responseTruncated({ header, body, isCut }),
   };
 }

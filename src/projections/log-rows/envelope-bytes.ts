@@ -15,6 +15,7 @@ import {
   record,
   type Shape,
   text,
+  trailing,
   tuple,
 } from '../../kernel/schema/index.js';
 
@@ -22,6 +23,8 @@ const texts = listOf(looseText());
 const optionalText = optional(looseText());
 
 const callback: Shape<CallbackSetting> = record({ url: looseText(), settings: later(() => settings) });
+
+const hiddenParts = { body: flag, allHeaders: flag, headers: texts };
 
 const settings: Shape<DeliverySettings> = record({
   method: text<DeliverySettings['method']>(),
@@ -41,7 +44,7 @@ const settings: Shape<DeliverySettings> = record({
     }),
   ),
   labels: texts,
-  redact: optional(record({ body: flag, allHeaders: flag, headers: texts })),
+  redact: optional(record({ ...hiddenParts, response: trailing(record(hiddenParts)) })),
 });
 
 const envelope: Shape<Envelope> = record({

@@ -5,9 +5,10 @@
  *   index of the partition's section and the place in it, so every process that folds the same journal gives an event
  *   the same number, and cursors work in all of them.
  * - Shared data is stored once and counted (`refs`): envelopes, profiles, bodies.
+ * - `answer_bytes` of an account counts its kept answers to successful attempts.
  * - A body's id is `account · 2^36 + number`.
  */
-export const MESSAGE_LOG_VERSION = 2;
+export const MESSAGE_LOG_VERSION = 3;
 
 /** States from here on are rare enough for a partial index. */
 export const FIRST_RARE_STATE = 3;
@@ -38,7 +39,7 @@ CREATE TABLE shards (
   hash BLOB NOT NULL, clock_ms INTEGER NOT NULL, has_gap INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE accounts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, events INTEGER NOT NULL,
-  run_events INTEGER NOT NULL DEFAULT 0);
+  run_events INTEGER NOT NULL DEFAULT 0, answer_bytes INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE profiles (
   id INTEGER PRIMARY KEY, account INTEGER NOT NULL, hash BLOB NOT NULL UNIQUE, refs INTEGER NOT NULL, facets TEXT NOT NULL
 );
@@ -57,7 +58,10 @@ CREATE TABLE messages (
 );
 CREATE UNIQUE INDEX messages_by_name ON messages (name, account);
 CREATE INDEX messages_gone ON messages (account, id) WHERE is_gone = 1;
-CREATE TABLE responses (id INTEGER PRIMARY KEY, status INTEGER NOT NULL, header TEXT NOT NULL, body BLOB NOT NULL);
+CREATE TABLE responses (
+  id INTEGER PRIMARY KEY, status INTEGER NOT NULL, header TEXT NOT NULL, body BLOB NOT NULL, is_cut INTEGER NOT NULL,
+  duration_ms REAL NOT NULL
+);
 CREATE TABLE events (
   account INTEGER NOT NULL, at_ms INTEGER NOT NULL, n INTEGER NOT NULL, state INTEGER NOT NULL, message INTEGER NOT NULL,
   profile INTEGER NOT NULL, next_ms INTEGER, error TEXT, response INTEGER,
@@ -66,6 +70,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_message ON events (message);
 CREATE INDEX events_by_profile ON events (profile, at_ms, n);
 CREATE INDEX events_by_rare_state ON events (account, state, at_ms, n) WHERE state >= ${FIRST_RARE_STATE};
+CREATE INDEX events_with_answer ON events (account, at_ms, n) WHERE state = ${STATE_NUMBERS.DELIVERED} AND response IS NOT NULL;
 CREATE TABLE dlq (
   account INTEGER NOT NULL, at_ms INTEGER NOT NULL, n INTEGER NOT NULL, message INTEGER NOT NULL,
   profile INTEGER NOT NULL, failed_ms INTEGER NOT NULL, retried INTEGER NOT NULL, status INTEGER NOT NULL,

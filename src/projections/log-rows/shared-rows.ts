@@ -31,6 +31,8 @@ export class SharedRows {
   readonly #byHash = new BoundedCache<string, EnvelopeRow>(MAX_REMEMBERED);
   readonly #envelopeRefs = new Map<number, number>();
   readonly #bodyRefs = new Map<number, number>();
+  /** Bytes of answers to successful attempts, by account. */
+  readonly #answerBytes = new Map<number, number>();
   readonly #bodies: AddedRows;
   readonly #sql: Prepared<typeof STATEMENTS>;
 
@@ -105,17 +107,30 @@ export class SharedRows {
   }
 
   /** Stores the kept part of a failed attempt's response; one row refers to it. */
-  addResponse({
-    status,
-    header,
-    response,
-  }: Pick<QueueEventOf<'AttemptFailed'>, 'status' | 'header' | 'response'>): number {
+  addResponse({ status, header, response, durationMs }: QueueEventOf<'AttemptFailed'>): number {
     const kept = response.subarray(0, KEPT_RESPONSE_BYTES);
-    return this.#sql.addResponse.insert([status, JSON.stringify(header), kept]);
+    return this.#sql.addResponse.insert([status, JSON.stringify(header), kept, 0, durationMs]);
+  }
+
+  /** Stores the kept answer to a successful attempt, which counts for its account; one row refers to it. */
+  addAnswer(account: number, { status, durationMs, answer }: QueueEventOf<'MessageDelivered'>): number | undefined {
+    if (answer === undefined) return undefined;
+    const header = JSON.stringify(answer.header);
+    count(this.#answerBytes, account, Buffer.byteLength(header) + answer.body.byteLength);
+    return this.#sql.addResponse.insert([status, header, answer.body, answer.isCut ? 1 : 0, durationMs]);
   }
 
   dropResponse(id: SqlValue | undefined): void {
     if (typeof id === 'number') this.#sql.dropResponse.run([id]);
+  }
+
+  /** @returns the bytes that no longer count */
+  dropAnswer(account: number, id: SqlValue | undefined): number {
+    if (typeof id !== 'number') return 0;
+    const bytes = (this.#sql.responseBytes.get([id])?.bytes as number | undefined) ?? 0;
+    this.#sql.dropResponse.run([id]);
+    this.#sql.countAnswers.run([-bytes, account]);
+    return bytes;
   }
 
   /** Writes the counts and removes rows without references. */
@@ -126,6 +141,8 @@ export class SharedRows {
       if (delta < 0) this.#sql.dropBody.run([id]);
     }
     this.#bodyRefs.clear();
+    for (const [account, bytes] of this.#answerBytes) this.#sql.countAnswers.run([bytes, account]);
+    this.#answerBytes.clear();
     let isShorter = false;
     for (const [id, delta] of this.#envelopeRefs) {
       if (delta !== 0) this.#sql.countEnvelope.run([delta, id]);
@@ -140,6 +157,7 @@ export class SharedRows {
     this.#accounts.clear();
     this.#bodies.forget();
     this.#bodyRefs.clear();
+    this.#answerBytes.clear();
     this.#envelopeRefs.clear();
     this.#forgetEnvelopes();
   }
@@ -222,7 +240,9 @@ const STATEMENTS = {
   countBody: 'UPDATE bodies SET refs = refs + ? WHERE id = ?',
   someBodies: 'SELECT id FROM bodies WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
   dropBody: 'DELETE FROM bodies WHERE id = ? AND refs <= 0',
-  addResponse: 'INSERT INTO responses (status, header, body) VALUES (?, ?, ?)',
+  addResponse: 'INSERT INTO responses (status, header, body, is_cut, duration_ms) VALUES (?, ?, ?, ?, ?)',
+  responseBytes: 'SELECT length(CAST(header AS BLOB)) + length(body) AS bytes FROM responses WHERE id = ?',
+  countAnswers: 'UPDATE accounts SET answer_bytes = answer_bytes + ? WHERE id = ?',
   dropResponse: 'DELETE FROM responses WHERE id = ?',
 } as const;
 

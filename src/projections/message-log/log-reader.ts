@@ -37,7 +37,7 @@ export class MessageLogReader {
     const account = this.#account(name);
     if (account === undefined || count <= 0) return { events: [], cursor: undefined };
     const states = query.states.map((state) => STATE_NUMBERS[state]);
-    const page = this.#page(query.trimBytes);
+    const page = this.#page(query.trimBytes, query.withAnswers);
     if (query.groupBy === 'message')
       return yield* groupedEvents(this.#events, page, { account, query, states }, isLate);
     const range = rangeOf(filter, order, cursor === undefined ? undefined : placeOf(cursor));
@@ -107,8 +107,8 @@ export class MessageLogReader {
     return yield* counted(found, isLate, ({ status }) => String(status));
   }
 
-  #page(trimBytes: number | undefined): PageParts {
-    return new PageParts(this.#shown.anew(), this.#sql.message, trimBytes);
+  #page(trimBytes: number | undefined, withAnswers?: boolean): PageParts {
+    return new PageParts(this.#shown.anew(), this.#sql.message, trimBytes, withAnswers);
   }
 
   #entry(page: PageParts, account: number, dlqId: DlqId): DlqRow | undefined {

@@ -132,7 +132,7 @@ export class LogWriter {
         this.#deadLettered(event);
         break;
       case 'MessageDelivered':
-        this.#changed(event, 'DELIVERED');
+        this.#delivered(event);
         break;
       case 'CancelRequested':
         this.#changed(event, 'CANCEL_REQUESTED');
@@ -193,6 +193,13 @@ export class LogWriter {
     if (message === undefined) return;
     this.#add({ atMs, state: 'ERROR', message, error, response: this.rows.shared.addResponse(event) });
     if (nextAtMs !== undefined) this.#add({ atMs, state: 'RETRY', message, error, nextMs: nextAtMs });
+  }
+
+  #delivered(event: QueueEventOf<'MessageDelivered'>): void {
+    const message = this.rows.message(this.#account, event.id);
+    if (message === undefined) return;
+    const response = this.rows.shared.addAnswer(this.#account, event);
+    this.#add({ atMs: event.atMs, state: 'DELIVERED', message, response });
   }
 
   #deadLettered(event: QueueEventOf<'MessageDeadLettered'>): void {

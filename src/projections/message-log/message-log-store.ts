@@ -209,13 +209,17 @@ export class MessageLogStore {
 
   #partsOf(file: SqlFile): Parts {
     const writer = new LogWriter(file);
-    const { maxAgeMs, maxEvents } = this.options.retention ?? DEFAULT_RETENTION;
+    const { maxAgeMs, maxAnswerAgeMs, maxEvents } = this.options.retention ?? DEFAULT_RETENTION;
     const maxEventsOf = (account: AccountId) => this.#maxEvents.get(account) ?? maxEvents;
     return {
       writer,
       reader: new MessageLogReader(file),
       runReader: new RunReader(file),
-      retention: new MessageLogRetention(file, writer.rows, writer.runs.rows, { maxAgeMs, maxEventsOf }),
+      retention: new MessageLogRetention(file, writer.rows, writer.runs.rows, {
+        maxAgeMs,
+        maxAnswerAgeMs,
+        maxEventsOf,
+      }),
       sql: prepared(file, STATEMENTS),
     };
   }

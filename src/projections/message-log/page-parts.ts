@@ -1,5 +1,5 @@
 /** The parts that rows of a page of the log or of the DLQ list refer to. */
-import { type Envelope, type HeaderList, isBodyless, type Redaction, trimmedBody } from '../../domain/queue/index.js';
+import { type Envelope, type HeaderList, type HiddenParts, isBodyless, trimmedBody } from '../../domain/queue/index.js';
 import { assert, type DlqId, type MessageId } from '../../kernel/index.js';
 import {
   type DlqRow,
@@ -46,11 +46,13 @@ export class PageParts {
   /**
    * @param readMessage `READ_MESSAGE`
    * @param trimBytes limit for each body; 0 or less: no body is read; undefined: no limit
+   * @param withAnswers whether answers to successful attempts are read
    */
   constructor(
     private readonly shown: LogParts,
     private readonly readMessage: SqlStatement,
     private readonly trimBytes: number | undefined,
+    private readonly withAnswers = false,
   ) {}
 
   /** @param isBodyCounted whether the body is sent with this event */
@@ -60,7 +62,8 @@ export class PageParts {
     const { messageId, envelope, body, isBodyCut } = message;
     const state = STATES_BY_NUMBER.get(row.state as number);
     assert(state !== undefined, 'a state without a name', { state: row.state });
-    const response = row.response === null ? undefined : this.#response(row.response as number);
+    const isRead = row.response !== null && (this.withAnswers || state !== 'DELIVERED');
+    const response = isRead ? this.#response(row.response as number, envelope.settings.redact?.response) : undefined;
     this.bytes += (isBodyCounted ? body.length : 0) + (response?.body.length ?? 0);
     return {
       atMs: row.at_ms as number,
@@ -78,7 +81,7 @@ export class PageParts {
   entry(row: SqlRow): DlqRow | undefined {
     const message = this.#message(row.message as number);
     if (message === undefined) return undefined;
-    const { body, isCut } = this.#body(row.response as number, undefined);
+    const { body, isCut } = this.#body(row.response as number, message.envelope.settings.redact?.response);
     const header = JSON.parse(row.header as string) as HeaderList;
     this.bytes += message.body.length + body.length;
     return {
@@ -115,16 +118,16 @@ export class PageParts {
     return parts;
   }
 
-  #body(id: number, redaction: Redaction | undefined): BodyView {
+  #body(id: number, redaction: HiddenParts | undefined): BodyView {
     return isBodyless(this.trimBytes) ? NO_BODY : this.#trimmed(this.shown.body(id), redaction);
   }
 
-  #response(id: number): LogEvent['response'] {
+  #response(id: number, redaction: HiddenParts | undefined): LogEvent['response'] {
     const response = this.shown.response(id);
-    return response && { ...response, ...this.#trimmed(response.body, undefined) };
+    return response && { ...response, ...this.#trimmed(response.body, redaction) };
   }
 
-  #trimmed(whole: Uint8Array, redaction: Redaction | undefined): BodyView {
+  #trimmed(whole: Uint8Array, redaction: HiddenParts | undefined): BodyView {
     const body = trimmedBody(whole, redaction, this.trimBytes);
     return body.length > 0 && body.length < whole.length ? { body, isCut: true } : { body };
   }

@@ -1,6 +1,6 @@
 /**
  * Retention of the log: removes events above an age, and the oldest events of an account above its limit, in steps of
- * a few milliseconds. The row, body and envelope of an ended message go with its last event. Workflow runs have the
+ * a few milliseconds. Answers to successful attempts have a shorter age and a limit of bytes; their events stay. The row, body and envelope of an ended message go with its last event. Workflow runs have the
  * same age limit and a separate limit of the same number.
  */
 import type { AccountId } from '../../kernel/index.js';
@@ -13,17 +13,27 @@ import type { QueueRows } from './queue-rows.js';
 
 export interface RetentionLimits {
   readonly maxAgeMs: number;
+  /** Of answers to successful attempts. */
+  readonly maxAnswerAgeMs: number;
   /** The limit of accounts without an individual one. */
   readonly maxEvents: number;
 }
 
 export interface RetentionRules {
   readonly maxAgeMs: number;
+  readonly maxAnswerAgeMs: number;
   maxEventsOf(account: AccountId): number;
 }
 
-/** Two weeks, as documented; a million events take about 300 MB. */
-export const DEFAULT_RETENTION: RetentionLimits = { maxAgeMs: 14 * 24 * 3600 * 1000, maxEvents: 1_000_000 };
+const DAY_MS = 24 * 3600 * 1000;
+/** Two weeks and three days, as documented; a million events take about 300 MB. */
+export const DEFAULT_RETENTION: RetentionLimits = {
+  maxAgeMs: 14 * DAY_MS,
+  maxAnswerAgeMs: 3 * DAY_MS,
+  maxEvents: 1_000_000,
+};
+/** An account's answers to successful attempts take at most this much for each event that it may have: about a gigabyte. */
+const ANSWER_BYTES_PER_EVENT = 1024;
 
 const STEP_EVENTS = 500;
 const STEP_ACCOUNTS = 200;
@@ -85,6 +95,9 @@ export class MessageLogRetention {
       const maxEvents = this.rules.maxEventsOf(row?.name as AccountId);
       let removed = this.#prune(account, oldestMs, (row?.events as number) - maxEvents);
       if (removed < STEP_EVENTS) {
+        removed += this.#dropAnswers(account, nowMs - this.rules.maxAnswerAgeMs, maxEvents * ANSWER_BYTES_PER_EVENT);
+      }
+      if (removed < STEP_EVENTS) {
         removed += this.#runs.prune(account, oldestMs, maxEvents, STEP_EVENTS - removed);
       }
       if (removed < STEP_EVENTS) this.#due.delete(account);
@@ -105,15 +118,36 @@ export class MessageLogRetention {
     if (last === undefined) return 0;
     this.#sql.drop.run([account, last.at_ms as number, last.n as number]);
     this.#sql.count.run([rows.length, account]);
-    for (const { response } of rows) this.rows.shared.dropResponse(response);
+    for (const { response, state } of rows) {
+      if (state === STATE_NUMBERS.DELIVERED) this.rows.shared.dropAnswer(account, response);
+      else this.rows.shared.dropResponse(response);
+    }
     for (const id of endedIn(rows, (message) => this.#isGone(message))) this.rows.dropMessageUnlessNeeded(id);
     return rows.length;
+  }
+
+  /** @returns answers removed */
+  #dropAnswers(account: number, oldestMs: number, maxBytes: number): number {
+    let excess = (this.#sql.answerBytes.get([account])?.answer_bytes as number) - maxBytes;
+    const oldest = this.#sql.oldestAnswer.get([account])?.at_ms as number | undefined;
+    if (oldest === undefined || (excess <= 0 && oldest >= oldestMs)) return 0;
+    let removed = 0;
+    for (const { at_ms: atMs, n, response } of this.#sql.firstAnswers.all([account, STEP_EVENTS])) {
+      if (excess <= 0 && (atMs as number) >= oldestMs) break;
+      excess -= this.rows.shared.dropAnswer(account, response);
+      this.#sql.withoutAnswer.run([account, atMs as number, n as number]);
+      removed += 1;
+    }
+    return removed;
   }
 
   #isGone(message: number): boolean {
     return this.#sql.isGone.get([message])?.is_gone === 1;
   }
 }
+
+/** The condition of the index `events_with_answer`. */
+const ANSWERED = `FROM events WHERE account = ? AND state = ${STATE_NUMBERS.DELIVERED} AND response IS NOT NULL ORDER BY at_ms, n`;
 
 const STATEMENTS = {
   accounts: 'SELECT id FROM accounts',
@@ -123,6 +157,10 @@ const STATEMENTS = {
   first: 'SELECT at_ms, n, state, message, response FROM events WHERE account = ? ORDER BY at_ms, n LIMIT ?',
   drop: 'DELETE FROM events WHERE account = ? AND (at_ms, n) <= (?, ?)',
   count: 'UPDATE accounts SET events = events - ? WHERE id = ?',
+  answerBytes: 'SELECT answer_bytes FROM accounts WHERE id = ?',
+  oldestAnswer: `SELECT at_ms ${ANSWERED} LIMIT 1`,
+  firstAnswers: `SELECT at_ms, n, response ${ANSWERED} LIMIT ?`,
+  withoutAnswer: 'UPDATE events SET response = NULL WHERE account = ? AND at_ms = ? AND n = ?',
   isGone: 'SELECT is_gone FROM messages WHERE id = ?',
 } as const;
 

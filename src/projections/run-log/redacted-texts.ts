@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import {
   type HeaderList,
+  type HiddenParts,
   isResponseCut,
-  type Redaction,
   redactedBody,
   redactedHeader,
 } from '../../domain/queue/index.js';
@@ -39,23 +39,23 @@ export class RedactedTexts {
     this.#headerBytes = 0;
   }
 
-  body(content: Uint8Array, redact: Redaction | undefined): string | undefined {
+  body(content: Uint8Array, redact: HiddenParts | undefined): string | undefined {
     if (this.isSilent) return undefined;
     const redacted = redactedBody(content, redact);
     if (redacted !== undefined) return this.#shown(redacted);
     return isUtf8(content) ? this.#shown(textOf(content)) : this.#encoded(content);
   }
 
-  text(text: string, redact: Redaction | undefined): string | undefined {
+  text(text: string, redact: HiddenParts | undefined): string | undefined {
     if (this.isSilent) return undefined;
     const isHidden = redact?.body === true && text !== '';
     return this.#shown(isHidden ? (redactedBody(Buffer.from(text), redact) as string) : text);
   }
 
   /** The body of a response, of which the read model may hold the beginning only. */
-  response(header: HeaderList, body: Uint8Array): string | undefined {
+  response(header: HeaderList, body: Uint8Array, redact: HiddenParts | undefined): string | undefined {
     if (!this.isSilent && isResponseCut(header, body)) this.#isCut = true;
-    return this.body(body, undefined);
+    return this.body(body, redact);
   }
 
   /** `isCut` when a text since the last call was longer than it is shown; nothing otherwise. */
@@ -65,7 +65,7 @@ export class RedactedTexts {
     return isCut ? { isCut } : {};
   }
 
-  header(header: HeaderList, redact: Redaction | undefined): HeaderList {
+  header(header: HeaderList, redact: HiddenParts | undefined): HeaderList {
     for (const [name, value] of header) this.#headerBytes += name.length + value.length;
     if (this.#headerBytes > MAX_RUN_HEADER_BYTES) return [];
     return redactedHeader(header, redact);

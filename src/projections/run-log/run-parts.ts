@@ -144,6 +144,7 @@ export class RunParts {
   /** In order. */
   failures(delivery: RunDelivery | undefined, texts: RedactedTexts): StepFailure[] {
     if (delivery === undefined || !delivery.hasFailed) return [];
+    const redact = delivery.envelope.settings.redact?.response;
     return [...this.#sql.failures.all([delivery.id, MAX_FAILURES])].reverse().map((row) => {
       const status = row.status as number;
       const header = JSON.parse(row.header as string) as HeaderList;
@@ -151,8 +152,8 @@ export class RunParts {
         atMs: row.at_ms as number,
         error: shownError(row.error as string, status),
         status,
-        header: texts.header(header, undefined),
-        body: texts.response(header, row.body as Uint8Array),
+        header: texts.header(header, redact),
+        body: texts.response(header, row.body as Uint8Array, redact),
       };
     });
   }

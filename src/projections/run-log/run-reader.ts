@@ -177,8 +177,8 @@ export class RunReader {
       error: row.error === null ? undefined : shownError(row.error as string, response?.status ?? statusIn(row)),
       response: response && {
         status: response.status,
-        header: texts.header(response.header, undefined),
-        body: texts.response(response.header, response.body),
+        header: texts.header(response.header, redact?.response),
+        body: texts.response(response.header, response.body, redact?.response),
       },
       invoker: state === 'RUN_STARTED' ? head.invoker : undefined,
       runResponse: ending?.response && texts.body(ending.response, redact),

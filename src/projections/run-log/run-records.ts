@@ -212,13 +212,14 @@ export class RunRecord {
     if (failures.length > 0 || ending === undefined || messageId === undefined) return failures;
     if (messageId !== contents.failedMessage) return failures;
     const { error, status, header, body } = ending.failure;
+    const redact = head.envelope.settings.redact?.response;
     return [
       {
         atMs: head.endedAtMs ?? head.createdAtMs,
         error: shownError(error, status),
         status,
-        header: this.texts.header(header, undefined),
-        body: this.texts.response(header, body),
+        header: this.texts.header(header, redact),
+        body: this.texts.response(header, body, redact),
       },
     ];
   }
@@ -229,6 +230,8 @@ export class RunRecord {
     if (found === undefined || ending === undefined) return undefined;
     const { delivery, state, status, header, body } = found;
     const { failure } = ending;
+    const redact = this.head.envelope.settings.redact?.response;
+    const ofFunction = delivery.envelope.settings.redact?.response;
     const isOpen = state === 'CALLBACK_INPROGRESS';
     const told = {
       messageId: delivery.messageId,
@@ -237,13 +240,13 @@ export class RunRecord {
       maxRetries: delivery.envelope.settings.maxRetries,
       failed: {
         status: failure.status,
-        header: texts.header(failure.header, undefined),
-        body: texts.response(failure.header, failure.body),
+        header: texts.header(failure.header, redact),
+        body: texts.response(failure.header, failure.body, redact),
       },
       response:
         status === 0
           ? undefined
-          : { status, header: texts.header(header, undefined), body: texts.response(header, body) },
+          : { status, header: texts.header(header, ofFunction), body: texts.response(header, body, ofFunction) },
       failures: state === 'CALLBACK_SUCCESS' ? [] : parts.failures(delivery, texts),
       nextDeliveryAtMs: isOpen ? delivery.nextMs : undefined,
     };

@@ -70,7 +70,7 @@ describe('the read models in their own thread, on JetStream', function () {
         snapshots: { writer: 'process' },
         clusterId: CLUSTER,
         shards: [QUEUE_SHARD],
-        retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
+        retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
       },
     };
     const options = { entry, task, log: silentLog, timers: realTime, restartMs: 50, ...(onBegun && { onBegun }) };

@@ -1,4 +1,5 @@
 /** The story of one message, from its log, the state of its owner, and its DLQ entry. */
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { callbackId } from '../../../src/domain/queue/index.js';
 import { MAX_STORY_CALLBACKS, MAX_STORY_EVENTS } from '../../../src/edge/queue/queue-limits.js';
@@ -50,6 +51,9 @@ describe('edge/queue: GET /v2/messages/:id/story', () => {
       event('ERROR', T0 + 9, { error: 'HTTP status 500', response: { status: 500, header: [['X-A', '1']], body } }),
       event('RETRY', T0 + 9, { error: 'HTTP status 500', nextDeliveryAtMs: T0 + 50 }),
       event('ACTIVE', T0 + 50),
+      event('DELIVERED', T0 + 59, {
+        response: { status: 201, header: [], body: new Uint8Array(Buffer.from('yes')), isCut: true, durationMs: 8 },
+      }),
     );
     const { attempts, state, isUnderWay, message } = await story();
     expect(attempts).to.deep.equal([
@@ -65,10 +69,43 @@ describe('edge/queue: GET /v2/messages/:id/story', () => {
         responseHeader: { 'X-A': ['1'] },
         responseBody: 'no',
       },
-      { retried: 1, startedAt: T0 + 50 },
+      {
+        retried: 1,
+        startedAt: T0 + 50,
+        endedAt: T0 + 59,
+        outcome: 'DELIVERED',
+        duration: 8,
+        responseStatus: 201,
+        responseHeader: {},
+        responseBody: 'yes',
+        responseBodyTruncated: true,
+      },
     ]);
-    expect([state, isUnderWay]).to.deep.equal(['ACTIVE', false]);
+    expect([state, isUnderWay]).to.deep.equal(['DELIVERED', false]);
     expect(message).to.deep.include({ messageId: ID, body: 'hello', createdAt: T0, notBefore: T0 });
+  });
+
+  it('hides the parts of answers that the message names', async () => {
+    const redact = 'response-body, response-header[X-A]';
+    const envelope = { ...PLAIN_ENVELOPE, settings: parse({ 'svc-redact-fields': redact }).settings };
+    const answer = {
+      header: [
+        ['X-A', '1'],
+        ['X-B', '2'],
+      ] as const,
+      body: new Uint8Array(Buffer.from('yes')),
+    };
+    happened(
+      event('ACTIVE', T0, { envelope }),
+      event('DELIVERED', T0 + 1, { envelope, response: { ...answer, status: 200 } }),
+    );
+    const { attempts, message } = await story();
+    const hidden = (text: string) => `REDACTED:${createHash('sha256').update(text).digest('hex')}`;
+    expect(attempts[0]).to.deep.include({
+      responseHeader: { 'X-A': [hidden('1')], 'X-B': ['2'] },
+      responseBody: hidden('yes'),
+    });
+    expect(message).to.deep.include({ body: 'hello' });
   });
 
   it('includes all events that the owner has stored', async () => {

@@ -1,6 +1,6 @@
 /** Proves ATT1, ATT3, MSG1. */
 import { expect } from 'chai';
-import { MAX_ATTEMPT_RESTARTS } from '../../../src/domain/queue/index.js';
+import { MAX_ATTEMPT_RESTARTS, type QueueEventOf } from '../../../src/domain/queue/index.js';
 import { item, noResponse, QueueSpec, response } from '../../support/queue-spec.js';
 
 describe('queue: delivery', () => {
@@ -32,6 +32,23 @@ describe('queue: delivery', () => {
       'delivered m299',
       'failed m300',
     ]);
+  });
+
+  it('a delivery keeps headers and the beginning of the body of its answer, up to the configured bytes', () => {
+    const kept = (keptAnswerBytes: number | undefined, body: string) => {
+      const queue = new QueueSpec(keptAnswerBytes === undefined ? {} : { keptAnswerBytes });
+      queue.publish(item('a'));
+      queue.work();
+      queue.outcome('a', response(200, [['A', '1']], body));
+      const event = queue.journal.find(({ type }) => type === 'MessageDelivered');
+      const { answer } = event as QueueEventOf<'MessageDelivered'>;
+      return answer && { ...answer, body: Buffer.from(answer.body).toString() };
+    };
+    expect(kept(10, '12345678')).to.deep.equal({ header: [['A', '1']], body: '12345678', isCut: false });
+    expect(kept(10, '123456789')).to.deep.equal({ header: [['A', '1']], body: '12345678', isCut: true });
+    expect(kept(1, '')).to.deep.equal({ header: [], body: '', isCut: true });
+    expect(kept(0, '1')).to.equal(undefined);
+    expect(kept(undefined, '1')).to.equal(undefined);
   });
 
   it('a failed message is retried after 12 s, 2½ min and 30 min, and then moves to the DLQ', () => {

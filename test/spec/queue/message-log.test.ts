@@ -53,6 +53,14 @@ describe('the message log', () => {
       );
     });
 
+    it('shows the kept answer of a delivery to a query that asks for it', async () => {
+      const answer = { header: [['A', 'b'] as const], body: new Uint8Array(Buffer.from('done')), isCut: true };
+      await stand.store([accepted('msg_1'), started('msg_1', T0 + 1), { ...delivered('msg_1', T0 + 9), answer }]);
+      const { events } = await ask({ withAnswers: true, states: ['DELIVERED'] });
+      expect(events[0]?.response).to.deep.equal({ status: 200, durationMs: 3, ...answer });
+      expect((await ask({ states: ['DELIVERED'] })).events[0]?.response).to.equal(undefined);
+    });
+
     it('shows the due time of a delayed message', async () => {
       await stand.store([accepted('msg_1', { notBeforeMs: T0 + 60_000 })]);
       const { events } = await ask({});

@@ -57,6 +57,19 @@ describe('the settings of a publish', () => {
     expect(deduplication).to.deep.equal({ id: 'order-1' });
   });
 
+  it('accept parts of answers to hide, of the message and of its callback', () => {
+    const { settings } = parse({
+      'svc-callback': 'https://cb.example/',
+      'svc-redact-fields': 'response-body, Response-Header[x-secret]',
+    });
+    const shown = { body: false, allHeaders: false, headers: [] };
+    expect(settings.redact).to.deep.equal({
+      ...shown,
+      response: { body: true, allHeaders: false, headers: ['X-Secret'] },
+    });
+    expect(settings.callback?.settings.redact).to.deep.equal({ ...shown, body: true });
+  });
+
   it('accept every option from the query, with headers winning', () => {
     const { settings } = parse({ 'svc-retries': '1' }, { 'svc-retries': '2', 'svc-delay': '5s', 'svc-forward-a': 'b' });
     expect(settings).to.deep.include({ maxRetries: 1, delaySeconds: 5, header: [['A', 'b']] });

@@ -142,6 +142,8 @@ const BAD: Record<string, [string, string]> = {
   QUEUE_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 16MiB to 1024GiB, not "1KiB"`],
   QUEUE_TELL_AFTER_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
   WORKFLOW_INLINE_BYTES: ['17MiB', `accepts ${BYTES} from 1 to 16MiB, not "17MiB"`],
+  DELIVERED_ANSWER_BYTES: ['65KiB', `accepts ${BYTES} from 0 to 64KiB, not "65KiB"`],
+  DELIVERED_ANSWER_RETENTION_MS: ['3d', `accepts ${MS} from 1000 to 31622400000, not "3d"`],
   LOG_RETENTION_MS: ['14d', `accepts ${MS} from 1000 to 31622400000, not "14d"`],
   QUEUE_PRICE_CENTS: ['1.5', 'accepts a whole number from 0 to 100000000, not "1.5"'],
   KV_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],

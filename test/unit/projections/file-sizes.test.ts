@@ -35,7 +35,7 @@ describe('the files of the read models', () => {
     const stand = new MessageLogStand();
     const store = new MessageLogStore(stand.files(), silentLog, {
       clusterId: CLUSTER,
-      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 100 },
+      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 100 },
     });
     let at: Checkpoint = { createdAt: '', position: 0, entry: 0, hash: new Uint8Array(), clockMs: 0, hasGap: false };
     const halfWay = [];

@@ -158,7 +158,9 @@ describe('the read models of the queue', () => {
   });
 
   it('remove the oldest events above the limit, with unused messages, bodies and envelopes', async () => {
-    const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 10 } });
+    const models = stand.open({
+      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 10 },
+    });
     for (let at = 0; at < 30; at += 1) {
       const settings = { ...PLAIN_SETTINGS, labels: [`l${at}`] };
       const id = `msg_${at}`;
@@ -193,7 +195,9 @@ describe('the read models of the queue', () => {
   });
 
   it('use the limit of an account before its first event, and after a rebuild', async () => {
-    const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 0 } });
+    const models = stand.open({
+      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 0 },
+    });
     models.limitEvents([[ACCOUNT, 3]]);
     await busyHistory(0, 4);
     await stand.untilPruned(models, 3);
@@ -201,7 +205,7 @@ describe('the read models of the queue', () => {
     await stand.untilPruned(models, 0, OTHER_ACCOUNT);
     const store = new MessageLogStore(stand.files('again.db'), silentLog, {
       clusterId: CLUSTER,
-      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 0 },
+      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 0 },
     });
     store.limitEvents([[ACCOUNT, 3]]);
     store.discard('for the test');
@@ -213,7 +217,9 @@ describe('the read models of the queue', () => {
   });
 
   it('keep a pending or dead-lettered message after its events have been removed', async () => {
-    const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 2 } });
+    const models = stand.open({
+      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 2 },
+    });
     await stand.store([accepted('msg_alive'), accepted('msg_dead'), started('msg_dead')]);
     await stand.store([deadLettered('msg_dead', `${T0}-1`, T0)]);
     await stand.store([accepted('msg_1'), delivered('msg_1'), accepted('msg_2'), delivered('msg_2')]);
@@ -233,7 +239,9 @@ describe('the read models of the queue', () => {
   });
 
   it("keep a schedule's body for its messages, and release it with the last of them", async () => {
-    const models = stand.open({ retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 2 } });
+    const models = stand.open({
+      retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 2 },
+    });
     const body = bodyOf('of the schedule');
     const id = 'scd_1' as ScheduleId;
     const schedule = {
@@ -265,11 +273,38 @@ describe('the read models of the queue', () => {
   });
 
   it('remove events above the age', async () => {
-    const models = stand.open({ retention: { maxAgeMs: 60_000, maxEvents: 1000 } });
+    const models = stand.open({ retention: { maxAgeMs: 60_000, maxAnswerAgeMs: 60_000, maxEvents: 1000 } });
     await stand.store([accepted('msg_old', { atMs: Date.now() - 70_000 }), delivered('msg_old', Date.now() - 65_000)]);
     await stand.store([accepted('msg_new', { atMs: Date.now() })]);
     await stand.untilPruned(models, 1);
     expect((await stand.all(models)).map(({ messageId }) => messageId)).to.deep.equal(['msg_new']);
+  });
+
+  it('remove answers above their age or above the bytes of their account, and keep their events', async () => {
+    const answered = (id: string, atMs: number, bytes: number): QueueEvent => ({
+      ...delivered(id, atMs),
+      answer: { header: [], body: new Uint8Array(bytes), isCut: false },
+    });
+    const models = stand.open({ retention: { maxAgeMs: 900_000, maxAnswerAgeMs: 60_000, maxEvents: 8 } });
+    const old = Date.now() - 70_000;
+    await stand.store([accepted('msg_old', { atMs: old }), answered('msg_old', old, 9)]);
+    const now = Date.now();
+    await stand.store([accepted('msg_1', { atMs: now }), answered('msg_1', now, 5_000)]);
+    await stand.store([accepted('msg_2', { atMs: now }), answered('msg_2', now, 5_000)]);
+    await eventually(async () => {
+      const { events } = await models.events(
+        ACCOUNT,
+        { ...ANYTHING, withAnswers: true, states: ['DELIVERED'] },
+        stand.history.head.position,
+      );
+      expect(events.map(({ messageId, response }) => [messageId, response?.body.byteLength])).to.deep.equal([
+        ['msg_old', undefined],
+        ['msg_1', undefined],
+        ['msg_2', 5_000],
+      ]);
+    });
+    await stand.close(models);
+    expect(rowsOf(stand.files(), ['responses', 'events'])).to.deep.equal([1, 6]);
   });
 
   describe('without the front of the journal', () => {

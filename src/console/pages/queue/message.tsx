@@ -3,16 +3,17 @@ import { type Asked, useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { useLive, useWhenHappened } from '../../api/live.js';
 import { useQueue } from '../../api/queues.js';
-import { Badge, StateBadge } from '../../parts/badge.js';
+import { StateBadge } from '../../parts/badge.js';
 import { Body, Headers } from '../../parts/exchange.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { Timeline } from '../../parts/timeline.js';
 import { useLinks } from './links.js';
+import { Attempts } from './story/attempts.js';
 import { MessageActions } from './story/message-actions.js';
-import type { Answer, Story } from './story/story.js';
+import type { Story } from './story/story.js';
 import { StorySummary } from './story/story-facts.js';
-import { hasAnswer, momentsOf } from './story/story-moments.js';
+import { momentsOf } from './story/story-moments.js';
 
 export default function Message({ id }: { readonly id: string }) {
   const queue = useQueue();
@@ -66,8 +67,6 @@ function StoryOrNone({ asked }: { readonly asked: Asked<Story> }) {
 
 function StoryParts({ story }: { readonly story: Story }) {
   const links = useLinks();
-  const { message, attempts, dlq } = story;
-  const last: Answer | undefined = dlq ?? attempts.findLast(hasAnswer);
   return (
     <div class="stack">
       <div class="grid story">
@@ -81,34 +80,14 @@ function StoryParts({ story }: { readonly story: Story }) {
           {story.cursor !== undefined && <p class="note">There is more than is shown here.</p>}
         </section>
       </div>
-      <div class="grid wide">
+      {story.attempts.length === 0 && (
         <section class="card stack tight" aria-label="Request">
           <h2>Request</h2>
-          <Headers header={message.header} />
-          <Body text={message.body} base64={message.bodyBase64} />
+          <Headers header={story.message.header} />
+          <Body text={story.message.body} base64={story.message.bodyBase64} />
         </section>
-        <section class="card stack tight" aria-label="Last answer">
-          <h2>
-            Last answer{' '}
-            {last?.responseStatus !== undefined && <Badge tone="bad">{statusText(last.responseStatus)}</Badge>}
-          </h2>
-          {last === undefined ? (
-            <p class="muted">
-              {story.state === 'DELIVERED' ? 'Answers that delivered are not kept.' : 'There is none yet.'}
-            </p>
-          ) : (
-            <>
-              {last.error !== undefined && <p dir="auto">{last.error}</p>}
-              <Headers header={last.responseHeader} />
-              <Body text={last.responseBody} base64={last.responseBodyBase64} />
-            </>
-          )}
-        </section>
-      </div>
+      )}
+      {story.attempts.length > 0 && <Attempts story={story} />}
     </div>
   );
-}
-
-function statusText(status: number): string {
-  return status === 0 ? 'no answer' : String(status);
 }

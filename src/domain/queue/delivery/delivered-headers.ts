@@ -1,11 +1,13 @@
 /**
  * The headers of an attempt. The queue's own headers have the alias's names if there is an alias, else the neutral
- * ones, regardless of the spelling of the publish: receivers of one installation look for one. Forwarded headers are
- * stored in the neutral spelling and sent in the same one.
+ * ones, regardless of the spelling of the publish: receivers of one installation look for one. An endpoint of a run that
+ * was not triggered in the alias's spelling gets both. Forwarded headers are stored in the neutral spelling and sent in
+ * the same one.
  *
  *  DH1 a header with a name of the queue's own is never forwarded, in either spelling, even where the queue does not
  *      send it: a receiver may trust such a header
- *  DH2 an attempt carries one spelling, or each header in both when both are configured
+ *  DH2 an attempt carries one spelling, or each header in both: when both are configured, or for a workflow endpoint
+ *      whose run was triggered without the alias's spelling
  *  DH3 a message to a workflow endpoint names its run and its role in the run, overriding forwarded headers; a call
  *      that a run makes to another URL does not mention the run and forwards its headers unchanged
  *  DH4 a request without a body has no headers that describe a body
@@ -42,7 +44,7 @@ export interface AttemptIdentity {
   readonly messageId: MessageId;
   /** 0 for the first attempt. */
   readonly retried: number;
-  /** One for each of `headerWords`. */
+  /** One for each of `wordsFor`. */
   readonly signatures: readonly string[];
   /** Set for a message of a workflow run. */
   readonly part?: RunPart | undefined;
@@ -79,11 +81,12 @@ type Kind = 'plain' | keyof typeof ROLE_NAMES;
 const KINDS: readonly Kind[] = ['plain', 'step', 'result', 'failure'];
 
 export class DeliveredHeaders {
-  /** One prefix for each spelling in deliveries; signatures are issued under the same words. */
+  /** One prefix for each spelling in deliveries of plain messages. */
   readonly headerWords: readonly string[];
   readonly #region: string | undefined;
-  /** The first spelling gives the `User-Agent`, of which there is only one. */
-  readonly #spellings: readonly [DeliveryWords, ...DeliveryWords[]];
+  readonly #plain: Spellings;
+  /** For endpoints of runs that were triggered without the alias's spelling. */
+  readonly #ofNeutralRun: Spellings;
   readonly #reserved: ReadonlyMap<Kind, ReadonlySet<string>>;
   /** The headers that all attempts of an envelope share. */
   readonly #shared: ReadonlyMap<Kind, WeakMap<Envelope, HeaderList>> = new Map(
@@ -91,8 +94,10 @@ export class DeliveredHeaders {
   );
 
   constructor({ alias, isBoth = false, region }: DeliveredHeadersOptions) {
-    this.#spellings = alias === undefined ? [NEUTRAL] : isBoth ? [alias, NEUTRAL] : [alias];
-    this.headerWords = this.#spellings.map(({ headerWord }) => headerWord);
+    const both = alias === undefined ? spellingsOf(NEUTRAL) : spellingsOf(alias, NEUTRAL);
+    this.#ofNeutralRun = both;
+    this.#plain = alias === undefined || isBoth ? both : spellingsOf(alias);
+    this.headerWords = this.#plain.headerWords;
     this.#region = region;
     const prefixes = [NEUTRAL_PREFIX, ...(alias ? [`${alias.headerWord.toLowerCase()}-`] : [])];
     const reservedFor = (kind: Kind) => {
@@ -102,11 +107,16 @@ export class DeliveredHeaders {
     this.#reserved = new Map(KINDS.map((kind) => [kind, reservedFor(kind)]));
   }
 
+  /** One prefix for each spelling in a delivery; signatures are issued under the same words. */
+  wordsFor(envelope: Pick<Envelope, 'isAlias'>, part: Pick<RunPart, 'role'> | undefined): readonly string[] {
+    return this.#spellingsFor(envelope, kindOf(part)).headerWords;
+  }
+
   of(envelope: Envelope, { messageId, retried, signatures, part, isListLeftOut }: AttemptIdentity): HeaderList {
-    const kind = part === undefined || part.role === 'call' ? 'plain' : part.role;
+    const kind = kindOf(part);
     const shared = this.#sharedOf(envelope, kind);
     const headers: HeaderList[number][] = isListLeftOut ? [...shared.filter(isNotContentType), JSON_TYPE] : [...shared];
-    this.#spellings.forEach(({ headerWord }, index) => {
+    this.#spellingsFor(envelope, kind).headerWords.forEach((headerWord, index) => {
       if (part !== undefined && kind !== 'plain') {
         headers.push([`${headerWord}-Workflow-RunId`, part.runId]);
         headers.push([`${headerWord}-Workflow-CreatedAt`, String(part.runCreatedAtMs)]);
@@ -122,7 +132,7 @@ export class DeliveredHeaders {
     const sharedOfKind = this.#shared.get(kind) as WeakMap<Envelope, HeaderList>;
     const known = sharedOfKind.get(envelope);
     if (known !== undefined) return known;
-    const [sender] = this.#spellings;
+    const { sender, headerWords } = this.#spellingsFor(envelope, kind);
     const reserved = this.#reserved.get(kind) as ReadonlySet<string>;
     const isDescribed = kind !== 'plain' || carriesBody(envelope.settings.method);
     const forwarded = envelope.settings.header.filter(
@@ -130,7 +140,7 @@ export class DeliveredHeaders {
     );
     const headers: HeaderList[number][] = [
       ['User-Agent', `${sender.headerWord}-${capitalized(sender.queueWord)}`],
-      ...spelledHeader(forwarded, this.headerWords),
+      ...spelledHeader(forwarded, headerWords),
     ];
     if (kind === 'step' && headers.every(isNotContentType)) headers.push(JSON_TYPE);
     const own = [
@@ -140,12 +150,31 @@ export class DeliveredHeaders {
       ['Region', this.#region],
       ...(kind === 'plain' ? [] : settingsInForce(envelope.settings)),
     ] as const;
-    for (const { headerWord } of this.#spellings) {
+    for (const headerWord of headerWords) {
       for (const [name, value] of own) if (value) headers.push([`${headerWord}-${name}`, value]);
     }
     sharedOfKind.set(envelope, headers);
     return headers;
   }
+
+  /** All messages of a run have the `isAlias` of its trigger. */
+  #spellingsFor({ isAlias }: Pick<Envelope, 'isAlias'>, kind: Kind): Spellings {
+    return kind === 'plain' || isAlias ? this.#plain : this.#ofNeutralRun;
+  }
+}
+
+interface Spellings {
+  /** It gives the `User-Agent`, of which there is only one. */
+  readonly sender: DeliveryWords;
+  readonly headerWords: readonly string[];
+}
+
+function spellingsOf(sender: DeliveryWords, ...others: readonly DeliveryWords[]): Spellings {
+  return { sender, headerWords: [sender, ...others].map(({ headerWord }) => headerWord) };
+}
+
+function kindOf(part: Pick<RunPart, 'role'> | undefined): Kind {
+  return part === undefined || part.role === 'call' ? 'plain' : part.role;
 }
 
 /**

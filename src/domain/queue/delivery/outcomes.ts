@@ -6,7 +6,7 @@
 import { calledUrl, type DlqId, type MessageId } from '../../../kernel/index.js';
 import { type CallbackSource, callbackBody } from '../messages/callback-body.js';
 import { expireBeyondLimit } from '../messages/dlq-expiry.js';
-import { keptResponse } from '../messages/kept-response.js';
+import { keptAnswerOf, keptResponse } from '../messages/kept-response.js';
 import { isFinalRefusal, nextDelayMs } from '../messages/retry-policy.js';
 import type { QueueTurn } from '../messages/turn.js';
 import type { AttemptOutcome } from '../model/commands.js';
@@ -31,8 +31,9 @@ export function concludeForMessage(
   const status = outcome.kind === 'response' ? outcome.status : 0;
   const sent = { message, sentBody, outcome };
   if (settings.callback !== undefined) callBack(settings.callback, 'callback', sent, undefined, turn);
-  if (status >= 200 && status < 300) {
-    turn.evolve({ type: 'MessageDelivered', id, atMs, status, durationMs });
+  if (outcome.kind === 'response' && status >= 200 && status < 300) {
+    const answer = keptAnswerOf(outcome, turn.keptAnswerBytes);
+    turn.evolve({ type: 'MessageDelivered', id, atMs, status, durationMs, ...(answer && { answer }) });
     return;
   }
   const header = outcome.kind === 'response' ? outcome.header : NO_HEADER;

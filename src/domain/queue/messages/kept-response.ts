@@ -1,10 +1,32 @@
-/** The first bytes of a response, kept to show failed attempts. */
+/** The first bytes of a response, kept to show attempts. */
+import type { AttemptOutcome } from '../model/commands.js';
 import { KEPT_RESPONSE_BYTES } from '../model/limits.js';
-import type { HeaderList } from '../model/records.js';
+import type { HeaderList, KeptAnswer } from '../model/records.js';
 
 /** A copy, because a view would keep the whole response in memory. */
 export function keptResponse(response: Uint8Array): Uint8Array {
   return response.byteLength <= KEPT_RESPONSE_BYTES ? response : response.slice(0, KEPT_RESPONSE_BYTES);
+}
+
+/**
+ * The answer to a successful attempt: the headers that fit, then the beginning of the body.
+ * @param maxBytes of headers and body; 0: none is kept
+ */
+export function keptAnswerOf(
+  { header, body, isCut }: Extract<AttemptOutcome, { kind: 'response' }>,
+  maxBytes: number,
+): KeptAnswer | undefined {
+  if (maxBytes <= 0) return undefined;
+  let room = maxBytes;
+  const kept = header.filter(([name, value]) => {
+    const bytes = name.length + value.length;
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  });
+  const isWhole = body.byteLength <= room && kept.length === header.length;
+  // A copy, because a view would keep the whole response in memory.
+  return { header: kept, body: body.slice(0, room), isCut: isCut || !isWhole };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { MessageView, QueueCommandOf, QueueReply } from '../model/commands.
 import { rejection } from '../model/decision.js';
 import { DELIVERED_GRACE_MS } from '../model/limits.js';
 import { DELIVERED, type Message, statusWord } from '../model/messages/message.js';
-import type { Redaction } from '../model/records.js';
+import type { HiddenParts } from '../model/records.js';
 import type { QueueTurn } from './turn.js';
 
 const NOTHING = new Uint8Array(0);
@@ -44,7 +44,7 @@ export function isBodyless(trimBytes: number | undefined): boolean {
  */
 export function trimmedBody(
   body: Uint8Array,
-  redaction: Redaction | undefined,
+  redaction: HiddenParts | undefined,
   trimBytes: number | undefined,
 ): Uint8Array {
   if (isBodyless(trimBytes)) return NOTHING;

@@ -25,6 +25,10 @@ export interface QueueTurn {
   readonly words: AttemptWords;
   /** Prefixes of the headers of deliveries: `Svc`, or the alias's. */
   readonly deliveredWords: readonly string[];
+  /** Prefixes of the headers of deliveries to the endpoint of a run, by the spelling of its trigger. */
+  readonly runWords: (isAlias: boolean) => readonly string[];
+  /** Bytes of the answer to a successful attempt that are kept; 0: none. */
+  readonly keptAnswerBytes: number;
   /** Applies the event to the state and writes it to the entry; later reads of the state see it. */
   readonly evolve: (event: QueueEvent) => void;
 }

@@ -30,6 +30,7 @@ import {
   endpoints,
   envelope,
   headerList,
+  keptAnswer,
   messageId,
   messageStatus,
   optionalText,
@@ -66,7 +67,14 @@ export const queueEvents = {
    * Journaled before the call is made. `retried`: retries before this attempt. `restarts`: repetitions after crashes.
    */
   AttemptStarted: kind(2, { id: messageId, atMs: whole, retried: whole, restarts: whole }),
-  MessageDelivered: kind(3, { id: messageId, atMs: whole, status: whole, durationMs: number }),
+  MessageDelivered: kind(3, {
+    id: messageId,
+    atMs: whole,
+    status: whole,
+    durationMs: number,
+    /** The beginning of the answer, as far as it is kept. */
+    answer: trailing(keptAnswer),
+  }),
   /**
    * The next attempt is at `nextAtMs`. Undefined: this was the last one, and `MessageDeadLettered` or
    * `MessageCancelled` follows.

@@ -9,7 +9,7 @@
  *  HE3 memory is that of the state without bodies. The constants below were measured with `node --expose-gc` over
  *      200,000 of each kind and are rounded up
  */
-import type { DeliverySettings, Envelope, HeaderList, LastResponse, Schedule, UrlGroup } from './records.js';
+import type { DeliverySettings, Envelope, HeaderList, LastResponse, Redaction, Schedule, UrlGroup } from './records.js';
 
 export interface AccountUsage {
   readonly messages: number;
@@ -52,6 +52,7 @@ const GROUP_MEMORY_BYTES = 300;
 const TEXT_BYTES = 4;
 /** The stored bytes of an envelope's fields that are not texts. */
 const ENVELOPE_BYTES = 32;
+const NO_NAMES: readonly string[] = [];
 
 /** The fields of an envelope that vary in length. */
 export type EnvelopeTexts = Pick<Envelope, 'url' | 'settings'> &
@@ -68,11 +69,16 @@ function settingsBytes(settings: DeliverySettings): number {
   const { header, labels, retryDelay, flowControl, callback, failureCallback, redact } = settings;
   let bytes = headerBytes(header) + lengthOf(retryDelay) + lengthOf(flowControl?.key);
   for (const label of labels) bytes += label.length + TEXT_BYTES;
-  for (const name of redact?.headers ?? []) bytes += name.length + TEXT_BYTES;
+  for (const name of hiddenNames(redact)) bytes += name.length + TEXT_BYTES;
   for (const one of [callback, failureCallback]) {
     if (one !== undefined) bytes += ENVELOPE_BYTES + one.url.length + settingsBytes(one.settings);
   }
   return bytes;
+}
+
+function hiddenNames(redact: Redaction | undefined): readonly string[] {
+  if (redact?.response === undefined) return redact?.headers ?? NO_NAMES;
+  return [...redact.headers, ...redact.response.headers];
 }
 
 function headerBytes(header: HeaderList): number {
@@ -106,7 +112,7 @@ function settingsMemoryBytes({
   failureCallback,
   redact,
 }: DeliverySettings): number {
-  const texts = header.length + labels.length + (redact?.headers.length ?? 0);
+  const texts = header.length + labels.length + hiddenNames(redact).length;
   let bytes = texts * TEXT_MEMORY_BYTES + (flowControl === undefined ? 0 : FLOW_MEMORY_BYTES);
   for (const one of [callback, failureCallback]) {
     if (one !== undefined) bytes += CALLBACK_MEMORY_BYTES + settingsMemoryBytes(one.settings);

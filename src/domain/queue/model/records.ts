@@ -74,11 +74,19 @@ const flowControl = record({
 });
 export type FlowControlSetting = TypeOf<typeof flowControl>;
 
-const redaction = record({
+const hiddenParts = {
   body: flag,
   allHeaders: flag,
   /** Canonical names. */
   headers: texts,
+};
+/** The hidden parts of a message, or of the answers to it. */
+export type HiddenParts = RecordType<typeof hiddenParts>;
+
+const redaction = record({
+  ...hiddenParts,
+  /** Of the answers; undefined: they are shown. */
+  response: trailing(record(hiddenParts)),
 });
 export type Redaction = TypeOf<typeof redaction>;
 
@@ -173,6 +181,15 @@ export const messageStatus = oneOf('waiting', 'active', 'delivered');
 export type MessageStatus = TypeOf<typeof messageStatus>;
 
 /** The last response to a message in the DLQ. */
+/** The beginning of the answer to a successful attempt. */
+export const keptAnswer = record({
+  header: headerList,
+  body: bytes,
+  /** The answer was longer. */
+  isCut: flag,
+});
+export type KeptAnswer = TypeOf<typeof keptAnswer>;
+
 const lastResponse = record({
   /** 0: there was no HTTP response. */
   status: whole,

@@ -180,7 +180,7 @@ function callFailureFunction(
     source,
     told,
     dlqId,
-    { headerWords: turn.deliveredWords },
+    { headerWords: turn.runWords(origin.isAlias) },
     {
       workflowRunId: run.id,
       workflowCreatedAt: run.createdAtMs,

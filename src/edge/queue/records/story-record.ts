@@ -1,6 +1,6 @@
 /**
- * The story of a message: its attempts, built from its events in the log. It lacks data that the log does not keep:
- * the answer of a successful attempt, and events older than the log.
+ * The story of a message: its attempts, built from its events in the log. It lacks events and answers that the log no
+ * longer has.
  */
 import type { LogEvent } from '../../../ports/index.js';
 import { responseMembers } from '../../records/message-record.js';
@@ -22,14 +22,17 @@ interface Attempt {
   error?: string | undefined;
   /** Due time of the next attempt. */
   nextDeliveryTime?: number | undefined;
-  response?: ReturnType<typeof responseMembers>;
+  response?: ReturnType<typeof responseMembers> & {
+    /** Milliseconds from the request to the answer. */
+    readonly duration: number | undefined;
+  };
 }
 
 /** @param events of one message, the earliest first */
 export function attemptsOf(events: readonly LogEvent[], spelling: Spelling) {
   const attempts: Attempt[] = [];
   let retried = 0;
-  for (const { atMs, state, error, response, nextDeliveryAtMs } of events) {
+  for (const { atMs, state, envelope, error, response, nextDeliveryAtMs } of events) {
     const last = attempts.at(-1);
     const open = last?.outcome === undefined ? last : undefined;
     if (state === 'ACTIVE') {
@@ -40,7 +43,10 @@ export function attemptsOf(events: readonly LogEvent[], spelling: Spelling) {
       if (last !== undefined) last.nextDeliveryTime = nextDeliveryAtMs;
     } else if (open !== undefined && state in OUTCOMES) {
       Object.assign(open, { endedAt: atMs, outcome: OUTCOMES[state as keyof typeof OUTCOMES], error });
-      if (response !== undefined) open.response = responseMembers(response, spelling);
+      if (response !== undefined) {
+        const members = responseMembers(response, envelope.settings.redact?.response, spelling);
+        open.response = { ...members, duration: response.durationMs };
+      }
     }
   }
   return attempts.map(({ response, ...attempt }) => ({ ...attempt, ...response }));

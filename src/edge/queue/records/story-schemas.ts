@@ -43,6 +43,7 @@ export const STORY_SCHEMAS = {
       outcome: wordOf(ATTEMPT_OUTCOMES),
       error: TEXT,
       nextDeliveryTime: { ...INSTANT, description: 'When the next one is due: milliseconds since 1970.' },
+      duration: { ...WHOLE, description: 'Milliseconds from the request to the answer.' },
       ...RESPONSE,
       ...RESPONSE_EXTRAS,
     },

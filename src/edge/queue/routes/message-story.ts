@@ -24,7 +24,14 @@ export const MESSAGE_STORY_ROUTES: readonly QueueRoute[] = [
       const { account } = call.grant;
       const seen = await call.position();
       const filter = { messageId: [id] };
-      const query = { filter, states: [], order: 'earliestFirst', count: MAX_STORY_EVENTS, cursor: undefined } as const;
+      const query = {
+        filter,
+        states: [],
+        order: 'earliestFirst',
+        count: MAX_STORY_EVENTS,
+        cursor: undefined,
+        withAnswers: true,
+      } as const;
       const inDlq = { kind: 'filter', after: undefined, filter, count: 1, order: 'earliestFirst' } as const;
       const [page, { entries }] = await Promise.all([
         messageLog.events(account, query, seen),
@@ -118,7 +125,8 @@ async function callbacksOf(
   return [...callbacks.values()];
 }
 
-function deadLetterOf({ dlqId, failedAtMs, response }: DlqRow, spelling: Spelling) {
+function deadLetterOf({ dlqId, envelope, failedAtMs, response }: DlqRow, spelling: Spelling) {
   const { error, ...answer } = response;
-  return { dlqId, failedAt: failedAtMs, ...responseMembers(answer, spelling), error: error === '' ? undefined : error };
+  const members = responseMembers(answer, envelope.settings.redact?.response, spelling);
+  return { dlqId, failedAt: failedAtMs, ...members, error: error === '' ? undefined : error };
 }

@@ -4,10 +4,10 @@
  */
 
 import {
+  type HiddenParts,
   MAX_DLQ_COUNT,
   type QueueCommand,
   type QueueReplyOf,
-  type Redaction,
   trimmedBody,
 } from '../../../domain/queue/index.js';
 import {
@@ -215,12 +215,12 @@ function recordOf(call: QueueCall, view: FailedRunView) {
 
 function trimmed(view: FailedRunView, trimBytes: number | undefined): FailedRunView {
   const { payloadContent, responseContent, failureFunctionContent, envelope } = view;
-  const cut = (content: Uint8Array | undefined, redaction?: Redaction) =>
+  const cut = (content: Uint8Array | undefined, redaction?: HiddenParts) =>
     content && trimmedBody(content, redaction, trimBytes);
   return {
     ...view,
     payloadContent: cut(payloadContent, envelope.settings.redact),
-    responseContent: cut(responseContent),
+    responseContent: cut(responseContent, envelope.settings.redact?.response),
     failureFunctionContent: cut(failureFunctionContent),
   };
 }

@@ -156,6 +156,7 @@ describe('queue events that are written field by field', () => {
     { ...MessageAccepted, body: { number: 2 ** 40, bytes: 1, content: Uint8Array.of(1) } },
     AttemptStarted,
     { ...MessageDelivered, durationMs: 0.25 },
+    { ...MessageDelivered, answer: { header: [['A', 'b']], body: new Uint8Array(300), isCut: false } },
     { ...AttemptFailed, error: some, nextAtMs: undefined, header: [] },
     { ...AttemptFailed, nextAtMs: 2 ** 33, response: new Uint8Array(300) },
     { ...ofNoRun, holdsPlaceOf: some, status: 'waiting', isCancelRequested: true },

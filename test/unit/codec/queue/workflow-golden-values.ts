@@ -192,8 +192,16 @@ export const RUN_PARTS: { readonly [Role in RunPart['role']]: Extract<RunPart, {
   failure: { role: 'failure', ...ofRun, dlqId, payload: { number: 9, bytes: 120 } },
 };
 
-/** Messages of runs, by the names that their bytes have in the file. */
+/** Messages of runs, and a delivery with its answer, by the names that their bytes have in the file. */
 export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
+  'MessageDelivered, answer': {
+    type: 'MessageDelivered',
+    id: other,
+    atMs,
+    status: 201,
+    durationMs: 12.5,
+    answer: { header: [['Via', 'a']], body: Uint8Array.of(1, 0x7f, 0x80, 0xff), isCut: true },
+  },
   'MessageAccepted, payload': {
     ...accepted,
     workflow: { role: 'step', ...ofRun, index: 0, step: undefined },

@@ -85,8 +85,19 @@ describe('headers of a message to a workflow endpoint', () => {
     expect(valueIn(headers, 'Svc-Flow-Control-Value')).to.equal('parallelism=3');
   });
 
-  it('have the alias spelling for runs in either spelling', () => {
-    const headers = aliased.of(envelope(), { ...ATTEMPT, part: LATER });
+  it('have both spellings for runs that were not triggered in the alias spelling, with a signature for each', () => {
+    const signatures = aliased.wordsFor(envelope(), LATER).map((word) => `of ${word}`);
+    const headers = aliased.of(envelope(), { ...ATTEMPT, signatures, part: LATER });
+    for (const word of ['Brand', 'Svc']) {
+      expect(valueIn(headers, `${word}-Workflow-RunId`)).to.equal(RUN_ID);
+      expect(valueIn(headers, `${word}-Max-Retries`)).to.equal('3');
+      expect(valueIn(headers, `${word}-Signature`)).to.equal(`of ${word}`);
+    }
+    expect(aliased.wordsFor(envelope(), { role: 'call' })).to.deep.equal(['Brand']);
+  });
+
+  it('have the alias spelling for runs that were triggered in it', () => {
+    const headers = aliased.of({ ...envelope(), isAlias: true }, { ...ATTEMPT, part: LATER });
     expect(valueIn(headers, 'Brand-Workflow-RunId')).to.equal(RUN_ID);
     expect(valueIn(headers, 'Brand-Workflow-CreatedAt')).to.equal(String(RUN_CREATED_AT_MS));
     expect(valueIn(headers, 'Brand-Max-Retries')).to.equal('3');
@@ -107,7 +118,7 @@ describe('headers of a message to a workflow endpoint', () => {
     ];
     for (const part of [FIRST, LATER, RESULT_PART, FAILURE]) {
       for (const spelled of [aliased, both]) {
-        const signatures = spelled.headerWords.map((word) => `of ${word}`);
+        const signatures = spelled.wordsFor(envelope(), part).map((word) => `of ${word}`);
         const headers = spelled.of(envelope({ header: forged }), { ...ATTEMPT, signatures, part });
         expect(headers.map(([, value]) => value)).to.not.include('forged');
         const names = headers.map(([name]) => name.toLowerCase());

@@ -15,7 +15,11 @@ import { ALL_RUNS } from '../../../support/run-log-stand.js';
 import { WorkflowSpec } from '../../../support/workflow-spec.js';
 
 const DAY_MS = 24 * 3600 * 1000;
-const FOREVER = { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: Number.MAX_SAFE_INTEGER };
+const FOREVER = {
+  maxAgeMs: Number.MAX_SAFE_INTEGER,
+  maxAnswerAgeMs: Number.MAX_SAFE_INTEGER,
+  maxEvents: Number.MAX_SAFE_INTEGER,
+};
 const TABLES = ['runs', 'run_ends', 'run_messages', 'run_steps', 'run_functions', 'run_events', 'bodies', 'envelopes'];
 
 describe('the file of the run log', () => {

@@ -430,7 +430,7 @@ describe('the run log', () => {
   it('removes runs that ended long ago', async () => {
     await log.end();
     const spec0 = Date.now();
-    log = new RunLogStand({ retention: { maxAgeMs: 3_600_000, maxEvents: 1_000_000 } });
+    log = new RunLogStand({ retention: { maxAgeMs: 3_600_000, maxAnswerAgeMs: 3_600_000, maxEvents: 1_000_000 } });
     const { spec } = log;
     spec.queue.nowMs = spec0 - 7_200_000;
     spec.trigger('old');

@@ -38,6 +38,7 @@ const EMPTY = {
   labels: '',
   redactBody: '',
   redactHeaders: '',
+  redactAnswers: '',
   cron: '',
   scheduleId: '',
 };
@@ -104,7 +105,11 @@ function optionsOf(draft: Draft): [string, string][] {
     ['rate', rate.value],
     ['period', rate.value === '' ? '' : period.value],
   ];
-  const redacted = [draft.redactBody.value === 'true' ? 'body' : '', draft.redactHeaders.value];
+  const redacted = [
+    draft.redactBody.value === 'true' ? 'body' : '',
+    draft.redactHeaders.value,
+    draft.redactAnswers.value,
+  ];
   return [
     ['Svc-Method', draft.method.value === 'POST' ? '' : draft.method.value],
     ...draft.headers.value.map(({ name, value }): [string, string] => [`Svc-Forward-${name.trim()}`, value]),

@@ -135,9 +135,9 @@ function Once({ draft: { deduplicationId, contentBased } }: PartProps) {
   );
 }
 
-function Seen({ draft: { labels, redactBody, redactHeaders } }: PartProps) {
+function Seen({ draft: { labels, redactBody, redactHeaders, redactAnswers } }: PartProps) {
   return (
-    <Part title="Labels and hidden fields" fields={[labels, redactBody, redactHeaders]}>
+    <Part title="Labels and hidden fields" fields={[labels, redactBody, redactHeaders, redactAnswers]}>
       <TextField label="Labels" value={labels} placeholder="orders, nightly" />
       <Choice
         label="Body"
@@ -152,6 +152,15 @@ function Seen({ draft: { labels, redactBody, redactHeaders } }: PartProps) {
         value={redactHeaders}
         placeholder="header[Authorization], or header for all"
         hint="Destinations get them unchanged; the console and the log do not show them."
+      />
+      <Choice
+        label="Answers"
+        value={redactAnswers}
+        options={[
+          ['', 'shown in lists and logs'],
+          ['response-body', 'without their bodies'],
+          ['response-body, response-header', 'without bodies and headers'],
+        ]}
       />
     </Part>
   );

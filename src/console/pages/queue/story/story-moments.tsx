@@ -1,25 +1,22 @@
-/** The time line of a message: events, attempts with their answers, callbacks, the DLQ. */
-import { StateBadge, type Tone } from '../../../parts/badge.js';
-import { Body, Headers } from '../../../parts/exchange.js';
-import { duration } from '../../../parts/format.js';
+/** The time line of a message: events, attempts, callbacks, the DLQ. */
+import { StateBadge, type Tone, toneOf } from '../../../parts/badge.js';
 import { Time } from '../../../parts/time.js';
 import type { Moment } from '../../../parts/timeline.js';
 import type { Links } from '../links.js';
-import type { Answer, Attempt, Story } from './story.js';
+import { AttemptHead } from './attempts.js';
+import type { Attempt, Story } from './story.js';
 
 /** Attempts already show these events. */
 const OF_ATTEMPTS = new Set(['ACTIVE', 'ERROR']);
 
 const SAID: Readonly<Record<string, readonly [Tone, string]>> = {
-  CREATED: ['info', 'Accepted'],
+  CREATED: ['plain', 'Accepted'],
   RETRY: ['warn', 'Waits for its next attempt'],
   DELIVERED: ['good', 'Delivered'],
   FAILED: ['bad', 'Failed for good'],
   CANCEL_REQUESTED: ['plain', 'Cancellation requested'],
   CANCELED: ['plain', 'Cancelled'],
 };
-
-const OUTCOMES: Readonly<Record<string, Tone>> = { DELIVERED: 'good', ERROR: 'bad', INTERRUPTED: 'warn' };
 
 export function momentsOf(story: Story, links: Links): readonly Moment[] {
   const events = story.events.filter(({ state }) => !OF_ATTEMPTS.has(state));
@@ -64,35 +61,22 @@ export function momentsOf(story: Story, links: Links): readonly Moment[] {
   return moments.toSorted((a, b) => a.atMs - b.atMs || rank(a) - rank(b));
 }
 
-function rank({ id, tone }: Moment): number {
+function rank({ id }: Moment): number {
   if (id.startsWith('attempt')) return 1;
-  return id.startsWith('event') && tone === 'info' ? 0 : 2;
+  return id === 'event 0' ? 0 : 2;
 }
 
 function attemptMoment(attempt: Attempt, at: number): Moment {
-  const { retried, startedAt, endedAt, outcome, responseStatus, error } = attempt;
-  const took = endedAt === undefined ? undefined : duration(endedAt - startedAt);
+  const { startedAt, outcome, error } = attempt;
   return {
     id: `attempt ${at}`,
     atMs: startedAt,
-    tone: outcome === undefined ? 'info' : (OUTCOMES[outcome] ?? 'plain'),
-    title: (
-      <>
-        <strong>{retried === 0 ? 'First attempt' : `Retry ${retried}`}</strong>
-        <StateBadge state={outcome ?? 'DELIVERING'} />
-        {responseStatus !== undefined && responseStatus !== 0 && <span class="mono">{responseStatus}</span>}
-        {took !== undefined && <span class="small muted">took {took}</span>}
-      </>
-    ),
-    details: (
-      <>
-        {error !== undefined && (
-          <p class="small wrap-anywhere" dir="auto">
-            {error}
-          </p>
-        )}
-        {hasAnswer(attempt) && <AnswerDetails answer={attempt} />}
-      </>
+    tone: toneOf(outcome ?? 'DELIVERING'),
+    title: <AttemptHead attempt={attempt} />,
+    details: error !== undefined && (
+      <p class="small wrap-anywhere" dir="auto">
+        {error}
+      </p>
     ),
   };
 }
@@ -106,20 +90,4 @@ function dlqMoment({ dlq }: Story, links: Links): readonly Moment[] {
     </a>
   );
   return [{ id: 'dlq', atMs: dlq.failedAt, tone: 'bad', title, details }];
-}
-
-export function hasAnswer({ responseHeader, responseBody, responseBodyBase64 }: Answer): boolean {
-  return Object.keys(responseHeader ?? {}).length > 0 || responseBody !== undefined || responseBodyBase64 !== undefined;
-}
-
-function AnswerDetails({ answer }: { readonly answer: Answer }) {
-  return (
-    <details>
-      <summary class="small">The answer</summary>
-      <div class="stack tight">
-        <Headers header={answer.responseHeader} />
-        <Body text={answer.responseBody} base64={answer.responseBodyBase64} />
-      </div>
-    </details>
-  );
 }

@@ -5,7 +5,7 @@
  * counting.
  */
 import { envelopeBytes, envelopeMemoryBytes } from '../held.js';
-import type { DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../records.js';
+import type { DeliverySettings, Envelope, HeaderList, HiddenParts, WorkflowMark } from '../records.js';
 
 export interface SharedEnvelope {
   readonly key: string;
@@ -142,8 +142,13 @@ function fieldsOf(settings: DeliverySettings): readonly Field[] {
     failureCallback && [failureCallback.url, fieldsOf(failureCallback.settings)],
     flowControl && [flowControl.key, flowControl.parallelism, flowControl.rate, flowControl.periodSeconds],
     settings.labels,
-    redact && [redact.body, redact.allHeaders, redact.headers],
+    redact && fieldsOfHidden(redact),
+    redact?.response && fieldsOfHidden(redact.response),
   ];
+}
+
+function fieldsOfHidden({ body, allHeaders, headers }: HiddenParts): Field {
+  return [body, allHeaders, headers];
 }
 
 /** A cheap test without false positives; envelopes with further settings are compared by their keys. */

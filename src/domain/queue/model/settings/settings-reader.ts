@@ -362,6 +362,6 @@ export class SettingsReader {
 /** SR2 (redacted parts are also hidden in callbacks): the callback's body contains the message's body and headers. */
 function hiding(redact: Redaction | undefined, callback: CallbackSetting | undefined): CallbackSetting | undefined {
   if (redact === undefined || callback === undefined || callback.settings.redact?.body === true) return callback;
-  const { allHeaders, headers } = callback.settings.redact ?? { allHeaders: false, headers: [] };
-  return { ...callback, settings: { ...callback.settings, redact: { body: true, allHeaders, headers } } };
+  const own = callback.settings.redact ?? { allHeaders: false, headers: [] };
+  return { ...callback, settings: { ...callback.settings, redact: { ...own, body: true } } };
 }
