@@ -11,6 +11,7 @@ import {
   createConsoleHandler,
   createManagementServer,
   createSearchHandler,
+  leadsBrowsers,
   type PublicUrls,
   pendingDocuments,
   type SignInGuard,
@@ -55,7 +56,14 @@ export function managementFace(c: DependencyContainer, options: ManagementFaceOp
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
     areas: AREAS,
-    mount: [search, adminHandler(c, options), consoleHandler(c, options, search), scrapeHandler(c, options), docs],
+    mount: [
+      leadsBrowsers,
+      search,
+      adminHandler(c, options),
+      consoleHandler(c, options, search),
+      scrapeHandler(c, options),
+      docs,
+    ],
     ...face,
   });
 }

@@ -89,8 +89,16 @@ describe('console: tools of a database', function () {
       await browser.kv('SET', 'stays', 'here');
       await field.fill('flushall');
       await field.press('Enter');
-      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      expect(await page.evaluate('document.activeElement === document.querySelector("dialog input")')).to.equal(true);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
       await replies.getByText('(not run)').waitFor();
+      await field.fill('keys *');
+      await field.press('Enter');
+      await dialog.waitFor();
+      expect(await page.evaluate('document.activeElement.textContent.trim()')).to.equal('Cancel');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
       expect(await browser.kv('GET', 'stays')).to.equal('here');
       await say('subscribe news', /redis-cli -h /);
       await say('monitor', /Diagnosis/);

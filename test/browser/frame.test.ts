@@ -19,6 +19,15 @@ describe('console: the frame', function () {
     expect(await visitor.heading().textContent()).to.equal('Databases');
   });
 
+  it('leads a browser from the address of the port to the console, and other clients not', async () => {
+    const visitor = await browser.visitor();
+    await visitor.open('/');
+    await visitor.page.getByLabel('E-mail').waitFor();
+    expect(new URL(visitor.page.url()).pathname).to.match(/^\/console\/?$/);
+    const other = await fetch(`${browser.url}/`, { redirect: 'manual', headers: { accept: 'application/json' } });
+    expect(other.status).to.be.oneOf([401, 404]);
+  });
+
   for (const view of VIEWS) {
     it(`is accessible and fits at ${view.width} px, ${view.scheme}`, async () => {
       const visitor = await browser.visitor(view);

@@ -1,6 +1,6 @@
 /** The overview: open problems first, figures and charts; and the palette that finds objects by name. */
 import { expect } from 'chai';
-import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
+import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 describe('console: the overview', function () {
@@ -21,6 +21,55 @@ describe('console: the overview', function () {
       expect(await person.isTooWide()).to.equal(false);
     });
   }
+
+  it('has no alarm on a fresh installation, only a note', async () => {
+    const { page } = await browser.person();
+    await page.getByText('No problems.').waitFor();
+    const notes = page.getByRole('list', { name: 'Notes' });
+    expect(await notes.textContent()).to.include('has not verified the journals recently');
+    expect(await page.locator('#main').locator('.note.warn, .note.bad').count()).to.equal(0);
+  });
+
+  it('says that a chart has no data, and writes "1 database"', async () => {
+    const { page } = await browser.person();
+    const messages = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Messages' }) });
+    await messages.getByText('Nothing in this period').waitFor();
+    const commands = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Commands' }) });
+    await commands.locator('canvas').waitFor();
+    expect(await commands.getByText('Nothing in this period').count()).to.equal(0);
+    expect(await page.getByRole('link', { name: /^Keys/ }).textContent()).to.match(/in 1 database$/);
+  });
+
+  it('has ticks at powers of two on an axis of bytes', async () => {
+    const person = await browser.visitor();
+    const { page } = person;
+    await page.addInitScript(`
+      const draw = CanvasRenderingContext2D.prototype.fillText;
+      globalThis.drawnTexts = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        globalThis.drawnTexts.push(text);
+        return draw.call(this, text, ...rest);
+      };
+    `);
+    await person.open('/console/');
+    await person.signIn(EMAIL, KEY);
+    await eventually(async () => {
+      const texts = await page.evaluate<string[]>('globalThis.drawnTexts');
+      const ticks = texts.map((text) => /^([\d.]+) (B|KiB)$/.exec(text)).filter((match) => match !== null);
+      const bytes = [...new Set(ticks.map(([, value, unit]) => Number(value) * (unit === 'B' ? 1 : 1024)))];
+      expect(bytes.length).to.be.above(1);
+      const step = Math.min(...bytes.filter((value) => value > 0));
+      expect(Math.log2(step) % 1, String(bytes)).to.equal(0);
+      for (const value of bytes) expect(value % step, String(bytes)).to.equal(0);
+    });
+  });
+
+  it("writes numbers and times in the browser's language", async () => {
+    const { page } = await browser.person({ width: 1280, scheme: 'light', locale: 'de-DE' });
+    const chart = page.locator('figure.chart').first();
+    await chart.locator('canvas').waitFor();
+    expect(await chart.locator('figcaption span').textContent()).to.match(/^\d{2}\.\d{2}\.\d{4}, \d{2}:\d{2}:\d{2}$/);
+  });
 
   it('counts the keys of databases', async () => {
     const { page } = await browser.person();
@@ -71,6 +120,25 @@ describe('console: the overview', function () {
     await page.getByRole('combobox', { name: 'Search' }).fill('greeting');
     const key = page.getByRole('option', { name: 'Key greeting in default' });
     await key.waitFor();
+  });
+
+  it('lists a key for the databases that have it, and none for a name without a key', async () => {
+    await browser.manage('POST', '/v2/kv/database', { database_name: 'without-keys', primary_region: 'eu-west-1' });
+    const { page } = await browser.person();
+    await page.keyboard.press('Control+k');
+    const looked = (text: string) =>
+      Promise.all([
+        page.waitForResponse((answer) => answer.request().postData()?.includes(`"${text}"`) ?? false),
+        page.getByRole('combobox', { name: 'Search' }).fill(text),
+      ]);
+    await looked('greetin');
+    await looked('greeting');
+    await page.getByRole('option', { name: 'Key greeting in default' }).waitFor();
+    expect(await page.getByRole('option', { name: /^Key / }).allTextContents()).to.deep.equal([
+      'Key greetingin default',
+    ]);
+    await looked('greeting-2');
+    await eventually(async () => expect(await page.getByRole('option', { name: /^Key / }).count()).to.equal(0));
   });
 
   it('opens a message by its id', async () => {

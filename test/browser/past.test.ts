@@ -15,6 +15,7 @@ describe('console: the past', function () {
     const { kv } = browser.process;
     await kv.command('SET', 'greeting', 'hello');
     await kv.command('HSET', 'user:1', 'name', 'Ada');
+    await kv.command('SET', `long-${'x'.repeat(200)}`, 'long');
     await kv.command('SET', HOSTILE, HOSTILE);
     const storedMs = Date.now();
     await eventually(() => {
@@ -53,6 +54,49 @@ describe('console: the past', function () {
     expect(await page.getByRole('dialog').textContent())
       .to.include('hello')
       .and.not.include('goodbye');
+  });
+
+  it('keeps an opened key in the address, with its moment', async () => {
+    const person = await browser.person();
+    const { page } = person;
+    await page.goto(`${browser.url}/console/past?tab=state`);
+    await page.getByRole('button', { name: 'greeting' }).click();
+    await page.getByRole('dialog').getByText('goodbye').waitFor();
+    const opened = page.url();
+    expect(opened)
+      .to.include('key=greeting')
+      .and.match(/at=\d+/);
+    await page.keyboard.press('Escape');
+    await eventually(() => expect(page.url()).to.not.include('key='));
+    await page.goto(opened);
+    await page.getByRole('dialog').getByText('goodbye').waitFor();
+    await page.goto(`${browser.url}/console/past?tab=difference&from=${betweenMs}&key=greeting`);
+    await page.getByRole('dialog').getByText('Entries that changed it').waitFor();
+  });
+
+  it('breaks long names of keys at 390 px, and shows the audit log as a list', async () => {
+    const person = await browser.person(VIEWS.find(({ width }) => width === 390));
+    await person.open(`/console/past?tab=state&at=${betweenMs}`);
+    const name = person.page.getByRole('button', { name: /^long-/ });
+    await name.waitFor();
+    const box = await name.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 999)).to.be.at.most(390);
+    const isCut = (label: string) =>
+      person.page.evaluate((of) => {
+        const { document } = globalThis as unknown as { document: { querySelector(text: string): Scrolled } };
+        interface Scrolled {
+          readonly scrollWidth: number;
+          readonly clientWidth: number;
+        }
+        const { scrollWidth, clientWidth } = document.querySelector(`section[aria-label="${of}"]`);
+        return scrollWidth > clientWidth;
+      }, label);
+    expect(await isCut('Keys at that moment')).to.equal(false);
+    await browser.manage('POST', '/apikey', { name: 'a line of the log', readonly: true });
+    await person.open('/console/past?tab=audit');
+    await person.page.locator('tbody tr').first().waitFor();
+    expect(await isCut('Audit log')).to.equal(false);
+    expect(await person.page.locator('thead').isVisible()).to.equal(false);
   });
 
   it('moves to another moment with the slider and its buttons', async () => {

@@ -104,12 +104,27 @@ describe('console: messages', function () {
     expect(first).to.include({ method: 'POST', body: '{"it": "isn’t\'t"}' });
     expect(first?.headers).to.include({ 'x-trace': '7f3a', 'content-type': 'application/json' });
     const line = (await page.locator('section[aria-label="The same by curl"] pre').textContent()) ?? '';
-    await run('bash', ['-c', line], { env: { PATH: process.env.PATH, TOKEN: QUEUE_TOKEN } });
+    await run('bash', ['-c', line], { env: { PATH: process.env.PATH, MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN } });
     const [, second] = await stand.sink.arrived(path, 2);
     expect([second?.body, second?.headers['x-trace']]).to.deep.equal([first?.body, '7f3a']);
     await published.click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
     for (const label of ['typed', 'größer']) await page.getByRole('link', { name: label, exact: true }).waitFor();
+  });
+
+  it('does not publish JSON that it marks as invalid, and publishes it as text', async () => {
+    const { page } = await stand.person();
+    const path = stand.sink.path('not-json');
+    await page.goto(`${stand.url}/console/queue?tab=publish`);
+    await page.getByLabel('URL', { exact: true }).fill(stand.sink.url(path));
+    await page.getByRole('textbox', { name: 'Body' }).fill('{"a":');
+    await page.getByText('This is not JSON').waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    expect(await page.evaluate('document.activeElement.matches("textarea:invalid")')).to.equal(true);
+    await page.getByLabel('Content type').selectOption('text/plain');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    const calls = await stand.sink.arrived(path, 1);
+    expect(calls.map(({ body }) => body)).to.deep.equal(['{"a":']);
   });
 
   it('shows attempts with their answers, the callback and the DLQ entry, and publishes an edited copy', async () => {
@@ -130,12 +145,12 @@ describe('console: messages', function () {
     for (const text of ['First attempt', 'Retry 1', 'Failed for good', 'Failure callback']) {
       expect(await page.locator('.timeline').getByText(text, { exact: true }).count(), text).to.equal(1);
     }
-    const answer = page.getByRole('region', { name: 'Last answer' });
+    const answer = page.getByRole('region', { name: 'Answer to retry 1' });
     expect(await answer.textContent())
       .to.include('503')
       .and.include('counting')
       .and.include('busy');
-    expect(await page.getByRole('region', { name: 'Request' }).textContent())
+    expect(await page.getByRole('region', { name: 'Request of retry 1' }).textContent())
       .to.include('"order": 7')
       .and.include('X-Trace');
     await page.getByRole('link', { name: 'Publish again edited' }).click();
@@ -146,6 +161,33 @@ describe('console: messages', function () {
     const [call] = await stand.sink.arrived(fixed, 1);
     expect([call?.body, call?.headers['x-trace']]).to.deep.equal(['{"order":7}', '9']);
   });
+
+  for (const view of VIEWS) {
+    it(`shows each attempt as request and answer, also the one that delivered, at ${view.width} px, ${view.scheme}`, async () => {
+      const person = await stand.person(view);
+      const { page } = person;
+      const path = stand.sink.path('third-time');
+      const busy = { status: 502, body: 'busy' };
+      const url = stand.sink.answer(path, busy, busy, { status: 201, body: '{"made":7}', headers: { 'x-at': 'last' } });
+      const { messageId } = await stand.client.publish({ url, body: 'order', retries: 3, retryDelay: '10' });
+      await page.goto(`${stand.url}/console/messages/${messageId}`);
+      const last = page.getByRole('region', { name: 'Answer to retry 2' });
+      await last.getByText('201', { exact: true }).waitFor();
+      for (const text of ['x-at', '"made": 7']) expect((await last.textContent())?.toLowerCase()).to.include(text);
+      expect(await page.getByRole('region', { name: 'Request of retry 2' }).textContent()).to.include('order');
+      await page.getByRole('region', { name: 'Attempts' }).getByText('First attempt').click();
+      const first = await page.getByRole('region', { name: 'Answer to first attempt' }).textContent();
+      expect(first).to.include('502').and.include('busy');
+      expect(
+        await page
+          .getByRole('region', { name: 'Attempts' })
+          .getByText(/took \d/)
+          .count(),
+      ).to.equal(3);
+      expect(await person.inaccessible()).to.deep.equal([]);
+      expect(await person.isTooWide()).to.equal(false);
+    });
+  }
 
   it('retries a message from its page, and shows the new one', async () => {
     const { page } = await stand.person();

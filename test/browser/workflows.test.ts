@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 import { FLOW_ENVIRONMENT, FlowsStand, HOSTILE } from '../support/browser/flows-stand.js';
 import { eventually } from '../support/eventually.js';
+import { QUEUE_TOKEN } from '../support/queue-process.js';
 
 const step = (page: Page, name: string | RegExp) => page.locator('.flow-step').filter({ hasText: name });
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
@@ -48,6 +49,35 @@ describe('console: workflows', function () {
     await page.getByRole('dialog').getByRole('button', { name: 'Notify' }).click();
     await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
     expect(await page.getByRole('region', { name: 'About the run' }).textContent()).to.include('"euros": 14');
+  });
+
+  it('counts dead letters and failed runs once each, and links to lists of as many', async () => {
+    const queue = browser.process.addresses.queue as string;
+    const headers = { authorization: `Bearer ${QUEUE_TOKEN}`, 'Svc-Retries': '0' };
+    for (const path of ['one', 'two']) {
+      await fetch(`${queue}/v2/publish/http://127.0.0.1:9/${path}`, { method: 'POST', headers, body: path });
+    }
+    for (const id of ['wfr_counted-1', 'wfr_counted-2', 'wfr_counted-3']) await flows.trigger('broken', id);
+    const { page } = await browser.person();
+    const main = page.locator('#main');
+    await eventually(async () => {
+      await page.reload();
+      await main.getByRole('link', { name: '3 runs failed' }).waitFor({ timeout: 2_000 });
+      await main.getByRole('link', { name: '2 messages could not be delivered' }).waitFor({ timeout: 2_000 });
+    });
+    expect(await main.getByRole('link', { name: /^Dead letters/ }).textContent()).to.match(/^Dead letters2/);
+    expect(await main.getByRole('link', { name: /^Failed runs/ }).textContent()).to.match(/^Failed runs3/);
+    expect(await main.getByRole('list', { name: 'Needs attention' }).getByRole('link').count()).to.equal(2);
+    await main.getByRole('link', { name: '2 messages could not be delivered' }).click();
+    await page.getByRole('button', { name: 'All 2' }).waitFor();
+    expect(await page.locator('tbody tr').count()).to.equal(2);
+    await main.getByRole('link', { name: '3 failed runs' }).click();
+    await page.getByRole('link', { name: /^Failed runs\s*3$/ }).waitFor();
+    expect(await page.locator('tbody tr').count()).to.equal(3);
+    await page.goBack();
+    await page.goBack();
+    await main.getByRole('link', { name: '3 runs failed' }).click();
+    await page.getByRole('link', { name: /^Failed runs\s*3$/ }).waitFor();
   });
 
   it('shows a step, the times of all steps, and all events', async () => {

@@ -7,18 +7,18 @@ interface Document {
 }
 
 /** It does not change while the server runs. */
-let known: Promise<string> | undefined;
+let known: Promise<string | undefined> | undefined;
 
-/** @returns without a slash at its end; a placeholder until it is known */
-export function useQueueUrl(): string {
+/** @returns without a slash at its end; undefined until it is known */
+export function useQueueUrl(): string | undefined {
   const asked = useAsk('queue url', () => {
     known ??= ask();
     return known;
   });
-  return asked.data ?? '$QUEUE_URL';
+  return asked.data;
 }
 
-async function ask(): Promise<string> {
+async function ask(): Promise<string | undefined> {
   const { paths } = (await answered('GET', '/openapi.json')) as Document;
-  return paths['/v2/publish/{destination}']?.servers?.[0]?.url ?? '$QUEUE_URL';
+  return paths['/v2/publish/{destination}']?.servers?.[0]?.url;
 }

@@ -1,6 +1,7 @@
-/** Results of the palette: pages, databases and indexes by name, messages and runs by id. */
+/** Results of the palette: pages, databases and indexes by name, keys that exist, messages and runs by id. */
 import { useAsk } from '../api/ask.js';
 import { manage, queryText } from '../api/call.js';
+import { command } from '../api/kv.js';
 import { mayUseData } from '../api/session.js';
 import { PAGES } from '../routes.js';
 
@@ -8,9 +9,13 @@ export interface Found {
   readonly href: string;
   readonly label: string;
   readonly kind: string;
+  /** The id of a database whose keys can be looked up. */
+  readonly database?: string;
 }
 
 const MAX_FOUND = 30;
+/** Time after the last letter until keys are looked up. */
+const TYPING_MS = 150;
 const MESSAGE = /^msg_\w+$/;
 const RUN = /^wfr_[\w.-]+$/;
 
@@ -28,10 +33,11 @@ const PARTS: readonly Found[] = [
 export function useFound(text: string): readonly Found[] {
   const things = useAsk('palette', loadThings).data ?? [];
   const letters = text.trim();
+  const keys = useKeysNamed(letters, things);
   const pages = PAGES.filter((page) => page.isShown()).map(({ href, label }) => ({ href, label, kind: 'page' }));
   const parts = mayUseData.value ? PARTS : [];
   const named = [...pages, ...things, ...parts].filter(({ label }) => fits(label, letters));
-  return [...byId(letters), ...named, ...keysNamed(letters, things)].slice(0, MAX_FOUND);
+  return [...byId(letters), ...named, ...keys].slice(0, MAX_FOUND);
 }
 
 async function loadThings(): Promise<Found[]> {
@@ -40,27 +46,33 @@ async function loadThings(): Promise<Found[]> {
     manage('GET /v2/search'),
   ]);
   return [
-    ...databases.map(({ database_id, database_name }) => ({
+    ...databases.map(({ database_id, database_name, state }) => ({
       href: `/console/databases/${database_id}`,
       label: database_name,
-      kind: DATABASE,
+      kind: 'database',
+      ...(state === 'active' && { database: database_id }),
     })),
     ...indexes.map(({ id, name }) => ({ href: `/console/search/${id}`, label: name, kind: 'search index' })),
   ];
 }
 
-const DATABASE = 'database';
+/** The key with exactly this name, from each database that has it. */
+function useKeysNamed(text: string, things: readonly Found[]): readonly Found[] {
+  const isAsked = text !== '' && mayUseData.value && things.length > 0;
+  const asked = useAsk(isAsked ? `palette key ${text}` : undefined, async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, TYPING_MS));
+    if (signal.aborted) return [];
+    return (await Promise.all(things.map((thing) => keyIn(thing, text)))).flat();
+  });
+  return asked.data ?? [];
+}
 
-/** The key with exactly this name, in each database. */
-function keysNamed(text: string, things: readonly Found[]): Found[] {
-  if (text === '' || !mayUseData.value) return [];
-  return things
-    .filter(({ kind }) => kind === DATABASE)
-    .map(({ href, label }) => ({
-      href: href + queryText({ tab: 'data', key: text }),
-      label: `Key ${text}`,
-      kind: `in ${label}`,
-    }));
+/** None also if the database does not answer: the others are listed all the same. */
+async function keyIn({ database, href, label }: Found, text: string): Promise<Found[]> {
+  if (database === undefined) return [];
+  const type = await command(database, 'TYPE', text).catch(() => 'none');
+  if (type === 'none') return [];
+  return [{ href: href + queryText({ tab: 'data', key: text }), label: `Key ${text}`, kind: `in ${label}` }];
 }
 
 function byId(text: string): Found[] {

@@ -3,7 +3,10 @@ import type { ComponentChildren } from 'preact';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
 
-/** States of messages, runs, steps and parts of a cluster, by tone. */
+/**
+ * States of messages, runs, steps and parts of a cluster, by tone: delivered is good, failed bad, retrying warn, running
+ * info. A state without an entry waits or is over without an outcome, and is plain.
+ */
 const TONES: Readonly<Record<string, Tone>> = {
   ...inTone(
     'good',
@@ -18,24 +21,11 @@ const TONES: Readonly<Record<string, Tone>> = {
     'SUCCESS',
     'ok',
   ),
-  ...inTone(
-    'warn',
-    'RETRY',
-    'RETRYING',
-    'STEP_RETRY',
-    'ERROR',
-    'INTERRUPTED',
-    'PAUSED',
-    'paused',
-    'silent',
-    'not-ready',
-    'draining',
-    'pending',
-    'warn',
-  ),
+  ...inTone('warn', 'RETRY', 'RETRYING', 'STEP_RETRY', 'INTERRUPTED', 'silent', 'not-ready', 'draining', 'warn'),
   ...inTone(
     'bad',
     'FAILED',
+    'ERROR',
     'RUN_FAILED',
     'STEP_FAILED',
     'gone',
@@ -46,19 +36,7 @@ const TONES: Readonly<Record<string, Tone>> = {
     'fail',
     'FAIL',
   ),
-  ...inTone(
-    'info',
-    'CREATED',
-    'ACTIVE',
-    'WAITING',
-    'DELIVERING',
-    'SCHEDULED',
-    'RUN_STARTED',
-    'IN_PROGRESS',
-    'STEP_PROGRESS',
-    'replaying',
-    'claiming',
-  ),
+  ...inTone('info', 'ACTIVE', 'DELIVERING', 'RUN_STARTED', 'IN_PROGRESS', 'STEP_PROGRESS', 'replaying', 'claiming'),
 };
 
 function inTone(tone: Tone, ...states: readonly string[]): Record<string, Tone> {
@@ -69,11 +47,15 @@ export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; read
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
+export function toneOf(state: string): Tone {
+  return TONES[state] ?? 'plain';
+}
+
 /** @param state the API's name; shown in lower case, without its prefix */
 export function StateBadge({ state }: { readonly state: string }) {
   const word = state
     .replace(/^(RUN|STEP)_/, '')
     .replaceAll('_', ' ')
     .toLowerCase();
-  return <Badge tone={TONES[state] ?? 'plain'}>{word}</Badge>;
+  return <Badge tone={toneOf(state)}>{word}</Badge>;
 }

@@ -12,16 +12,23 @@ export interface DialogProps {
   onClose(): void;
 }
 
+const FIELDS = '.dialog-body :is(input, select, textarea)';
+
 export function Dialog({ title, isLarge = false, foot, children, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
-    element.current?.showModal();
+    const { current } = element;
+    current?.showModal();
+    // The browser focuses the first control, which closes the dialog, unless one has `autofocus`.
+    if (current?.querySelector('[autofocus]') === null) current.querySelector<HTMLElement>(FIELDS)?.focus();
   }, []);
   return (
     <dialog ref={element} class={isLarge ? 'large' : ''} aria-labelledby={heading} onClose={onClose}>
       <div class="dialog-head">
-        <h2 id={heading}>{title}</h2>
+        <h2 id={heading} class="wrap-anywhere">
+          {title}
+        </h2>
         <button type="button" class="button quiet icon" aria-label="Close" onClick={() => element.current?.close()}>
           <Icon name="close" />
         </button>
@@ -73,12 +80,13 @@ function Asking({ question }: { readonly question: OpenQuestion }) {
   const written = useSignal('');
   const foot = (
     <>
-      <button type="button" class="button" onClick={() => answer(false)}>
+      <button type="button" class="button" autofocus={isDangerous && typed === undefined} onClick={() => answer(false)}>
         Cancel
       </button>
       <button
         type="button"
         class={`button primary ${isDangerous ? 'danger' : ''}`}
+        autofocus={!isDangerous && typed === undefined}
         disabled={typed !== undefined && written.value !== typed}
         onClick={() => answer(true)}
       >
@@ -97,6 +105,7 @@ function Asking({ question }: { readonly question: OpenQuestion }) {
           <input
             value={written.value}
             autocomplete="off"
+            autofocus
             onInput={({ currentTarget }) => {
               written.value = currentTarget.value;
             }}

@@ -31,6 +31,8 @@ export interface TextFieldProps extends Omit<FieldProps, 'children'> {
   readonly rows?: number;
   /** Offered during typing; other texts are allowed. */
   readonly suggestions?: readonly string[];
+  /** Its form is not sent while it is wrong. */
+  readonly isBlocking?: boolean;
 }
 
 export function TextField({
@@ -41,10 +43,20 @@ export function TextField({
   isLong = false,
   rows = 5,
   suggestions,
+  isBlocking = false,
   ...field
 }: TextFieldProps) {
   const list = useId();
-  const shared = { value: value.value, placeholder, required: isRequired, spellcheck: false };
+  const { wrong } = field;
+  const shared = {
+    value: value.value,
+    placeholder,
+    required: isRequired,
+    spellcheck: false,
+    'aria-invalid': wrong !== undefined,
+    ref: (element: HTMLInputElement | HTMLTextAreaElement | null) =>
+      element?.setCustomValidity(isBlocking ? (wrong ?? '') : ''),
+  };
   return (
     <Field {...field}>
       {isLong ? (

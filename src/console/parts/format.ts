@@ -1,15 +1,22 @@
-/** Formats numbers for people. */
-const WHOLE = new Intl.NumberFormat('en');
-const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+/** Formats numbers for people, in the language of the browser. */
+const WHOLE = new Intl.NumberFormat();
+const SHORT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const TENTHS = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, useGrouping: false });
+const HUNDREDTHS = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 export function whole(value: number): string {
   return WHOLE.format(value);
 }
 
+/** 1 database, 2 databases. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${whole(value)} ${value === 1 ? one : many}`;
+}
+
 /** 12.3K for large numbers. */
 export function short(value: number): string {
-  return Math.abs(value) < 10_000 ? WHOLE.format(Math.round(value * 100) / 100) : SHORT.format(value);
+  return Math.abs(value) < 10_000 ? HUNDREDTHS.format(value) : SHORT.format(value);
 }
 
 export function bytes(value: number): string {
@@ -19,13 +26,17 @@ export function bytes(value: number): string {
     left /= 1024;
     unit += 1;
   }
-  return `${unit === 0 || left >= 100 ? Math.round(left) : Math.round(left * 10) / 10} ${UNITS[unit]}`;
+  return `${TENTHS.format(unit === 0 || left >= 100 ? Math.round(left) : left)} ${UNITS[unit]}`;
+}
+
+export function perSecond(value: number): string {
+  return `${HUNDREDTHS.format(value)}/s`;
 }
 
 /** 340 ms, 4.2 s, 3 min 20 s, 5 h 2 min, 12 d 4 h. */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms * 10) / 10} ms`;
-  if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
+  if (ms < 1_000) return `${TENTHS.format(ms)} ms`;
+  if (ms < 60_000) return `${TENTHS.format(ms / 1_000)} s`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 3_600) return two(Math.floor(seconds / 60), 'min', seconds % 60, 's');
   if (seconds < 86_400) return two(Math.floor(seconds / 3_600), 'h', Math.floor((seconds % 3_600) / 60), 'min');

@@ -15,8 +15,16 @@ setInterval(() => {
 export interface TimeProps {
   /** Milliseconds since 1970, or ISO 8601. Undefined: a dash. */
   readonly at: number | string | undefined;
-  /** `ago`: relative, with the moment on hover. `full`: both zones. `clock`: only the time of day. */
-  readonly as?: 'ago' | 'full' | 'clock';
+  /**
+   * `ago`: relative, with the moment on hover. `past`: the same for a moment that cannot be in the future, whatever the
+   * browser's clock says. `full`: both zones. `clock`: only the time of day.
+   */
+  readonly as?: 'ago' | 'past' | 'full' | 'clock';
+}
+
+/** @param ms since 1970 */
+export function momentText(ms: number): string {
+  return DAY.format(ms);
 }
 
 export function Time({ at, as = 'full' }: TimeProps) {
@@ -26,10 +34,12 @@ export function Time({ at, as = 'full' }: TimeProps) {
   const iso = date.toISOString();
   const utc = `${iso.slice(0, 19).replace('T', ' ')} UTC`;
   const local = DAY.format(date);
-  if (as === 'ago') {
+  if (as === 'ago' || as === 'past') {
+    // The last tick of `now` may be older than the moment.
+    const ms = date.getTime() - Math.max(now.value, Date.now());
     return (
       <time dateTime={iso} title={`${local}\n${utc}`}>
-        {relative(date.getTime() - now.value)}
+        {relative(as === 'past' ? Math.min(ms, 0) : ms)}
       </time>
     );
   }

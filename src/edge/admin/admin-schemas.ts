@@ -163,7 +163,12 @@ const HEALTH = {
       level: wordOf(ATTENTION_LEVELS),
       text: TEXT,
     },
-    {},
+    {
+      since: {
+        ...INSTANT,
+        description: 'The beginning of the period that the text is about: milliseconds since 1970.',
+      },
+    },
   ),
 };
 

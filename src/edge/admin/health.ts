@@ -15,6 +15,8 @@ interface Attention {
   readonly about: 'cluster' | 'disk' | 'memory' | 'queue' | 'read models' | 'proof';
   readonly level: (typeof ATTENTION_LEVELS)[number];
   readonly text: string;
+  /** The beginning of the period that the text is about. */
+  readonly since?: number;
 }
 
 export async function healthFor(call: AdminCall) {
@@ -83,12 +85,13 @@ function* lagAttention(readings: MetricReadings): Iterable<Attention> {
 async function deadLetters({ face: { parts }, grant }: AdminCall): Promise<readonly Attention[]> {
   const about = 'queue';
   try {
-    const filter = { fromMs: parts.clock.nowMs() - NEW_DEAD_LETTERS_MS };
+    const since = parts.clock.nowMs() - NEW_DEAD_LETTERS_MS;
+    const filter = { fromMs: since };
     const { counts, isWhole } = await parts.messageLog.dlqCounts(grant.account, filter, 0);
     const count = Object.values(counts).reduce((sum, each) => sum + each, 0);
     if (count === 0) return [];
     const text = `${isWhole ? '' : 'at least '}${count} messages have failed within the last hour`;
-    return [{ about, level: 'warning', text }];
+    return [{ about, level: 'warning', text, since }];
   } catch (failure) {
     if (!isMillraceError(failure)) throw failure;
     return [{ about, level: 'warning', text: 'dead letters cannot be counted: no read model answers' }];

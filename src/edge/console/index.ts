@@ -1,1 +1,2 @@
 export { createConsoleHandler } from './console-app.js';
+export { leadsBrowsers } from './landing.js';

@@ -27,6 +27,8 @@ export const KEY = 'mrk_key-of-the-browser-tests';
 export interface View {
   readonly width: 1280 | 390;
   readonly scheme: 'light' | 'dark';
+  /** Default: American English. */
+  readonly locale?: string;
 }
 
 export const VIEWS: readonly View[] = [
@@ -107,10 +109,11 @@ export class ConsoleBrowser {
 
   /** A page of its own, not signed in. */
   async visitor(view: View = WIDE): Promise<ConsolePage> {
-    const { width, scheme } = view;
+    const { width, scheme, locale = 'en-US' } = view;
     const context = await (this.#browser as Browser).newContext({
       viewport: { width, height: HEIGHT },
       colorScheme: scheme,
+      locale,
       reducedMotion: 'reduce',
     });
     context.setDefaultTimeout(PATIENCE_MS);

@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<ProcessStatus>[] = [
     ),
     isWideOnly: true,
   },
-  { title: 'Started', cell: ({ startedAtMs }) => <Time at={startedAtMs} as="ago" />, isWideOnly: true },
+  { title: 'Started', cell: ({ startedAtMs }) => <Time at={startedAtMs} as="past" />, isWideOnly: true },
   { title: 'Clock', cell: (process) => <Clock {...process} />, isNumber: true },
 ];
 

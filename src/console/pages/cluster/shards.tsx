@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<ShardStatus>[] = [
     isWideOnly: true,
   },
   { title: 'Last store', cell: ({ lastStoreMs }) => known(lastStoreMs, duration), isNumber: true, isWideOnly: true },
-  { title: 'Snapshot', cell: ({ snapshotAtMs }) => <Time at={snapshotAtMs} as="ago" />, isWideOnly: true },
+  { title: 'Snapshot', cell: ({ snapshotAtMs }) => <Time at={snapshotAtMs} as="past" />, isWideOnly: true },
 ];
 
 const ANYWHERE = '';

@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { title: 'Plan', isWideOnly: true, cell: ({ database_type }) => database_type },
   { title: 'Region', isWideOnly: true, cell: ({ primary_region, region }) => primary_region || region },
-  { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="ago" /> },
+  { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="past" /> },
 ];
 
 export default function Databases() {

@@ -1,14 +1,17 @@
 /** Dead letters: messages without retries left, to be viewed, retried or deleted. */
 import { useAsk } from '../../api/ask.js';
+import { ofQueue } from '../../api/call.js';
 import { useLive, useWhenHappened } from '../../api/live.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueue } from '../../api/queues.js';
 import { mayChange } from '../../api/session.js';
 import { type Filter, FilterBar } from '../../parts/filter-bar.js';
+import { counted } from '../../parts/format.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { Paging, type Selection, Table, useChosen } from '../../parts/table.js';
 import { QueueChoice } from '../queue/queue-choice.js';
+import { useRunLinks } from '../workflows/links.js';
 import { BulkButtons } from './bulk-buttons.js';
 import { DeadLetterDialog } from './dead-letter-dialog.js';
 import { countsOf, type DeadLetterPage, deadLetters, filterOf } from './dlq.js';
@@ -43,6 +46,7 @@ export default function DeadLetters() {
 
 function OfAccount({ account }: { readonly account: string }) {
   const [query, set] = usePageQuery();
+  const runs = useRunLinks();
   const { cursor, entry } = query;
   const filter = filterOf(query);
   const listed = JSON.stringify([account, filter, cursor]);
@@ -65,10 +69,17 @@ function OfAccount({ account }: { readonly account: string }) {
       if ((event as { readonly state: string }).state === 'FAILED') happened();
     },
   });
+  const failedRuns = useAsk(`failed runs ${account}`, () => ofQueue(account, 'GET /v2/workflows/dlq/counts'));
   const isNarrowed = Object.values(filter).some((value) => value !== undefined);
   return (
     <>
       <StatusCounts asked={counts} />
+      {failedRuns.data !== undefined && failedRuns.data.total > 0 && (
+        <p class="small muted list-head">
+          Messages of workflows are not listed here:{' '}
+          <a href={runs.list({ tab: 'failed' })}>{counted(failedRuns.data.total, 'failed run')}</a>
+        </p>
+      )}
       <FilterBar filters={FILTERS} />
       {mayChange.value && <BulkButtons {...{ account, filter, selection: chosen }} onDone={reload} />}
       <Shown asked={list} rows={10}>

@@ -28,7 +28,7 @@ export function useEntryColumns(): readonly Column<DeadLetter>[] {
         <span class="row">
           <Badge tone="bad">{statusText(entry.responseStatus)}</Badge>
           <span class="narrow-only small muted">
-            <Time at={failedAtOf(entry)} as="ago" />
+            <Time at={failedAtOf(entry)} as="past" />
           </span>
         </span>
       ),
@@ -55,6 +55,6 @@ export function useEntryColumns(): readonly Column<DeadLetter>[] {
         </span>
       ),
     },
-    { title: 'Failed', isWideOnly: true, cell: (entry) => <Time at={failedAtOf(entry)} as="ago" /> },
+    { title: 'Failed', isWideOnly: true, cell: (entry) => <Time at={failedAtOf(entry)} as="past" /> },
   ];
 }

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { Schemas } from '#api';
 import { timesOf, valuesOf } from '../../api/points.js';
 import { Chart, type Series } from '../../parts/chart.js';
-import { bytes, duration } from '../../parts/format.js';
+import { bytes, duration, perSecond } from '../../parts/format.js';
 import type { Overview } from './overview-data.js';
 
 type Points = readonly Schemas['Point'][];
@@ -14,8 +14,6 @@ interface OneChart {
   readonly series: readonly Series[];
   readonly format?: (value: number) => string;
 }
-
-const PER_SECOND = (value: number) => `${Math.round(value * 100) / 100}/s`;
 
 export function Charts({ overview }: { readonly overview: Overview }) {
   const charts = useMemo(() => chartsOf(overview), [overview]);
@@ -38,7 +36,7 @@ function chartsOf({ kv, queueStats }: Overview): OneChart[] {
         ['read', kv.read],
         ['write', kv.write],
       ],
-      PER_SECOND,
+      perSecond,
     ),
     chart(
       'Latency',
@@ -54,7 +52,7 @@ function chartsOf({ kv, queueStats }: Overview): OneChart[] {
         ['hits', kv.hits],
         ['misses', kv.misses],
       ],
-      PER_SECOND,
+      perSecond,
     ),
     chart('Bandwidth', [['bytes', kv.bandwidth]], bytes),
   ];

@@ -1,6 +1,7 @@
 /** The current figures in a row, each with a link to its source. */
 import { lastOf, sumOf } from '../../api/points.js';
-import { bytes, duration, short } from '../../parts/format.js';
+import { bytes, counted, duration, short } from '../../parts/format.js';
+import { DEAD_LETTERS, FAILED_RUNS } from './attention.js';
 import type { Overview } from './overview-data.js';
 
 interface FigureProps {
@@ -53,7 +54,7 @@ function OfDatabases({ overview: { kv, uses, databases } }: { readonly overview:
       <Figure
         label="Keys"
         value={short(total('current_keys'))}
-        note={`${bytes(total('current_storage'))} in ${databases.length} databases`}
+        note={`${bytes(total('current_storage'))} in ${counted(databases.length, 'database')}`}
         href={href}
       />
       <Figure
@@ -68,7 +69,7 @@ function OfDatabases({ overview: { kv, uses, databases } }: { readonly overview:
 
 /** Omits data that could not be loaded. */
 function OfTheRest({
-  overview: { queueStats, searches },
+  overview: { queueStats, dead, searches },
   period,
 }: {
   readonly overview: Overview;
@@ -85,12 +86,20 @@ function OfTheRest({
           href="/console/queue?tab=messages"
         />
       )}
-      {queueStats !== undefined && (
+      {dead !== undefined && (
         <Figure
           label="Dead letters"
-          value={short(queueStats.dlq_message_count)}
-          note="wait for a decision"
-          href="/console/dead-letters"
+          value={short(dead.letters.total)}
+          note="messages that wait for a decision"
+          href={DEAD_LETTERS}
+        />
+      )}
+      {dead !== undefined && (
+        <Figure
+          label="Failed runs"
+          value={short(dead.runs.total)}
+          note="workflows that wait for a decision"
+          href={FAILED_RUNS}
         />
       )}
       {searches !== undefined && (

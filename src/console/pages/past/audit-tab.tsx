@@ -3,7 +3,7 @@ import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { FilterBar } from '../../parts/filter-bar.js';
-import { whole } from '../../parts/format.js';
+import { counted } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -62,13 +62,14 @@ export function AuditTab() {
           <>
             <Table
               label="Audit log"
+              isList
               columns={COLUMNS}
               rows={lines}
               idOf={({ log_id }) => log_id}
               empty={<Empty title="No changes of that kind" />}
             />
             <Paging
-              text={`${whole(lines.length)} lines`}
+              text={counted(lines.length, 'line')}
               onFirst={cursor === undefined ? undefined : () => set({ cursor: undefined })}
               onNext={lines.length < PAGE ? undefined : () => set({ cursor: lines.at(-1)?.log_id }, false)}
             />

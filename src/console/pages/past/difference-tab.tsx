@@ -9,7 +9,16 @@ import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { MomentChoice } from './moment-choice.js';
-import { type Change, changesBetween, moment, type OneDatabase, type PastLook, shownText } from './moments.js';
+import {
+  addressOf,
+  type Change,
+  changesBetween,
+  isInAddress,
+  moment,
+  type OneDatabase,
+  type PastLook,
+  shownText,
+} from './moments.js';
 import { PastValue } from './past-value.js';
 
 const TONES: Readonly<Record<Change['change'], Tone>> = {
@@ -38,17 +47,33 @@ export function DifferenceTab({ database }: { readonly database: OneDatabase }) 
         <MomentChoice label="To" fromMs={createdMs} atMs={toMs} onChoose={(ms) => set({ to: String(ms) })} />
       </div>
       <Shown asked={asked} rows={8}>
-        {({ changes, more }) => <Changes changes={changes} hasMore={more} />}
+        {({ changes, more }) => (
+          <Changes
+            changes={changes}
+            hasMore={more}
+            onOpen={(key) => set({ from: String(fromMs), to: String(toMs), ...addressOf(key) }, false)}
+          />
+        )}
       </Shown>
     </div>
   );
 }
 
-function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; readonly hasMore: boolean }) {
-  const opened = useSignal<Change | undefined>(undefined);
+interface ChangesProps {
+  readonly changes: readonly Change[];
+  readonly hasMore: boolean;
+  /** Undefined: closes the open change. */
+  onOpen(key: Change['key'] | undefined): void;
+}
+
+function Changes({ changes, hasMore, onOpen }: ChangesProps) {
+  const [query] = usePageQuery();
   const shown = useSignal(SHOWN);
+  const settings = useSignal<Change | undefined>(undefined);
+  const opened = settings.value ?? changes.find(({ key }) => isInAddress(key, query));
   const columns = columnsOf((change) => {
-    opened.value = change;
+    if (change.key === null) settings.value = change;
+    else onOpen(change.key);
   });
   return (
     <>
@@ -73,11 +98,12 @@ function Changes({ changes, hasMore }: { readonly changes: readonly Change[]; re
         </div>
       )}
       {hasMore && <p class="note warn">There is more than is shown: choose moments that are closer.</p>}
-      {opened.value !== undefined && (
+      {opened !== undefined && (
         <OneChange
-          change={opened.value}
+          change={opened}
           onClose={() => {
-            opened.value = undefined;
+            if (opened.key === null) settings.value = undefined;
+            else onOpen(undefined);
           }}
         />
       )}
@@ -102,7 +128,7 @@ function columnsOf(open: (change: Change) => void): readonly Column<Change>[] {
     { title: 'Entries', cell: ({ entryCount }) => whole(entryCount), isNumber: true },
     {
       title: 'Last change',
-      cell: ({ entries }) => <Time at={entries.at(-1)?.time} as="ago" />,
+      cell: ({ entries }) => <Time at={entries.at(-1)?.time} as="past" />,
       isWideOnly: true,
     },
   ];

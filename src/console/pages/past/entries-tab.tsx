@@ -3,7 +3,7 @@ import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { FilterBar } from '../../parts/filter-bar.js';
-import { whole } from '../../parts/format.js';
+import { counted, whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -51,13 +51,14 @@ export function EntriesTab({ database }: { readonly database: OneDatabase }) {
           <>
             <Table
               label="Entries"
+              isList
               columns={COLUMNS}
               rows={entries}
               idOf={({ shard, position }) => `${shard} ${position}`}
               empty={<Empty title="No entry of that kind is in the journal" />}
             />
             <Paging
-              text={`${whole(entries.length)} entries`}
+              text={counted(entries.length, 'entry', 'entries')}
               onFirst={cursor === undefined ? undefined : () => set({ cursor: undefined })}
               onNext={more ? () => set({ cursor: nextOf(entries) }, false) : undefined}
             />

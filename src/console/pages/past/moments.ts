@@ -1,6 +1,7 @@
 /** Moments of a database's history, in the API's form. */
 import type { Schemas } from '#api';
 import { manage } from '../../api/call.js';
+import type { PageQuery } from '../../api/query.js';
 
 export type PastText = string | { readonly base64: string };
 export type PastKey = Schemas['PastKey'];
@@ -34,6 +35,16 @@ export function moment(ms: number): string {
 export function toLocal(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** A key in the address: `key`, or `key64` for one that is not text. */
+export function addressOf(key: PastText | null | undefined): PageQuery {
+  const isText = typeof key === 'string';
+  return { key: isText ? key : undefined, key64: isText ? undefined : key?.base64 };
+}
+
+export function isInAddress(key: PastText | null, { key: text, key64 }: PageQuery): boolean {
+  return key !== null && (typeof key === 'string' ? key === text : key.base64 === key64);
 }
 
 /** An item without a key concerns the database's settings. */

@@ -1,16 +1,17 @@
 /** The state of a database at a moment. */
-import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
-import { usePageQuery } from '../../api/query.js';
+import { type PageQuery, usePageQuery } from '../../api/query.js';
 import { Badge } from '../../parts/badge.js';
 import { Dialog } from '../../parts/dialog.js';
-import { bytes, whole } from '../../parts/format.js';
+import { bytes, counted, whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { MomentChoice } from './moment-choice.js';
 import {
+  addressOf,
   expiryOf,
+  isInAddress,
   moment,
   type OneDatabase,
   type PastKey,
@@ -23,15 +24,12 @@ import { PastValue } from './past-value.js';
 
 export function StateTab({ database }: { readonly database: OneDatabase }) {
   const [query, set] = usePageQuery();
-  const after = useSignal<PastText | undefined>(undefined);
+  const after = query.after64 === undefined ? query.after : { base64: query.after64 };
   const atMs = Number(query.at) || Date.now();
-  const asked = useAsk(`state ${database.database_id} ${query.at ?? ''} ${JSON.stringify(after.value ?? '')}`, () =>
-    stateAt(database.database_id, moment(atMs), after.value),
+  const asked = useAsk(`state ${database.database_id} ${query.at ?? ''} ${JSON.stringify(after ?? '')}`, () =>
+    stateAt(database.database_id, moment(atMs), after),
   );
-  const choose = (ms: number) => {
-    after.value = undefined;
-    set({ at: String(ms) });
-  };
+  const choose = (ms: number) => set({ at: String(ms), ...pageAfter(undefined) });
   return (
     <div class="stack">
       <MomentChoice label="State" fromMs={database.creation_time * 1_000} atMs={atMs} onChoose={choose} />
@@ -39,10 +37,9 @@ export function StateTab({ database }: { readonly database: OneDatabase }) {
         {(past) => (
           <Keys
             past={past}
-            isFirst={after.value === undefined}
-            onPage={(key) => {
-              after.value = key;
-            }}
+            isFirst={after === undefined}
+            onPage={(key) => set({ at: String(atMs), ...pageAfter(key) }, false)}
+            onOpen={(key) => set({ at: String(atMs), ...addressOf(key) }, false)}
           />
         )}
       </Shown>
@@ -50,26 +47,29 @@ export function StateTab({ database }: { readonly database: OneDatabase }) {
   );
 }
 
+/** The key in the address after which the page of keys begins. */
+function pageAfter(key: PastText | undefined): PageQuery {
+  const isText = typeof key === 'string';
+  return { after: isText ? key : undefined, after64: isText ? undefined : key?.base64, ...addressOf(undefined) };
+}
+
 interface KeysProps {
   readonly past: PastState;
   readonly isFirst: boolean;
   onPage(after: PastText | undefined): void;
+  /** Undefined: closes the open key. */
+  onOpen(key: PastText | undefined): void;
 }
 
-function Keys({ past, isFirst, onPage }: KeysProps) {
-  const opened = useSignal<PastKey | undefined>(undefined);
+function Keys({ past, isFirst, onPage, onOpen }: KeysProps) {
+  const [query] = usePageQuery();
   const { state, keys, more } = past;
+  const opened = keys.find(({ key }) => isInAddress(key, query));
   const columns: readonly Column<PastKey>[] = [
     {
       title: 'Key',
       cell: (key) => (
-        <button
-          type="button"
-          class="link wrap-anywhere"
-          onClick={() => {
-            opened.value = key;
-          }}
-        >
+        <button type="button" class="link wrap-anywhere" onClick={() => onOpen(key.key)}>
           <span dir="auto">{shownText(key.key)}</span>
         </button>
       ),
@@ -81,7 +81,7 @@ function Keys({ past, isFirst, onPage }: KeysProps) {
   return (
     <>
       <p>
-        <strong>{whole(state.keys)}</strong> keys, {bytes(state.bytes)}, at{' '}
+        <strong>{counted(state.keys, 'key')}</strong>, {bytes(state.bytes)}, at{' '}
         {state.shards.map(({ shard, position }) => `${shard} ${whole(position)}`).join(', ')}
       </p>
       <Table
@@ -92,19 +92,13 @@ function Keys({ past, isFirst, onPage }: KeysProps) {
         empty={<Empty title="It was empty at that moment" />}
       />
       <Paging
-        text={`${whole(keys.length)} of ${whole(state.keys)} keys`}
+        text={`${whole(keys.length)} of ${counted(state.keys, 'key')}`}
         onFirst={isFirst ? undefined : () => onPage(undefined)}
         onNext={more ? () => onPage(keys.at(-1)?.key) : undefined}
       />
-      {opened.value !== undefined && (
-        <Dialog
-          title={shownText(opened.value.key)}
-          isLarge
-          onClose={() => {
-            opened.value = undefined;
-          }}
-        >
-          <PastValue value={opened.value} />
+      {opened !== undefined && (
+        <Dialog title={shownText(opened.key)} isLarge onClose={() => onOpen(undefined)}>
+          <PastValue value={opened} />
         </Dialog>
       )}
     </>

@@ -102,7 +102,7 @@ function useColumns(account: string, onDone: () => void, onPin: (flow: Flow) => 
           <a class="wrap-anywhere" dir="auto" href={links.queue({ flowControlKey })}>
             {flowControlKey}
           </a>
-          {isPaused && <Badge tone="warn">paused</Badge>}
+          {isPaused && <Badge>paused</Badge>}
           {(isPinnedParallelism || isPinnedRate) && <Badge tone="accent">pinned</Badge>}
         </span>
       ),

@@ -114,7 +114,7 @@ function GroupCard({ account, group: { name, endpoints, updatedAt }, onAdd, onDo
         </h2>
         <span class="row">
           <span class="small muted">
-            changed <Time at={updatedAt} as="ago" />
+            changed <Time at={updatedAt} as="past" />
           </span>
           <a class="button small" href={links.queue({ topicName: name })}>
             Messages

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { Empty } from '../../parts/states.js';
+import { TOKEN_VARIABLE, URL_VARIABLE } from './publish/curl.js';
 
 export interface NothingYetProps {
   readonly title: string;
@@ -11,7 +12,7 @@ export interface NothingYetProps {
 }
 
 export function NothingYet({ title, call, children }: NothingYetProps) {
-  const command = `curl -H "Authorization: Bearer $TOKEN" ${useQueueUrl()}${call}`;
+  const command = `curl -H "Authorization: Bearer ${TOKEN_VARIABLE}" ${useQueueUrl() ?? URL_VARIABLE}${call}`;
   return (
     <Empty title={title} command={command}>
       {children}

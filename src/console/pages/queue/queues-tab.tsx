@@ -79,13 +79,13 @@ function useColumns(account: string, onDone: () => void, onEdit: (queue: Queue) 
           <a href={links.queue({ queueName: name })} dir="auto">
             {name}
           </a>
-          {paused && <Badge tone="warn">paused</Badge>}
+          {paused && <Badge>paused</Badge>}
         </span>
       ),
     },
     { title: 'Lag', isNumber: true, cell: ({ lag }) => whole(lag) },
     { title: 'Parallelism', isNumber: true, cell: ({ parallelism }) => whole(parallelism) },
-    { title: 'Changed', isWideOnly: true, cell: ({ updatedAt }) => <Time at={updatedAt} as="ago" /> },
+    { title: 'Changed', isWideOnly: true, cell: ({ updatedAt }) => <Time at={updatedAt} as="past" /> },
     ...(mayChange.value
       ? [
           {

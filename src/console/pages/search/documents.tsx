@@ -6,7 +6,7 @@ import { ofIndex, queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { mayChange } from '../../api/session.js';
 import { FilterBar } from '../../parts/filter-bar.js';
-import { bytes, whole } from '../../parts/format.js';
+import { bytes, counted } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, type Selection, Table } from '../../parts/table.js';
@@ -59,7 +59,7 @@ export function Documents({ database, held }: DocumentsProps) {
               empty={<NoDocuments database={database} index={index} isNarrowed={prefix !== undefined} />}
             />
             <Paging
-              text={`${whole(vectors.length)} documents on this page, by id`}
+              text={`${counted(vectors.length, 'document')} on this page, by id`}
               onFirst={cursor === '' ? undefined : () => set({ cursor: undefined })}
               onNext={nextCursor === '' ? undefined : () => set({ cursor: nextCursor }, false)}
             />

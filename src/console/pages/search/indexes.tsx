@@ -106,7 +106,7 @@ function columnsWith(mayDelete: boolean, onDone: () => void): readonly Column<Se
       cell: ({ max_vector_count }) => bound(max_vector_count, short),
     },
     { title: 'Region', isWideOnly: true, cell: ({ region }) => region },
-    { title: 'Made', cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="ago" /> },
+    { title: 'Made', cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="past" /> },
     ...(mayDelete
       ? [
           {

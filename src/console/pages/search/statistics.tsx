@@ -4,13 +4,12 @@ import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { timesOf, valuesOf } from '../../api/points.js';
 import { Chart } from '../../parts/chart.js';
-import { bytes, duration, short } from '../../parts/format.js';
+import { bytes, duration, perSecond, short } from '../../parts/format.js';
 import { PeriodChoice, usePeriod } from '../../parts/period-choice.js';
 import { Shown } from '../../parts/states.js';
 import type { SearchStatistics } from './search-databases.js';
 
 const EVERY_MS = 15_000;
-const PER_SECOND = (value: number) => `${Math.round(value * 100) / 100}/s`;
 
 export function IndexStatistics({ id }: { readonly id: string }) {
   const period = usePeriod();
@@ -80,7 +79,7 @@ function chartsOf(one: SearchStatistics) {
     {
       title: 'Requests',
       times,
-      format: PER_SECOND,
+      format: perSecond,
       series: [
         { label: 'queries', values: values('query_throughput') },
         { label: 'updates', values: values('update_throughput') },

@@ -91,7 +91,7 @@ function columnsWith(teams: readonly Team[], remove: (name: string) => void): re
         </span>
       ),
     },
-    { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="ago" /> },
+    { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="past" /> },
     ...(mayChange.value
       ? [
           {

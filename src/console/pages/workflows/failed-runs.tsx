@@ -129,7 +129,7 @@ function columnsWith(account: string, links: RunLinks, onDone: () => void): read
       title: 'Failed',
       cell: ({ dlqId }) => (
         <span class="nowrap">
-          <Time at={failedAtOf(dlqId)} as="ago" />
+          <Time at={failedAtOf(dlqId)} as="past" />
         </span>
       ),
     },

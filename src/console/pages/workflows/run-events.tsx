@@ -1,21 +1,9 @@
 /** All events of a run in order. */
-import { Badge, StateBadge, type Tone } from '../../parts/badge.js';
+import { Badge, StateBadge, toneOf } from '../../parts/badge.js';
 import { Code, pretty } from '../../parts/code.js';
 import { Time } from '../../parts/time.js';
 import { type Moment, Timeline } from '../../parts/timeline.js';
 import type { RunEvent } from './records.js';
-
-const TONES: Readonly<Record<string, Tone>> = {
-  RUN_STARTED: 'info',
-  RUN_SUCCESS: 'good',
-  RUN_FAILED: 'bad',
-  DELIVERED: 'good',
-  ERROR: 'bad',
-  FAILED: 'bad',
-  RETRY: 'warn',
-  WAITER_ADDED: 'info',
-  INVOKED: 'info',
-};
 
 export function RunEvents({ events, areMore }: { readonly events: readonly RunEvent[]; readonly areMore: boolean }) {
   return (
@@ -31,7 +19,7 @@ function momentOf(event: RunEvent, at: number): Moment {
   return {
     id: String(at),
     atMs: time,
-    tone: TONES[state] ?? 'plain',
+    tone: toneOf(state),
     title: (
       <>
         <StateBadge state={state} />

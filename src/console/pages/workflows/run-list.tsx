@@ -5,10 +5,11 @@ import { type PageQuery, usePageQuery } from '../../api/query.js';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
 import { type Filter, FilterBar } from '../../parts/filter-bar.js';
-import { duration, short } from '../../parts/format.js';
+import { counted, duration, short } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { TOKEN_VARIABLE, URL_VARIABLE } from '../queue/publish/curl.js';
 import { type RunLinks, useRunLinks } from './links.js';
 import {
   durationOf,
@@ -71,7 +72,7 @@ export function RunList({ account }: { readonly account: string }) {
               empty={<NoRuns isNarrowed={isNarrowed} />}
             />
             <Paging
-              text={`${rows.length} runs on this page, the newest first`}
+              text={`${counted(rows.length, 'run')} on this page, the newest first`}
               onFirst={query.cursor === undefined ? undefined : () => set({ cursor: undefined })}
               onNext={cursor === undefined ? undefined : () => set({ cursor }, false)}
             />
@@ -150,7 +151,7 @@ const columnsWith = (links: RunLinks): readonly Column<Run>[] => [
     title: 'Begun',
     cell: ({ workflowRunCreatedAt }) => (
       <span class="nowrap">
-        <Time at={workflowRunCreatedAt} as="ago" />
+        <Time at={workflowRunCreatedAt} as="past" />
       </span>
     ),
   },
@@ -158,12 +159,12 @@ const columnsWith = (links: RunLinks): readonly Column<Run>[] => [
 ];
 
 function NoRuns({ isNarrowed }: { readonly isNarrowed: boolean }) {
-  const url = useQueueUrl();
+  const url = useQueueUrl() ?? URL_VARIABLE;
   if (isNarrowed) return <Empty title="No run is like that">Other words, or none, may find some.</Empty>;
   return (
     <Empty
       title="No runs yet"
-      command={`curl -X POST ${url}/v2/trigger/<your endpoint's URL> -H 'Authorization: Bearer <token>'`}
+      command={`curl -X POST -H "Authorization: Bearer ${TOKEN_VARIABLE}" ${url}/v2/trigger/https://your.app/order`}
     >
       A workflow is a function at a URL that runs in steps. The first run is shown here when it has started.
     </Empty>

@@ -39,7 +39,8 @@ export function RunTimes({ run, layers }: { readonly run: Run; readonly layers: 
       <Waterfall spans={[whole, ...spans]} nowMs={nowMs} />
       <p class="small muted" style={{ marginTop: 'var(--s3)' }}>
         {duration(nowMs - run.workflowRunCreatedAt)} from left to right. A step begins when the ones before it are done:
-        waiting for its turn and attempts that failed are part of it. Blue sleeps, waits or is under way.
+        waiting for its turn and attempts that failed are part of it. Grey sleeps or waits, blue is running, amber had
+        attempts that failed.
       </p>
       {nodes.length > drawn.value && (
         <button
@@ -60,5 +61,6 @@ function toneOf({ state, kind, attempts }: Node): Span['tone'] {
   if (state === 'STEP_FAILED') return 'bad';
   if (state === 'STEP_CANCELED') return 'muted';
   if (state === 'STEP_RETRY' || attempts.length > 0) return 'warn';
-  return state === 'STEP_PROGRESS' || /^(Sleep|Wait)/.test(kind) ? 'info' : undefined;
+  if (/^(Sleep|Wait)/.test(kind)) return 'muted';
+  return state === 'STEP_PROGRESS' ? 'info' : undefined;
 }

@@ -7,7 +7,7 @@ import { useQueueUrl } from '../../api/queue-url.js';
 import { Code } from '../../parts/code.js';
 import { TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
-import { curlLine } from '../queue/publish/curl.js';
+import { curlLine, TOKEN_VARIABLE, URL_VARIABLE } from '../queue/publish/curl.js';
 import { type Draft, draftOf } from '../queue/publish/draft.js';
 import { useRunLinks } from './links.js';
 import { trigger, triggerCall } from './trigger-request.js';
@@ -47,7 +47,8 @@ export function TriggerForm({ account }: { readonly account: string }) {
         <h2>The same in a shell</h2>
         <CurlOfTrigger draft={draft} runId={runId.value} headers={headers.value} />
         <p class="small muted">
-          <code>QUEUE_TOKEN</code> is the token of the queue. With the published client: <code>client.trigger</code>.
+          <code>MILLRACE_QUEUE_TOKEN</code> is the token of the queue. With the published client:{' '}
+          <code>client.trigger</code>.
         </p>
       </section>
     </div>
@@ -114,9 +115,9 @@ interface CurlProps {
 }
 
 function CurlOfTrigger({ draft, runId, headers }: CurlProps) {
-  const base = useQueueUrl();
+  const base = useQueueUrl() ?? URL_VARIABLE;
   try {
-    return <Code text={curlLine(base, '$QUEUE_TOKEN', triggerCall(draft, runId, headers))} />;
+    return <Code text={curlLine(base, TOKEN_VARIABLE, triggerCall(draft, runId, headers))} />;
   } catch (error) {
     return <p class="note bad">{error instanceof Error ? error.message : String(error)}</p>;
   }

@@ -97,7 +97,7 @@ function columnsWith(links: RunLinks, tell: (step: WaitingStep) => void): readon
         </span>
       ),
     },
-    { title: 'Since', isWideOnly: true, cell: ({ addedAt }) => <Time at={addedAt} as="ago" /> },
+    { title: 'Since', isWideOnly: true, cell: ({ addedAt }) => <Time at={addedAt} as="past" /> },
     {
       title: 'Gives up',
       cell: ({ deadline }) => (

@@ -42,11 +42,15 @@ function OfQueue({ account }: { readonly account: string }) {
     (signal) => ofQueue(account, 'GET /v2/waiters', { query: { count: 1 }, signal }),
     EVERY_MS,
   );
-  useNews(account, counted.reload);
+  const failed = useAsk(`failed runs ${account}`, () => ofQueue(account, 'GET /v2/workflows/dlq/counts'), EVERY_MS);
+  useNews(account, () => {
+    counted.reload();
+    failed.reload();
+  });
   const tabs: Tab[] = [
     { id: 'runs', label: 'Runs' },
     { id: 'waiting', label: 'Waiting for events', count: counted.data?.total },
-    { id: 'failed', label: 'Failed runs' },
+    { id: 'failed', label: 'Failed runs', count: failed.data?.total },
     ...(mayChange.value ? [{ id: 'start', label: 'Start a run' }] : []),
   ];
   const tab = useTab(tabs);

@@ -1,7 +1,7 @@
 /** The keys of a database, as a list or as folders. */
 import type { ReadonlySignal } from '@preact/signals';
 import { shownOf } from '../../../api/kv.js';
-import { whole } from '../../../parts/format.js';
+import { counted, whole } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
 import { Empty, Failure, Loading } from '../../../parts/states.js';
 import { VirtualList } from '../../../parts/virtual-list.js';
@@ -47,7 +47,7 @@ export function FlatKeys({ id, filter, round, opened, chosen, gone, seen, onChoo
         )}
       />
       <p class="small muted keys-foot" role="status">
-        {pages.isWhole ? `${whole(rows.length)} keys` : `${whole(rows.length)} keys so far`}
+        {pages.isWhole ? counted(rows.length, 'key') : `${counted(rows.length, 'key')} so far`}
         {pages.isLoading && ', looking on …'}
         {pages.isPaused && (
           <button type="button" class="button small" onClick={pages.more}>

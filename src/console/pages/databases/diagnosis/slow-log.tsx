@@ -22,7 +22,7 @@ interface SlowCommand {
 }
 
 const COLUMNS: readonly Column<SlowCommand>[] = [
-  { title: 'When', cell: ({ atMs }) => <Time at={atMs} as="ago" /> },
+  { title: 'When', cell: ({ atMs }) => <Time at={atMs} as="past" /> },
   { title: 'Took', isNumber: true, cell: ({ tookMs }) => duration(tookMs) },
   {
     title: 'Command',

@@ -38,13 +38,13 @@ export function useMessageColumns(state: StateId): readonly Column<MessageRow>[]
             <span class="small mono">{status === 0 ? 'no answer' : status}</span>
           )}
           <span class="narrow-only small muted">
-            <Time at={atMs} as="ago" />
+            <Time at={atMs} as="past" />
           </span>
         </span>
       ),
     },
     { title: 'Belongs to', isWideOnly: true, cell: (row) => <Belongs row={row} /> },
-    { title: WHEN[state] ?? 'Accepted', isWideOnly: true, cell: ({ atMs }) => <Time at={atMs} as="ago" /> },
+    { title: WHEN[state] ?? 'Accepted', isWideOnly: true, cell: ({ atMs }) => <Time at={atMs} as="past" /> },
     ...(hasNext ? [{ title: 'Next attempt', cell: ({ nextMs }: MessageRow) => <Time at={nextMs} as="ago" /> }] : []),
   ];
 }

@@ -24,7 +24,7 @@ export function BodyFields({ draft }: { readonly draft: Draft }) {
             value={contentType}
             options={[...known.map((type) => [type, type] as const), ['', 'none']]}
           />
-          <TextField label="Body" value={body} isLong rows={8} wrong={problem} />
+          <TextField label="Body" value={body} isLong rows={8} wrong={problem} isBlocking />
           {problem === undefined && /\bjson\b/i.test(contentType.value) && body.value.trim() !== '' && (
             <div class="row">
               <button type="button" class="button small" onClick={isTidy}>
@@ -40,7 +40,7 @@ export function BodyFields({ draft }: { readonly draft: Draft }) {
   );
 }
 
-/** Only a warning: the destination may expect such a body. */
+/** A destination that expects such a body gets it under another content type. */
 function jsonProblem(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   try {

@@ -12,7 +12,7 @@ import { Shown } from '../../../parts/states.js';
 import { failed } from '../../../parts/toast.js';
 import { useLinks } from '../links.js';
 import type { TabProps } from '../tab.js';
-import { curlLine } from './curl.js';
+import { curlLine, TOKEN_VARIABLE, URL_VARIABLE } from './curl.js';
 import { callOf, type Draft, draftOf } from './draft.js';
 import { MessageForm } from './message-form.js';
 import { draftOfMessage, type Prefilled } from './prefill.js';
@@ -91,11 +91,11 @@ function Done({ published }: { readonly published: readonly Schemas['Published']
 }
 
 function CurlLine({ draft }: { readonly draft: Draft }) {
-  const base = useQueueUrl();
+  const base = useQueueUrl() ?? URL_VARIABLE;
   const sent = useQueue().data?.shown.token;
   const token = sent === MASKED_SECRET ? undefined : sent;
   const hasToken = useSignal(false);
-  const line = curlLine(base, hasToken.value && token !== undefined ? token : '$TOKEN', callOf(draft));
+  const line = curlLine(base, hasToken.value && token !== undefined ? token : TOKEN_VARIABLE, callOf(draft));
   return (
     <section class="card stack" aria-label="The same by curl">
       <h2>The same by curl</h2>

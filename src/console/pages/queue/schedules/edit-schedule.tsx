@@ -4,7 +4,7 @@ import { useQueueUrl } from '../../../api/queue-url.js';
 import { Code } from '../../../parts/code.js';
 import { TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
-import { curlLine } from '../publish/curl.js';
+import { curlLine, TOKEN_VARIABLE, URL_VARIABLE } from '../publish/curl.js';
 import { callOf, draftOf } from '../publish/draft.js';
 import { MessageForm } from '../publish/message-form.js';
 import { draftOfSchedule } from '../publish/prefill.js';
@@ -22,7 +22,7 @@ export interface EditScheduleProps {
 export function EditSchedule({ account, schedule, onClose }: EditScheduleProps) {
   const written = useSignal(schedule === undefined ? { draft: draftOf({}), notes: [] } : draftOfSchedule(schedule));
   const { draft, notes } = written.value;
-  const base = useQueueUrl();
+  const base = useQueueUrl() ?? URL_VARIABLE;
   const call = callOf(draft, 'schedule');
   const save = async (event: Event) => {
     event.preventDefault();
@@ -54,7 +54,7 @@ export function EditSchedule({ account, schedule, onClose }: EditScheduleProps) 
         </section>
         <section class="card stack" aria-label="The same by curl">
           <h2>The same by curl</h2>
-          <Code text={curlLine(base, '$TOKEN', call)} />
+          <Code text={curlLine(base, TOKEN_VARIABLE, call)} />
         </section>
       </div>
     </form>

@@ -77,7 +77,7 @@ function useColumns(account: string, onDone: () => void): readonly Column<Schedu
             <a dir="auto" href={links.queue({ tab: 'schedules', ticks: scheduleId })}>
               {scheduleId}
             </a>
-            {isPaused && <Badge tone="warn">paused</Badge>}
+            {isPaused && <Badge>paused</Badge>}
           </span>
           <span class="small muted cut" dir="auto" title={destination}>
             {method} {destination}
@@ -111,7 +111,7 @@ function LastTick({ schedule: { lastScheduleTime, lastScheduleStates = {} } }: {
   const worst = ['FAIL', 'IN_PROGRESS', 'SUCCESS'].find((state) => states.includes(state));
   return (
     <span class="row">
-      <Time at={lastScheduleTime} as="ago" />
+      <Time at={lastScheduleTime} as="past" />
       {worst !== undefined && <StateBadge state={worst} />}
     </span>
   );
