@@ -3,49 +3,26 @@
  * entry.
  */
 import { expect } from 'chai';
-import {
-  connect,
-  initCluster,
-  JetStreamJournal,
-  JetStreamObjectStore,
-  Names,
-  type NatsConnections,
-} from '../../../src/adapters/nats/index.js';
 import { type CompactionLimits, DEFAULT_COMPACTION_LIMITS, verifyShard } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { BodyStand } from '../../support/body-stand.js';
-import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { JetStreamStand } from '../../support/jetstream-stand.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'bodies';
 const MIB = 1024 * 1024;
 
 describe('bodies in snapshots, on JetStream', function () {
   this.timeout(60_000);
-  let server: NatsServer;
-  let connections: NatsConnections;
-  let journal: JetStreamJournal;
-  let objects: JetStreamObjectStore;
+  const nats = standOfAllTests(() => JetStreamStand.start(PREFIX, { queueShards: 4 }));
   let shards = 0;
-
-  before(async () => {
-    server = await startNatsServer();
-    connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 4, replicas: 1, allowUnsynced: true });
-    const names = new Names(PREFIX);
-    journal = new JetStreamJournal(connections, names);
-    objects = new JetStreamObjectStore(connections, names);
-  });
-  after(async () => {
-    await connections?.close();
-    await server?.stop();
-  });
 
   async function freshWorld(limits: Partial<CompactionLimits> = {}): Promise<BodyStand> {
     const shard = `QUEUE_${shards++}` as ShardName;
     const all = { ...DEFAULT_COMPACTION_LIMITS, retention: KEEP_NOTHING, ...limits };
-    const world = new BodyStand(journal, objects, all, { shard });
+    const world = new BodyStand(nats.journal, nats.objects, all, { shard });
     await world.history.claim();
     return world;
   }
@@ -57,7 +34,7 @@ describe('bodies in snapshots, on JetStream', function () {
     const { read } = world.reader();
     for (const [i, number] of numbers.entries()) expect((await read(number, position)) === texts[i]).to.equal(true);
     const manifest = await world.compactAndPurge();
-    expect(await journal.readAt(world.history.shard, position)).to.equal(undefined);
+    expect(await nats.journal.readAt(world.history.shard, position)).to.equal(undefined);
     expect(manifest.partitions[0]?.bodySegments).to.have.length(3);
     const later = world.reader();
     for (const [i, number] of numbers.entries())
@@ -74,7 +51,10 @@ describe('bodies in snapshots, on JetStream', function () {
     await world.compactAndPurge();
     const texts = await Promise.all(staying.map((number) => knowing.read(number, position)));
     expect(texts).to.deep.equal(staying.map((number) => `${number - 1} `.repeat(50)));
-    const { findings } = await verifyShard({ journal, objects, log: silentLog }, world.history.shard);
+    const { findings } = await verifyShard(
+      { journal: nats.journal, objects: nats.objects, log: silentLog },
+      world.history.shard,
+    );
     expect(findings).to.deep.equal([]);
   });
 });

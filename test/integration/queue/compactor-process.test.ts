@@ -4,14 +4,6 @@
  */
 import { expect } from 'chai';
 import { carriedBodies, QueuePartitionFold } from '../../../src/actors/queue/index.js';
-import {
-  connect,
-  initCluster,
-  JetStreamJournal,
-  JetStreamObjectStore,
-  Names,
-  type NatsConnections,
-} from '../../../src/adapters/nats/index.js';
 import { ProcessCompactor } from '../../../src/adapters/node/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
@@ -23,9 +15,10 @@ import type { Manifest, ManifestPartition } from '../../../src/protocol/index.js
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { QUEUE } from '../../support/body-stand.js';
-import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { realTime } from '../../support/real-time.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'queues';
 const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);
@@ -65,31 +58,21 @@ function delivered(number: number, atMs: number): QueueEvent[] {
 
 describe('snapshots of queues, made by the compactor process, on JetStream', function () {
   this.timeout(60_000);
-  let server: NatsServer;
-  let connections: NatsConnections;
-  let journal: JetStreamJournal;
-  let objects: JetStreamObjectStore;
+  // Before the server ends.
+  after(async () => {
+    await compactor?.close();
+  });
+  const nats = standOfAllTests(() => JetStreamStand.start(PREFIX));
   let compactor: ProcessCompactor<CompactorTask>;
 
   before(async () => {
-    server = await startNatsServer();
-    connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1, allowUnsynced: true });
-    const names = new Names(PREFIX);
-    journal = new JetStreamJournal(connections, names);
-    objects = new JetStreamObjectStore(connections, names);
     const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 50_000, retention: KEEP_NOTHING };
-    const installation: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    const installation: CompactorTask = { nats: { servers: [nats.server.url] }, prefix: PREFIX, limits };
     compactor = new ProcessCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog });
-  });
-  after(async () => {
-    await compactor?.close();
-    await connections?.close();
-    await server?.stop();
   });
 
   it('keep the bodies of messages that wait for a year, and drop those of delivered messages', async () => {
-    const history = new ShardHistory(journal, { shard: 'QUEUE_0' as ShardName, chunkBytes: 64 * 1024 });
+    const history = new ShardHistory(nats.journal, { shard: 'QUEUE_0' as ShardName, chunkBytes: 64 * 1024 });
     const append = (events: readonly QueueEvent[]) => {
       const section = history.section(QUEUE, Buffer.concat(events.map(encodeQueueEvent)));
       return history.append({ kind: 'batch', commandIds: [], sections: [section] });
@@ -98,8 +81,8 @@ describe('snapshots of queues, made by the compactor process, on JetStream', fun
       await history.claim();
       const job = { shard: history.shard, clusterId: CLUSTER, upToPosition: history.head.position };
       const { manifest, purgeBelow } = await compactor.compact(job);
-      await journal.truncateFront(history.shard, purgeBelow);
-      return decodeManifest((await objects.get(manifest)) as Uint8Array);
+      await nats.journal.truncateFront(history.shard, purgeBelow);
+      return decodeManifest((await nats.objects.get(manifest)) as Uint8Array);
     };
     const bodyBytes = ({ partitions }: Manifest) =>
       (partitions[0]?.bodySegments ?? []).reduce((sum, { bodies }) => sum + bodies.bytes, 0);
@@ -116,16 +99,19 @@ describe('snapshots of queues, made by the compactor process, on JetStream', fun
     const manifest = await snapshot();
     const waiting = numbers.slice(300);
     expect(bodyBytes(manifest)).to.be.at.most(2 * waiting.reduce((sum, number) => sum + textOf(number).length, 0));
-    expect(await journal.readAt(history.shard, position)).to.equal(undefined);
+    expect(await nats.journal.readAt(history.shard, position)).to.equal(undefined);
 
-    const reader = new BodyReader({ journal, objects, timers: realTime, log: silentLog }, carriedBodies);
+    const reader = new BodyReader(
+      { journal: nats.journal, objects: nats.objects, timers: realTime, log: silentLog },
+      carriedBodies,
+    );
     for (const number of waiting) {
       const content = await reader.read(history.shard, QUEUE, number, position);
       expect(Buffer.from(content).toString()).to.equal(textOf(number));
     }
     const fold = new QueuePartitionFold();
     const partition = manifest.partitions[0] as ManifestPartition;
-    await new SnapshotStore(objects, silentLog).loadWhole(partition, fold, { checkDigest: true });
+    await new SnapshotStore(nats.objects, silentLog).loadWhole(partition, fold, { checkDigest: true });
     expect(waiting.every((number) => fold.bodies?.isNeeded(number) === true)).to.equal(true);
     expect(fold.bodies?.isNeeded(1)).to.equal(false);
   });

@@ -3,14 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  connect,
-  initCluster,
-  JetStreamJournal,
-  Names,
-  NatsBus,
-  type NatsConnections,
-} from '../../../src/adapters/nats/index.js';
+import { NatsBus } from '../../../src/adapters/nats/index.js';
 import { AnsweringThread } from '../../../src/adapters/node/index.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import type { ReadModelsTask } from '../../../src/composition/thread-tasks.js';
@@ -25,9 +18,10 @@ import { queuePartition } from '../../../src/protocol/index.js';
 import { askOverBus, ReadModelsClient } from '../../../src/query/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { ACCOUNT, ANYTHING, accepted, delivered, QUEUE_SHARD, started, T0 } from '../../support/message-log-stand.js';
-import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 import { realTime } from '../../support/real-time.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'readmodels';
 const ENTRY = new URL('../../../src/composition/read-models-worker.js', import.meta.url);
@@ -36,33 +30,28 @@ type ReadModelsThread = AnsweringThread<ReadModelsTask, ReadModelsInstruction, R
 
 describe('the read models in their own thread, on JetStream', function () {
   this.timeout(60_000);
-  let server: NatsServer;
-  let connections: NatsConnections;
+  // Before the server ends.
+  after(async () => {
+    await thread?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const nats = standOfAllTests(() => JetStreamStand.start(PREFIX));
   let history: ShardHistory;
   let folder: string;
   let thread: ReadModelsThread;
   let log: ReadModelsClient;
 
   before(async () => {
-    server = await startNatsServer();
-    connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1, allowUnsynced: true });
-    history = new ShardHistory(new JetStreamJournal(connections, new Names(PREFIX)), { shard: QUEUE_SHARD });
+    history = new ShardHistory(nats.journal, { shard: QUEUE_SHARD });
     await history.claim();
     folder = mkdtempSync(join(tmpdir(), 'millrace-read-models-'));
     thread = newThread();
     log = new ReadModelsClient((question) => thread.ask(question));
   });
-  after(async () => {
-    await thread?.stop();
-    await connections?.close();
-    await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
 
   function newThread(entry = ENTRY, onBegun?: () => void): ReadModelsThread {
     const task = {
-      nats: { servers: [server.url] },
+      nats: { servers: [nats.server.url] },
       prefix: PREFIX,
       file: join(folder, 'messages.db'),
       statsFile: join(folder, 'stats.db'),
@@ -110,7 +99,7 @@ describe('the read models in their own thread, on JetStream', function () {
   });
 
   it('answer other processes over the bus', async () => {
-    const bus = new NatsBus(connections, new Names(PREFIX));
+    const bus = new NatsBus(nats.connections, nats.names);
     const remote = new ReadModelsClient(askOverBus(bus, 'query', 5000));
     const unserved = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
     expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);

@@ -1,53 +1,42 @@
 /** The search indexes in their thread, on a real journal. Proves STH1. */
 import { expect } from 'chai';
-import {
-  connect,
-  initCluster,
-  JetStreamJournal,
-  Names,
-  NatsBus,
-  type NatsConnections,
-} from '../../../src/adapters/nats/index.js';
+import { NatsBus } from '../../../src/adapters/nats/index.js';
 import { documentsKey, encodeDocument } from '../../../src/domain/search/index.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/protocol/index.js';
 import { askOverBus, SearchClient } from '../../../src/query/index.js';
 import { SHARD, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
-import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { realTime } from '../../support/real-time.js';
 import { LIBRARY, SHOP } from '../../support/search-journal-stand.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
 import { type SearchThread, searchThread, tellIndexes } from '../../support/search-thread.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'search';
 const ENTRY = new URL('../../../src/composition/search-worker.js', import.meta.url);
 
 describe('the search indexes in their own thread, on JetStream', function () {
   this.timeout(60_000);
-  let server: NatsServer;
-  let connections: NatsConnections;
+  // Before the server ends.
+  after(async () => {
+    await thread?.stop();
+  });
+  const nats = standOfAllTests(() => JetStreamStand.start(PREFIX));
   let history: ShardHistory;
   let thread: SearchThread;
   let known: readonly DatabaseId[] = [SHOP];
   const search = new SearchClient((question) => thread.ask(question));
 
   before(async () => {
-    server = await startNatsServer();
-    connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1, allowUnsynced: true });
-    history = new ShardHistory(new JetStreamJournal(connections, new Names(PREFIX)), { shard: SHARD });
+    history = new ShardHistory(nats.journal, { shard: SHARD });
     await history.claim();
     thread = newThread();
   });
-  after(async () => {
-    await thread?.stop();
-    await connections?.close();
-    await server?.stop();
-  });
 
   function newThread(entry = ENTRY): SearchThread {
-    const task = { nats: { servers: [server.url] }, prefix: PREFIX, options: { kvShards: 1 } };
+    const task = { nats: { servers: [nats.server.url] }, prefix: PREFIX, options: { kvShards: 1 } };
     const started = searchThread({ entry, task, log: silentLog, timers: realTime, restartMs: 50 }, () => known);
     started.start();
     return started;
@@ -87,7 +76,7 @@ describe('the search indexes in their own thread, on JetStream', function () {
   });
 
   it('answer other processes over the bus', async () => {
-    const bus = new NatsBus(connections, new Names(PREFIX));
+    const bus = new NatsBus(nats.connections, nats.names);
     const remote = new SearchClient(askOverBus(bus, 'search', 5000));
     const unserved = await ids(SHOP, 'boots', remote).catch((thrown: unknown) => thrown);
     expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);

@@ -3,14 +3,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
-import {
-  connect,
-  initCluster,
-  JetStreamJournal,
-  JetStreamObjectStore,
-  Names,
-  type NatsConnections,
-} from '../../../src/adapters/nats/index.js';
 import { ProcessCompactor } from '../../../src/adapters/node/index.js';
 import type { CompactorTask } from '../../../src/composition/thread-tasks.js';
 import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
@@ -18,8 +10,9 @@ import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { jobProcessesOf } from '../../support/job-processes.js';
-import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'snapshots';
 /** The niceness of a job, as its entry has it. */
@@ -30,37 +23,27 @@ const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.met
 
 describe('the compactor in its own process, on JetStream', function () {
   this.timeout(60_000);
-  let server: NatsServer;
-  let connections: NatsConnections;
-  let journal: JetStreamJournal;
-  let objects: JetStreamObjectStore;
+  // Before the server ends.
+  after(async () => {
+    await compactor?.close();
+  });
+  const nats = standOfAllTests(() => JetStreamStand.start(PREFIX, { kvShards: 5 }));
   let compactor: ProcessCompactor<CompactorTask>;
   let shards = 0;
   const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 300_000, retention: KEEP_NOTHING };
 
   before(async () => {
-    server = await startNatsServer();
-    connections = await connect({ servers: [server.url] });
-    await initCluster(connections, { prefix: PREFIX, kvShards: 5, queueShards: 1, replicas: 1, allowUnsynced: true });
-    const names = new Names(PREFIX);
-    journal = new JetStreamJournal(connections, names);
-    objects = new JetStreamObjectStore(connections, names);
     compactor = newCompactor();
-  });
-  after(async () => {
-    await compactor?.close();
-    await connections?.close();
-    await server?.stop();
   });
 
   function newCompactor() {
-    const installation: CompactorTask = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    const installation: CompactorTask = { nats: { servers: [nats.server.url] }, prefix: PREFIX, limits };
     return new ProcessCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog });
   }
 
   /** A shard of its own with a claim and 4,000 keys in two partitions; large entries come in chunks. */
   async function freshHistory(): Promise<ShardHistory> {
-    const history = new ShardHistory(journal, { shard: `KV_${shards}` as ShardName, chunkBytes: 64 * 1024 });
+    const history = new ShardHistory(nats.journal, { shard: `KV_${shards}` as ShardName, chunkBytes: 64 * 1024 });
     shards += 1;
     await history.claim();
     for (let batch = 0; batch < 4; batch += 1) {
@@ -74,12 +57,17 @@ describe('the compactor in its own process, on JetStream', function () {
   const jobFor = ({ shard, head }: ShardHistory) => ({ shard, clusterId: CLUSTER, upToPosition: head.position });
 
   async function recoveredKeys({ shard, head }: ShardHistory): Promise<number> {
-    const store = new SnapshotStore(objects, silentLog);
+    const store = new SnapshotStore(nats.objects, silentLog);
     const fold = replayFold();
     const apply = async (partition: ManifestPartition | undefined) => {
       if (partition !== undefined) await store.loadWhole(partition, fold, { checkDigest: true });
     };
-    for await (const step of recover({ journal, objects, log: silentLog }, shard, head, head).steps) {
+    for await (const step of recover(
+      { journal: nats.journal, objects: nats.objects, log: silentLog },
+      shard,
+      head,
+      head,
+    ).steps) {
       if (step.kind === 'manifest') await apply(step.manifest?.partitions.find(({ name }) => name === ALPHA));
       else if (step.read.entry.body.kind === 'batch') {
         for (const { partition, effects } of step.read.entry.body.sections)
@@ -98,10 +86,10 @@ describe('the compactor in its own process, on JetStream', function () {
     await history.batch({ [ALPHA]: ['SET one-more 1'] });
     const second = await compactor.compact(jobFor(history));
     expect(second.purgeBelow).to.equal(first.coveredPosition + 1);
-    await journal.truncateFront(history.shard, second.purgeBelow);
+    await nats.journal.truncateFront(history.shard, second.purgeBelow);
     await history.batch({ [ALPHA]: ['SET another 1'] });
     expect(await recoveredKeys(history)).to.equal(2002);
-    const audit = await verifyShard({ journal, objects, log: silentLog }, history.shard);
+    const audit = await verifyShard({ journal: nats.journal, objects: nats.objects, log: silentLog }, history.shard);
     expect([audit.findings, audit.anchoredBy, audit.manifestsOnChain]).to.deep.equal([[], 'snapshot', 1]);
   });
 
