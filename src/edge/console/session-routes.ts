@@ -8,7 +8,7 @@ import { askControl } from '../control-asking.js';
 import { MANAGEMENT_REFUSALS } from '../error-map.js';
 import { type AnswerShape, json } from '../http/answer-shape.js';
 import type { BasicCredentials } from '../http/credentials.js';
-import { parsed } from '../http/json-bounds.js';
+import { parsed } from '../http/json-scanner.js';
 import { FLAG, record } from '../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';

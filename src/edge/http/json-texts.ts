@@ -1,28 +1,14 @@
 /**
- * Strings inside JSON, as bytes: where they end, and their decoded content in slices. JSON.parse judges each slice;
- * this file only makes sure that no slice ends inside a character, an escape or a surrogate pair.
+ * Strings inside JSON, as bytes: their decoded content in slices. JSON.parse judges each slice; this file only makes
+ * sure that no slice ends inside a character, an escape or a surrogate pair.
  */
-import { BACKSLASH, JSON_SLICE_BYTES, notJson, QUOTE } from './json-bounds.js';
+import { BACKSLASH, JSON_SLICE_BYTES, notJson } from './json-scanner.js';
 
 const LETTER_U = 0x75;
 /** An escape `\uXXXX`. */
 const LONGEST_ESCAPE_BYTES = 6;
 /** A UTF-8 character has at most this many continuation bytes. */
 const MOST_CONTINUATIONS = 3;
-
-/**
- * The position of the closing quote of the string that continues at `from`; or, if the string continues past `to`, a
- * position at or after `to` without a quote. @param from not inside an escape
- */
-export function endOfText(document: Buffer, from: number, to: number): number {
-  let at = from;
-  while (at < to) {
-    const byte = document[at];
-    if (byte === QUOTE) return at;
-    at += byte === BACKSLASH ? 2 : 1;
-  }
-  return at;
-}
 
 /**
  * The string between two quotes, in UTF-8, in pieces; yields undefined where other requests may run. Unpaired
@@ -97,16 +83,4 @@ function isLow(document: Buffer, at: number): boolean {
 
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
-}
-
-/** @returns the position after the blanks that begin at `from` */
-export function skipBlanks(body: Buffer, from: number): number {
-  let at = from;
-  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at += 1;
-  return at;
-}
-
-/** @throws Refused 400 if more than blanks follow */
-export function mustEnd(body: Buffer, from: number): void {
-  if (skipBlanks(body, from) !== body.length) throw notJson();
 }

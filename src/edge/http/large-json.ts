@@ -8,20 +8,17 @@
  *  LJ3 every long string is decoded, requested or not: an invalid one makes the document invalid
  */
 import {
-  CLOSE_ARRAY,
-  CLOSE_OBJECT,
   COLON,
   COMMA,
-  deeper,
+  END,
   JSON_SLICE_BYTES,
-  more,
-  notJson,
-  OPEN_ARRAY,
-  OPEN_OBJECT,
+  type JsonLimits,
+  JsonScanner,
+  PAUSE,
   parsed,
   QUOTE,
-} from './json-bounds.js';
-import { cutBefore, decodedText, endOfText } from './json-texts.js';
+} from './json-scanner.js';
+import { cutBefore, decodedText } from './json-texts.js';
 
 /**
  * A string with more bytes is long; a shorter document is parsed as a whole. A string of escapes only keeps a sixth
@@ -39,10 +36,7 @@ export interface LargeDocument {
   readonly text: Buffer | undefined;
 }
 
-export interface LargeBounds {
-  /** The noun for the document in the text of a refusal. */
-  readonly what: string;
-  readonly maxValues: number;
+export interface LargeBounds extends JsonLimits {
   readonly longBytes?: number;
   /** Bytes of a string decoded in one slice. */
   readonly sliceBytes?: number;
@@ -55,48 +49,32 @@ export interface LargeBounds {
 export function* readLarge(
   document: Buffer,
   name: string | undefined,
-  { what, maxValues, longBytes = LONG_BYTES, sliceBytes = JSON_SLICE_BYTES }: LargeBounds,
+  { longBytes = LONG_BYTES, sliceBytes = JSON_SLICE_BYTES, ...limits }: LargeBounds,
 ): Generator<undefined, LargeDocument> {
   const rest: Buffer[] = [];
   let keptTo = 0;
   let text: readonly Buffer[] | undefined;
-  let depth = 0;
-  let commas = 0;
   // The last string of the outermost object, which may be a name; and whether the next value is the requested one.
   let last = { from: 0, to: 0 };
   let isAsked = false;
-  let yieldAt = JSON_SLICE_BYTES;
-  for (let at = 0; at < document.length; at += 1) {
-    if (at >= yieldAt) {
-      yieldAt = at + JSON_SLICE_BYTES;
-      yield undefined;
-    }
-    const byte = document[at];
-    if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth = deeper(depth);
-    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
-    else if (byte === COMMA) {
-      commas = more(commas, what, maxValues);
-      if (depth === 1) isAsked = false;
-    } else if (byte === COLON && depth === 1) {
+  const scanner = new JsonScanner(document, limits);
+  for (let token = scanner.next(); token !== END; token = scanner.next()) {
+    const isOutermost = scanner.depth === 1;
+    if (token === PAUSE) yield undefined;
+    else if (token === COMMA && isOutermost) isAsked = false;
+    else if (token === COLON && isOutermost) {
       isAsked = name !== undefined && saysName(document, last, name);
       // Of several members with one name, the last one counts.
       if (isAsked) text = undefined;
-    } else if (byte === QUOTE) {
-      const from = at + 1;
-      at = endOfText(document, from, yieldAt);
-      while (document[at] !== QUOTE) {
-        if (at >= document.length) throw notJson();
-        yield undefined;
-        yieldAt = at + JSON_SLICE_BYTES;
-        at = endOfText(document, at, yieldAt);
-      }
-      if (depth === 1) last = { from, to: at };
-      if (at - from <= longBytes) continue;
-      const decoded = yield* decodedText(document, from, at, sliceBytes);
-      const isTaken = isAsked && depth === 1;
+    } else if (token === QUOTE) {
+      const { from, to } = scanner;
+      if (isOutermost) last = { from, to };
+      if (to - from <= longBytes) continue;
+      const decoded = yield* decodedText(document, from, to, sliceBytes);
+      const isTaken = isAsked && isOutermost;
       if (isTaken) text = decoded;
       rest.push(document.subarray(keptTo, isTaken ? from : cutBefore(document, from, from + longBytes)));
-      keptTo = at;
+      keptTo = to;
     }
   }
   rest.push(document.subarray(keptTo));

@@ -11,7 +11,7 @@
 import { isAscii } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
-import { BACKSLASH } from '../http/json-bounds.js';
+import { BACKSLASH } from '../http/json-scanner.js';
 import { BODY_ERRORS, type JsonCommand, JsonCommandReader } from './json-command-reader.js';
 
 /**

@@ -9,12 +9,13 @@ import {
   BACKSLASH,
   CLOSE_ARRAY,
   COMMA,
+  endOfText,
   JSON_SLICE_BYTES,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from '../http/json-bounds.js';
-import { decodedText, endOfText } from '../http/json-texts.js';
+} from '../http/json-scanner.js';
+import { decodedText } from '../http/json-texts.js';
 
 /** A command's words, or the error that it gets. */
 export type JsonCommand = readonly ByteString[] | ErrorReply;

@@ -14,7 +14,7 @@ import { PRIVATE_HEADERS } from '../http/answer.js';
 import { answer, answersRefusals, createApplication, readsBody, type Stage } from '../http/application.js';
 import { basicCredentials } from '../http/credentials.js';
 import { isLongBody, MAX_STRANGERS_BODY_BYTES, RequestBodyReader } from '../http/index.js';
-import { parsed } from '../http/json-bounds.js';
+import { parsed } from '../http/json-scanner.js';
 import { RefusedRequest } from '../http/refused.js';
 import { requestOf } from '../http/request-class.js';
 import { changesAnything, Nothing, openPathsOf } from '../http/route.js';

@@ -7,7 +7,7 @@
 import { assert } from '../../kernel/index.js';
 import type { SearchGrant } from '../../ports/index.js';
 import { answer, type PipelineContext } from '../http/application.js';
-import { parsed } from '../http/json-bounds.js';
+import { parsed } from '../http/json-scanner.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
 import { WRITTEN_DOCUMENTS } from './face-limits.js';
