@@ -185,6 +185,10 @@ export class JetStreamObjectStore implements ObjectStore {
     const bytes = new Uint8Array(size);
     if (chunks === 0) return bytes;
     const subject = this.names.objectChunkSubject(id);
+    // A single piece is read without a consumer. A server that does not have it yet is late: the consumer waits for it.
+    const single = chunks === 1 ? await this.#control.message(this.#stream, { last_by_subj: subject }) : undefined;
+    const piece = single?.data;
+    if (piece?.byteLength === size) return piece;
     const options = {
       stream: this.#stream,
       from: 1,
