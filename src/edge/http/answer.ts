@@ -5,15 +5,9 @@
  *  AW2 no answer is written to a client that has disconnected or already has one
  *  AW3 the rest of a refused request's body is discarded; the rest of a long body is left unread
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpExchange, HttpResponse } from './exchange.js';
 import type { RefusedRequest } from './refused.js';
 import { answerUnread, discardBody } from './request-body.js';
-
-/** A request and its response. */
-export interface HttpExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
 
 export interface Answer {
   readonly status: number;
@@ -31,7 +25,7 @@ export interface Answer {
 export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
 /** @returns the bytes of the body; 0 if the answer was not written */
-export function write(response: ServerResponse, answer: Answer): number {
+export function write(response: HttpResponse, answer: Answer): number {
   if (response.destroyed || response.headersSent) return 0;
   const { status, text, type = 'application/json', headers, isLast, leavesBody = false } = answer;
   const bytes = Buffer.byteLength(text);
@@ -55,13 +49,15 @@ export function encodingFor(text: string, bytes: number): BufferEncoding {
 }
 
 /** Resolves when the client has read the written bytes, or has disconnected. */
-export function whenDrained(response: ServerResponse): Promise<void> {
+export function whenDrained(response: HttpResponse): Promise<void> {
   return new Promise((resolve) => {
     const goOn = () => {
-      response.off('drain', goOn).off('close', goOn);
+      response.off('drain', goOn);
+      response.off('close', goOn);
       resolve();
     };
-    response.on('drain', goOn).on('close', goOn);
+    response.on('drain', goOn);
+    response.on('close', goOn);
   });
 }
 

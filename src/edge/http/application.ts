@@ -165,7 +165,6 @@ export function readsBody<State = object>(bound: BodyBound<State>): Stage<State>
     }
     if (bound.isOfAnyMethod !== true && BODILESS_METHODS.has(request.method)) discardBody(request);
     else {
-      assert(request instanceof FaceRequest, 'a request that no server of ours has received');
       const limitBytes = bound.limitBytesOf(context);
       const outcome = await new Promise<Parameters<Parameters<RequestBodyReader['read']>[3]>[0]>((resolve) =>
         bound.bodies.read({ request, response }, bound.tenantOf(context), limitBytes, resolve),

@@ -2,8 +2,8 @@
  * The client's address: the peer of the connection, or the address that a trusted proxy reports in `X-Forwarded-For`.
  * The header is ignored for all other peers, because any client can write it.
  */
-import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { HttpRequest } from './exchange.js';
 
 /** A range of addresses with a common prefix. */
 export interface ProxyRange {
@@ -26,7 +26,7 @@ export class ClientAddresses {
   }
 
   /** An IP address, with IPv4 in dotted form. Empty if the peer has already disconnected. */
-  of({ socket, headers }: IncomingMessage): string {
+  of({ socket, headers }: HttpRequest): string {
     const peer = plain(socket.remoteAddress ?? '');
     const forwarded = headers['x-forwarded-for'];
     if (this.#trusted === undefined || forwarded === undefined) return peer;
@@ -34,7 +34,7 @@ export class ClientAddresses {
   }
 
   /** Does the request come from a trusted proxy, so that its forwarding headers count? */
-  isHandedOn({ socket }: IncomingMessage): boolean {
+  isHandedOn({ socket }: HttpRequest): boolean {
     return this.#trusted !== undefined && this.#isTrusted(plain(socket.remoteAddress ?? ''));
   }
 

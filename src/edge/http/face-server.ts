@@ -27,6 +27,7 @@ import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
 import { listen, stopAccepting, untilSilent } from './listening.js';
 import { PlainConnections, type PlainParts } from './plain-connections.js';
+import type { PlainRequest, PlainResponse } from './plain-exchange.js';
 import { FaceRequest } from './request-body.js';
 import { CLIENT_GONE, RequestMetrics } from './request-metrics.js';
 import { endRequest, RequestTraces } from './request-traces.js';
@@ -61,11 +62,8 @@ export interface FaceBehaviour {
   acceptFailed(error: Error): void;
   /** From now on every answer closes its connection. */
   drain(): void;
-  /**
-   * True if `handle` needs only the members of plain-exchange.ts for plain requests and hands the others over.
-   * Default: Node's server handles all requests.
-   */
-  readonly takesPlain?: boolean;
+  /** Handles a plain request, or hands it over to Node's server. Default: Node's server handles all requests. */
+  handlePlain?(request: PlainRequest, response: PlainResponse): void;
 }
 
 export interface FaceServerParts {
@@ -165,10 +163,8 @@ function plainConnectionsOf(
     clock,
     limits,
     ...observers,
-    answers: face.takesPlain === true && tls === undefined && limits.maxRequestsPerSocket === 0,
-    // Such an endpoint uses only the members that both types have.
-    handle: (request, response) =>
-      face.handle(request as unknown as FaceRequest, response as unknown as ServerResponse),
+    answers: face.handlePlain !== undefined && tls === undefined && limits.maxRequestsPerSocket === 0,
+    handle: (request, response) => face.handlePlain?.(request, response),
     accept: (socket) => accept?.call(server, socket),
     isFresh: () => freshness === undefined || freshness.isFresh,
     refuseSilent: (socket) => refuseRaw(socket, face.protocolRefusal(REQUEST_TIMEOUT)),

@@ -6,10 +6,11 @@ import { EventEmitter } from 'node:events';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Span } from '../../protocol/index.js';
+import type { HttpResponse, ReceivedRequest } from './exchange.js';
 import type { PlainHead } from './plain-head.js';
 import { CLIENT_GONE, NO_ROUTE } from './request-metrics.js';
 
-export class PlainRequest {
+export class PlainRequest implements ReceivedRequest {
   /** The whole request has arrived. */
   readonly complete = true;
   /** The label in metrics: the declared route, after it was found. */
@@ -48,7 +49,7 @@ export interface PlainAnswers {
 }
 
 /** Emits `close` when the client has read the answer or has disconnected. */
-export class PlainResponse extends EventEmitter {
+export class PlainResponse extends EventEmitter implements HttpResponse {
   headersSent = false;
   statusCode = CLIENT_GONE;
   closed = false;

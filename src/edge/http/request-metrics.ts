@@ -2,8 +2,8 @@
  * Metrics of an endpoint's requests: number, status and duration, by declared route. A path is never a label, because
  * clients choose it.
  */
-import type { IncomingMessage } from 'node:http';
 import type { Counter, Histogram, Metrics } from '../../ports/index.js';
+import type { HttpRequest } from './exchange.js';
 
 /** Label of requests that were refused before a route was found. */
 export const NO_ROUTE = 'none';
@@ -48,6 +48,6 @@ export class RequestMetrics {
 }
 
 /** @param route as declared */
-export function foundRoute(request: IncomingMessage, route: string): void {
+export function foundRoute(request: HttpRequest, route: string): void {
   (request as { route?: string }).route = route;
 }

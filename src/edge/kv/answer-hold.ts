@@ -5,8 +5,8 @@
  *       free bytes; the more requests there are, the smaller each portion is
  *  KAR2 the actual bytes count until the client has read them or has disconnected
  */
-import type { ServerResponse } from 'node:http';
 import type { ByteBudget, Hold } from '../../kernel/index.js';
+import type { HttpResponse } from '../http/exchange.js';
 import { LEAST_PORTION_BYTES, PORTION_SHARE } from './kv-limits.js';
 
 /** A smaller answer is not counted: the limit on connections bounds them. */
@@ -19,7 +19,7 @@ export class AnswerHold {
   constructor(
     private readonly budget: ByteBudget,
     private readonly tenant: string,
-    private readonly response: ServerResponse,
+    private readonly response: HttpResponse,
   ) {}
 
   get isThere(): boolean {

@@ -1,9 +1,9 @@
 /** Reads the token of a request. `Access` looks up its grant. */
-import type { IncomingMessage } from 'node:http';
 import { type ByteString, textOfHeader } from '../../kernel/index.js';
 import type { Access, KvGrant } from '../../ports/index.js';
 import { closureOf } from '../commands/admission.js';
 import { REFUSALS, type Refusal, tooManyKvFailures } from '../error-map.js';
+import type { HttpRequest } from '../http/exchange.js';
 import type { KvFace } from './kv-face.js';
 
 const BEARER = 'bearer ';
@@ -28,7 +28,7 @@ export function grantOfToken(
  */
 export function signIn(
   { parts: { access }, signIns, addresses }: KvFace,
-  request: IncomingMessage,
+  request: HttpRequest,
   queryToken: string | undefined,
 ): KvGrant | Refusal {
   const token = tokenOf(queryToken, request.headers.authorization);
@@ -44,11 +44,7 @@ export function signIn(
 }
 
 /** Checks the token, then whether the database is open to the client's address. @returns the grant, or the refusal */
-export function authenticate(
-  face: KvFace,
-  request: IncomingMessage,
-  queryToken: string | undefined,
-): KvGrant | Refusal {
+export function authenticate(face: KvFace, request: HttpRequest, queryToken: string | undefined): KvGrant | Refusal {
   const signedIn = signIn(face, request, queryToken);
   if ('status' in signedIn) return signedIn;
   return closureOf(signedIn, () => face.addresses.of(request)) ?? signedIn;

@@ -2,7 +2,8 @@
  * CORS headers. They allow every origin, because browsers are meant to use the read-only token from any page; there
  * are no cookies, so an allowed origin gains no access.
  */
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { HttpRequest } from '../http/exchange.js';
 import type { HeaderAliases } from '../wire-alias.js';
 
 export const ALLOWED_METHODS = 'HEAD, GET, POST, PUT';
@@ -19,7 +20,7 @@ export class Cors {
     this.#exposedHeaders = [...spellings.responseHeaders(), 'Retry-After'].join(', ');
   }
 
-  isPreflight(request: IncomingMessage): boolean {
+  isPreflight(request: HttpRequest): boolean {
     const { origin } = request.headers;
     return request.method === 'OPTIONS' && origin !== undefined && 'access-control-request-method' in request.headers;
   }

@@ -8,9 +8,9 @@
  *  EVS3 a reader that is too slow is disconnected, also when its database's budget has no room for its unread bytes;
  *       other listeners do not wait for it
  */
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrongArity } from '../../domain/kv/index.js';
-import { type ByteString, type Hold, textOfBytes } from '../../kernel/index.js';
+import { assert, type ByteString, type Hold, textOfBytes } from '../../kernel/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
 import type { KvEvent, KvListenKind } from '../../protocol/index.js';
 import { bytesOfWords, closureOf } from '../commands/admission.js';
@@ -76,7 +76,9 @@ export class EventStreams {
 
   /** Answers a request to one of the stream routes. */
   open(exchange: KvExchange, target: RequestTarget): void {
-    this.#open(exchange, target).catch((failure: unknown) => {
+    const { response } = exchange;
+    assert(response instanceof ServerResponse, 'a stream is answered by Node');
+    this.#open(exchange, response, target).catch((failure: unknown) => {
       exchange.refuseStranger(refusalOf(failure));
     });
   }
@@ -86,7 +88,7 @@ export class EventStreams {
     for (const stream of [...this.#streams]) this.#end(stream);
   }
 
-  async #open(exchange: KvExchange, target: RequestTarget): Promise<void> {
+  async #open(exchange: KvExchange, response: ServerResponse, target: RequestTarget): Promise<void> {
     const { face } = this;
     const { headers, method } = exchange.request;
     const grant = signIn(face, exchange.request, target.token);
@@ -95,7 +97,7 @@ export class EventStreams {
     const closure = closureOf(grant, () => address);
     if (closure !== undefined) return exchange.refuseStranger(closure);
     discardBody(exchange.request);
-    if (headers.expect !== undefined) exchange.response.writeContinue();
+    if (headers.expect !== undefined) response.writeContinue();
     // A HEAD answer would never end and have no body.
     if (method === 'HEAD') return exchange.refuse(badRequest(notOverRest(target.route).text));
     if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
@@ -110,7 +112,7 @@ export class EventStreams {
       return exchange.refuse(REFUSALS.overloaded);
     }
     const stream: Stream = {
-      response: exchange.response,
+      response,
       token: target.token,
       authorization: headers.authorization,
       address,
@@ -120,7 +122,7 @@ export class EventStreams {
       subscriptions: [],
       hold,
       output: new EventStreamOutput({
-        response: exchange.response,
+        response,
         tenant: grant.database,
         broadcasts: face.broadcasts,
         hold,

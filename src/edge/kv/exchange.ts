@@ -5,12 +5,12 @@
  *      each after the client has read the one before
  *  EX2 refusals are plain JSON in every requested format
  */
-import type { ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
 import { whenDrained } from '../http/answer.js';
-import { answerUnread, discardBody, encodingFor, type FaceRequest, isLongBody } from '../http/index.js';
+import type { HttpResponse, ReceivedRequest } from '../http/exchange.js';
+import { answerUnread, discardBody, encodingFor, isLongBody } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
 import type { Cors } from './cors.js';
 import type { ResponseFormat } from './response-format.js';
@@ -30,8 +30,8 @@ export class KvExchange {
   #leavesBody = false;
 
   constructor(
-    readonly request: FaceRequest,
-    readonly response: ServerResponse,
+    readonly request: ReceivedRequest,
+    readonly response: HttpResponse,
     readonly spelling: Spelling,
     private readonly context: AnswerContext,
     /** The client is a page of this process, which needs no CORS headers. */
@@ -87,8 +87,8 @@ export class KvExchange {
       'X-Accel-Buffering': 'no',
     });
     // A stream may be quiet for hours; TCP probes and keepalives detect a dead peer.
-    response.socket?.setTimeout(0);
-    response.socket?.setKeepAlive(true, KEEPALIVE_PROBE_MS);
+    request.socket.setTimeout(0);
+    request.socket.setKeepAlive(true, KEEPALIVE_PROBE_MS);
   }
 
   /** Answers with an error that is not a command's own (EX2: refusals are plain JSON). */

@@ -6,13 +6,13 @@
  * Order of checks: method, token, address, headers, target, body, each command, quota. No command is executed before
  * all checks have passed.
  */
-import type { ServerResponse } from 'node:http';
 import { ErrorReply, requestTooLarge } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer, bytesOfText } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import type { PassedCall } from '../http/application.js';
-import { type BodyOutcome, type FaceRequest, ofRead, PlainRequest, RequestBodyReader } from '../http/index.js';
+import type { HttpResponse, ReceivedRequest } from '../http/exchange.js';
+import { type BodyOutcome, ofRead, PlainRequest, RequestBodyReader } from '../http/index.js';
 import { authenticate } from './authentication.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
@@ -42,7 +42,7 @@ export class KvHandler {
     this.#streams.close();
   }
 
-  handle(request: FaceRequest, response: ServerResponse): void {
+  handle(request: ReceivedRequest, response: HttpResponse): void {
     const { face } = this;
     const exchange = new KvExchange(request, response, face.spellings.spellingOf(request.headers), face);
     if (!METHODS.has(request.method)) {
@@ -66,7 +66,7 @@ export class KvHandler {
 
   /** Answers a pipeline or a transaction of a page of this process. */
   answerPassed(
-    { request, response }: { request: FaceRequest; response: ServerResponse },
+    { request, response }: { request: ReceivedRequest; response: HttpResponse },
     { url, token, body }: PassedCall,
   ): void {
     const { face } = this;

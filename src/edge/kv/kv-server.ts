@@ -26,10 +26,10 @@ export function createKvServer(parts: KvServerParts): KvServer {
   const handler = new KvHandler(face);
   const behaviour = {
     handle: handler.handle.bind(handler),
+    handlePlain: handler.handle.bind(handler),
     connectRefusal: REFUSALS.methodNotAllowed,
     allowedMethods: ALLOWED_METHODS,
     protocolRefusal,
-    takesPlain: true,
   };
   const server = face.serve(parts, behaviour, () => handler.close());
   return { ...server, passed: passedTo((exchange, call) => handler.answerPassed(exchange, call)) };

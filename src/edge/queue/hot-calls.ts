@@ -5,11 +5,13 @@
  *
  * Order of checks: token, method, rights, configuration, body.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assert } from '../../kernel/index.js';
 import { queueBodyTooLarge } from '../error-map.js';
 import type { PassedCall } from '../http/application.js';
-import { type BodyOutcome, type FaceRequest, ofRead, PlainRequest, RequestBodyReader } from '../http/index.js';
+import type { HttpResponse, ReceivedRequest } from '../http/exchange.js';
+import { type BodyOutcome, FaceRequest, ofRead, RequestBodyReader } from '../http/index.js';
+import type { PlainRequest, PlainResponse } from '../http/plain-exchange.js';
 import { bodyRefused, RefusedRequest } from '../http/refused.js';
 import { foundRoute } from '../http/request-metrics.js';
 import { splitTarget } from './destination.js';
@@ -47,17 +49,24 @@ export class HotCalls {
   /** @param application serves all other calls */
   constructor(
     private readonly face: QueueFace,
-    private readonly application: (request: FaceRequest, response: ServerResponse) => void,
+    private readonly application: (request: IncomingMessage, response: ServerResponse) => void,
   ) {
     this.#bodies = new RequestBodyReader(face.budget);
   }
 
   handle(request: FaceRequest, response: ServerResponse): void {
+    if (!this.#serveHot(request, response)) this.application(request, response);
+  }
+
+  handlePlain(request: PlainRequest, response: PlainResponse): void {
+    if (!this.#serveHot(request, response)) request.handOver();
+  }
+
+  #serveHot(request: ReceivedRequest, response: HttpResponse): boolean {
     const target = splitTarget(request.url as string);
     const hot = hotRouteAt(request.method, target.path);
     if (hot !== undefined) this.#serve({ request, response, target }, hot);
-    else if (request instanceof PlainRequest) request.handOver();
-    else this.application(request, response);
+    return hot !== undefined;
   }
 
   /** Answers a frequent call that another endpoint of this process made of a request. */
@@ -100,7 +109,7 @@ export class HotCalls {
 function refuseLarge(call: QueueCall, limitBytes: number): void {
   const { request } = call;
   const refused = new RefusedRequest(queueBodyTooLarge(limitBytes));
-  if (request.complete || request.headers.expect !== undefined) throw refused;
+  if (request.complete || request.headers.expect !== undefined || !(request instanceof FaceRequest)) throw refused;
   const refuse = (beginning?: Buffer) => {
     request.off('data', refuse);
     request.off('end', refuse);

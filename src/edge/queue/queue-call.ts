@@ -6,14 +6,13 @@
  *  QC2 every refusal is `{"error": "…"}`, in the spelling of the request, or of the headers in its body that it is
  *      about
  */
-import type { ServerResponse } from 'node:http';
 import { newMessageId, type QueueCommand, type QueueReply, type QueueReplyOf } from '../../domain/queue/index.js';
 import { assert, type MessageId } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueRefusalOf, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { whenDrained, write, writeRefusal } from '../http/answer.js';
 import { answer, type PassedCall, type PipelineContext, takeOver } from '../http/application.js';
-import type { FaceRequest } from '../http/index.js';
+import type { HttpResponse, ReceivedRequest } from '../http/exchange.js';
 import { RefusedRequest } from '../http/refused.js';
 import { type Described, type Route, routesOf } from '../http/route.js';
 import { staleHeader } from '../http/stale-header.js';
@@ -32,8 +31,8 @@ const GATHERED_CHARACTERS = 64 * 1024;
 
 /** A request of a call, and where its answer goes. */
 export interface CallExchange {
-  readonly request: FaceRequest;
-  readonly response: ServerResponse;
+  readonly request: ReceivedRequest;
+  readonly response: HttpResponse;
   readonly target: SplitTarget;
   /** Undefined: the call is answered without Koa. */
   readonly context?: PipelineContext;
@@ -42,8 +41,8 @@ export interface CallExchange {
 }
 
 export class QueueCall {
-  readonly request: FaceRequest;
-  readonly response: ServerResponse;
+  readonly request: ReceivedRequest;
+  readonly response: HttpResponse;
 
   constructor(
     readonly face: QueueFace,
@@ -272,7 +271,7 @@ export function only<Item>([found]: readonly Item[]): Item {
  * Closes the connection without an answer. An endpoint's client retries after that, but it takes any answer, such as
  * a 503, as the result: it would fail its delivery and cost the run a retry for a fault of the server.
  */
-export function cutOff(request: FaceRequest): void {
+export function cutOff(request: ReceivedRequest): void {
   request.socket.destroy();
 }
 

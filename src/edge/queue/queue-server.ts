@@ -31,7 +31,7 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
     connectRefusal: SHARED_REFUSALS.methodNotAllowed,
     allowedMethods: 'GET, POST, PUT, PATCH, DELETE',
     protocolRefusal: queueProtocolRefusal,
-    takesPlain: true,
+    handlePlain: hot.handlePlain.bind(hot),
   });
   const frequent = passedTo((exchange, passed) => hot.pass(exchange, passed));
   const passed: Middleware = (context, next) => {

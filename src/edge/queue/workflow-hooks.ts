@@ -7,7 +7,7 @@ import { canonicalHeaderName } from '../../domain/queue/index.js';
 import { type RunId, readUrl, textOfHeader } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, SHARED_REFUSALS } from '../error-map.js';
-import type { FaceRequest } from '../http/index.js';
+import type { HttpRequest } from '../http/exchange.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { decodedName } from './destination.js';
 import type { QueueCall } from './queue-call.js';
@@ -81,7 +81,7 @@ async function eventOf({ face, request, rawHeaders, body }: QueueCall): Promise<
 }
 
 /** The called URL in parts. @throws Refused 400 if they do not form a URL */
-function calledUrl({ addresses, parts }: QueueFace, request: FaceRequest) {
+function calledUrl({ addresses, parts }: QueueFace, request: HttpRequest) {
   const target = pathAndQuery(request.url as string);
   if (parts.publicUrl !== undefined) {
     const { protocol, host, pathname } = new URL(parts.publicUrl);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import { NodeTimers, PromMetrics, SystemClock } from '../../../../src/adapters/node/index.js';
+import type { HttpRequest, HttpResponse } from '../../../../src/edge/http/exchange.js';
 import { createFaceServer, type FaceServer } from '../../../../src/edge/http/index.js';
 import { foundRoute } from '../../../../src/edge/http/request-metrics.js';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../../src/edge/kv/kv-limits.js';
@@ -18,22 +19,23 @@ for (const takesPlain of [true, false]) {
 
     beforeEach(async () => {
       metrics = new PromMetrics({ withProcess: false });
+      const handle = (request: HttpRequest, response: HttpResponse) => {
+        if (request.url?.startsWith('/known') === true) foundRoute(request, '/known/:id');
+        if (request.url === '/known/silent') return;
+        response.writeHead(201, { 'Content-Length': 2 });
+        response.end('ok');
+      };
       const parts = { name: 'kv', metrics, limits: DEFAULT_KV_FACE_LIMITS, clock: new SystemClock() };
       server = createFaceServer(
         { ...parts, timers: new NodeTimers() },
         {
-          handle: (request, response) => {
-            if (request.url?.startsWith('/known') === true) foundRoute(request, '/known/:id');
-            if (request.url === '/known/silent') return;
-            response.writeHead(201, { 'Content-Length': 2 });
-            response.end('ok');
-          },
+          handle,
           connectRefusal: REFUSAL,
           allowedMethods: 'GET',
           protocolRefusal: () => REFUSAL,
           acceptFailed: () => {},
           drain: () => {},
-          takesPlain,
+          ...(takesPlain && { handlePlain: handle }),
         },
       );
       address = await server.listen(0, '127.0.0.1');
