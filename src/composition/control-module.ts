@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { ControlOwner, firstStart, ProcessControl } from '../actors/control/index.js';
-import { JetStreamMeterLog } from '../adapters/nats/index.js';
+import { JetStreamMeterLog, raiseFormat } from '../adapters/nats/index.js';
 import { CredentialsFile, credentialLines, givenCredentials } from '../adapters/node/index.js';
 import { pricesOf } from './prices.js';
 import { ownedShards } from './shards-module.js';
@@ -50,6 +50,7 @@ async function makeFirstDatabase(
 ): Promise<MadeCredentials | undefined> {
   const config = c.resolve(tokens.CONFIG);
   const random = c.resolve(tokens.RANDOM);
+  const { connections, names } = c.resolve(tokens.NATS);
   const file = join(config.storage.dataDir, 'credentials.env');
   const given = givenCredentials(config.firstStart);
   const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
@@ -60,6 +61,7 @@ async function makeFirstDatabase(
     random,
     given,
     limits: { maxCommandBytes, maxRequestsPerDay },
+    raiseLayout: config.isEmbedded ? (level) => raiseFormat(connections, names, level) : undefined,
     pause,
   });
   for (const warning of warnings) c.resolve(tokens.LOG).warn('first-start.warning', { warning });

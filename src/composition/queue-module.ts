@@ -5,6 +5,7 @@ import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
+import { ANSWERS_FORMAT_LEVEL } from '../kernel/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
@@ -12,7 +13,7 @@ export function registerQueueOwner(c: DependencyContainer): void {
   tokens.once(c, tokens.QUEUE_OWNER, () => {
     const config = c.resolve(tokens.CONFIG);
     const { delivery } = config;
-    const { accounts } = c.resolve(tokens.CONTROL);
+    const { accounts, view } = c.resolve(tokens.CONTROL);
     const memoryBytes = delivery.queueMemoryBytes ?? c.resolve(tokens.MEMORY).queueBytes;
     return new QueueOwner(
       {
@@ -33,7 +34,8 @@ export function registerQueueOwner(c: DependencyContainer): void {
         holdMs: config.ownership.requestHoldMs,
         silenceMs: callerSilenceMs(config.ownership.requestHoldMs),
         workflowInlineBytes: delivery.workflowInlineBytes,
-        keptAnswerBytes: delivery.deliveredAnswerBytes,
+        // Processes of the previous release cannot read kept answers.
+        keptAnswerBytes: () => (view.formatLevel < ANSWERS_FORMAT_LEVEL ? 0 : delivery.deliveredAnswerBytes),
         maxInFlightPerOrigin: delivery.deliveryPerOrigin,
         alias: config.faces.wireAlias,
         deliversBoth: config.faces.wireAliasDeliver === 'both',

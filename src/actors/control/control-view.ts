@@ -17,6 +17,7 @@ import {
   BoundedCache,
   type ByteString,
   describeError,
+  FIRST_FORMAT_LEVEL,
   MillraceError,
   type SessionId,
 } from '../../kernel/index.js';
@@ -184,6 +185,11 @@ export class ControlView implements Access, RespAccess {
   }
 
   /** The copy itself, which may be old: for uses that give no access, such as names in commands and lists. */
+  /** The level of stored formats in force. */
+  get formatLevel(): number {
+    return this.state.format?.level ?? FIRST_FORMAT_LEVEL;
+  }
+
   get state(): ControlState {
     return this.#follower.state;
   }

@@ -7,7 +7,14 @@
  *  FS3 a process that came second keeps the first one's credentials in its file, or keeps no file
  */
 import type { Account, Database, DatabaseLimits } from '../../domain/control/index.js';
-import { type AccountId, type DatabaseId, describeError, MillraceError, type Random } from '../../kernel/index.js';
+import {
+  type AccountId,
+  type DatabaseId,
+  describeError,
+  FORMAT_LEVEL,
+  MillraceError,
+  type Random,
+} from '../../kernel/index.js';
 import type { Sealing } from '../../ports/index.js';
 import {
   CREDENTIAL_NAMES,
@@ -44,6 +51,8 @@ export interface FirstStartOptions {
   readonly random: Random;
   readonly given: Partial<GivenCredentials>;
   readonly limits: DatabaseLimits;
+  /** Raises the level of stored formats in the layout of a new installation; undefined: an operator does it. */
+  readonly raiseLayout?: ((level: number) => Promise<void>) | undefined;
   /** The pause between tries while the control shard has no owner. */
   pause(): Promise<void>;
 }
@@ -66,13 +75,30 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   const { isNew, account, database } = await create(options, credentials);
   const inForce = hashesInForce(account, database);
   const warnings = differences(given, inForce);
-  if (isNew) return { account, database, toPrint: credentials, warnings };
+  if (isNew) {
+    await beginAtNewestFormat(options, warnings);
+    return { account, database, toPrint: credentials, warnings };
+  }
   // A file with any valid secret belongs to this installation; secrets that were reset since stay as they are (FS3).
   const isOurs =
     !isNewFile &&
     CREDENTIAL_NAMES.some((name) => name !== 'mgmtEmail' && inForce[name] === hashSecret(credentials[name]));
   if (!isOurs) await keepTheirs(options, account, database, warnings);
   return { account, database, toPrint: undefined, warnings };
+}
+
+/**
+ * A new installation has no data that a previous release could need. It works at the first level too, and an operator
+ * can raise the level later, so a failure is only a warning.
+ */
+async function beginAtNewestFormat({ client, raiseLayout }: FirstStartOptions, warnings: string[]): Promise<void> {
+  if (raiseLayout === undefined) return;
+  try {
+    await raiseLayout(FORMAT_LEVEL);
+    await client.send({ type: 'RaiseFormat', level: FORMAT_LEVEL, by: 'first start' });
+  } catch (error) {
+    warnings.push(`the format level was not raised (millrace cluster upgrade): ${describeError(error)}`);
+  }
 }
 
 async function create(

@@ -81,7 +81,7 @@ export interface QueueOwnerOptions {
   /** The largest result of a step that is sent with the list of steps. */
   readonly workflowInlineBytes: number;
   /** Bytes of the answer to a successful attempt that are kept; 0: none. */
-  readonly keptAnswerBytes: number;
+  readonly keptAnswerBytes: () => number;
 }
 
 export class QueueOwner {

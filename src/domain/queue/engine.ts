@@ -39,7 +39,7 @@ export interface EngineOptions {
   /** The same for deliveries to the endpoint of a run, by the spelling of its trigger; by default as for other messages. */
   readonly runWords?: (isAlias: boolean) => readonly string[];
   /** Bytes of the answer to a successful attempt that are kept; by default none. */
-  readonly keptAnswerBytes?: number;
+  readonly keptAnswerBytes?: () => number;
 }
 
 /** An attempt with the data that its HTTP call needs. */
@@ -84,7 +84,7 @@ export class QueueEngine {
   readonly #words: AttemptWords;
   readonly #deliveredWords: readonly string[];
   readonly #runWords: (isAlias: boolean) => readonly string[];
-  readonly #keptAnswerBytes: number;
+  readonly #keptAnswerBytes: () => number;
   #dispatcher: Dispatcher | undefined;
   #isBehind = false;
 
@@ -97,7 +97,7 @@ export class QueueEngine {
     this.#maxInFlightPerOrigin = maxInFlightPerOrigin;
     this.#deliveredWords = options.deliveredWords ?? NEUTRAL_WORDS;
     this.#runWords = options.runWords ?? (() => this.#deliveredWords);
-    this.#keptAnswerBytes = options.keptAnswerBytes ?? 0;
+    this.#keptAnswerBytes = options.keptAnswerBytes ?? (() => 0);
     this.#words = { nonRetryableNames, aliasHeaderWord: options.aliasHeaderWord };
   }
 
@@ -278,7 +278,7 @@ export class QueueEngine {
       words: this.#words,
       deliveredWords: this.#deliveredWords,
       runWords: this.#runWords,
-      keptAnswerBytes: this.#keptAnswerBytes,
+      keptAnswerBytes: this.#keptAnswerBytes(),
     };
     return new EngineTurn(parts, context, record);
   }

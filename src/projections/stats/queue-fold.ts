@@ -73,11 +73,11 @@ export class QueueStatisticsFold {
         return 0;
       }
       case 'MessageDelivered':
-        this.deltas.of(account, event.atMs).add(QUEUE_PLACES.answeredBytes, event.answer?.body.length ?? 0);
-        return this.#ended(account, event);
       case 'MessageDeadLettered':
       case 'MessageCancelled':
-        return this.#ended(account, event);
+        if (!this.#isOfRun(account, event.id)) this.deltas.of(account, event.atMs).add(ENDS[event.type], 1);
+        this.live.end(account, event.id);
+        return event.type === 'MessageDeadLettered' ? 1 : 0;
       case 'MessageFailed':
         this.live.end(account, event.id);
         return 0;
@@ -96,13 +96,6 @@ export class QueueStatisticsFold {
         // Other events accept, end or send no message and no run.
         return 0;
     }
-  }
-
-  /** @returns entries added to the DLQ */
-  #ended(account: number, event: Ended): number {
-    if (!this.#isOfRun(account, event.id)) this.deltas.of(account, event.atMs).add(ENDS[event.type], 1);
-    this.live.end(account, event.id);
-    return event.type === 'MessageDeadLettered' ? 1 : 0;
   }
 
   #isOfRun(account: number, id: MessageId): boolean {

@@ -36,7 +36,7 @@ describe('queue: delivery', () => {
 
   it('a delivery keeps headers and the beginning of the body of its answer, up to the configured bytes', () => {
     const kept = (keptAnswerBytes: number | undefined, body: string) => {
-      const queue = new QueueSpec(keptAnswerBytes === undefined ? {} : { keptAnswerBytes });
+      const queue = new QueueSpec(keptAnswerBytes === undefined ? {} : { keptAnswerBytes: () => keptAnswerBytes });
       queue.publish(item('a'));
       queue.work();
       queue.outcome('a', response(200, [['A', '1']], body));
