@@ -20,7 +20,7 @@ const KB = 1024;
 const IDLE_KB = 20;
 const P99_MS = 50;
 
-type Face = 'native protocol' | 'event streams';
+type Endpoint = 'native protocol' | 'event streams';
 
 export const subscribers: Bench = {
   name: 'subscribers',
@@ -42,7 +42,7 @@ export const subscribers: Bench = {
   },
 };
 
-async function idle(millrace: Millrace, face: Face, progress: (line: string) => void): Promise<Figure> {
+async function idle(millrace: Millrace, face: Endpoint, progress: (line: string) => void): Promise<Figure> {
   // The first ones compile what all of them use.
   const first = await open(millrace, face, OPENED_AT_ONCE, (index) => `warm:${index}`);
   await delay(SETTLE_MS);
@@ -60,7 +60,7 @@ async function idle(millrace: Millrace, face: Face, progress: (line: string) => 
   return { name: `idle subscriber, ${face}`, value: resident, unit: 'KB', target: atMost(IDLE_KB), note };
 }
 
-async function delays(millrace: Millrace, face: Face, progress: (line: string) => void): Promise<Figure> {
+async function delays(millrace: Millrace, face: Endpoint, progress: (line: string) => void): Promise<Figure> {
   const listeners = await open(millrace, face, LISTENING, () => 'news');
   const publisher = await RespLink.open(millrace.respPort, PASSWORD);
   const delaysMs: number[] = [];
@@ -83,7 +83,7 @@ async function delays(millrace: Millrace, face: Face, progress: (line: string) =
 
 async function open(
   millrace: Millrace,
-  face: Face,
+  face: Endpoint,
   count: number,
   channelOf: (index: number) => string,
 ): Promise<readonly Listener[]> {

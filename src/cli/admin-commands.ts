@@ -54,7 +54,7 @@ export function runAccountCommand(verb: string, asked: ParsedArguments, env: Env
 
 export async function runEnvCommand(asked: ParsedArguments, env: Environment): Promise<number> {
   const { config } = loadConfig(env);
-  const { wireAlias } = config.faces;
+  const { wireAlias } = config.endpoints;
   return envCommand(asked, {
     addresses: await runningAddresses(config),
     words: wireAlias && [wireAlias.headerWord, wireAlias.queueWord, wireAlias.kvWord].join(':'),
@@ -156,7 +156,7 @@ function journalDeps(
   const { journal, objects, leases, log, clock, timers, random } = parts;
   const { kv, queue } = shardNames(layout);
   const keyFile = checkpointKeyFile(config.storage.sealKeyFile);
-  const { wireAlias } = config.faces;
+  const { wireAlias } = config.endpoints;
   return {
     journal,
     objects,

@@ -46,8 +46,8 @@ export function registerKvGateway(c: DependencyContainer): void {
 /** Data for INFO. The RESP endpoint starts after the first databases are loaded, so it is looked up at each call. */
 function processInfoOf(c: DependencyContainer): ProcessInfo {
   const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
-  const face = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
-  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face };
+  const endpoint = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
+  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face: endpoint };
   const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
   return new ProcessInfo(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts, commandMs });
 }

@@ -37,18 +37,18 @@ export function registerQueueOwner(c: DependencyContainer): void {
         // Processes of the previous release cannot read kept answers.
         keptAnswerBytes: () => (view.formatLevel < ANSWERS_FORMAT_LEVEL ? 0 : delivery.deliveredAnswerBytes),
         maxInFlightPerOrigin: delivery.deliveryPerOrigin,
-        alias: config.faces.wireAlias,
-        deliversBoth: config.faces.wireAliasDeliver === 'both',
+        alias: config.endpoints.wireAlias,
+        deliversBoth: config.endpoints.wireAliasDeliver === 'both',
         region: delivery.region,
       },
     );
   });
 }
 
-export function queueFace(c: DependencyContainer, face: Partial<QueueServerParts>): QueueServer {
+export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueServerParts>): QueueServer {
   const { accounts } = c.resolve(tokens.CONTROL);
   const readModels = c.resolve(tokens.READ_MODELS);
-  const { publicUrlQueue: publicUrl, trustedProxies } = c.resolve(tokens.CONFIG).faces;
+  const { publicUrlQueue: publicUrl, trustedProxies } = c.resolve(tokens.CONFIG).endpoints;
   return createQueueServer({
     ...tokens.portsOf(c),
     gateway: queueGateway(c),
@@ -60,7 +60,7 @@ export function queueFace(c: DependencyContainer, face: Partial<QueueServerParts
     log: c.resolve(tokens.FACE_LOG),
     trustedProxies,
     publicUrl,
-    ...face,
+    ...endpoint,
   });
 }
 

@@ -18,7 +18,7 @@ import { readinessOfModels, readinessOfSearch } from '../projections/index.js';
 import { registerCluster, startCluster } from './cluster-module.js';
 import { type MadeCredentials, registerControl, startControl } from './control-module.js';
 import { registerDuties, startDuties } from './duties-module.js';
-import { startFaces } from './faces.js';
+import { startEndpoints } from './endpoints.js';
 import { registerKvGateway, registerKvOwner } from './kv-module.js';
 import { registerBasics, registerMembership, registerNats } from './process-module.js';
 import { registerReadModels, registerRemoteReadModels, startReadModels } from './projections-module.js';
@@ -86,7 +86,7 @@ function startPlanes(basics: DependencyContainer) {
     await startOwners(c);
     const credentials = await startControl(c);
     await startDuties(c);
-    const addresses = hasRole(c, 'edge') ? await startFaces(c) : [];
+    const addresses = hasRole(c, 'edge') ? await startEndpoints(c) : [];
     watchStreams(c);
     const checks = checksOf(c);
     await startCluster(c, { checks, hosts: [...hostsOf(c), c.resolve(tokens.CONTROL).host].filter((host) => !!host) });
@@ -167,12 +167,12 @@ function watchStreams(c: DependencyContainer): void {
 
 /** @returns its address */
 async function startHealth(c: DependencyContainer, life: Lifetime, checks: Checks): Promise<string> {
-  const { faces, signIn } = c.resolve(tokens.CONFIG);
+  const { endpoints, signIn } = c.resolve(tokens.CONFIG);
   const metrics = c.resolve(tokens.METRICS);
   metrics.gauge('millrace_ready', () => Number(Object.values(checks()).every(({ ok }) => ok)));
   const health = await startHealthServer({
-    host: faces.host,
-    port: faces.metricsPort,
+    host: endpoints.host,
+    port: endpoints.metricsPort,
     checks,
     edgeChecks: hasRole(c, 'edge') ? EDGE_CHECKS : [],
     metrics: () => metrics.page(),

@@ -32,7 +32,7 @@ import type {
   LeaseStore,
   Log,
   MessageLog,
-  NativeFace,
+  NativeEndpoint,
   ProcessPorts,
   Random,
   ReadModelCare,
@@ -88,7 +88,7 @@ export const LIFETIME = token<Lifetime>('Lifetime');
 export const GUARDED_CLOCK = token<GuardedClock>('GuardedClock');
 export const BOOT_TIME = token<BootTime>('BootTime');
 /** A log with a limit for events that any client can cause. */
-export const FACE_LOG = token<Log>('FaceLog');
+export const FACE_LOG = token<Log>('EndpointLog');
 export const METRICS = token<PromMetrics>('Metrics');
 /** Empty without tracing. */
 export const TRACING = token<Pick<ProcessPorts, 'tracing'>>('Tracing');
@@ -132,7 +132,7 @@ export const READ_MODEL_CARE = token<ReadModelCare>('ReadModelCare');
 /** Over when every check of the process has succeeded once. */
 export const START = token<{ isOver: boolean }>('Start');
 /** Registered after it listens. */
-export const NATIVE_FACE = token<NativeFace>('NativeFace');
+export const NATIVE_FACE = token<NativeEndpoint>('NativeEndpoint');
 
 /** The ports that need only this machine and NATS. */
 export function storagePortsOf(c: DependencyContainer) {

@@ -18,9 +18,9 @@ export function firstConflict(config: Config): string | undefined {
   ].find((line) => line !== undefined);
 }
 
-function halfAPair({ faces, nats }: Config): string | undefined {
+function halfAPair({ endpoints, nats }: Config): string | undefined {
   return (
-    half(faces, 'tlsCert', 'tlsKey') ??
+    half(endpoints, 'tlsCert', 'tlsKey') ??
     half(nats, 'natsUser', 'natsPassword') ??
     half(nats, 'natsTlsCert', 'natsTlsKey') ??
     half(nats, 'natsSysUser', 'natsSysPassword')
@@ -69,7 +69,7 @@ function shortSecret({ firstStart, signIn: { secretMinCharacters: min, metricsTo
   return `${variableOf(short[0])} must not be shorter than ${min} characters (MILLRACE_SECRET_MIN_CHARACTERS)`;
 }
 
-function samePort({ faces: { kvPort, queuePort, mgmtPort, respPort, metricsPort } }: Config): string | undefined {
+function samePort({ endpoints: { kvPort, queuePort, mgmtPort, respPort, metricsPort } }: Config): string | undefined {
   const byPort = new Map<number, string>();
   for (const [field, port] of Object.entries({ kvPort, queuePort, mgmtPort, respPort, metricsPort })) {
     const variable = variableOf(field);

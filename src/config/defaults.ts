@@ -71,7 +71,7 @@ export const DEFAULTS = {
     'How long a stopping process reports not ready and still answers: three probes, one second apart. At most a third of MILLRACE_SHUTDOWN_MS. An embedded installation has no other process to take over and does not wait.',
   ),
 
-  // faces
+  // endpoints
   host: as('127.0.0.1', 'Only this machine can connect until an operator changes it.'),
   kvPort: as(7100, 'The REST endpoint of databases; the ports of endpoints are a hundred apart.'),
   queuePort: as(7200, 'The queue endpoint.'),

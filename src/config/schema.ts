@@ -52,7 +52,7 @@ class ProcessSettings {
 }
 
 /** Addresses of the endpoints, as bound and as shown to clients. */
-class FaceSettings {
+class EndpointSettings {
   @setting(host()) readonly host!: string;
   @setting(port('takes any free one')) readonly kvPort!: number;
   @setting(port('takes any free one')) readonly queuePort!: number;
@@ -232,7 +232,7 @@ export class FirstStartSettings {
 /** The whole configuration of a process, deeply frozen by `loadConfig`. */
 export class Config {
   readonly process = new ProcessSettings();
-  readonly faces = new FaceSettings();
+  readonly endpoints = new EndpointSettings();
   readonly http = new HttpSettings();
   readonly signIn = new SignInSettings();
   readonly nats = new NatsSettings();

@@ -23,12 +23,12 @@ export function sectionsOf(config: Config): readonly SettingSection[] {
 export const SETTINGS: readonly SettingSpec[] = sectionsOf(new Config()).flatMap(({ settings }) => settings);
 
 export function surroundingsOf(config: Config): Surroundings {
-  const { faces, storage, isEmbedded } = config;
-  return { host: faces.host, dataDir: storage.dataDir, isEmbedded, exposedBy: exposedBy(faces) };
+  const { endpoints, storage, isEmbedded } = config;
+  return { host: endpoints.host, dataDir: storage.dataDir, isEmbedded, exposedBy: exposedBy(endpoints) };
 }
 
 /** The first setting that shows that other machines connect to this process. */
-function exposedBy({ host, publicUrlKv, publicUrlQueue, publicUrlMgmt, trustedProxies }: Config['faces']) {
+function exposedBy({ host, publicUrlKv, publicUrlQueue, publicUrlMgmt, trustedProxies }: Config['endpoints']) {
   const signs = Object.entries({
     MILLRACE_HOST: !isLoopback(host),
     MILLRACE_PUBLIC_URL_KV: publicUrlKv !== undefined,

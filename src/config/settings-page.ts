@@ -8,7 +8,7 @@ import type { SettingSpec } from './setting.js';
 
 const TITLES: Readonly<Record<string, string>> = {
   process: 'The process',
-  faces: 'Faces',
+  endpoints: 'Endpoints',
   http: 'HTTP',
   nats: 'NATS',
   storage: 'Storage',

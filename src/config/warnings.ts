@@ -17,7 +17,7 @@ export function warningsFor(
   environment: Readonly<Record<string, string | undefined>>,
   settings: readonly SettingSpec[],
 ): string[] {
-  return [...unknownVariables(environment, settings), ...oddTokens(config), ...openFaces(config)];
+  return [...unknownVariables(environment, settings), ...oddTokens(config), ...openEndpoints(config)];
 }
 
 function unknownVariables(
@@ -39,7 +39,7 @@ function unknownVariables(
 }
 
 /** Warnings for a process that other machines can reach. */
-function openFaces({ faces: { host, tlsCert }, signIn: { metricsToken } }: Config): string[] {
+function openEndpoints({ endpoints: { host, tlsCert }, signIn: { metricsToken } }: Config): string[] {
   if (isLoopback(host)) return [];
   const open: string[] = [];
   if (tlsCert === undefined) {

@@ -12,7 +12,7 @@ import type { Clock, Counter, Log, Metrics, Timers } from '../ports/index.js';
 import { plain } from './http/client-address.js';
 
 /** The endpoint's name in the counter's label and in the log. */
-export type SignInFace = 'rest' | 'resp' | 'queue' | 'management' | 'admin' | 'search' | 'monitoring' | 'console';
+export type SignInEndpoint = 'rest' | 'resp' | 'queue' | 'management' | 'admin' | 'search' | 'monitoring' | 'console';
 
 export interface SignInGuardPorts {
   readonly clock: Clock;
@@ -55,7 +55,7 @@ export const UNGUARDED: SignIns = { isQuiet: true, waitOf: () => undefined, fail
 export class SignInGuard {
   /** In order of the last failure. */
   readonly #allowances = new Map<string, Allowance>();
-  readonly #faces: GuardedFace[] = [];
+  readonly #endpoints: GuardedEndpoint[] = [];
   #isSweeping = false;
 
   /** @param perMinute failures per address; as many may come in a burst. 0: never refused */
@@ -73,9 +73,13 @@ export class SignInGuard {
     return this.#allowances.size;
   }
 
-  of(face: SignInFace): SignIns {
-    const guarded = new GuardedFace(face, this, this.ports.metrics.counter('millrace_sign_ins_failed_total', face));
-    this.#faces.push(guarded);
+  of(endpoint: SignInEndpoint): SignIns {
+    const guarded = new GuardedEndpoint(
+      endpoint,
+      this,
+      this.ports.metrics.counter('millrace_sign_ins_failed_total', endpoint),
+    );
+    this.#endpoints.push(guarded);
     return guarded;
   }
 
@@ -116,7 +120,7 @@ export class SignInGuard {
     this.#isSweeping = true;
     this.ports.timers.after(MINUTE_MS, () => {
       this.#isSweeping = false;
-      for (const face of this.#faces) face.tell(this.ports.log);
+      for (const endpoint of this.#endpoints) endpoint.tell(this.ports.log);
       for (const [network, allowance] of this.#allowances) {
         this.#waitFor(allowance);
         if (allowance.left >= this.perMinute) this.#allowances.delete(network);
@@ -127,14 +131,14 @@ export class SignInGuard {
 }
 
 /** Failures of one endpoint since the last log event. */
-class GuardedFace implements SignIns {
+class GuardedEndpoint implements SignIns {
   #failures = 0;
   #refused = 0;
   readonly #byAddress = new Map<string, number>();
   readonly #byName = new Map<string, number>();
 
   constructor(
-    private readonly face: SignInFace,
+    private readonly endpoint: SignInEndpoint,
     private readonly guard: SignInGuard,
     private readonly counter: Counter,
   ) {}
@@ -161,7 +165,7 @@ class GuardedFace implements SignIns {
   tell(log: Log): void {
     if (this.#failures === 0) return;
     log.warn('sign-in.failed', {
-      face: this.face,
+      face: this.endpoint,
       failures: this.#failures,
       refused: this.#refused,
       addresses: most(this.#byAddress),

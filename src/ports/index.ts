@@ -25,7 +25,7 @@ export * from './management-control.js';
 export * from './message-log.js';
 export * from './meter-log.js';
 export * from './metrics.js';
-export * from './native-face.js';
+export * from './native-endpoint.js';
 export * from './object-store.js';
 export * from './process-ports.js';
 export * from './process-readings.js';

@@ -8,7 +8,7 @@ import { encodeCommand } from '../../src/codec/resp/index.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { REDIS_BINARIES, redisVersion } from '../support/redis-server.js';
-import { PASSWORD, RawClient, RespFaceHarness } from '../support/resp-face.js';
+import { PASSWORD, RawClient, RespEndpointHarness } from '../support/resp-endpoint.js';
 
 const LIBRARY = `#!lua name=lib
 redis.register_function('changes', function(keys) return redis.call('SET', keys[1], 'x') end)
@@ -59,11 +59,11 @@ for (const binary of Object.values(REDIS_BINARIES)) {
   if (version === undefined) continue;
   describe(`differential: CLIENT PAUSE WRITE at redis-server ${version}`, function () {
     this.timeout(30_000);
-    let face: RespFaceHarness;
+    let face: RespEndpointHarness;
     let port: number;
     let stop: () => Promise<void>;
     before(async () => {
-      face = await new RespFaceHarness().start();
+      face = await new RespEndpointHarness().start();
       port = await freePort();
       const directory = mkdtempSync(join(tmpdir(), 'millrace-pause-'));
       const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];

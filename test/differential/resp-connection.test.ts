@@ -8,7 +8,7 @@ import { encodeCommand } from '../../src/codec/resp/index.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { REDIS_BINARIES, redisVersion } from '../support/redis-server.js';
-import { PASSWORD, RawClient, RespFaceHarness } from '../support/resp-face.js';
+import { PASSWORD, RawClient, RespEndpointHarness } from '../support/resp-endpoint.js';
 
 /** Each is a connection of its own; a line is a command, or raw bytes behind `raw:`. */
 const CONVERSATIONS: readonly (readonly string[])[] = [
@@ -134,11 +134,11 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
   if (version === undefined || label !== 'packaged') continue;
   describe(`differential: connections to redis-server ${version}`, function () {
     this.timeout(30_000);
-    let face: RespFaceHarness;
+    let face: RespEndpointHarness;
     let port: number;
     let stop: () => Promise<void>;
     before(async () => {
-      face = await new RespFaceHarness().start();
+      face = await new RespEndpointHarness().start();
       port = await freePort();
       const directory = mkdtempSync(join(tmpdir(), 'millrace-resp-'));
       const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
-import { basic } from '../support/management-face.js';
+import { basic } from '../support/management-endpoint.js';
 import { MillraceCluster, startPlainNats } from '../support/millrace-cluster.js';
 import { endEverything, type MillraceProcess } from '../support/millrace-process.js';
 

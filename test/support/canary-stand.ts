@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Canary } from './canary.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
-import { basic } from './management-face.js';
+import { basic } from './management-endpoint.js';
 import {
   type Environment,
   embeddedEnvironment,

@@ -2,10 +2,10 @@
 import { importCommand } from '../../src/cli/import/import-command.js';
 import type { Output } from '../../src/cli/parser.js';
 import { runTyped } from './command-lines.js';
-import { PASSWORD, RespFaceHarness } from './resp-face.js';
+import { PASSWORD, RespEndpointHarness } from './resp-endpoint.js';
 
 export interface ImportStand {
-  readonly face: RespFaceHarness;
+  readonly face: RespEndpointHarness;
   readonly port: number;
   readonly password: string;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface ImportStand {
 }
 
 export async function startImportStand(): Promise<ImportStand> {
-  const face = await new RespFaceHarness().start();
+  const face = await new RespEndpointHarness().start();
   const url = `redis://default:${PASSWORD}@127.0.0.1:${face.port}`;
   return { face, port: face.port, password: PASSWORD, url, stop: () => face.stop() };
 }

@@ -37,7 +37,7 @@ import {
 import type { AccountId, CommandId, MessageId, ShardName } from '../../src/kernel/index.js';
 import { type CompactionResult, type Log, UNWATCHED } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
-import { MemoryLog } from './kv-face.js';
+import { MemoryLog } from './kv-endpoint.js';
 import { ManualTime, MemoryObjectStore } from './memory/index.js';
 import { NO_METRICS } from './no-metrics.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';

@@ -3,9 +3,9 @@
  * after they were made anew.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { basic } from './management-face.js';
+import { basic } from './management-endpoint.js';
 
-export interface ReadSideFaces {
+export interface ReadSideEndpoints {
   readonly queueUrl: string;
   readonly queueToken: string;
   readonly mgmtUrl: string;
@@ -38,7 +38,7 @@ const STEP = /:00\.000 \+0000 UTC$/;
 const DAY_CHARACTERS = 10;
 
 export class ReadSide {
-  constructor(readonly faces: ReadSideFaces) {}
+  constructor(readonly faces: ReadSideEndpoints) {}
 
   /** @param statistics paths of the management face without a period */
   async state(statistics: readonly string[] = []): Promise<ReadSideState> {

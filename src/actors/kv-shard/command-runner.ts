@@ -179,7 +179,7 @@ export class ShardCommandRunner {
     const { effects } = engine;
     const { count, bytes } = effects;
     const { commands } = work.request;
-    const isOfResp = isOfRespFace(work);
+    const isOfResp = isOfRespEndpoint(work);
     // Over REST each command is refused separately.
     if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
       this.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
@@ -210,7 +210,7 @@ export class ShardCommandRunner {
   #endTransaction(execution: CommandExecution): void {
     const { owned, engine, work, turn } = execution;
     // A REST client did not send MULTI and EXEC, so monitors do not see them.
-    if (owned.audience.isMonitored && isOfRespFace(work)) {
+    if (owned.audience.isMonitored && isOfRespEndpoint(work)) {
       showToMonitors(owned, ['exec'], work, this.ports.clock.nowMs());
     }
     if (!engine.run.isOpen) {
@@ -599,7 +599,7 @@ function isScript({ family }: Pick<CommandSpec, 'family'>): boolean {
   return family === 'scripting' || family === 'function';
 }
 
-function isOfRespFace({ request }: KvWork): boolean {
+function isOfRespEndpoint({ request }: KvWork): boolean {
   return request.client?.face === 'resp';
 }
 

@@ -1,6 +1,6 @@
 /** The facts about this process in INFO and TIME. Fields that exist in Redis keep their names. */
 import { human, Rate, type ScriptLimits, type ServerInfo } from '../../domain/kv/index.js';
-import type { Clock, NativeFace, ProcessReadings, RespCounts } from '../../ports/index.js';
+import type { Clock, NativeEndpoint, ProcessReadings, RespCounts } from '../../ports/index.js';
 
 /** The Redis version by which clients choose features. */
 export const REDIS_VERSION = '8.2.0';
@@ -9,7 +9,7 @@ export interface ProcessInfoPorts {
   readonly clock: Clock;
   readonly readings: ProcessReadings;
   /** Undefined before RESP listens, and in a process without RESP. */
-  face(): NativeFace | undefined;
+  face(): NativeEndpoint | undefined;
 }
 
 export interface ProcessInfoOptions {

@@ -12,7 +12,7 @@ export interface TlsFiles {
 export async function readTlsFiles({
   tlsCert,
   tlsKey,
-}: Pick<Config['faces'], 'tlsCert' | 'tlsKey'>): Promise<TlsFiles | undefined> {
+}: Pick<Config['endpoints'], 'tlsCert' | 'tlsKey'>): Promise<TlsFiles | undefined> {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   const [cert, key] = await Promise.all([fileOf(tlsCert, 'MILLRACE_TLS_CERT'), fileOf(tlsKey, 'MILLRACE_TLS_KEY')]);
   return { cert, key };

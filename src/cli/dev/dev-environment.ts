@@ -56,8 +56,8 @@ export async function devSettings(given: Environment, dataDir: string): Promise<
   const { config } = loadConfig(chosen);
   const ports: Record<string, string> = {};
   for (const [variable, name] of PORTS) {
-    const { host } = config.faces;
-    const port = variable === 'MILLRACE_QUEUE_PORT' ? PORT_OF_DEVELOPMENT_MODE : config.faces[name];
+    const { host } = config.endpoints;
+    const port = variable === 'MILLRACE_QUEUE_PORT' ? PORT_OF_DEVELOPMENT_MODE : config.endpoints[name];
     // A given port is used or refused; a default port is replaced if it is busy.
     if (chosen[variable] !== undefined) continue;
     const isFree = await listens(host, port).then(

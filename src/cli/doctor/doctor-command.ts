@@ -41,7 +41,7 @@ function settingsCheck(env: Environment): { config: Config | undefined; finding:
 }
 
 async function checksOf(config: Config, env: Environment): Promise<Diagnosis[]> {
-  const { storage, faces, isEmbedded } = config;
+  const { storage, endpoints, isEmbedded } = config;
   const log = new JsonLog({ level: 'error', clock: new SystemClock(), write: streamLines(process.stderr) });
   const directory = await directoryCheck(storage);
   const isUsable = directory.state !== 'fail';
@@ -52,7 +52,7 @@ async function checksOf(config: Config, env: Environment): Promise<Diagnosis[]> 
     ...(isEmbedded ? [await flockCheck(env.PATH ?? '')] : []),
     directory,
     ...(isUsable ? [await diskCheck(storage), lockCheck(holder), await keyCheck(storage)] : []),
-    await portsCheck(faces, holder),
+    await portsCheck(endpoints, holder),
     await clockCheck(Date.now(), [new URL(import.meta.url), ...written]),
     openFilesCheck(await readLimits(), config),
   ];

@@ -70,15 +70,15 @@ const PORTS = [
 ] as const;
 
 /** @param holder the process that already serves here and uses the ports */
-export async function portsCheck(faces: Config['faces'], holder: string | undefined): Promise<Diagnosis> {
-  const wanted = PORTS.filter(([, name]) => faces[name] !== 0).map(
-    ([variable, name]) => [variable, faces[name]] as const,
+export async function portsCheck(endpoints: Config['endpoints'], holder: string | undefined): Promise<Diagnosis> {
+  const wanted = PORTS.filter(([, name]) => endpoints[name] !== 0).map(
+    ([variable, name]) => [variable, endpoints[name]] as const,
   );
   const numbers = wanted.map(([, port]) => port).join(', ');
   const troubles: string[] = [];
   for (const [variable, port] of wanted) {
-    await listens(faces.host, port).catch((error: unknown) =>
-      troubles.push(describeError(listenError(variable, `${faces.host}:${port}`, error))),
+    await listens(endpoints.host, port).catch((error: unknown) =>
+      troubles.push(describeError(listenError(variable, `${endpoints.host}:${port}`, error))),
     );
   }
   if (troubles.length === 0) return ok('ports', numbers === '' ? 'any free ones' : `${numbers}, free`);

@@ -147,7 +147,7 @@ export function found(
   return { kind: 'found', find, searches };
 }
 
-export type KvFaceName = 'rest' | 'resp';
+export type KvEndpointName = 'rest' | 'resp';
 
 /** The permissions of a user. @see src/domain/kv/acl */
 export interface Permissions {

@@ -5,7 +5,7 @@
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Args } from './args.js';
 import type { Audience } from './audience.js';
-import type { CommandDescription, KvFaceName, Permissions } from './command-description.js';
+import type { CommandDescription, KvEndpointName, Permissions } from './command-description.js';
 import type { Effects } from './effects.js';
 import type { HashRange } from './hash-slot.js';
 import type { Keyspace } from './keyspace.js';
@@ -51,7 +51,7 @@ export interface CommandContext {
   readonly audience: Audience;
   readonly libraries: Libraries;
   /** The endpoint that received the command; a few documented answers differ. */
-  readonly face: KvFaceName;
+  readonly face: KvEndpointName;
   /** Whether the handler may answer `Blocked`. Not over REST, in a transaction or in a script. */
   readonly mayBlock: boolean;
   readonly mayPause: boolean;

@@ -6,7 +6,7 @@ import { type ByteString, MillraceError, type Random } from '../../kernel/index.
 import { AccessLog } from './access-log.js';
 import { Args } from './args.js';
 import { type Audience, NO_AUDIENCE } from './audience.js';
-import type { KvFaceName, Permissions } from './command-description.js';
+import type { KvEndpointName, Permissions } from './command-description.js';
 import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
 import type { CommandTable } from './command-table.js';
 import { COMMANDS } from './commands.js';
@@ -38,7 +38,7 @@ export interface SlicedCommand {
 
 /** The origin of a command. Defaults: a plain REST command of a user with all permissions. */
 export interface Caller {
-  readonly face?: KvFaceName | undefined;
+  readonly face?: KvEndpointName | undefined;
   readonly protocol?: 2 | 3 | undefined;
   readonly mayBlock?: boolean | undefined;
   readonly mayPause?: boolean | undefined;

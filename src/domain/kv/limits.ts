@@ -1,6 +1,6 @@
 /** Limits on the size of values and the work of a command, each with its reason. */
 import type { ByteString } from '../../kernel/index.js';
-import type { KvFaceName } from './command-description.js';
+import type { KvEndpointName } from './command-description.js';
 import { ERRORS, ErrorReply, type Reply } from './reply.js';
 
 /** Redis's longest string; larger offsets are refused with Redis's text. */
@@ -37,7 +37,7 @@ export const SLICE_WORDS = 1000;
 interface SizeTerms {
   readonly isReplay: boolean;
   readonly maxCommandBytes: number;
-  readonly face: KvFaceName;
+  readonly face: KvEndpointName;
 }
 
 const stringTooLong = new ErrorReply('ERR string exceeds maximum allowed size (proto-max-bulk-len)');

@@ -11,7 +11,7 @@ import { answer, type PipelineContext, takeOver } from '../http/application.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
 import type { Permission } from '../team-permissions.js';
-import type { AdminFace } from './admin-face.js';
+import type { AdminEndpoint } from './admin-endpoint.js';
 import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
 
 /** The caller, and a function that checks the credentials again. */
@@ -25,7 +25,7 @@ export class AdminCall {
   readonly query: URLSearchParams;
 
   constructor(
-    readonly face: AdminFace,
+    readonly endpoint: AdminEndpoint,
     private readonly context: PipelineContext,
     private readonly caller: AdminCaller,
     /** The id in the path; '' for routes without one. */
@@ -60,7 +60,7 @@ export class AdminCall {
 
   /** @throws Refused */
   ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ControlReplyOf<Type>> {
-    return askControl(this.face.parts.control, command, type);
+    return askControl(this.endpoint.parts.control, command, type);
   }
 
   /** The database of the path, which must belong to the caller's account. @throws Refused 404 */
@@ -127,7 +127,7 @@ export class AdminCall {
 
   json(text: string, more: Readonly<Record<string, string>> = {}): void {
     const headers = { ...PRIVATE_HEADERS, ...more };
-    answer(this.context, { status: 200, text, headers, isLast: this.face.isDraining });
+    answer(this.context, { status: 200, text, headers, isLast: this.endpoint.isDraining });
   }
 }
 

@@ -18,7 +18,7 @@ import { sessionOf } from '../sessions/page-requests.js';
 import { sessionIn } from '../sessions/sealed-sessions.js';
 import { mustBeAllowed } from '../team-permissions.js';
 import { AdminCall, type AdminCaller, type AdminRoute } from './admin-call.js';
-import { AdminFace, type AdminHandlerParts } from './admin-face.js';
+import { AdminEndpoint, type AdminHandlerParts } from './admin-endpoint.js';
 import { ADMIN_ROUTES } from './routes/index.js';
 
 const ROOT = '/v2/admin/';
@@ -27,11 +27,11 @@ const SESSION = `${ROOT}session`;
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
 
 export function createAdminHandler(parts: AdminHandlerParts): Middleware {
-  const face = new AdminFace(parts);
+  const endpoint = new AdminEndpoint(parts);
   const router = routed<AdminRoute, { caller: AdminCaller }>(ADMIN_ROUTES, {}, async (context, route, path) => {
     const { caller } = context.state;
     if (route.permission !== 'open') mustBeAllowed(caller.grant.role, route.permission);
-    await route.handle(new AdminCall(face, context, caller, path.id), { path, query: {}, body: {} });
+    await route.handle(new AdminCall(endpoint, context, caller, path.id), { path, query: {}, body: {} });
   });
   return subHandler<{ caller: AdminCaller }>({
     name: 'admin',
@@ -39,7 +39,7 @@ export function createAdminHandler(parts: AdminHandlerParts): Middleware {
     log: parts.log,
     isDraining: parts.isDraining,
     answer: async (context, next) => {
-      context.state.caller = callerOf(face, context.req, context.path);
+      context.state.caller = callerOf(endpoint, context.req, context.path);
       discardBody(context.req);
       await router(context, next);
     },
@@ -49,7 +49,7 @@ export function createAdminHandler(parts: AdminHandlerParts): Middleware {
 
 /** @throws Refused 401, 429; CONTROL_STALE */
 function callerOf(
-  { parts, pages, signIns, addresses }: AdminFace,
+  { parts, pages, signIns, addresses }: AdminEndpoint,
   request: IncomingMessage,
   path: string,
 ): AdminCaller {

@@ -57,7 +57,7 @@ export class EventStream {
 
   /** Resolves after that time, or when the stream has ended. */
   pause(ms: number): Promise<void> {
-    return this.call.face.parts.timers.pause(ms, this.#stop.signal);
+    return this.call.endpoint.parts.timers.pause(ms, this.#stop.signal);
   }
 
   end(): void {
@@ -91,7 +91,7 @@ export class EventStream {
 
   #guardLater(): void {
     if (this.#stop.signal.aborted) return;
-    this.#guard = this.call.face.parts.timers.after(FEED_EVERY_MS, () => {
+    this.#guard = this.call.endpoint.parts.timers.after(FEED_EVERY_MS, () => {
       if (!this.#mayGoOn()) {
         this.#ended();
         return;
@@ -103,7 +103,7 @@ export class EventStream {
 
   #mayGoOn(): boolean {
     try {
-      return !this.call.face.isDraining && this.call.isStillGranted();
+      return !this.call.endpoint.isDraining && this.call.isStillGranted();
     } catch {
       // The grants are not current, so the permission is unknown.
       return false;
@@ -126,15 +126,15 @@ export class EventStream {
  * @throws Refused 503 if too many are open; errors of `work` before `begin`
  */
 export async function openStream(call: AdminCall, work: (stream: EventStream) => Promise<void>): Promise<void> {
-  const { face, grant } = call;
-  const giveBack = face.streams.take(grant.account);
+  const { endpoint, grant } = call;
+  const giveBack = endpoint.streams.take(grant.account);
   const response = call.takeOver();
   const stream = new EventStream(call, response);
   try {
     await work(stream);
   } catch (failure) {
     if (!response.headersSent) throw failure;
-    if (!isMillraceError(failure)) face.parts.log.error('admin.stream.failed', { error: describeError(failure) });
+    if (!isMillraceError(failure)) endpoint.parts.log.error('admin.stream.failed', { error: describeError(failure) });
     const { text } = failure instanceof RefusedRequest ? failure.refusal : adminRefusalOf(failure);
     await stream.send('failed', JSON.stringify({ error: text }));
   } finally {

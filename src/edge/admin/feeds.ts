@@ -14,7 +14,7 @@ import { type EventStream, openStream } from './event-stream.js';
 /** Events `log`: entries of the message log, from now or from `?from=` (milliseconds). */
 export async function logFeed(call: AdminCall): Promise<void> {
   const { account } = await call.queue();
-  const { messageLog, clock } = call.face.parts;
+  const { messageLog, clock } = call.endpoint.parts;
   const from = call.query.get('from');
   if (from !== null && !/^\d{1,15}$/.test(from)) throw invalid('from: must be a number of milliseconds');
   let fromMs = from === null ? Math.trunc(clock.nowMs()) : Number(from);
@@ -43,7 +43,7 @@ export async function logFeed(call: AdminCall): Promise<void> {
 
 /** Events `statistics`: the last hour of a database (`/databases/`) or a queue, its newest step last. */
 export async function statisticsFeed(call: AdminCall, of: 'database' | 'queue'): Promise<void> {
-  const { statistics, clock } = call.face.parts;
+  const { statistics, clock } = call.endpoint.parts;
   const place = of === 'database' ? await call.database() : await call.queue();
   let last = '';
   await everySecond(call, async (stream) => {
@@ -62,7 +62,7 @@ export async function statisticsFeed(call: AdminCall, of: 'database' | 'queue'):
 export async function clusterFeed(call: AdminCall): Promise<void> {
   let last = '';
   await everySecond(call, async (stream) => {
-    const text = JSON.stringify(await call.face.parts.cluster.look());
+    const text = JSON.stringify(await call.endpoint.parts.cluster.look());
     if (text !== last) await stream.send('cluster', text);
     last = text;
   });

@@ -5,7 +5,7 @@
 import { isMillraceError } from '../../kernel/index.js';
 import type { CounterName, GaugeName, MetricReadings } from '../../ports/index.js';
 import type { AdminCall } from './admin-call.js';
-import type { AdminFace } from './admin-face.js';
+import type { AdminEndpoint } from './admin-endpoint.js';
 import { LATE_SECONDS, NEARLY_FULL_SHARE, NEW_DEAD_LETTERS_MS, VERIFY_DUE_MS } from './admin-limits.js';
 
 /** `notice`: no problem, but a task for some time. */
@@ -20,19 +20,19 @@ interface Attention {
 }
 
 export async function healthFor(call: AdminCall) {
-  const { face } = call;
-  const { cluster, metrics } = face.parts;
+  const { endpoint } = call;
+  const { cluster, metrics } = endpoint.parts;
   const [{ alarms, processes }, ofQueue] = await Promise.all([cluster.look(), deadLetters(call)]);
   const readings = metrics.readings();
   const attention: readonly Attention[] = [
     ...alarms.map((text) => ({ about: 'cluster', level: 'error', text }) as const),
-    ...diskAttention(face, readings),
+    ...diskAttention(endpoint, readings),
     ...memoryAttention(readings),
     ...lagAttention(readings),
     ...ofQueue,
-    ...proofAttention(face),
+    ...proofAttention(endpoint),
   ];
-  const { verified } = face;
+  const { verified } = endpoint;
   return {
     isWell: attention.every(({ level }) => level === 'notice'),
     attention,
@@ -42,7 +42,7 @@ export async function healthFor(call: AdminCall) {
   };
 }
 
-function* diskAttention({ parts }: AdminFace, readings: MetricReadings): Iterable<Attention> {
+function* diskAttention({ parts }: AdminEndpoint, readings: MetricReadings): Iterable<Attention> {
   if (parts.storage.isFull()) {
     yield {
       about: 'disk',
@@ -82,7 +82,7 @@ function* lagAttention(readings: MetricReadings): Iterable<Attention> {
 }
 
 /** Recent dead letters of the caller's account, in the plain DLQ. */
-async function deadLetters({ face: { parts }, grant }: AdminCall): Promise<readonly Attention[]> {
+async function deadLetters({ endpoint: { parts }, grant }: AdminCall): Promise<readonly Attention[]> {
   const about = 'queue';
   try {
     const since = parts.clock.nowMs() - NEW_DEAD_LETTERS_MS;
@@ -98,7 +98,7 @@ async function deadLetters({ face: { parts }, grant }: AdminCall): Promise<reado
   }
 }
 
-function* proofAttention({ verified, parts }: AdminFace): Iterable<Attention> {
+function* proofAttention({ verified, parts }: AdminEndpoint): Iterable<Attention> {
   const about = 'proof';
   if (verified?.isFine === false) yield { about, level: 'error', text: 'the journals are damaged: see the report' };
   else if (verified === undefined || parts.clock.nowMs() - verified.atMs >= VERIFY_DUE_MS) {

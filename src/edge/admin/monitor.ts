@@ -24,7 +24,7 @@ export async function monitorFeed(call: AdminCall): Promise<void> {
   const partitions = Array.from({ length: count }, (_, index) => kvPartition(database, index));
   await openStream(call, async (stream) => {
     const held = new HeldCommands();
-    const { events } = call.face.parts;
+    const { events } = call.endpoint.parts;
     const subscription = await events.subscribe({ database, partitions }, 'monitor', '', (event) => held.add(event));
     try {
       stream.begin();

@@ -59,9 +59,9 @@ export async function verify(call: AdminCall, of: AuditTask['of']): Promise<void
   });
 }
 
-function noteVerified({ face }: AdminCall, done: string): void {
+function noteVerified({ endpoint }: AdminCall, done: string): void {
   const { isFine } = JSON.parse(done) as { readonly isFine: boolean };
-  face.verified = { atMs: face.parts.clock.nowMs(), isFine };
+  endpoint.verified = { atMs: endpoint.parts.clock.nowMs(), isFine };
 }
 
 /** Collects the answer up to its size limit; `more` reports omitted items. */
@@ -89,7 +89,7 @@ async function list(call: AdminCall, task: AuditTask, name: string, limit: numbe
 
 /** @throws Refused 503, or MAILBOX_FULL, before `take` is called, if too many walks are running */
 async function walk(
-  { face: { parts, walks }, grant }: AdminCall,
+  { endpoint: { parts, walks }, grant }: AdminCall,
   task: AuditTask,
   signal: AbortSignal,
   take: (texts: AsyncIterable<string>) => Promise<void>,

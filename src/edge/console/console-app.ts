@@ -17,7 +17,7 @@ import { subHandler } from '../http/sub-handler.js';
 import { refuseOtherOrigins, refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
 import { mustBeAllowed } from '../team-permissions.js';
 import { ConsoleCall, type ConsoleRoute, type ConsoleState } from './console-call.js';
-import { ConsoleFace, type ConsoleParts } from './console-face.js';
+import { ConsoleEndpoint, type ConsoleParts } from './console-endpoint.js';
 import { MAX_CONSOLE_BODY_BYTES, MAX_SIGN_IN_BYTES } from './console-limits.js';
 import { PLANE_ROUTES } from './planes.js';
 import { CONSOLE_SESSION_ROUTES } from './session-routes.js';
@@ -28,8 +28,8 @@ const ROUTES: readonly ConsoleRoute[] = [...CONSOLE_SESSION_ROUTES, ...PLANE_ROU
 const OPEN = openPathsOf(ROUTES);
 
 export function createConsoleHandler(parts: ConsoleParts): Middleware {
-  const face = new ConsoleFace(parts);
-  const [api, pages] = [routerOf(face), servesPages(ROOT, face.built)];
+  const endpoint = new ConsoleEndpoint(parts);
+  const [api, pages] = [routerOf(endpoint), servesPages(ROOT, endpoint.built)];
   return subHandler<ConsoleState>({
     name: 'console',
     root: ROOT,
@@ -38,20 +38,20 @@ export function createConsoleHandler(parts: ConsoleParts): Middleware {
     answer: (context, next) => {
       refuseOtherSites(context.req);
       if (!context.path.startsWith(API)) return pages(context, next);
-      if (!OPEN.has(context.path)) context.state.grant = sessionOf(face.pages, context.req).grant;
+      if (!OPEN.has(context.path)) context.state.grant = sessionOf(endpoint.pages, context.req).grant;
       return api(context, next);
     },
     wording: managementRefusalOf,
   });
 }
 
-function routerOf(face: ConsoleFace): Stage<ConsoleState> {
-  const { bodies, pages } = face;
+function routerOf(endpoint: ConsoleEndpoint): Stage<ConsoleState> {
+  const { bodies, pages } = endpoint;
   const bound = { bodies, tenantOf: ({ state }: { state: ConsoleState }) => state.grant?.account ?? STRANGERS };
   const ofSignIn: Stage<ConsoleState> = readsBody({ ...bound, limitBytesOf: () => MAX_SIGN_IN_BYTES });
   const ofPage: Stage<ConsoleState> = readsBody({ ...bound, limitBytesOf: () => MAX_CONSOLE_BODY_BYTES });
   return routed<ConsoleRoute, ConsoleState>(ROUTES, {}, async (context, route, path) => {
-    const call = new ConsoleCall(face, context);
+    const call = new ConsoleCall(endpoint, context);
     const handle = async () => route.handle(call, { path, query: {}, body: {} });
     if (route.permission !== 'open') {
       // A role that may not see the tokens of data may not see the data either.

@@ -8,7 +8,7 @@ import { answer, type PipelineContext } from '../http/application.js';
 import { RefusedRequest } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
 import type { Permission } from '../team-permissions.js';
-import type { ConsoleFace, ConsoleParts } from './console-face.js';
+import type { ConsoleEndpoint, ConsoleParts } from './console-endpoint.js';
 
 export interface ConsoleState {
   /** Undefined for routes that need no session. */
@@ -27,7 +27,7 @@ const OF_THE_PAGE = /^(cookie|authorization|origin|referer|millrace-csrf|expect|
 
 export class ConsoleCall {
   constructor(
-    readonly face: ConsoleFace,
+    readonly endpoint: ConsoleEndpoint,
     readonly context: PipelineContext<ConsoleState>,
   ) {}
 
@@ -52,15 +52,15 @@ export class ConsoleCall {
 
   json(value: object, more: Readonly<Record<string, string>> = {}): void {
     const headers = { ...PRIVATE_HEADERS, ...more };
-    const isLast = this.face.parts.isDraining();
+    const isLast = this.endpoint.parts.isDraining();
     answer(this.context, { status: 200, text: JSON.stringify(value), headers, isLast });
   }
 
   /** The plane answers on the page's own context. */
   async pass(plane: keyof ConsoleParts['planes'], { url, token, body }: PlaneCall): Promise<void> {
-    const { context, face } = this;
+    const { context, endpoint } = this;
     if (context.res.destroyed) return;
-    const { planes, sealing } = face.parts;
+    const { planes, sealing } = endpoint.parts;
     const rawHeaders = withoutThoseOfThePage(context.req.rawHeaders);
     context.state.passed = { url, token: sealing().open(token.sealed), rawHeaders, body };
     context.url = url;

@@ -66,7 +66,7 @@ function batchAt(url: string): ConsoleRoute['handle'] {
     const note: Noted | undefined =
       changes === undefined ? undefined : { action: 'runCommands', secondary: changes.commands, third: changes.key };
     const look = { type: 'GetDatabase', account: call.grant.account, database } as const;
-    const { name, secrets } = (await askControl(call.face.parts.control, look, 'OneDatabase')).database;
+    const { name, secrets } = (await askControl(call.endpoint.parts.control, look, 'OneDatabase')).database;
     if (secrets === undefined) throw noTokens('database');
     await noteChange(call, note, name, look, 'OneDatabase');
     const secret = token === 'read-only' ? secrets.readOnlyToken : secrets.standardToken;
@@ -77,10 +77,10 @@ function batchAt(url: string): ConsoleRoute['handle'] {
 /** @throws Refused 400, 403, 404 */
 async function callQueue(call: ConsoleCall, { path: { id: uuid = '', path = '' } }: { path: PathParts }) {
   const id = accountIdOfUuid(uuid);
-  const { grant, face, query, body } = call;
+  const { grant, endpoint, query, body } = call;
   const note = isRead(call) ? undefined : ({ action: 'useQueue', secondary: `${methodOf(call)} /${path}` } as const);
   const look = { type: 'ListQueues', account: grant.account } as const;
-  const { accounts } = await askControl(face.parts.control, look, 'Accounts');
+  const { accounts } = await askControl(endpoint.parts.control, look, 'Accounts');
   const account = accounts.find((each) => each.id === id);
   if (account === undefined) throw new RefusedRequest(notFound('queue'));
   await noteChange(call, note, account.name, look, 'Accounts');
@@ -94,14 +94,14 @@ async function callQueue(call: ConsoleCall, { path: { id: uuid = '', path = '' }
 async function callSearch(call: ConsoleCall, { path: { id: uuid = '', path = '' } }: { path: PathParts }) {
   const index = databaseIdOfUuid(uuid);
   if (index === undefined) throw new RefusedRequest(notFound('search index'));
-  const { grant, face, query, body } = call;
+  const { grant, endpoint, query, body } = call;
   const [command = '', ...name] = path.split('/');
-  const isChange = !isRead(call) && face.parts.changesDocuments(command);
+  const isChange = !isRead(call) && endpoint.parts.changesDocuments(command);
   const note: Noted | undefined = isChange
     ? { action: 'changeDocuments', secondary: command, third: name.join('/') }
     : undefined;
   const look = { type: 'GetSearchIndex', account: grant.account, index } as const;
-  const { tokens, name: indexName } = (await askControl(face.parts.control, look, 'OneSearchIndex')).index;
+  const { tokens, name: indexName } = (await askControl(endpoint.parts.control, look, 'OneSearchIndex')).index;
   if (tokens === undefined) throw noTokens('search index');
   await noteChange(call, note, indexName, look, 'OneSearchIndex');
   const token = note === undefined ? tokens.readOnlyToken : tokens.token;
@@ -112,7 +112,7 @@ type Look = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
 /** @param look the query for the object: it must still exist in the entry with the log line. @throws Refused */
 async function noteChange(
-  { grant, face, context }: ConsoleCall,
+  { grant, endpoint, context }: ConsoleCall,
   noted: Noted | undefined,
   entity: string,
   look: Look,
@@ -128,11 +128,11 @@ async function noteChange(
     entity,
     secondaryEntity: secondary,
     thirdEntity: third,
-    ip: face.addresses.of(context.req),
+    ip: endpoint.addresses.of(context.req),
     reason: '',
   };
   const { account } = grant;
-  await askControl(face.parts.control, { type: 'Audited', account, note, command: look, always: true }, type);
+  await askControl(endpoint.parts.control, { type: 'Audited', account, note, command: look, always: true }, type);
 }
 
 function isRead(call: ConsoleCall): boolean {

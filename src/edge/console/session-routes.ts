@@ -15,7 +15,7 @@ import { signedIn } from '../http/signing-in.js';
 import { sessionOf } from '../sessions/page-requests.js';
 import { type OpenedSession, sessionCookie, sessionInCookie } from '../sessions/sealed-sessions.js';
 import { type ConsoleCall, type ConsoleRoute, consoleRoute } from './console-call.js';
-import type { ConsoleFace } from './console-face.js';
+import type { ConsoleEndpoint } from './console-endpoint.js';
 
 /** The answer without a session, not a failure: every page starts with this request. */
 const NOBODY = { signed_in: false };
@@ -30,7 +30,7 @@ export const CONSOLE_SESSION_ROUTES: readonly ConsoleRoute[] = [
     summary: 'Shows the session.',
     permission: 'open',
     answer: SHOWN,
-    handle: (call) => call.json(shownTo(call.face, currentSession(call))),
+    handle: (call) => call.json(shownTo(call.endpoint, currentSession(call))),
   }),
   consoleRoute(`POST ${SESSION}`, {
     summary: 'Begins a session.',
@@ -49,8 +49,8 @@ export const CONSOLE_SESSION_ROUTES: readonly ConsoleRoute[] = [
 
 /** @throws Refused 400, 401, 429; CONTROL_STALE */
 function signIn(call: ConsoleCall): void {
-  const { face, context } = call;
-  const { parts, pages, signIns, addresses } = face;
+  const { endpoint, context } = call;
+  const { parts, pages, signIns, addresses } = endpoint;
   const credentials = credentialsIn(call.body);
   const { email, key } = credentials;
   const signingIn = { signIns, address: () => addresses.of(context.req), secret: key, name: email };
@@ -60,13 +60,13 @@ function signIn(call: ConsoleCall): void {
   const { sessions } = pages;
   const { text } = sessions.begin(credentials);
   const cookie = sessionCookie(text, Math.floor(sessions.sessionMs / 1000), parts.isSecure);
-  call.json(shownTo(face, sessions.opened(text)), { 'Set-Cookie': cookie });
+  call.json(shownTo(endpoint, sessions.opened(text)), { 'Set-Cookie': cookie });
 }
 
 /** Removes the cookie and invalidates the session in every process. @throws Refused 401, 403; CONTROL_STALE */
 async function signOut(call: ConsoleCall): Promise<void> {
-  const { face, context } = call;
-  const { parts, pages } = face;
+  const { endpoint, context } = call;
+  const { parts, pages } = endpoint;
   sessionOf(pages, context.req);
   const session = pages.sessions.named(sessionInCookie(context.req.headers.cookie) as string);
   if (session !== undefined) {
@@ -76,12 +76,12 @@ async function signOut(call: ConsoleCall): Promise<void> {
   call.json(NOBODY, { 'Set-Cookie': sessionCookie('', 0, parts.isSecure) });
 }
 
-function currentSession({ face, context }: ConsoleCall): OpenedSession | undefined {
+function currentSession({ endpoint, context }: ConsoleCall): OpenedSession | undefined {
   const text = sessionInCookie(context.headers.cookie);
-  return text === undefined ? undefined : face.pages.sessions.opened(text);
+  return text === undefined ? undefined : endpoint.pages.sessions.opened(text);
 }
 
-function shownTo({ parts }: ConsoleFace, session: OpenedSession | undefined): object {
+function shownTo({ parts }: ConsoleEndpoint, session: OpenedSession | undefined): object {
   if (session === undefined) return NOBODY;
   const { grant, untilMs, csrf } = session;
   const { email, account, isTeam, role, isReadOnly, keyName } = grant;

@@ -15,7 +15,7 @@ import { bodyRefused, type RefusedRequest } from './refused.js';
 import {
   BODILESS_METHODS,
   discardBody,
-  FaceRequest,
+  EndpointRequest,
   isLongBody,
   ofRead,
   type RequestBodyReader,
@@ -89,11 +89,11 @@ export function takeOver(context: PipelineContext): ServerResponse {
 
 /** Middleware of an endpoint that does not stand on Koa, for calls that Koa's endpoints pass to it. */
 export function passedTo(
-  run: (exchange: { readonly request: FaceRequest; readonly response: ServerResponse }, call: PassedCall) => void,
+  run: (exchange: { readonly request: EndpointRequest; readonly response: ServerResponse }, call: PassedCall) => void,
 ): Middleware {
   return async (context) => {
     const { req: request, state } = context as PipelineContext;
-    assert(request instanceof FaceRequest, 'a request that no server of ours has received');
+    assert(request instanceof EndpointRequest, 'a request that no server of ours has received');
     assert(state.passed !== undefined, 'a call that was not passed');
     run({ request, response: takeOver(context) }, state.passed);
   };

@@ -8,11 +8,11 @@ export class Incidents {
   #count = 0;
 
   /**
-   * @param face the first word of its log events: `kv`
+   * @param endpoint the first word of its log events: `kv`
    * @param mark distinguishes the incident ids of endpoints
    */
   constructor(
-    private readonly face: string,
+    private readonly endpoint: string,
     private readonly ports: { readonly clock: Clock; readonly log: Log },
     private readonly mark = '',
   ) {}
@@ -31,12 +31,12 @@ export class Incidents {
     const { log } = this.ports;
     if (refusal.status < 500) return refusal;
     if (isMillraceError(failure) && refusal.status === 503) {
-      log.warn(`${this.face}.request.refused`, { code: failure.code, reason: failure.message });
+      log.warn(`${this.endpoint}.request.refused`, { code: failure.code, reason: failure.message });
       return refusal;
     }
     const incident = this.#nextId();
     const stack = failure instanceof Error ? failure.stack : undefined;
-    log.error(`${this.face}.request.failed`, { incident, error: describeError(failure), stack });
+    log.error(`${this.endpoint}.request.failed`, { incident, error: describeError(failure), stack });
     return { ...refusal, text: `${refusal.text}, incident=${incident}` };
   }
 

@@ -1,6 +1,6 @@
 export { encodingFor } from './answer.js';
 export { ClientAddresses, type ProxyRange } from './client-address.js';
-export { createFaceServer, type FaceServer, type TlsTexts } from './face-server.js';
+export { createEndpointServer, type EndpointServer, type TlsTexts } from './endpoint-server.js';
 export { type HttpLimits, MAX_STRANGERS_BODY_BYTES } from './http-limits.js';
 export { hostAndPort, type Listener, listenOn } from './open-port.js';
 export { PlainRequest } from './plain-exchange.js';
@@ -9,7 +9,7 @@ export {
   BODILESS_METHODS,
   type BodyOutcome,
   discardBody,
-  FaceRequest,
+  EndpointRequest,
   isLongBody,
   ofRead,
   RequestBodyReader,

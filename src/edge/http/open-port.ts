@@ -6,9 +6,9 @@ export interface Listener {
 }
 
 /** @param variable the setting with the port. @returns the actual port. @throws BAD_CONFIG */
-export async function listenOn(face: Listener, host: string, port: number, variable: string): Promise<number> {
+export async function listenOn(endpoint: Listener, host: string, port: number, variable: string): Promise<number> {
   try {
-    return (await face.listen(port, host)).port;
+    return (await endpoint.listen(port, host)).port;
   } catch (cause) {
     throw listenError(variable, hostAndPort(host, port), cause);
   }

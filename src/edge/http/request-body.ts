@@ -20,7 +20,7 @@ import { PlainRequest } from './plain-exchange.js';
 import { NO_ROUTE } from './request-metrics.js';
 
 /** A request with direct access to the pieces from the parser; its stream stays empty then. */
-export class FaceRequest extends IncomingMessage implements ReceivedRequest {
+export class EndpointRequest extends IncomingMessage implements ReceivedRequest {
   #sink: ((chunk: Buffer | null) => void) | undefined;
   #held: (Buffer | null)[] = [];
   /** The label in metrics: the declared route, after it was found. */
@@ -97,7 +97,7 @@ export class RequestBodyReader {
       done(ofRead(request.body, limitBytes));
       return;
     }
-    assert(request instanceof FaceRequest, 'a request that no server of ours has received');
+    assert(request instanceof EndpointRequest, 'a request that no server of ours has received');
     const announced = announcedBytes(request);
     if (announced === 0) {
       done(NOTHING);
@@ -114,7 +114,7 @@ export class RequestBodyReader {
   }
 
   #collect(
-    { request, response, announced }: { request: FaceRequest; response: HttpResponse; announced: number },
+    { request, response, announced }: { request: EndpointRequest; response: HttpResponse; announced: number },
     tenant: string,
     limitBytes: number,
     done: (outcome: BodyOutcome) => void,

@@ -19,9 +19,9 @@ interface RouteMetrics {
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteMetrics>();
 
-  /** @param face its name, as in the log */
+  /** @param endpoint its name, as in the log */
   constructor(
-    private readonly face: string,
+    private readonly endpoint: string,
     private readonly metrics: Metrics,
   ) {}
 
@@ -34,14 +34,14 @@ export class RequestMetrics {
   }
 
   #begin(route: string): RouteMetrics {
-    const seconds = this.metrics.histogram('millrace_http_request_seconds', `${this.face} ${route}`);
+    const seconds = this.metrics.histogram('millrace_http_request_seconds', `${this.endpoint} ${route}`);
     const begun = { seconds, byStatus: new Map() };
     this.#routes.set(route, begun);
     return begun;
   }
 
   #beginStatus(route: string, status: number, byStatus: Map<number, Counter>): void {
-    const counter = this.metrics.counter('millrace_http_requests_total', `${this.face} ${route} ${status}`);
+    const counter = this.metrics.counter('millrace_http_requests_total', `${this.endpoint} ${route} ${status}`);
     byStatus.set(status, counter);
     counter.add();
   }

@@ -15,7 +15,7 @@ const SERVER_ERROR = 500;
 
 export class RequestTraces {
   constructor(
-    private readonly face: string,
+    private readonly endpoint: string,
     private readonly tracing: Tracing,
   ) {}
 
@@ -23,7 +23,7 @@ export class RequestTraces {
     const { traceparent, tracestate } = headers;
     // A repeated header becomes a list, which is no valid `traceparent`.
     const parent = typeof traceparent === 'string' ? { traceparent, tracestate: tracestate?.toString() } : undefined;
-    const attributes = { 'http.request.method': method, 'millrace.face': this.face };
+    const attributes = { 'http.request.method': method, 'millrace.face': this.endpoint };
     return this.tracing.begin(method, { kind: 'server', parent, attributes });
   }
 }

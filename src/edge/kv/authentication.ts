@@ -4,7 +4,7 @@ import type { Access, KvGrant } from '../../ports/index.js';
 import { closureOf } from '../commands/admission.js';
 import { REFUSALS, type Refusal, tooManyKvFailures } from '../error-map.js';
 import type { HttpRequest } from '../http/exchange.js';
-import type { KvFace } from './kv-face.js';
+import type { KvEndpoint } from './kv-endpoint.js';
 
 const BEARER = 'bearer ';
 
@@ -27,7 +27,7 @@ export function grantOfToken(
  * @returns the grant, or the refusal
  */
 export function signIn(
-  { parts: { access }, signIns, addresses }: KvFace,
+  { parts: { access }, signIns, addresses }: KvEndpoint,
   request: HttpRequest,
   queryToken: string | undefined,
 ): KvGrant | Refusal {
@@ -44,10 +44,14 @@ export function signIn(
 }
 
 /** Checks the token, then whether the database is open to the client's address. @returns the grant, or the refusal */
-export function authenticate(face: KvFace, request: HttpRequest, queryToken: string | undefined): KvGrant | Refusal {
-  const signedIn = signIn(face, request, queryToken);
+export function authenticate(
+  endpoint: KvEndpoint,
+  request: HttpRequest,
+  queryToken: string | undefined,
+): KvGrant | Refusal {
+  const signedIn = signIn(endpoint, request, queryToken);
   if ('status' in signedIn) return signedIn;
-  return closureOf(signedIn, () => face.addresses.of(request)) ?? signedIn;
+  return closureOf(signedIn, () => endpoint.addresses.of(request)) ?? signedIn;
 }
 
 /** The token as its owner writes it: both sources are byte strings. */

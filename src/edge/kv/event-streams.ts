@@ -22,7 +22,7 @@ import { type OutboundChunk, sharedChunk } from '../outbound-buffer.js';
 import { grantOfToken, signIn } from './authentication.js';
 import { EventStreamOutput } from './event-stream-output.js';
 import type { KvExchange } from './exchange.js';
-import type { KvFace } from './kv-face.js';
+import type { KvEndpoint } from './kv-endpoint.js';
 import type { RequestTarget } from './request-target.js';
 
 const EVENT_STREAM = 'text/event-stream';
@@ -68,7 +68,7 @@ export class EventStreams {
   /** Encoded events: all listeners of a channel share one event. */
   readonly #textByEvent = new WeakMap<KvEvent, OutboundChunk>();
 
-  constructor(private readonly face: KvFace) {}
+  constructor(private readonly endpoint: KvEndpoint) {}
 
   get size(): number {
     return this.#streams.size;
@@ -89,11 +89,11 @@ export class EventStreams {
   }
 
   async #open(exchange: KvExchange, response: ServerResponse, target: RequestTarget): Promise<void> {
-    const { face } = this;
+    const { endpoint } = this;
     const { headers, method } = exchange.request;
-    const grant = signIn(face, exchange.request, target.token);
+    const grant = signIn(endpoint, exchange.request, target.token);
     if ('status' in grant) return exchange.refuseStranger(grant);
-    const address = face.addresses.of(exchange.request);
+    const address = endpoint.addresses.of(exchange.request);
     const closure = closureOf(grant, () => address);
     if (closure !== undefined) return exchange.refuseStranger(closure);
     discardBody(exchange.request);
@@ -104,8 +104,8 @@ export class EventStreams {
     const names = namesOf(target);
     const problem = problemOf(grant, target, names, headers.accept ?? '');
     if (problem !== undefined) return exchange.refuse(badRequest(problem.restText));
-    if (!(await face.parts.quota.take(grant, 1))) return exchange.refuse(badRequest(QUOTA_EXCEEDED.restText));
-    const hold = face.budget.hold(grant.database);
+    if (!(await endpoint.parts.quota.take(grant, 1))) return exchange.refuse(badRequest(QUOTA_EXCEEDED.restText));
+    const hold = endpoint.budget.hold(grant.database);
     const nameBytes = bytesOfWords(names);
     if (!hold.resize(nameBytes)) {
       hold.release();
@@ -124,21 +124,21 @@ export class EventStreams {
       output: new EventStreamOutput({
         response,
         tenant: grant.database,
-        broadcasts: face.broadcasts,
+        broadcasts: endpoint.broadcasts,
         hold,
         nameBytes,
       }),
       isOpen: false,
       accessVersion: undefined,
-      keptAliveAtMs: face.parts.clock.monotonicMs(),
+      keptAliveAtMs: endpoint.parts.clock.monotonicMs(),
     };
     this.#streams.add(stream);
-    face.parts.meter.connected(grant.database, 1);
+    endpoint.parts.meter.connected(grant.database, 1);
     exchange.response.on('close', () => this.#forget(stream));
     this.#sweepLater();
     await this.#subscribe(stream, exchange);
     const specs = [COMMANDS_OF_STREAMS[target.route as StreamRoute]];
-    face.parts.meter.recordKv(grant.database, {
+    endpoint.parts.meter.recordKv(grant.database, {
       commands: 1,
       writes: 0,
       bytesIn: nameBytes,
@@ -155,7 +155,7 @@ export class EventStreams {
       if (stream.isOpen) this.#tell(stream, event);
       else early.push(event);
     };
-    const { events } = this.face.parts;
+    const { events } = this.endpoint.parts;
     const kind = KINDS[target.route as keyof typeof KINDS];
     try {
       for (const name of names) stream.subscriptions.push(await events.subscribe(grant, kind, name, onEvent));
@@ -180,7 +180,7 @@ export class EventStreams {
 
   /** Checks the permission before the event if the rules have changed since the last check. */
   #tell(stream: Stream, event: KvEvent): void {
-    const { version } = this.face.parts.access;
+    const { version } = this.endpoint.parts.access;
     if (version === undefined || version !== stream.accessVersion) {
       stream.accessVersion = version;
       if (!this.#isStillPermitted(stream)) this.#end(stream);
@@ -206,7 +206,7 @@ export class EventStreams {
     if (!this.#streams.delete(stream)) return;
     stream.isOpen = false;
     stream.hold.release();
-    this.face.parts.meter.connected(stream.grant.database, -1);
+    this.endpoint.parts.meter.connected(stream.grant.database, -1);
     for (const subscription of stream.subscriptions) subscription.stop();
   }
 
@@ -214,9 +214,9 @@ export class EventStreams {
   #sweepLater(): void {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
-    this.face.parts.timers.after(RECHECK_EVERY_MS, () => {
+    this.endpoint.parts.timers.after(RECHECK_EVERY_MS, () => {
       this.#isSweeping = false;
-      const nowMs = this.face.parts.clock.monotonicMs();
+      const nowMs = this.endpoint.parts.clock.monotonicMs();
       for (const stream of [...this.#streams]) this.#look(stream, nowMs);
       if (this.#streams.size > 0) this.#sweepLater();
     });
@@ -234,7 +234,7 @@ export class EventStreams {
   #isStillPermitted(stream: Stream): boolean {
     const { token, authorization, address, target, names } = stream;
     try {
-      const grant = grantOfToken(this.face.parts.access, token, authorization);
+      const grant = grantOfToken(this.endpoint.parts.access, token, authorization);
       if (grant === undefined || closureOf(grant, () => address) !== undefined) return false;
       return grant === stream.grant || problemOf(grant, target, names, EVENT_STREAM) === undefined;
     } catch {

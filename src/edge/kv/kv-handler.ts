@@ -19,7 +19,7 @@ import { EventStreams } from './event-streams.js';
 import { KvExchange } from './exchange.js';
 import { LONG_PIPELINE_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from './json-body.js';
 import type { JsonCommand } from './json-command-reader.js';
-import type { KvFace } from './kv-face.js';
+import type { KvEndpoint } from './kv-endpoint.js';
 import { RequestRunner } from './request-runner.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';
 import { negotiateFormat } from './response-format.js';
@@ -31,10 +31,10 @@ export class KvHandler {
   readonly #bodies: RequestBodyReader;
   readonly #streams: EventStreams;
 
-  constructor(private readonly face: KvFace) {
-    this.#runner = new RequestRunner(face);
-    this.#bodies = new RequestBodyReader(face.budget);
-    this.#streams = new EventStreams(face);
+  constructor(private readonly endpoint: KvEndpoint) {
+    this.#runner = new RequestRunner(endpoint);
+    this.#bodies = new RequestBodyReader(endpoint.budget);
+    this.#streams = new EventStreams(endpoint);
   }
 
   /** Ends the streams, which would not end on their own. */
@@ -43,10 +43,10 @@ export class KvHandler {
   }
 
   handle(request: ReceivedRequest, response: HttpResponse): void {
-    const { face } = this;
-    const exchange = new KvExchange(request, response, face.spellings.spellingOf(request.headers), face);
+    const { endpoint } = this;
+    const exchange = new KvExchange(request, response, endpoint.spellings.spellingOf(request.headers), endpoint);
     if (!METHODS.has(request.method)) {
-      if (face.cors.isPreflight(request)) exchange.answerPreflight();
+      if (endpoint.cors.isPreflight(request)) exchange.answerPreflight();
       else exchange.refuseStranger(REFUSALS.methodNotAllowed, { Allow: ALLOWED_METHODS });
       return;
     }
@@ -69,8 +69,8 @@ export class KvHandler {
     { request, response }: { request: ReceivedRequest; response: HttpResponse },
     { url, token, body }: PassedCall,
   ): void {
-    const { face } = this;
-    const exchange = new KvExchange(request, response, face.spellings.spellingOf(request.headers), face, true);
+    const { endpoint } = this;
+    const exchange = new KvExchange(request, response, endpoint.spellings.spellingOf(request.headers), endpoint, true);
     try {
       this.#judge(exchange, { ...parseRequestTarget(url), token: bytesOfText(token) }, body);
     } catch (failure) {
@@ -83,7 +83,7 @@ export class KvHandler {
     const { request, spelling } = exchange;
     const grant = this.#grantOf(exchange, target);
     if (grant === undefined) return;
-    const negotiated = negotiateFormat(this.face.spellings, request.headers, spelling);
+    const negotiated = negotiateFormat(this.endpoint.spellings, request.headers, spelling);
     if ('problem' in negotiated) {
       exchange.refuse(badRequest(negotiated.problem));
       return;
@@ -97,14 +97,14 @@ export class KvHandler {
 
   /** The request's grant; undefined after a refusal. */
   #grantOf(exchange: KvExchange, target: RequestTarget): KvGrant | undefined {
-    const judged = authenticate(this.face, exchange.request, target.token);
+    const judged = authenticate(this.endpoint, exchange.request, target.token);
     if (!('status' in judged)) return judged;
     exchange.refuseStranger(judged);
     return undefined;
   }
 
   #receive(exchange: KvExchange, grant: KvGrant, target: RequestTarget, read: Buffer | undefined): void {
-    const { access, limits } = this.face.parts;
+    const { access, limits } = this.endpoint.parts;
     const { maxBodyBytes } = limits;
     const { version } = access;
     // The body of a path command is an argument, byte for byte, so the command's limit applies.
@@ -143,7 +143,7 @@ export class KvHandler {
     const slices = parseInSlices(body, target.route !== 'whole-command');
     for (let step = slices.next(); ; step = slices.next()) {
       if (step.done === true) return this.#withCommands(exchange, grant, target, step.value);
-      await this.face.parts.timers.yieldToEventLoop();
+      await this.endpoint.parts.timers.yieldToEventLoop();
     }
   }
 
@@ -160,7 +160,7 @@ export class KvHandler {
       else this.#runner.start({ exchange, grant, target, mode: 'single' }, [command]);
     } else {
       const commands = parsed as JsonCommand[] | ErrorReply;
-      const { maxBatchCommands } = this.face.parts.limits;
+      const { maxBatchCommands } = this.endpoint.parts.limits;
       if (commands instanceof ErrorReply) {
         exchange.refuse(badRequest(commands.restText));
       } else if (commands.length > maxBatchCommands) {
@@ -177,7 +177,7 @@ export class KvHandler {
   }
 
   #told(failure: unknown): Refusal {
-    return this.face.incidents.told(refusalOf(failure), failure);
+    return this.endpoint.incidents.told(refusalOf(failure), failure);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The limits of the REST endpoint, with their reasons. The limits of a database's plan are in its grant. */
 import { DEFAULT_SOCKET_LIMITS, type HttpLimits } from '../http/http-limits.js';
 
-export interface KvFaceLimits extends HttpLimits {
+export interface KvEndpointLimits extends HttpLimits {
   /** Commands of one pipeline or transaction. */
   readonly maxBatchCommands: number;
   /** Bytes in the answer of a transaction; reads above it get an error. */
@@ -14,7 +14,7 @@ export interface KvFaceLimits extends HttpLimits {
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
+export const DEFAULT_KV_FACE_LIMITS: KvEndpointLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   // Arguments travel in the path: Node's 16 KiB would refuse a 12 KiB value after percent-encoding.
   maxHeaderBytes: 64 * 1024,

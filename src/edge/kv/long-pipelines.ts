@@ -13,7 +13,7 @@ import type { Portions, RequestDetails } from '../commands/portions.js';
 import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import type { AnswerHold } from './answer-hold.js';
 import type { KvExchange } from './exchange.js';
-import type { KvFace } from './kv-face.js';
+import type { KvEndpoint } from './kv-endpoint.js';
 import { AnswerInPieces } from './replies-answer.js';
 import type { RestBatch } from './rest-batch.js';
 
@@ -33,7 +33,7 @@ export interface LongPipeline {
 }
 
 export class LongPipelines {
-  constructor(private readonly face: KvFace) {}
+  constructor(private readonly endpoint: KvEndpoint) {}
 
   /** @param first the merged replies of its first portion, already counted */
   async answer(
@@ -44,14 +44,14 @@ export class LongPipelines {
     startedAtMs: number,
   ): Promise<void> {
     const { exchange, batch, portions } = pipeline;
-    const answer = new AnswerInPieces(exchange, 'pipeline', syncToken, this.face.parts.timers);
+    const answer = new AnswerInPieces(exchange, 'pipeline', syncToken, this.endpoint.parts.timers);
     await answer.add(first);
     await answer.flush();
     this.#record(grant, batch, answer.sentBytes, startedAtMs);
     let current = grant;
     while (!portions.isOver && !exchange.response.destroyed) {
       const sentBytes = answer.sentBytes;
-      const askedAtMs = this.face.parts.clock.monotonicMs();
+      const askedAtMs = this.endpoint.parts.clock.monotonicMs();
       const { replies, ranFor } = await this.#next(pipeline, current);
       const merged = batch.merge(replies);
       pipeline.room.count(batch.replyBytes);
@@ -79,17 +79,17 @@ export class LongPipelines {
       if (denial !== undefined) return { replies: portions.giveUp(denial) };
       const details = pipeline.details(grant, room.reserve(pipeline.portionBytes));
       const { replies, denials, hasSaid } = await portions.next(grant, details);
-      if (hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
-      for (const refused of denials ?? []) this.face.parts.users?.noteDenied(grant.database, refused, '', 'lua');
+      if (hasSaid === true) await this.endpoint.broadcasts.whenCaughtUp(grant.database);
+      for (const refused of denials ?? []) this.endpoint.parts.users?.noteDenied(grant.database, refused, '', 'lua');
       return { replies, ranFor: grant };
     } catch (failure) {
-      return refuse(portions, this.face.incidents.told(refusalOf(failure), failure));
+      return refuse(portions, this.endpoint.incidents.told(refusalOf(failure), failure));
     }
   }
 
   /** @returns false if the wait was too long or the client has disconnected */
   async #untilThereIs({ room, exchange }: LongPipeline): Promise<boolean> {
-    const { clock, timers, limits } = this.face.parts;
+    const { clock, timers, limits } = this.endpoint.parts;
     const untilMs = clock.monotonicMs() + limits.maxRoomWaitMs;
     while (!room.isThere) {
       if (exchange.response.destroyed || clock.monotonicMs() >= untilMs) return false;
@@ -99,8 +99,8 @@ export class LongPipelines {
   }
 
   #record({ database }: KvGrant, batch: RestBatch, bytesOut: number, startedAtMs: number): void {
-    const durationMs = this.face.parts.clock.monotonicMs() - startedAtMs;
-    this.face.parts.meter.recordKv(database, batch.takeUsage(bytesOut, durationMs));
+    const durationMs = this.endpoint.parts.clock.monotonicMs() - startedAtMs;
+    this.endpoint.parts.meter.recordKv(database, batch.takeUsage(bytesOut, durationMs));
   }
 }
 

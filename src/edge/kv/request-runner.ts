@@ -14,7 +14,7 @@ import { AnswerHold } from './answer-hold.js';
 import { authenticate } from './authentication.js';
 import type { KvExchange } from './exchange.js';
 import type { JsonCommand } from './json-command-reader.js';
-import type { KvFace } from './kv-face.js';
+import type { KvEndpoint } from './kv-endpoint.js';
 import { LongPipelines } from './long-pipelines.js';
 import { answer, answerInPieces } from './replies-answer.js';
 import type { RequestTarget } from './request-target.js';
@@ -41,34 +41,34 @@ export class RequestRunner {
   /** Bytes of a pipeline's portion, if the budget has room. */
   readonly #portionBytes: number;
 
-  constructor(private readonly face: KvFace) {
-    const { budget, parts } = face;
+  constructor(private readonly endpoint: KvEndpoint) {
+    const { budget, parts } = endpoint;
     const { limits } = parts;
-    this.#router = new PartitionRouter(face.parts.gateway);
-    this.#longPipelines = new LongPipelines(face);
+    this.#router = new PartitionRouter(endpoint.parts.gateway);
+    this.#longPipelines = new LongPipelines(endpoint);
     this.#maxAnswerBytes = Math.min(limits.maxAnswerBytes, budget.maxAnswerBytes);
     this.#portionBytes = Math.min(limits.answerPortionBytes, this.#maxAnswerBytes);
   }
 
   start(asked: KvCall, commands: readonly JsonCommand[]): void {
-    const { face } = this;
+    const { endpoint } = this;
     const { exchange, grant } = asked;
     // Unread answers count against the tenant's budget.
-    if (!face.budget.hasRoom(grant.database)) {
+    if (!endpoint.budget.hasRoom(grant.database)) {
       exchange.refuse(REFUSALS.overloaded);
       return;
     }
-    const batch = new RestBatch(grant, commands, face.parts.users);
-    const room = new AnswerHold(face.budget, grant.database, exchange.response);
+    const batch = new RestBatch(grant, commands, endpoint.parts.users);
+    const room = new AnswerHold(endpoint.budget, grant.database, exchange.response);
     this.#run(asked, batch, room).catch((failure: unknown) => {
       room.free();
-      exchange.refuse(face.incidents.told(refusalOf(failure), failure));
+      exchange.refuse(endpoint.incidents.told(refusalOf(failure), failure));
     });
   }
 
   async #run(asked: KvCall, batch: RestBatch, room: AnswerHold): Promise<void> {
     const { exchange, grant, mode } = asked;
-    const { clock, users, timers, meter } = this.face.parts;
+    const { clock, users, timers, meter } = this.endpoint.parts;
     const startedAtMs = clock.monotonicMs();
     const mayRun = this.#mayRun(asked, batch);
     if (mayRun !== true && !(await mayRun)) return;
@@ -83,7 +83,7 @@ export class RequestRunner {
     }
     const { replies, syncToken, denials, hasSaid } = routed;
     // A publishing client waits while too many messages are still being written to listeners.
-    if (hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
+    if (hasSaid === true) await this.endpoint.broadcasts.whenCaughtUp(grant.database);
     for (const denial of denials ?? []) users?.noteDenied(grant.database, denial, '', 'lua');
     if (isCountedAhead(replies[0])) for (const _ of countAhead(replies[0])) await timers.yieldToEventLoop();
     const merged = batch.merge(replies);
@@ -106,12 +106,12 @@ export class RequestRunner {
     if (asked.mode === 'transaction') return this.#mayRunWhole(asked, batch);
     if (batch.ofEdge.length > 0) return this.#runOfEdge(asked, batch);
     const { commands, bytes } = batch;
-    const taken = commands.length === 0 || this.face.parts.quota.take(asked.grant, commands.length, bytes);
+    const taken = commands.length === 0 || this.endpoint.parts.quota.take(asked.grant, commands.length, bytes);
     return taken === true || this.#takeWhatIsLeft(asked, batch, taken);
   }
 
   async #takeWhatIsLeft({ grant }: KvCall, batch: RestBatch, taken: boolean | Promise<boolean>): Promise<boolean> {
-    if (!(await taken)) batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length));
+    if (!(await taken)) batch.keepFirst(await takeSingly(this.endpoint.parts.quota, grant, batch.commands.length));
     return true;
   }
 
@@ -126,7 +126,9 @@ export class RequestRunner {
     if (batch.ofEdge.length > 0) return batch.firstProblem ?? NOT_IN_TRANSACTION;
     const problem = batch.firstProblem ?? this.#router.transactionProblem(grant, batch);
     if (problem !== undefined || batch.commands.length === 0) return problem;
-    return (await this.face.parts.quota.take(grant, batch.commands.length, batch.bytes)) ? undefined : QUOTA_EXCEEDED;
+    return (await this.endpoint.parts.quota.take(grant, batch.commands.length, batch.bytes))
+      ? undefined
+      : QUOTA_EXCEEDED;
   }
 
   /**
@@ -136,25 +138,25 @@ export class RequestRunner {
   async #runOfEdge(asked: KvCall, batch: RestBatch): Promise<boolean> {
     const { grant } = asked;
     for (const { position, spec, words } of batch.ofEdge) {
-      const mayRun = await this.face.parts.quota.take(grant, 1);
-      const reply = mayRun ? await this.face.parts.users?.run(grant, spec, words) : QUOTA_EXCEEDED;
+      const mayRun = await this.endpoint.parts.quota.take(grant, 1);
+      const reply = mayRun ? await this.endpoint.parts.users?.run(grant, spec, words) : QUOTA_EXCEEDED;
       batch.settle(position, reply ?? null);
     }
     const { commands, bytes } = batch;
-    const taken = commands.length === 0 || this.face.parts.quota.take(grant, commands.length, bytes);
+    const taken = commands.length === 0 || this.endpoint.parts.quota.take(grant, commands.length, bytes);
     return this.#takeWhatIsLeft(asked, batch, taken);
   }
 
   /** Functions that a long pipeline calls between its portions. */
   #laterOn({ exchange, grant, target }: KvCall) {
-    const { face } = this;
-    const { access } = face.parts;
+    const { endpoint } = this;
+    const { access } = endpoint.parts;
     let current = grant;
     let { version } = access;
     return {
       signIn: () => {
         if (version !== undefined && access.version === version) return current;
-        const judged = authenticate(face, exchange.request, target.token);
+        const judged = authenticate(endpoint, exchange.request, target.token);
         if ('status' in judged) return judged;
         current = judged;
         version = access.version;

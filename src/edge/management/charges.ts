@@ -19,21 +19,21 @@ import type { ManagementCall } from './management-call.js';
 export function chargesOfDatabase(call: ManagementCall, { account, settings }: Database): Charges {
   const { plan, budgetDollars } = settings ?? DEFAULT_DATABASE_SETTINGS;
   return {
-    prices: plan === 'free' ? NO_PRICES : call.face.parts.pricesOf(account),
+    prices: plan === 'free' ? NO_PRICES : call.endpoint.parts.pricesOf(account),
     capDollars: DATABASE_PLAN_TERMS[plan].priceDollars || budgetDollars || undefined,
   };
 }
 
 export function chargesOfQueue(call: ManagementCall, { id, plan = DEFAULT_ACCOUNT_PLAN }: Account): Charges {
   return {
-    prices: plan.type === 'free' ? NO_PRICES : call.face.parts.pricesOf(id),
+    prices: plan.type === 'free' ? NO_PRICES : call.endpoint.parts.pricesOf(id),
     capDollars: ACCOUNT_PLAN_TERMS[accountPlanName(plan)].reservedPrice || plan.budgetDollars || undefined,
   };
 }
 
 /** Prices of all search indexes of the account; free ones are not counted. */
 export function chargesOfSearch(call: ManagementCall): Charges {
-  return { prices: call.face.parts.pricesOf(call.account), capDollars: undefined };
+  return { prices: call.endpoint.parts.pricesOf(call.account), capDollars: undefined };
 }
 
 export function chargesOfIndex(call: ManagementCall, index: SearchIndex): Charges {
@@ -45,8 +45,8 @@ export function isCharged({ type }: SearchIndex): boolean {
 }
 
 /** @throws Refused 503 if this server keeps no statistics */
-export function statisticsOf({ face }: ManagementCall) {
-  const { statistics } = face.parts;
+export function statisticsOf({ endpoint }: ManagementCall) {
+  const { statistics } = endpoint.parts;
   if (statistics === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noStatistics);
   return statistics;
 }

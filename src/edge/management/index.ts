@@ -1,2 +1,2 @@
-export type { PublicUrls } from './management-face.js';
+export type { PublicUrls } from './management-endpoint.js';
 export { createManagementServer, type ManagementServerParts } from './management-server.js';

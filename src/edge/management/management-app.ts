@@ -25,7 +25,7 @@ import { isOfPage, refuseOtherSites, sessionOf } from '../sessions/page-requests
 import { mustBeAllowed } from '../team-permissions.js';
 import type { FieldSpelling } from '../wire-alias.js';
 import { ManagementCall, type ManagementRoute } from './management-call.js';
-import type { ManagementFace } from './management-face.js';
+import type { ManagementEndpoint } from './management-endpoint.js';
 
 const TYPE = 'application/json; charset=utf-8';
 const ROUTING = { allowsLastSlash: true, answersHead: true, isFirstAlone: true };
@@ -39,17 +39,17 @@ interface State {
   grant: ManagementGrant | undefined;
 }
 
-export function createManagementApp(face: ManagementFace, routes: readonly ManagementRoute[]) {
-  const { log, mount, limits } = face.parts;
+export function createManagementApp(endpoint: ManagementEndpoint, routes: readonly ManagementRoute[]) {
+  const { log, mount, limits } = endpoint.parts;
   const refusals: Stage<State> = answersRefusals({
-    refusedOf: (failure) => face.incidents.refused(failure, managementRefusalOf),
+    refusedOf: (failure) => endpoint.incidents.refused(failure, managementRefusalOf),
     textOf: ({ refusal }, { fields }) => JSON.stringify({ error: fields?.text(refusal.text) ?? refusal.text }),
     type: TYPE,
     headersOf: () => PRIVATE_HEADERS,
-    isDraining: () => face.isDraining,
+    isDraining: () => endpoint.isDraining,
   });
   const body: Stage<State> = readsBody({
-    bodies: new RequestBodyReader(face.budget),
+    bodies: new RequestBodyReader(endpoint.budget),
     tenantOf: ({ state }) => state.grant?.account ?? STRANGERS,
     limitBytesOf: () => limits.maxBodyBytes,
   });
@@ -63,12 +63,12 @@ export function createManagementApp(face: ManagementFace, routes: readonly Manag
     const input = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(bytes)));
     const text = JSON.stringify(fields.spelled(await route.handle(call, { path, query, body: input })));
     const headers = { ...PRIVATE_HEADERS, ...staleHeader(call) };
-    answer(context, { status: 200, text, type: TYPE, headers, isLast: face.isDraining });
+    answer(context, { status: 200, text, type: TYPE, headers, isLast: endpoint.isDraining });
   });
   return createApplication('management', log, [
     ...mount,
     refusals,
-    judges(face, openPathsOf(routes)),
+    judges(endpoint, openPathsOf(routes)),
     body,
     acceptsJson,
     router,
@@ -76,20 +76,20 @@ export function createManagementApp(face: ManagementFace, routes: readonly Manag
 }
 
 /** Checks the caller before the body is read. @throws Refused 401, 403, 404, 413, 429; CONTROL_STALE */
-function judges(face: ManagementFace, openPaths: ReadonlySet<string>): Stage<State> {
+function judges(endpoint: ManagementEndpoint, openPaths: ReadonlySet<string>): Stage<State> {
   return (context, next) => {
     const { req: request, state } = context;
     // An absolute target is a proxy request, and may be no valid URL.
     const isPath = context.url.startsWith('/');
-    const { path, fields } = face.spellings.of(isPath ? context.path : '', request.headers);
+    const { path, fields } = endpoint.spellings.of(isPath ? context.path : '', request.headers);
     state.fields = fields;
     refuseOtherSites(request);
-    state.grant = openPaths.has(path) ? undefined : grantFor(face, request);
+    state.grant = openPaths.has(path) ? undefined : grantFor(endpoint, request);
     if (!isPath) throw new RefusedRequest(SHARED_REFUSALS.routeNotFound);
     if (state.grant === undefined && isLongBody(request)) {
       throw new RefusedRequest(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
     }
-    state.call = new ManagementCall(face, state.grant, face.addresses.of(request));
+    state.call = new ManagementCall(endpoint, state.grant, endpoint.addresses.of(request));
     context.path = path;
     return next();
   };
@@ -101,12 +101,12 @@ const acceptsJson: Stage<State> = (context, next) => {
 };
 
 /** @throws Refused 401, 403, 429; CONTROL_STALE */
-function grantFor(face: ManagementFace, request: IncomingMessage): ManagementGrant {
+function grantFor(endpoint: ManagementEndpoint, request: IncomingMessage): ManagementGrant {
   const { authorization } = request.headers;
   const isPage = authorization === undefined && isOfPage(request);
-  const grant = isPage ? sessionOf(face.pages, request).grant : grantForKey(face, request, authorization);
+  const grant = isPage ? sessionOf(endpoint.pages, request).grant : grantForKey(endpoint, request, authorization);
   const caller = `${grant.email} ${grant.account} ${grant.keyName}`;
-  if (!face.bursts.take(caller, face.parts.limits.maxCallsPerSecond)) {
+  if (!endpoint.bursts.take(caller, endpoint.parts.limits.maxCallsPerSecond)) {
     throw new RefusedRequest(MANAGEMENT_REFUSALS.tooManyCalls);
   }
   return grant;
@@ -114,7 +114,7 @@ function grantFor(face: ManagementFace, request: IncomingMessage): ManagementGra
 
 /** @throws Refused 401, 429; CONTROL_STALE */
 function grantForKey(
-  { signIns, addresses, parts }: ManagementFace,
+  { signIns, addresses, parts }: ManagementEndpoint,
   request: IncomingMessage,
   authorization: string | undefined,
 ): ManagementGrant {

@@ -13,7 +13,7 @@ import { askControl, type ControlReplyOf } from '../control-asking.js';
 import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
 import { mayDo, type Permission } from '../team-permissions.js';
-import type { ManagementFace } from './management-face.js';
+import type { ManagementEndpoint } from './management-endpoint.js';
 
 /** The audit log's entry about a change, without its caller. */
 export interface About {
@@ -35,7 +35,7 @@ export const MASKED_SECRET = '********';
 
 export class ManagementCall {
   constructor(
-    readonly face: ManagementFace,
+    readonly endpoint: ManagementEndpoint,
     /** Undefined for open routes. */
     private readonly granted: ManagementGrant | undefined,
     private readonly ip: string,
@@ -66,7 +66,7 @@ export class ManagementCall {
   }
 
   get nowMs(): number {
-    return this.face.parts.clock.nowMs();
+    return this.endpoint.parts.clock.nowMs();
   }
 
   /** A role without the right to change databases sees no secrets, not even masked. */
@@ -76,13 +76,13 @@ export class ManagementCall {
 
   /** A secret with write access: masked for a read-only key, unless a setting allows it. */
   writingSecret(secret: string): string {
-    const isShown = !this.grant.isReadOnly || this.face.parts.readOnlyKeysSeeSecrets;
+    const isShown = !this.grant.isReadOnly || this.endpoint.parts.readOnlyKeysSeeSecrets;
     return isShown || secret === '' ? secret : MASKED_SECRET;
   }
 
   /** @throws Refused if the control actor refuses; errors of the connection to it */
   ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ControlReplyOf<Type>> {
-    return askControl(this.face.parts.control, command, type);
+    return askControl(this.endpoint.parts.control, command, type);
   }
 
   /**

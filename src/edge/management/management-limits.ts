@@ -1,12 +1,12 @@
 /** The limits of the management endpoint, with their reasons. The control actor checks the limits of accounts. */
 import { DEFAULT_SOCKET_LIMITS, type HttpLimits } from '../http/http-limits.js';
 
-export interface ManagementFaceLimits extends HttpLimits {
+export interface ManagementEndpointLimits extends HttpLimits {
   /** Calls per second of one API key at this process; 0: no limit. */
   readonly maxCallsPerSecond: number;
 }
 
-export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementFaceLimits = {
+export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementEndpointLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   // Restoring a database may take minutes without traffic on the connection.
   stalledSocketTimeoutMs: 600_000,

@@ -1,12 +1,12 @@
 /** Builds the server of the management endpoint. */
 import { NO_PRICES } from '../../domain/statistics/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
-import type { SocketParts } from '../http/face.js';
-import type { FaceServer } from '../http/index.js';
+import type { SocketParts } from '../http/endpoint.js';
+import type { EndpointServer } from '../http/index.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { createManagementApp } from './management-app.js';
-import { ManagementFace, type ManagementFaceParts } from './management-face.js';
-import { DEFAULT_MANAGEMENT_FACE_LIMITS, type ManagementFaceLimits } from './management-limits.js';
+import { ManagementEndpoint, type ManagementEndpointParts } from './management-endpoint.js';
+import { DEFAULT_MANAGEMENT_FACE_LIMITS, type ManagementEndpointLimits } from './management-limits.js';
 import { openApiRoute } from './openapi-route.js';
 import { MANAGEMENT_ROUTES } from './routes/index.js';
 
@@ -22,18 +22,18 @@ type Defaulted =
   | 'mount';
 
 export interface ManagementServerParts
-  extends Omit<ManagementFaceParts, Defaulted>,
-    Partial<Omit<Pick<ManagementFaceParts, Defaulted>, 'limits'>>,
+  extends Omit<ManagementEndpointParts, Defaulted>,
+    Partial<Omit<Pick<ManagementEndpointParts, Defaulted>, 'limits'>>,
     SocketParts {
   /** Missing ones have their defaults. */
-  readonly limits?: Partial<ManagementFaceLimits>;
+  readonly limits?: Partial<ManagementEndpointLimits>;
   /** Further areas of the OpenAPI document. Default: none. */
   readonly areas?: readonly ApiArea[];
 }
 
-export function createManagementServer(parts: ManagementServerParts): FaceServer {
+export function createManagementServer(parts: ManagementServerParts): EndpointServer {
   const limits = { ...DEFAULT_MANAGEMENT_FACE_LIMITS, ...parts.limits };
-  const face = new ManagementFace({
+  const endpoint = new ManagementEndpoint({
     aliases: [],
     pricesOf: () => NO_PRICES,
     pendingDocuments: async () => 0,
@@ -46,8 +46,8 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
     limits,
   });
   const routes = [...MANAGEMENT_ROUTES, openApiRoute(MANAGEMENT_ROUTES, parts.areas ?? [])];
-  return face.serve(parts, {
-    handle: createManagementApp(face, routes),
+  return endpoint.serve(parts, {
+    handle: createManagementApp(endpoint, routes),
     connectRefusal: SHARED_REFUSALS.methodNotAllowed,
     allowedMethods: 'GET, HEAD, POST, PATCH, DELETE',
     protocolRefusal: queueProtocolRefusal,

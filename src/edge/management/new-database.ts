@@ -20,7 +20,7 @@ export async function newDatabaseOf(call: ManagementCall, request: CreateDatabas
   const regions = regionsOf(request);
   const plan = request.plan ?? (await usualPlan(call));
   refuseReplicasOfFree(plan, regions.readRegions);
-  const { parts, secrets } = call.face;
+  const { parts, secrets } = call.endpoint;
   return {
     id: newDatabaseId(parts.random),
     name,

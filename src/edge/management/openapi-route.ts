@@ -18,8 +18,8 @@ export function openApiRoute(routes: readonly ManagementRoute[], others: readonl
     summary: 'This document.',
     permission: 'open',
     answer: one(OpenApi),
-    async handle({ face }) {
-      const { publicUrls, version } = face.parts;
+    async handle({ endpoint }) {
+      const { publicUrls, version } = endpoint.parts;
       // Loaded on the first request, with its schema library.
       const { openApiDocument } = await import('../http/openapi/document.js');
       document ??= openApiDocument([...others, managementArea([...routes, self])], publicUrls, version);

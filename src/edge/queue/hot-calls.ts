@@ -10,13 +10,13 @@ import { assert } from '../../kernel/index.js';
 import { queueBodyTooLarge } from '../error-map.js';
 import type { PassedCall } from '../http/application.js';
 import type { HttpResponse, ReceivedRequest } from '../http/exchange.js';
-import { type BodyOutcome, FaceRequest, ofRead, RequestBodyReader } from '../http/index.js';
+import { type BodyOutcome, EndpointRequest, ofRead, RequestBodyReader } from '../http/index.js';
 import type { PlainRequest, PlainResponse } from '../http/plain-exchange.js';
 import { bodyRefused, RefusedRequest } from '../http/refused.js';
 import { foundRoute } from '../http/request-metrics.js';
 import { splitTarget } from './destination.js';
 import type { BegunCall, CallExchange, HotRoute, QueueCall } from './queue-call.js';
-import type { QueueFace } from './queue-face.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 import { callOf, failEarly, isAt } from './received-call.js';
 import { HOT_ROUTES } from './routes/index.js';
 import { beginsWithStep, runInBeginning } from './run-headers.js';
@@ -48,13 +48,13 @@ export class HotCalls {
 
   /** @param application serves all other calls */
   constructor(
-    private readonly face: QueueFace,
+    private readonly endpoint: QueueEndpoint,
     private readonly application: (request: IncomingMessage, response: ServerResponse) => void,
   ) {
-    this.#bodies = new RequestBodyReader(face.budget);
+    this.#bodies = new RequestBodyReader(endpoint.budget);
   }
 
-  handle(request: FaceRequest, response: ServerResponse): void {
+  handle(request: EndpointRequest, response: ServerResponse): void {
     if (!this.#serveHot(request, response)) this.application(request, response);
   }
 
@@ -80,11 +80,11 @@ export class HotCalls {
   #serve(exchange: CallExchange, { route, start }: Hot): void {
     let call: QueueCall | undefined;
     try {
-      call = callOf(this.face, exchange);
+      call = callOf(this.endpoint, exchange);
       if (exchange.passed === undefined) foundRoute(exchange.request, start);
       this.#receive(call, route, route.begin(call));
     } catch (failure) {
-      if (call === undefined) failEarly(this.face, exchange, failure);
+      if (call === undefined) failEarly(this.endpoint, exchange, failure);
       else void call.fail(failure);
     }
   }
@@ -109,7 +109,7 @@ export class HotCalls {
 function refuseLarge(call: QueueCall, limitBytes: number): void {
   const { request } = call;
   const refused = new RefusedRequest(queueBodyTooLarge(limitBytes));
-  if (request.complete || request.headers.expect !== undefined || !(request instanceof FaceRequest)) throw refused;
+  if (request.complete || request.headers.expect !== undefined || !(request instanceof EndpointRequest)) throw refused;
   const refuse = (beginning?: Buffer) => {
     request.off('data', refuse);
     request.off('end', refuse);

@@ -60,7 +60,7 @@ export function settingsOf(
 ): ParsedSettings {
   const { limits } = call.grant.terms;
   const { isOfRun = false } = how;
-  const outcome = parseSettings(raw, { limits, nowMs: call.face.parts.clock.nowMs(), of, ...how });
+  const outcome = parseSettings(raw, { limits, nowMs: call.endpoint.parts.clock.nowMs(), of, ...how });
   if (!outcome.isOk && outcome.isQuota && isOfRun) throw new RefusedRequest(beyondQuota(outcome.message));
   if (!outcome.isOk) throw invalid(outcome.message);
   refuseCallbacks(call, outcome.parsed.settings);
@@ -92,6 +92,6 @@ function refuseCallback(call: QueueCall, what: string, { url, settings }: Callba
 
 /** @throws Refused 400 for a forbidden address */
 export function refuseForbidden(call: QueueCall, what: string, url: string): void {
-  const reason = call.face.parts.destinations.refusalOf(url);
+  const reason = call.endpoint.parts.destinations.refusalOf(url);
   if (reason !== undefined) throw invalid(`invalid ${what} url: ${reason}`);
 }

@@ -6,12 +6,12 @@
 import { assert } from '../../kernel/index.js';
 import { QUEUE_REFUSALS } from '../error-map.js';
 import { inOrder, type PipelineContext, readsBody, type Stage } from '../http/application.js';
-import { FaceRequest, RequestBodyReader } from '../http/index.js';
+import { EndpointRequest, RequestBodyReader } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
 import { routed } from '../http/routing.js';
 import { splitTarget } from './destination.js';
 import type { CallExchange, QueueCall, QueueRoute } from './queue-call.js';
-import type { QueueFace } from './queue-face.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 import { callOf, failEarly, isAt, noteRun } from './received-call.js';
 import { BATCH_ROUTE } from './routes/batch.js';
 import { ROUTED } from './routes/index.js';
@@ -31,28 +31,28 @@ const ROUTING = {
   takesAnyMethod: ({ permission }: QueueRoute) => permission === 'open',
 };
 
-export function createQueueApp(face: QueueFace): Stage {
-  const stages = inOrder<State>([refuses(face), checks(face), limits(face), routerOf(face)]);
+export function createQueueApp(endpoint: QueueEndpoint): Stage {
+  const stages = inOrder<State>([refuses(endpoint), checks(endpoint), limits(endpoint), routerOf(endpoint)]);
   return (context, next) => stages(context as PipelineContext<State>, next);
 }
 
 /** A call writes its own refusals: they depend on its spelling, and on the run that sends it. */
-function refuses(face: QueueFace): Stage<State> {
+function refuses(endpoint: QueueEndpoint): Stage<State> {
   return async (context, next) => {
     try {
       await next();
     } catch (failure) {
       const { call } = context.state as Partial<State>;
-      if (call === undefined) failEarly(face, exchangeOf(context), failure);
+      if (call === undefined) failEarly(endpoint, exchangeOf(context), failure);
       else await call.fail(failure);
     }
   };
 }
 
 /** @throws Refused 401, 403, 404, 405, 429; CONTROL_STALE */
-function checks(face: QueueFace): Stage<State> {
+function checks(endpoint: QueueEndpoint): Stage<State> {
   return (context, next) => {
-    const call = callOf(face, exchangeOf(context));
+    const call = callOf(endpoint, exchangeOf(context));
     context.state.call = call;
     if (call.path.startsWith(LANGUAGE_MODELS)) throw new RefusedRequest(QUEUE_REFUSALS.noLanguageModels);
     noteRun(call);
@@ -61,7 +61,7 @@ function checks(face: QueueFace): Stage<State> {
 }
 
 /** Publishing counts against the day, and a run would fail because of other callers. @throws Refused 429 */
-function limits({ bursts }: QueueFace): Stage<State> {
+function limits({ bursts }: QueueEndpoint): Stage<State> {
   return ({ state: { call } }, next) => {
     const { account, terms } = call.grant;
     const { maxRequestsPerSecond } = terms.limits;
@@ -73,9 +73,9 @@ function limits({ bursts }: QueueFace): Stage<State> {
   };
 }
 
-function routerOf(face: QueueFace): Stage<State> {
+function routerOf(endpoint: QueueEndpoint): Stage<State> {
   const bound = {
-    bodies: new RequestBodyReader(face.budget),
+    bodies: new RequestBodyReader(endpoint.budget),
     tenantOf: ({ state }: PipelineContext<State>) => state.call.grant.account,
     limitBytesOf: ({ state }: PipelineContext<State>) => state.maxBodyBytes,
   };
@@ -86,7 +86,7 @@ function routerOf(face: QueueFace): Stage<State> {
     const { call } = state;
     if (route.permission === 'change') call.mustBeAllowedToChange();
     else if (route.permission === 'publish') call.mustBeAllowedToPublish();
-    state.maxBodyBytes = mostBytesOf(face, route, call);
+    state.maxBodyBytes = mostBytesOf(endpoint, route, call);
     const body = route.permission === 'open' ? ofHooks : usual;
     await body(context, async () => {
       if (state.body !== undefined) call.body = state.body;
@@ -95,7 +95,7 @@ function routerOf(face: QueueFace): Stage<State> {
   });
 }
 
-function mostBytesOf({ parts }: QueueFace, { bodyBound }: QueueRoute, { grant }: QueueCall): number {
+function mostBytesOf({ parts }: QueueEndpoint, { bodyBound }: QueueRoute, { grant }: QueueCall): number {
   const { maxBatchBytes, maxBodyBytes, maxJsonBytes } = parts.limits;
   if (bodyBound === 'batch') return maxBatchBytes;
   return Math.min(maxBodyBytes, bodyBound === 'message' ? grant.terms.limits.maxMessageBytes : maxJsonBytes);
@@ -103,6 +103,6 @@ function mostBytesOf({ parts }: QueueFace, { bodyBound }: QueueRoute, { grant }:
 
 function exchangeOf(context: PipelineContext<State>): CallExchange {
   const { req: request, res: response, state } = context;
-  assert(request instanceof FaceRequest, 'a request that no server of ours has received');
+  assert(request instanceof EndpointRequest, 'a request that no server of ours has received');
   return { request, response, target: splitTarget(context.url), context, passed: state.passed };
 }

@@ -20,7 +20,7 @@ import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
 import type { SplitTarget } from './destination.js';
 import { dailyHeaders } from './publish-answer.js';
-import type { QueueFace } from './queue-face.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 import { isRunId } from './run-names.js';
 
 /** A malformed or too large step, or one above a limit: a retry would get the same refusal. */
@@ -45,7 +45,7 @@ export class QueueCall {
   readonly response: HttpResponse;
 
   constructor(
-    readonly face: QueueFace,
+    readonly endpoint: QueueEndpoint,
     readonly exchange: CallExchange,
     readonly words: CallWords,
     readonly grant: QueueGrant,
@@ -79,15 +79,15 @@ export class QueueCall {
   /** The spelling of records: as in the request, otherwise as they were created. */
   spellingFor(wasAlias: boolean): Spelling {
     const { isAlias, isNeutral } = this.words;
-    return this.face.spellings.spellingFor(isAlias || (!isNeutral && wasAlias));
+    return this.endpoint.spellings.spellingFor(isAlias || (!isNeutral && wasAlias));
   }
 
   get callerIp(): string {
-    return this.face.addresses.of(this.request);
+    return this.endpoint.addresses.of(this.request);
   }
 
   newMessageId(): MessageId {
-    const { random, clock } = this.face.parts;
+    const { random, clock } = this.endpoint.parts;
     return newMessageId(random, clock.nowMs());
   }
 
@@ -104,12 +104,12 @@ export class QueueCall {
 
   /** @throws Refused if the owner refuses; errors of the gateway */
   async ask<Type extends QueueReply['type']>(command: QueueCommand, type: Type): Promise<QueueReplyOf<Type>> {
-    return expected(await this.face.parts.gateway.ask(this.grant.account, command, this.request.trace), type);
+    return expected(await this.endpoint.parts.gateway.ask(this.grant.account, command, this.request.trace), type);
   }
 
   json(status: number, text: string, headers?: Readonly<Record<string, string>>): void {
     const { context } = this.exchange;
-    const whole = { status, text, headers, isLast: this.face.isDraining };
+    const whole = { status, text, headers, isLast: this.endpoint.isDraining };
     if (context === undefined) write(this.response, whole);
     else answer(context, whole);
   }
@@ -148,7 +148,7 @@ export class QueueCall {
    * the same step again.
    */
   async fail(failure: unknown): Promise<void> {
-    const refused = this.face.incidents.refused(failure, queueRefusalOf);
+    const refused = this.endpoint.incidents.refused(failure, queueRefusalOf);
     const { runOfStep: runId } = this;
     const { status, isRunOver = false, text } = refused.refusal;
     // The size limit applies before the route checks the token's rights.
@@ -159,7 +159,7 @@ export class QueueCall {
     }
     const command = { type: 'RefuseStep', runId, error: `the step was refused: ${text}` } as const;
     // Without an owner the run continues, and its next attempt gets here again.
-    await this.face.parts.gateway.ask(this.grant.account, command, this.request.trace).catch(() => undefined);
+    await this.endpoint.parts.gateway.ask(this.grant.account, command, this.request.trace).catch(() => undefined);
     this.refuse(refused);
   }
 
@@ -176,10 +176,10 @@ export class QueueCall {
       return;
     }
     const refusal = this.isOfRun ? refusalToRun(plain) : plain;
-    const spelling = words === undefined ? this.spellingFor(false) : this.face.spellings.spellingFor(words.isAlias);
+    const spelling = words === undefined ? this.spellingFor(false) : this.endpoint.spellings.spellingFor(words.isAlias);
     const text = JSON.stringify({ error: spelling.text(refusal.text) });
     this.#takeOver();
-    writeRefusal(this, { refusal, headers }, { text, isLast: this.face.isDraining });
+    writeRefusal(this, { refusal, headers }, { text, isLast: this.endpoint.isDraining });
   }
 
   /** The position of the account's journal, up to which read models are asked to be current. */
@@ -210,7 +210,7 @@ export class QueueCall {
     this.#takeOver();
     const list = ['Content-Type', 'application/json'];
     for (const name in headers) list.push(name, headers[name] as string);
-    if (this.face.isDraining) list.push('Connection', 'close');
+    if (this.endpoint.isDraining) list.push('Connection', 'close');
     this.response.writeHead(200, list);
   }
 
@@ -220,7 +220,7 @@ export class QueueCall {
     if (response.destroyed) return false;
     // A fast socket drains synchronously, so other requests would not run.
     if (!response.write(text, 'utf8')) await whenDrained(response);
-    await this.face.yieldToEventLoop();
+    await this.endpoint.yieldToEventLoop();
     return !response.destroyed;
   }
 }

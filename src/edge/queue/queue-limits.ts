@@ -1,7 +1,7 @@
 /** The limits of the queue endpoint, with their reasons. The limits of an account's plan are in its grant. */
 import { DEFAULT_SOCKET_LIMITS, type HttpLimits } from '../http/http-limits.js';
 
-export interface QueueFaceLimits extends HttpLimits {
+export interface QueueEndpointLimits extends HttpLimits {
   /** The JSON of a call without a message: endpoints of a group, lists of ids. */
   readonly maxJsonBytes: number;
   /** One call that publishes many messages. */
@@ -10,7 +10,7 @@ export interface QueueFaceLimits extends HttpLimits {
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
+export const DEFAULT_QUEUE_FACE_LIMITS: QueueEndpointLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   // A destination of 8 KiB in the path, and a message's headers of 32 KiB.
   maxHeaderBytes: 64 * 1024,

@@ -2,31 +2,31 @@
 import type { Middleware } from 'koa';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
 import { createApplication, passedTo } from '../http/application.js';
-import type { SocketParts } from '../http/face.js';
-import type { FaceServer } from '../http/index.js';
+import type { SocketParts } from '../http/endpoint.js';
+import type { EndpointServer } from '../http/index.js';
 import { splitTarget } from './destination.js';
 import { HotCalls, hotRouteAt } from './hot-calls.js';
 import { createQueueApp } from './queue-app.js';
-import { QueueFace, type QueueFaceParts } from './queue-face.js';
-import { DEFAULT_QUEUE_FACE_LIMITS, type QueueFaceLimits } from './queue-limits.js';
+import { QueueEndpoint, type QueueEndpointParts } from './queue-endpoint.js';
+import { DEFAULT_QUEUE_FACE_LIMITS, type QueueEndpointLimits } from './queue-limits.js';
 
-export interface QueueServerParts extends Omit<QueueFaceParts, 'limits' | 'aliases'>, SocketParts {
+export interface QueueServerParts extends Omit<QueueEndpointParts, 'limits' | 'aliases'>, SocketParts {
   /** Missing ones have their defaults. */
-  readonly limits?: Partial<QueueFaceLimits>;
-  readonly aliases?: QueueFaceParts['aliases'];
+  readonly limits?: Partial<QueueEndpointLimits>;
+  readonly aliases?: QueueEndpointParts['aliases'];
 }
 
-export interface QueueServer extends FaceServer {
+export interface QueueServer extends EndpointServer {
   /** Answers the call in `state.passed` of another endpoint's context. */
   readonly passed: Middleware;
 }
 
 export function createQueueServer(parts: QueueServerParts): QueueServer {
   const limits = { ...DEFAULT_QUEUE_FACE_LIMITS, ...parts.limits };
-  const face = new QueueFace({ ...parts, limits, aliases: parts.aliases ?? [] });
-  const app = createQueueApp(face);
-  const hot = new HotCalls(face, createApplication('queue', parts.log, [app]));
-  const server = face.serve(parts, {
+  const endpoint = new QueueEndpoint({ ...parts, limits, aliases: parts.aliases ?? [] });
+  const app = createQueueApp(endpoint);
+  const hot = new HotCalls(endpoint, createApplication('queue', parts.log, [app]));
+  const server = endpoint.serve(parts, {
     handle: hot.handle.bind(hot),
     connectRefusal: SHARED_REFUSALS.methodNotAllowed,
     allowedMethods: 'GET, POST, PUT, PATCH, DELETE',

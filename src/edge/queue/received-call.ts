@@ -12,7 +12,7 @@ import { signedIn } from '../http/signing-in.js';
 import { type CallWords, readWords } from './call-words.js';
 import { decodedName } from './destination.js';
 import { type CallExchange, cutOff, QueueCall, type QueueRoute, rawHeadersOf } from './queue-call.js';
-import type { QueueFace } from './queue-face.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 import { BATCH_ROUTE } from './routes/batch.js';
 import { ROUTED } from './routes/index.js';
 import { headerValue, isSentByRun } from './run-headers.js';
@@ -28,11 +28,11 @@ const FINISHES = /(^|&)cancel=false(&|$)/;
 const BY_RUNS = startsOf(({ boundBy }) => boundBy === 'run');
 
 /** @throws Refused 401, 403, 404, 405, 429; CONTROL_STALE */
-export function callOf(face: QueueFace, exchange: CallExchange): QueueCall {
+export function callOf(endpoint: QueueEndpoint, exchange: CallExchange): QueueCall {
   const { path } = exchange.target;
-  const words = wordsOf(face, exchange);
-  if (!path.startsWith(HOOKS)) return new QueueCall(face, exchange, words, grantOf(face, exchange, words));
-  const call = new QueueCall(face, exchange, words, grantForHook(face, hookIn(path)));
+  const words = wordsOf(endpoint, exchange);
+  if (!path.startsWith(HOOKS)) return new QueueCall(endpoint, exchange, words, grantOf(endpoint, exchange, words));
+  const call = new QueueCall(endpoint, exchange, words, grantForHook(endpoint, hookIn(path)));
   mustBeOpen(call);
   return call;
 }
@@ -49,29 +49,29 @@ export function noteRun(call: QueueCall): void {
 }
 
 /** Refuses a call whose account is not known yet. */
-export function failEarly(face: QueueFace, exchange: CallExchange, failure: unknown): void {
-  const refused = face.incidents.refused(failure, queueRefusalOf);
+export function failEarly(endpoint: QueueEndpoint, exchange: CallExchange, failure: unknown): void {
+  const refused = endpoint.incidents.refused(failure, queueRefusalOf);
   const { request, response, context } = exchange;
   if (context !== undefined) takeOver(context);
-  if (refused.isPassing && mayBeOfRun(face, exchange)) cutOff(request);
-  else writeRefusal({ request, response }, refused, { isLast: face.isDraining, leavesBody: isLongBody(request) });
+  if (refused.isPassing && mayBeOfRun(endpoint, exchange)) cutOff(request);
+  else writeRefusal({ request, response }, refused, { isLast: endpoint.isDraining, leavesBody: isLongBody(request) });
 }
 
-function mayBeOfRun(face: QueueFace, exchange: CallExchange): boolean {
+function mayBeOfRun(endpoint: QueueEndpoint, exchange: CallExchange): boolean {
   const { path } = exchange.target;
-  return isByRun(path) || isAt(BATCH_ROUTE.paths[0], path) || isSentByRun(wordsOf(face, exchange).configuration);
+  return isByRun(path) || isAt(BATCH_ROUTE.paths[0], path) || isSentByRun(wordsOf(endpoint, exchange).configuration);
 }
 
-function wordsOf({ spellings, parts }: QueueFace, exchange: CallExchange): CallWords {
+function wordsOf({ spellings, parts }: QueueEndpoint, exchange: CallExchange): CallWords {
   const isOurs = (token: string) => parts.access.grantForQueueToken(token) !== undefined;
   return readWords(spellings, rawHeadersOf(exchange), exchange.target.query, isOurs);
 }
 
 /** A missing token does not count as a failed sign-in. @throws Refused 401, 429; CONTROL_STALE */
-function grantOf(face: QueueFace, { request, passed }: CallExchange, words: CallWords): QueueGrant {
+function grantOf(endpoint: QueueEndpoint, { request, passed }: CallExchange, words: CallWords): QueueGrant {
   const token = passed?.token ?? words.token;
   if (token === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
-  const { signIns, addresses, parts } = face;
+  const { signIns, addresses, parts } = endpoint;
   const signingIn = { signIns, address: () => addresses.of(request), secret: token };
   const grant = signedIn(signingIn, () => parts.access.grantForQueueToken(token));
   if (grant === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);

@@ -7,7 +7,7 @@ import { MAX_BODY_VALUES } from '../http/http-limits.js';
 import { inSlices, LONG_BYTES, readLarge } from '../http/large-json.js';
 import { bytes } from '../records/record-parts.js';
 import type { RequestedMessage } from './publish-items.js';
-import type { QueueFace } from './queue-face.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 import { runHeadersOf } from './run-headers.js';
 
 /** Must the body be parsed in slices? Decided by its size and headers. */
@@ -19,12 +19,12 @@ export function hasLargeRecord({ body, raw }: RequestedMessage): boolean {
 
 /** @returns the message with its parsed body. @throws Refused 400 */
 export async function withRecord(
-  face: Pick<QueueFace, 'yieldToEventLoop'>,
+  endpoint: Pick<QueueEndpoint, 'yieldToEventLoop'>,
   asked: RequestedMessage,
 ): Promise<RequestedMessage> {
   const isInvoke = runHeadersOf(asked.raw.headers)?.isInvoke === true;
   // The payload of an invoke is taken out as bytes; the result of a step stays in the body.
   const name = isInvoke ? 'body' : undefined;
   const bounds = { what: 'the body', maxValues: MAX_BODY_VALUES };
-  return { ...asked, record: await inSlices(face, readLarge(bytes(asked.body), name, bounds)) };
+  return { ...asked, record: await inSlices(endpoint, readLarge(bytes(asked.body), name, bounds)) };
 }

@@ -23,7 +23,7 @@ const UNKNOWN_CLIENT = 'svc-workflow-unknown-sdk';
 export function triggerItem(call: QueueCall, asked: RequestedMessage): PublishItem {
   const { destination, raw } = asked;
   if (destination.kind === 'group') throw invalid('the destination of a workflow must be a url, not a url group');
-  const runId = headerValue(raw.headers, RUN_ID) || newRunId(call.face.parts.random);
+  const runId = headerValue(raw.headers, RUN_ID) || newRunId(call.endpoint.parts.random);
   const headers: HeaderList = [
     ...raw.headers.filter(([name]) => !name.startsWith(CONTROL) && name !== FEATURES),
     [RUN_ID, bytesOfText(runId)],

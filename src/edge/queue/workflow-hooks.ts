@@ -11,7 +11,7 @@ import type { HttpRequest } from '../http/exchange.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { decodedName } from './destination.js';
 import type { QueueCall } from './queue-call.js';
-import type { QueueFace } from './queue-face.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 import { BASE64_SLICE_BYTES } from './queue-limits.js';
 import { eventIdInPath, runIdInPath } from './run-names.js';
 
@@ -36,8 +36,8 @@ export function hookIn(path: string): Hook {
 }
 
 /** @throws Refused 404 */
-export function grantForHook(face: QueueFace, { userId }: Hook): QueueGrant {
-  const grant = face.parts.access.grantForQueueUser(userId);
+export function grantForHook(endpoint: QueueEndpoint, { userId }: Hook): QueueGrant {
+  const grant = endpoint.parts.access.grantForQueueUser(userId);
   if (grant === undefined) throw new RefusedRequest(QUEUE_REFUSALS.hookNotFound);
   return grant;
 }
@@ -59,7 +59,7 @@ export async function notifyOfHook(call: QueueCall, { runId, eventId }: Hook): P
 }
 
 /** The request as JSON, for the run to repeat; a large body is encoded in slices. */
-async function eventOf({ face, request, rawHeaders, body }: QueueCall): Promise<Buffer> {
+async function eventOf({ endpoint, request, rawHeaders, body }: QueueCall): Promise<Buffer> {
   const header: Record<string, string[]> = Object.create(null);
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = canonicalHeaderName(rawHeaders[at] as string);
@@ -68,12 +68,12 @@ async function eventOf({ face, request, rawHeaders, body }: QueueCall): Promise<
     if (values === undefined) header[name] = [value];
     else values.push(value);
   }
-  const url = calledUrl(face, request);
+  const url = calledUrl(endpoint, request);
   const { method } = request;
   if (body.length === 0) return Buffer.from(JSON.stringify({ method, header, ...url }));
   const pieces = [Buffer.from(`${JSON.stringify({ method, header }).slice(0, -1)},"body":"`)];
   for (let from = 0; from < body.length; from += BASE64_SLICE_BYTES) {
-    if (from > 0) await face.yieldToEventLoop();
+    if (from > 0) await endpoint.yieldToEventLoop();
     pieces.push(Buffer.from(body.toString('base64', from, from + BASE64_SLICE_BYTES), 'latin1'));
   }
   pieces.push(Buffer.from(`",${JSON.stringify(url).slice(1)}`));
@@ -81,7 +81,7 @@ async function eventOf({ face, request, rawHeaders, body }: QueueCall): Promise<
 }
 
 /** The called URL in parts. @throws Refused 400 if they do not form a URL */
-function calledUrl({ addresses, parts }: QueueFace, request: HttpRequest) {
+function calledUrl({ addresses, parts }: QueueEndpoint, request: HttpRequest) {
   const target = pathAndQuery(request.url as string);
   if (parts.publicUrl !== undefined) {
     const { protocol, host, pathname } = new URL(parts.publicUrl);

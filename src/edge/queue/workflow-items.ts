@@ -151,7 +151,7 @@ function workflowOf(
 }
 
 function invokerOf(call: QueueCall, { workflowRunId, workflowUrl, headers, step }: InvokeRequest): InvokingStep {
-  const members = headersOf(call.face.spellings, headers, 'headers', true);
+  const members = headersOf(call.endpoint.spellings, headers, 'headers', true);
   return {
     runId: checkedRunId(workflowRunId),
     step: stepOfObject(step),

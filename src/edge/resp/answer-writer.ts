@@ -36,7 +36,7 @@ export class AnswerWriter {
       this.#write(answers);
       return;
     }
-    const wait = client.face.room.wait(
+    const wait = client.endpoint.room.wait(
       client.grant?.database ?? STRANGERS,
       () => held.fits(bytes) || held.isAlone,
       () => client.isClosed,

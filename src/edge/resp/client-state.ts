@@ -143,13 +143,13 @@ export class ClientState {
   #subscriptions: Subscriptions | undefined;
 
   constructor(
-    readonly face: ClientSurroundings,
+    readonly endpoint: ClientSurroundings,
     readonly link: ClientLink,
     readonly id: number,
     readonly address: string,
     readonly localAddress: string,
   ) {
-    this.createdAtMs = face.parts.clock.monotonicMs();
+    this.createdAtMs = endpoint.parts.clock.monotonicMs();
     this.lastAtMs = this.createdAtMs;
   }
 
@@ -159,7 +159,7 @@ export class ClientState {
 
   set grant(grant: KvGrant | undefined) {
     if (this.#grant !== undefined && this.#grant.database !== grant?.database) this.#leaveDatabase();
-    if (!this.isClosed) this.face.clients.moved(this.#grant?.database, grant?.database);
+    if (!this.isClosed) this.endpoint.clients.moved(this.#grant?.database, grant?.database);
     this.#grant = grant;
     this.closure = undefined;
     this.#identity = undefined;
@@ -173,7 +173,7 @@ export class ClientState {
       this.#identity = {
         face: 'resp',
         protocol,
-        id: `${this.face.parts.events.edge}:${id}`,
+        id: `${this.endpoint.parts.events.edge}:${id}`,
         address,
         user: this.user,
         ...(name === '' ? {} : { name }),
@@ -270,7 +270,7 @@ export class ClientState {
   }
 
   close(): void {
-    if (!this.isClosed) this.face.clients.moved(this.#grant?.database, undefined);
+    if (!this.isClosed) this.endpoint.clients.moved(this.#grant?.database, undefined);
     this.isClosed = true;
     this.letGo?.();
     this.#leaveDatabase();
@@ -282,7 +282,7 @@ export class ClientState {
     this.unwatch();
     this.unsubscribeAll();
     this.stopMonitoring();
-    if (this.tracking !== undefined && this.#grant !== undefined) this.face.tracking.leave(this, this.#grant);
+    if (this.tracking !== undefined && this.#grant !== undefined) this.endpoint.tracking.leave(this, this.#grant);
     this.tracking = undefined;
   }
 }

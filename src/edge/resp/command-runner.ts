@@ -31,7 +31,7 @@ import { hearsForbidden } from './listening-rights.js';
 import { NO_MEMORY } from './memory-refusals.js';
 import type { RespBatch } from './resp-batch.js';
 import type { RespClient } from './resp-client.js';
-import type { RespFace } from './resp-face.js';
+import type { RespEndpoint } from './resp-endpoint.js';
 import { MAX_RESP_KEY_BYTES } from './resp-limits.js';
 import { trackReads } from './tracked-reads.js';
 
@@ -71,7 +71,7 @@ export class ClientCommandRunner {
   #alike: CommandSpec | undefined;
 
   constructor(
-    private readonly face: RespFace,
+    private readonly endpoint: RespEndpoint,
     private readonly client: RespClient,
   ) {}
 
@@ -86,12 +86,12 @@ export class ClientCommandRunner {
    */
   checkGrant(): void {
     const { client } = this;
-    const { access } = this.face.parts;
+    const { access } = this.endpoint.parts;
     this.#doubt = undefined;
     this.#alike = undefined;
     if (client.grant === undefined) {
       // Sign-in is not possible now, but soon.
-      if (this.face.parts.freshness?.isFresh === false) this.#doubt = this.#signInDoubt();
+      if (this.endpoint.parts.freshness?.isFresh === false) this.#doubt = this.#signInDoubt();
       return;
     }
     try {
@@ -100,14 +100,14 @@ export class ClientCommandRunner {
       if (renewed === undefined) client.link.cut('revoked');
       else this.#renew(renewed);
     } catch (failure) {
-      this.#doubt = new ErrorReply(this.face.failureText(failure));
+      this.#doubt = new ErrorReply(this.endpoint.failureText(failure));
     }
   }
 
   /** NOAUTH would tell the client of a starting process that it made a mistake. */
   #signInDoubt(): ErrorReply {
-    if (!this.face.isStarting) return NOT_SIGNED_IN;
-    return new ErrorReply(this.face.failureText(new MillraceError('CONTROL_STALE', 'the process is starting')));
+    if (!this.endpoint.isStarting) return NOT_SIGNED_IN;
+    return new ErrorReply(this.endpoint.failureText(new MillraceError('CONTROL_STALE', 'the process is starting')));
   }
 
   #renew(grant: KvGrant): void {
@@ -141,7 +141,7 @@ export class ClientCommandRunner {
     if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch, isBehind);
     if (!own.isIndependent && (isBehind || !batch.isUnused)) return CUT;
     const isSilent = own.leavesSilence !== true && this.#takesSilence() && own.isAlwaysHeard !== true;
-    const answer = this.face.slowNotes.timed(client, words, () => own.run(client, words));
+    const answer = this.endpoint.slowNotes.timed(client, words, () => own.run(client, words));
     return this.#outcomeOf(answer, isSilent);
   }
 
@@ -185,7 +185,7 @@ export class ClientCommandRunner {
   #noteDenial({ database }: KvGrant, denial: PermissionDenied): void {
     const { client } = this;
     const context = client.transaction === undefined ? 'toplevel' : 'multi';
-    this.face.parts.acl?.noteDenied(database, denial, clientLine(client), context);
+    this.endpoint.parts.acl?.noteDenied(database, denial, clientLine(client), context);
   }
 
   #queue(transaction: QueuedTransaction, spec: CommandSpec, words: readonly ByteString[]): Outcome {
@@ -194,12 +194,12 @@ export class ClientCommandRunner {
     if (isOfEdge || spec.flags.includes('nomulti') || (own !== undefined && !own.isQueueable)) {
       return this.#refuse(NOT_IN_TRANSACTION);
     }
-    const { maxQueuedBytes, maxQueuedCommands } = this.face.parts.limits;
+    const { maxQueuedBytes, maxQueuedCommands } = this.endpoint.parts.limits;
     const bytes = bytesOfWords(words);
     const grant = this.client.grant as KvGrant;
     const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
-    if (spec.mayGrow === true && this.face.fullDatabases.has(grant.database)) {
+    if (spec.mayGrow === true && this.endpoint.fullDatabases.has(grant.database)) {
       return this.#refuse(ERRORS.databaseFull);
     }
     if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
@@ -244,10 +244,10 @@ export class ClientCommandRunner {
       const isSilent = this.#takesSilence();
       return this.#outcomeOf(this.client.calls.runBlocking(grant, spec, words, bytes), isSilent);
     }
-    const { acl } = this.face.parts;
+    const { acl } = this.endpoint.parts;
     if (acl !== undefined && spec.family === 'acl') {
       if (isBehind || !batch.isUnused) return CUT;
-      const answer = this.face.slowNotes.timed(client, words, () => acl.run(grant, spec, words, client));
+      const answer = this.endpoint.slowNotes.timed(client, words, () => acl.run(grant, spec, words, client));
       if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence());
     }
     batch.add(spec, words, bytes);
@@ -280,7 +280,7 @@ export class ClientCommandRunner {
     if (answer instanceof Promise) {
       const answers = answer.then(
         (settled) => (isSilent ? '' : this.#bytesOrReplies(settled)),
-        (failure: unknown) => [new ErrorReply(this.face.failureText(failure))],
+        (failure: unknown) => [new ErrorReply(this.endpoint.failureText(failure))],
       );
       return { kind: 'later', answers };
     }
@@ -297,7 +297,7 @@ export class ClientCommandRunner {
 
   #refuse(reply: ErrorReply): SettledOutcome {
     const { client } = this;
-    this.face.refused.add();
+    this.endpoint.refused.add();
     if (client.transaction !== undefined) client.transaction.isBroken = true;
     return this.#takesSilence() ? SILENT : { kind: 'reply', reply };
   }
@@ -305,7 +305,7 @@ export class ClientCommandRunner {
   /** Closes the connection without answers: a web page may have made a browser send this. */
   #endHttp(): SettledOutcome {
     const { client } = this;
-    this.face.cuts.noteHttp(client.id, client.address);
+    this.endpoint.cuts.noteHttp(client.id, client.address);
     client.link.endUnanswered();
     return SILENT;
   }

@@ -44,7 +44,7 @@ export class InputGate {
     this.#wholeReads = 0;
     this.#isYielding = true;
     socket.pause();
-    client.face.parts.timers.soon(() => {
+    client.endpoint.parts.timers.soon(() => {
       this.#isYielding = false;
       if (!isEnding()) onRoom();
     });
@@ -54,7 +54,7 @@ export class InputGate {
   narrow(): void {
     const { parser, held, client, socket } = this.parts;
     const { heldBytes } = parser;
-    const isMuch = heldBytes > client.face.parts.limits.maxPendingBytes;
+    const isMuch = heldBytes > client.endpoint.parts.limits.maxPendingBytes;
     if (!isMuch && (heldBytes <= UNCOUNTED_BYTES || held.fits())) return;
     held.count();
     socket.pause();
@@ -76,7 +76,7 @@ export class InputGate {
     const { socket, client, held, isEnding, onRoom, onRefused } = this.parts;
     held.count();
     socket.pause();
-    const { grant, face } = client;
+    const { grant, endpoint } = client;
     if (grant === undefined) {
       onRefused(NO_MEMORY_FOR_STRANGERS);
       return;
@@ -84,7 +84,7 @@ export class InputGate {
     if (this.#isAwaitingRoom) return;
     this.#isAwaitingRoom = true;
     const { database } = grant;
-    const wait = face.room.wait(database, () => face.budget.hasRoom(database), isEnding);
+    const wait = endpoint.room.wait(database, () => endpoint.budget.hasRoom(database), isEnding);
     wait.then((hasRoom) => {
       this.#isAwaitingRoom = false;
       if (isEnding()) return;

@@ -23,7 +23,7 @@ import type { ClientState } from './client-state.js';
 import { clientLine } from './commands/client-line.js';
 import { NO_MEMORY, NO_MEMORY_TO_EXECUTE } from './memory-refusals.js';
 import type { RespBatch } from './resp-batch.js';
-import type { RespFace } from './resp-face.js';
+import type { RespEndpoint } from './resp-endpoint.js';
 
 /** A command that has waited this long was registered with its owner, and may wait again if the owner changed. */
 const REGISTERED_AFTER_MS = 1_000;
@@ -40,7 +40,7 @@ export class PartitionCalls {
   };
 
   constructor(
-    private readonly face: RespFace,
+    private readonly endpoint: RespEndpoint,
     private readonly client: ClientState,
   ) {}
 
@@ -70,20 +70,20 @@ export class PartitionCalls {
   }
 
   #takeBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
-    const taken = this.face.parts.quota.take(grant, batch.commands.length, batch.bytes);
+    const taken = this.endpoint.parts.quota.take(grant, batch.commands.length, batch.bytes);
     return taken === true ? this.#askBatch(grant, batch) : this.#askWhatIsLeft(grant, batch, taken);
   }
 
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<readonly Reply[]> {
-    this.face.slowNotes.flush(grant.database);
+    this.endpoint.slowNotes.flush(grant.database);
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
-    const startedAtMs = this.face.parts.clock.monotonicMs();
+    const startedAtMs = this.endpoint.parts.clock.monotonicMs();
     const { isTracked, place } = batch;
     const portionBytes = mode === 'single' ? undefined : this.#portionOf(grant, batch);
     const trace = this.#traceOf(batch);
     const details = this.#details(isTracked, portionBytes, undefined, { place, trace });
     // The same as `#metered` with one promise less; nearly every command takes this path.
-    return this.face.router.run(grant, mode, batch, details).then(
+    return this.endpoint.router.run(grant, mode, batch, details).then(
       (routed) => {
         const { replies } = routed;
         trace?.end();
@@ -103,7 +103,7 @@ export class PartitionCalls {
   }
 
   #refusalOf(failure: unknown, { specs }: RespBatch): ErrorReply {
-    const refusal = new ErrorReply(this.face.failureText(failure));
+    const refusal = new ErrorReply(this.endpoint.failureText(failure));
     if (saysLoading(refusal.text) && specs.some(({ asksReadiness }) => asksReadiness === true))
       this.client.isRefusedWhileLoading = true;
     return refusal;
@@ -111,7 +111,7 @@ export class PartitionCalls {
 
   /** RESP clients send no trace id, so each batch starts its own trace. */
   #traceOf({ specs: [first], commands: { length } }: RespBatch): Span | undefined {
-    const { tracing } = this.face.parts;
+    const { tracing } = this.endpoint.parts;
     if (tracing === undefined || first === undefined) return undefined;
     return tracing.begin(length === 1 ? first.name : 'pipeline', {
       kind: 'server',
@@ -136,7 +136,7 @@ export class PartitionCalls {
 
   /** Answers of several partitions are merged as a whole, so they are requested in full. */
   #portionOf({ partitions }: KvGrant, { isBehind }: RespBatch): number {
-    const { budget, parts } = this.face;
+    const { budget, parts } = this.endpoint;
     const most = budget.maxAnswerBytes;
     const { answerPortionBytes, answerPortionBehindBytes } = parts.limits;
     if (partitions.length > 1) return most;
@@ -147,7 +147,7 @@ export class PartitionCalls {
   async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<readonly Reply[]> {
     try {
       if (await taken) return this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
-      batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length), QUOTA_EXCEEDED);
+      batch.keepFirst(await takeSingly(this.endpoint.parts.quota, grant, batch.commands.length), QUOTA_EXCEEDED);
     } catch (failure) {
       // No partition was asked: every command of the batch gets the error, and the connection continues.
       batch.keepFirst(0, this.#refusalOf(failure, batch));
@@ -157,13 +157,13 @@ export class PartitionCalls {
 
   /** A command that may wait at its owner. */
   async runBlocking(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): Promise<Reply> {
-    const { client, face } = this;
-    const { clock, quota } = face.parts;
+    const { client, endpoint } = this;
+    const { clock, quota } = endpoint.parts;
     const admitted = { specs: [spec], commands: [words], bytes };
     this.#waiters += 1;
     const waiter = `${client.identity.id}:${this.#waiters}`;
     // Set first: while it is set, the connection does not hold back its output.
-    client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter, spec, words };
+    client.blocked = { grant, partition: endpoint.router.partitionOf(grant, admitted), waiter, spec, words };
     try {
       if (!(await this.#whenFree(grant, admitted))) return NO_MEMORY;
       if (!(await quota.take(grant, 1, bytes))) return QUOTA_EXCEEDED;
@@ -173,7 +173,7 @@ export class PartitionCalls {
         const askedAtMs = clock.monotonicMs();
         try {
           const details = this.#details(false, undefined, waiter);
-          const run = () => face.router.run(grant, 'single', admitted, details);
+          const run = () => endpoint.router.run(grant, 'single', admitted, details);
           const { replies } = await this.#metered(grant, admitted, run);
           return replies[0] as Reply;
         } catch (failure) {
@@ -192,7 +192,7 @@ export class PartitionCalls {
     const { blocked } = this.client;
     if (blocked === undefined) return;
     // The result has no reader.
-    unblock(this.face, blocked, 'GONE').catch(() => undefined);
+    unblock(this.endpoint, blocked, 'GONE').catch(() => undefined);
   }
 
   /** @param admitted all in one slot, that of `partition` */
@@ -203,7 +203,7 @@ export class PartitionCalls {
     watches: readonly KvWatch[],
     isTracked: boolean,
   ): Promise<RoutedReplies> {
-    const { budget, parts } = this.face;
+    const { budget, parts } = this.endpoint;
     if (!(await this.#whenFree(grant, admitted))) return { ...NOT_RUN, replies: [NO_MEMORY_TO_EXECUTE] };
     if (!(await parts.quota.take(grant, admitted.commands.length, admitted.bytes))) {
       return { replies: admitted.commands.map(() => QUOTA_EXCEEDED), syncToken: undefined };
@@ -212,7 +212,7 @@ export class PartitionCalls {
     const { commands, bytes } = admitted;
     const maxAnswerBytes = Math.min(parts.limits.maxTransactionAnswerBytes, budget.maxAnswerBytes);
     return this.#metered(grant, admitted, () =>
-      this.face.parts.gateway.execute({
+      this.endpoint.parts.gateway.execute({
         database: grant.database,
         partition,
         mode: 'transaction',
@@ -229,7 +229,7 @@ export class PartitionCalls {
     const { scriptKeys, hasRest } = batch;
     if (reads === undefined) return;
     for (const key of reads) scriptKeys.delete(key);
-    if (!hasRest) this.face.tracking.forget(this.client, grant, scriptKeys);
+    if (!hasRest) this.endpoint.tracking.forget(this.client, grant, scriptKeys);
   }
 
   #details(
@@ -238,13 +238,13 @@ export class PartitionCalls {
     waiter?: string,
     { place, trace }: { readonly place?: RequestPlace | undefined; readonly trace?: Span | undefined } = NOTHING_MORE,
   ): RequestDetails {
-    const { client, face } = this;
-    const trackFor = isTracked ? face.parts.events.edge : undefined;
+    const { client, endpoint } = this;
+    const trackFor = isTracked ? endpoint.parts.events.edge : undefined;
     return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter, place, trace };
   }
 
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {
-    const startedAtMs = this.face.parts.clock.monotonicMs();
+    const startedAtMs = this.endpoint.parts.clock.monotonicMs();
     return run().then((routed) => {
       return this.#record(grant, admitted, routed, startedAtMs)?.then(() => routed) ?? routed;
     });
@@ -252,7 +252,7 @@ export class PartitionCalls {
 
   /** A publishing client waits while too many messages of its database are still being written to listeners. */
   #whenHandedOn({ database }: KvGrant, { hasSaid }: RoutedReplies): Promise<void> | undefined {
-    return hasSaid === true ? this.face.broadcasts.whenCaughtUp(database) : undefined;
+    return hasSaid === true ? this.endpoint.broadcasts.whenCaughtUp(database) : undefined;
   }
 
   /** @returns a promise that the answers have to wait for, or undefined */
@@ -263,12 +263,12 @@ export class PartitionCalls {
     startedAtMs: number,
     note: (answerBytes: number) => void = this.#noteAnswerBytes,
   ): Promise<void> | undefined {
-    const { clock, acl } = this.face.parts;
+    const { clock, acl } = this.endpoint.parts;
     const durationMs = clock.monotonicMs() - startedAtMs;
     const { database } = grant;
     for (const denial of routed.denials ?? []) acl?.noteDenied(database, denial, clientLine(this.client), 'lua');
-    this.face.fullDatabases.note(database, routed.isFull === true);
-    this.face.slowNotes.learn(database, routed.slowerThanMicros);
+    this.endpoint.fullDatabases.note(database, routed.isFull === true);
+    this.endpoint.slowNotes.learn(database, routed.slowerThanMicros);
     const bytes = bytesOfReplies(routed.replies);
     if (Number.isNaN(bytes)) return this.#recordLong(grant, admitted, routed, durationMs, note);
     note(bytes);
@@ -290,7 +290,7 @@ export class PartitionCalls {
         this.#meter(grant.database, admitted, step.value, durationMs);
         return this.#whenHandedOn(grant, routed);
       }
-      await this.face.parts.timers.yieldToEventLoop();
+      await this.endpoint.parts.timers.yieldToEventLoop();
     }
   }
 
@@ -300,10 +300,10 @@ export class PartitionCalls {
     bytesOut: number,
     durationMs: number,
   ): void {
-    this.face.answered.add(admitted.commands.length);
+    this.endpoint.answered.add(admitted.commands.length);
     // The duration of a blocking command depends on other clients.
-    if (admitted.specs[0]?.isBlocking !== true) this.face.batchSeconds.observe(durationMs / 1000);
-    this.face.parts.meter.recordKv(database, {
+    if (admitted.specs[0]?.isBlocking !== true) this.endpoint.batchSeconds.observe(durationMs / 1000);
+    this.endpoint.parts.meter.recordKv(database, {
       commands: admitted.commands.length,
       writes: admitted.writes ?? admitted.specs.filter(isWrite).length,
       bytesIn: admitted.bytes,
@@ -315,12 +315,12 @@ export class PartitionCalls {
 
   /** True in the usual case. */
   #isFree({ database }: KvGrant): boolean {
-    return this.face.pauses.areNone && this.face.budget.hasRoom(database);
+    return this.endpoint.pauses.areNone && this.endpoint.budget.hasRoom(database);
   }
 
   /** @returns false if there was no room for too long, or the client has disconnected */
   async #whenFree(grant: KvGrant, admitted: AdmittedCommands): Promise<boolean> {
-    const { budget, pauses, room } = this.face;
+    const { budget, pauses, room } = this.endpoint;
     if (!pauses.areNone) await this.#whileHeldUp(grant, admitted);
     const { database } = grant;
     if (this.client.isClosed) return false;
@@ -333,7 +333,7 @@ export class PartitionCalls {
   }
 
   async #whileHeldUp(grant: KvGrant, admitted: AdmittedCommands): Promise<void> {
-    const { pauses } = this.face;
+    const { pauses } = this.endpoint;
     for (;;) {
       const held = pauses.of(grant.database);
       if (held === undefined || this.client.isClosed) return;
@@ -353,7 +353,7 @@ export class PartitionCalls {
   }
 
   async #readsOnly(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[]): Promise<boolean> {
-    const { router, parts } = this.face;
+    const { router, parts } = this.endpoint;
     const partition = router.partitionOf(grant, { specs: [spec], commands: [words], bytes: 0 });
     const [name = '', script = ''] = words;
     try {
@@ -374,13 +374,13 @@ export class PartitionCalls {
 
 /** Wakes a waiting command of a client. @returns whether it was waiting */
 export async function unblock(
-  face: RespFace,
+  endpoint: RespEndpoint,
   { grant, partition, waiter }: NonNullable<ClientState['blocked']>,
   how: 'TIMEOUT' | 'ERROR' | 'GONE',
 ): Promise<boolean> {
   const { database } = grant;
   const commands = [[waiter, how]];
-  const { replies } = await face.parts.gateway.execute({
+  const { replies } = await endpoint.parts.gateway.execute({
     database,
     partition,
     mode: 'unblock',

@@ -27,7 +27,7 @@ export class RequestsUnderWay {
    */
   get mayGrow(): boolean {
     const { client } = this;
-    const { maxRequestsUnderWay, maxBatchCommands, maxBatchBytes, pauseOutputBytes } = client.face.parts.limits;
+    const { maxRequestsUnderWay, maxBatchCommands, maxBatchBytes, pauseOutputBytes } = client.endpoint.parts.limits;
     if (this.#requests.length >= maxRequestsUnderWay || this.#order.isBroken) return false;
     if (this.#requests.at(-1)?.place?.isHandedOn !== true) return false;
     if (client.grant?.partitions.length !== 1 || client.isTold) return false;

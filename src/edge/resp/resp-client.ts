@@ -1,14 +1,14 @@
 /** One RESP client as its commands see it: its state, its endpoint and its requests to partitions. */
 import { type ClientLink, ClientState } from './client-state.js';
 import { PartitionCalls } from './partition-calls.js';
-import type { RespFace } from './resp-face.js';
+import type { RespEndpoint } from './resp-endpoint.js';
 
 export class RespClient extends ClientState {
-  declare readonly face: RespFace;
+  declare readonly endpoint: RespEndpoint;
   readonly calls: PartitionCalls;
 
-  constructor(face: RespFace, link: ClientLink, id: number, address: string, localAddress: string) {
-    super(face, link, id, address, localAddress);
-    this.calls = new PartitionCalls(face, this);
+  constructor(endpoint: RespEndpoint, link: ClientLink, id: number, address: string, localAddress: string) {
+    super(endpoint, link, id, address, localAddress);
+    this.calls = new PartitionCalls(endpoint, this);
   }
 }

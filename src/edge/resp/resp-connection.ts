@@ -31,7 +31,7 @@ import { InputGate } from './input-gate.js';
 import { RequestsUnderWay } from './requests-under-way.js';
 import { RespBatch } from './resp-batch.js';
 import { RespClient } from './resp-client.js';
-import type { RespFace } from './resp-face.js';
+import type { RespEndpoint } from './resp-endpoint.js';
 import { RespOutput } from './resp-output.js';
 
 /** Commands taken in one slice. */
@@ -73,15 +73,15 @@ export class RespConnection implements ClientLink {
   onEnd: () => void = () => {};
 
   constructor(
-    private readonly face: RespFace,
+    private readonly endpoint: RespEndpoint,
     private readonly socket: Socket,
     id: number,
   ) {
-    const { clock, timers, limits } = face.parts;
+    const { clock, timers, limits } = endpoint.parts;
     this.remoteAddress = socket.remoteAddress ?? '';
     const address = addressOf(socket.remoteAddress, socket.remotePort);
     const localAddress = addressOf(socket.localAddress, socket.localPort);
-    this.client = new RespClient(face, this, id, address, localAddress);
+    this.client = new RespClient(endpoint, this, id, address, localAddress);
     this.#parserLimits = {
       maxWords: limits.maxWords,
       maxWordBytes: limits.maxWordBytes,
@@ -95,13 +95,13 @@ export class RespConnection implements ClientLink {
       limits,
       clock,
       timers,
-      broadcasts: face.broadcasts,
+      broadcasts: endpoint.broadcasts,
       tenant: () => client.grant?.database ?? STRANGERS,
       onTooMuch: () => this.cut('slow-reader'),
       onGrown: () => this.#outputGrown(),
     });
-    this.#held = new HeldBytes(face.budget, { parser: this.#parser, output: this.#output, client }, (isCounted) =>
-      face.slowReaders.note(client, isCounted),
+    this.#held = new HeldBytes(endpoint.budget, { parser: this.#parser, output: this.#output, client }, (isCounted) =>
+      endpoint.slowReaders.note(client, isCounted),
     );
     this.#input = new InputGate({
       socket,
@@ -113,7 +113,7 @@ export class RespConnection implements ClientLink {
       onRefused: (why) => this.#refuseInput(why),
     });
     this.#writer = new AnswerWriter(client, this.#output, this.#held, () => this.#written());
-    this.#runner = new ClientCommandRunner(face, this.client);
+    this.#runner = new ClientCommandRunner(endpoint, this.client);
     this.#underWay = new RequestsUnderWay(client);
     socket.on('drain', () => {
       this.#output.drained();
@@ -172,7 +172,7 @@ export class RespConnection implements ClientLink {
   }
 
   mayHear(): boolean {
-    const { version } = this.face.parts.access;
+    const { version } = this.endpoint.parts.access;
     if (this.#isEnding || (version !== undefined && version === this.#heardVersion)) return !this.#isEnding;
     this.#heardVersion = version;
     this.#runner.checkGrant();
@@ -193,7 +193,7 @@ export class RespConnection implements ClientLink {
   cut(reason: string): void {
     if (this.socket.destroyed) return;
     this.#isEnding = true;
-    this.face.cuts.note(reason, this.client.id);
+    this.endpoint.cuts.note(reason, this.client.id);
     this.socket.destroy();
     this.#held.close();
   }
@@ -212,7 +212,7 @@ export class RespConnection implements ClientLink {
   receive(chunk: Buffer): void {
     if (this.#isEnding) return;
     this.#parser.feed(chunk);
-    this.client.lastAtMs = this.face.parts.clock.monotonicMs();
+    this.client.lastAtMs = this.endpoint.parts.clock.monotonicMs();
     this.#pump();
     if (!this.#mayTake) this.#input.narrow(); // RCO1 (input that must wait is bounded)
     this.#input.note(chunk.length);
@@ -220,7 +220,7 @@ export class RespConnection implements ClientLink {
 
   /** Called at intervals: checks whether the connection may stay open. */
   sweep(): void {
-    const { limits, clock } = this.face.parts;
+    const { limits, clock } = this.endpoint.parts;
     const { client } = this;
     this.#held.count();
     if (this.#output.isStuck()) this.cut('slow-reader');
@@ -237,7 +237,7 @@ export class RespConnection implements ClientLink {
    */
   #isStuckAtLoading(nowMs: number): boolean {
     const { isRefusedWhileLoading, lastAtMs } = this.client;
-    return isRefusedWhileLoading && !this.isWaiting && nowMs - lastAtMs >= this.face.parts.limits.loadingSilenceMs;
+    return isRefusedWhileLoading && !this.isWaiting && nowMs - lastAtMs >= this.endpoint.parts.limits.loadingSilenceMs;
   }
 
   /**
@@ -249,7 +249,7 @@ export class RespConnection implements ClientLink {
       this.#doubtedAtMs = undefined;
       return false;
     }
-    const { clock, timers, limits } = this.face.parts;
+    const { clock, timers, limits } = this.endpoint.parts;
     this.#doubtedAtMs ??= clock.monotonicMs();
     if (clock.monotonicMs() - this.#doubtedAtMs > limits.maxDoubtMs) return false;
     if (this.#isLookingAgain) return true;
@@ -263,7 +263,7 @@ export class RespConnection implements ClientLink {
 
   #pump(): void {
     if (!this.#mayTake || this.#isPumping || this.client.isClosed) return;
-    if (this.#output.bytes > this.face.parts.limits.pauseOutputBytes) {
+    if (this.#output.bytes > this.endpoint.parts.limits.pauseOutputBytes) {
       this.#output.flush();
       //  RCO3 (no command runs while much output is unread), unless the output has been sent.
       if (this.#output.isBehind) {
@@ -314,9 +314,9 @@ export class RespConnection implements ClientLink {
   }
 
   #refuseInput(why: ErrorReply): void {
-    const { face } = this;
+    const { endpoint } = this;
     this.#isEnding = true;
-    face.cuts.note('no-room-for-input', this.client.id);
+    endpoint.cuts.note('no-room-for-input', this.client.id);
     this.#output.answer(encodeReplyAs(why, 2));
     this.#parser.clear();
     this.#end();
@@ -328,11 +328,11 @@ export class RespConnection implements ClientLink {
     if (this.#held.fits()) return;
     this.#held.count();
     const { grant } = this.client;
-    if (grant !== undefined) this.face.slowReaders.cutSlowest(grant.database);
+    if (grant !== undefined) this.endpoint.slowReaders.cutSlowest(grant.database);
   }
 
   #takeCommands(): void {
-    const { limits } = this.face.parts;
+    const { limits } = this.endpoint.parts;
     for (let taken = 0; !this.#isEnding && this.#mayTake; taken += 1) {
       if (taken >= COMMANDS_A_STRETCH && this.#batch.isUnused) {
         this.#yieldToEventLoop(); // RCO4 (parsing yields about every millisecond)
@@ -481,7 +481,7 @@ export class RespConnection implements ClientLink {
   #yieldToEventLoop(): void {
     this.#isWaiting = true;
     this.#output.flush();
-    this.face.parts.timers.soon(() => this.#finished());
+    this.endpoint.parts.timers.soon(() => this.#finished());
   }
 
   #finished(): void {
@@ -517,7 +517,7 @@ export class RespConnection implements ClientLink {
   #fail(failure: unknown): void {
     this.#underWay.clear();
     this.#letGo();
-    const text = failure instanceof ProtocolError ? failure.text : this.face.failureText(failure);
+    const text = failure instanceof ProtocolError ? failure.text : this.endpoint.failureText(failure);
     this.#output.answer(encodeReplyAs(new ErrorReply(text), 2));
     this.endAfterReplies();
   }
@@ -539,7 +539,7 @@ export class RespConnection implements ClientLink {
     this.client.close();
     socket.end();
     socket.resume();
-    const lingering = this.face.parts.timers.after(LINGER_MS, () => socket.destroy());
+    const lingering = this.endpoint.parts.timers.after(LINGER_MS, () => socket.destroy());
     socket.once('close', () => lingering.cancel());
   }
 

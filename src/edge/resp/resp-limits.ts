@@ -83,4 +83,4 @@ export const DEFAULT_RESP_FACE_LIMITS = {
   maxConnectionsPerAddress: 10_000,
 };
 
-export type RespFaceLimits = Readonly<typeof DEFAULT_RESP_FACE_LIMITS>;
+export type RespEndpointLimits = Readonly<typeof DEFAULT_RESP_FACE_LIMITS>;

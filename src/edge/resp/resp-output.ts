@@ -14,11 +14,11 @@ import type { Socket } from 'node:net';
 import type { ByteString } from '../../kernel/index.js';
 import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../../ports/index.js';
 import { OutboundBuffer, WRITE_BYTES } from '../outbound-buffer.js';
-import type { RespFaceLimits } from './resp-limits.js';
+import type { RespEndpointLimits } from './resp-limits.js';
 
 export interface RespOutputParts {
   readonly socket: Socket;
-  readonly limits: RespFaceLimits;
+  readonly limits: RespEndpointLimits;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly broadcasts: Broadcasts;

@@ -13,12 +13,12 @@ import type { ConnectedClient, RespCounts, Timer } from '../../ports/index.js';
 import { listen, stopAccepting, untilSilent } from '../http/listening.js';
 import { clientFields } from './commands/client-line.js';
 import { RespConnection } from './resp-connection.js';
-import { RespFace, type RespFaceParts } from './resp-face.js';
-import { DEFAULT_RESP_FACE_LIMITS, type RespFaceLimits } from './resp-limits.js';
+import { RespEndpoint, type RespEndpointParts } from './resp-endpoint.js';
+import { DEFAULT_RESP_FACE_LIMITS, type RespEndpointLimits } from './resp-limits.js';
 
-export interface RespServerParts extends Omit<RespFaceParts, 'limits'> {
+export interface RespServerParts extends Omit<RespEndpointParts, 'limits'> {
   /** Missing ones have their defaults. */
-  readonly limits?: Partial<RespFaceLimits>;
+  readonly limits?: Partial<RespEndpointLimits>;
   /** PEM texts. Default: no TLS. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
 }
@@ -40,8 +40,8 @@ const TOO_MANY = '-ERR max number of clients reached\r\n';
 
 export function createRespServer(parts: RespServerParts): RespServer {
   const limits = { ...DEFAULT_RESP_FACE_LIMITS, ...parts.limits };
-  const face = new RespFace({ ...parts, limits });
-  const connections = new ConnectionRegister(face, limits);
+  const endpoint = new RespEndpoint({ ...parts, limits });
+  const connections = new ConnectionRegister(endpoint, limits);
   parts.metrics?.gauge('millrace_connections', () => connections.size, 'resp');
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.keepaliveMs };
   const server =
@@ -57,7 +57,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
     },
     counts: () => connections.counts(),
     clientsOf: function* (database) {
-      for (const client of face.clients.ofDatabase(database)) yield Object.fromEntries(clientFields(client));
+      for (const client of endpoint.clients.ofDatabase(database)) yield Object.fromEntries(clientFields(client));
     },
     listen: async (port, host) => {
       const acceptFailed = (error: Error) => parts.log.warn('resp.accept-failed', { error: describeError(error) });
@@ -66,8 +66,8 @@ export function createRespServer(parts: RespServerParts): RespServer {
     close: async (deadline) => {
       const { timers, clock } = parts;
       const closed = await stopAccepting(server, { timers, cut: () => connections.cutAll(), deadline });
-      face.isDraining = true;
-      face.pauses.close();
+      endpoint.isDraining = true;
+      endpoint.pauses.close();
       connections.drain();
       await untilSilent(() => clock.monotonicMs() - connections.usedAtMs(), { timers, closed });
       connections.endAll();
@@ -84,8 +84,8 @@ class ConnectionRegister {
   readonly #countByAddress = new Map<string, number>();
 
   constructor(
-    private readonly face: RespFace,
-    private readonly limits: RespFaceLimits,
+    private readonly endpoint: RespEndpoint,
+    private readonly limits: RespEndpointLimits,
   ) {}
 
   #accepted = 0;
@@ -100,7 +100,7 @@ class ConnectionRegister {
   }
 
   accept(socket: Socket): void {
-    const { face, limits } = this;
+    const { endpoint, limits } = this;
     const address = socket.remoteAddress ?? '';
     const count = this.#countByAddress.get(address) ?? 0;
     if (this.#connections.size >= limits.maxConnections || count >= limits.maxConnectionsPerAddress) {
@@ -111,12 +111,12 @@ class ConnectionRegister {
       socket.resume();
       return;
     }
-    const connection = new RespConnection(face, socket, face.clients.nextId());
+    const connection = new RespConnection(endpoint, socket, endpoint.clients.nextId());
     socket.on('data', (chunk: Buffer) => connection.receive(chunk));
     this.#countByAddress.set(address, count + 1);
     this.#connections.add(connection);
     this.#accepted += 1;
-    face.clients.add(connection.client);
+    endpoint.clients.add(connection.client);
     connection.onEnd = () => this.#remove(connection, address);
     this.#sweepLater();
   }
@@ -141,7 +141,7 @@ class ConnectionRegister {
       largestOutputBytes = Math.max(largestOutputBytes, connection.outputBytes);
       heldBytes += connection.heldBytes;
     }
-    const { cuts, parts } = this.face;
+    const { cuts, parts } = this.endpoint;
     return {
       connections: this.size,
       accepted: this.#accepted,
@@ -149,7 +149,7 @@ class ConnectionRegister {
       inputBytes,
       outputBytes,
       subscribers,
-      ...this.face.tracking.counts(),
+      ...this.endpoint.tracking.counts(),
       watchingClients,
       watchedKeys,
       largestInputBytes,
@@ -166,10 +166,10 @@ class ConnectionRegister {
    * connections and without cut connections to log.
    */
   #sweepLater(): void {
-    if (this.#connections.size === 0 && this.face.cuts.isEmpty) return;
-    this.#sweeping ??= this.face.parts.timers.roughlyAfter(this.limits.sweepEveryMs, () => {
+    if (this.#connections.size === 0 && this.endpoint.cuts.isEmpty) return;
+    this.#sweeping ??= this.endpoint.parts.timers.roughlyAfter(this.limits.sweepEveryMs, () => {
       this.#sweeping = undefined;
-      this.face.cuts.sweep();
+      this.endpoint.cuts.sweep();
       for (const connection of this.#connections) connection.sweep();
       this.#sweepLater();
     });
@@ -203,7 +203,7 @@ class ConnectionRegister {
     this.#connections.delete(connection);
     this.#inputBytes += connection.bytesRead;
     this.#outputBytes += connection.bytesWritten;
-    this.face.clients.remove(connection.client);
+    this.endpoint.clients.remove(connection.client);
     const count = (this.#countByAddress.get(address) ?? 1) - 1;
     if (count === 0) this.#countByAddress.delete(address);
     else this.#countByAddress.set(address, count);

@@ -24,5 +24,5 @@ export function trackReads(
   if (mode === 'opt-out' && caching === 'no') return undefined;
   // A script's reads are known after it has run; until then all its keys count as read.
   if (!spec.flags.includes('readonly') && !spec.flags.includes('script')) return undefined;
-  return client.face.tracking.note(client, grant, keysOf(spec, words));
+  return client.endpoint.tracking.note(client, grant, keysOf(spec, words));
 }

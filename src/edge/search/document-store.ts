@@ -26,7 +26,7 @@ import {
 } from '../../domain/search/index.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../kernel/index.js';
 import type { KvGateway } from '../../ports/index.js';
-import { MAX_DOCUMENT_PAGE_BYTES, READ_DOCUMENTS } from './face-limits.js';
+import { MAX_DOCUMENT_PAGE_BYTES, READ_DOCUMENTS } from './endpoint-limits.js';
 import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
 
 /** A document that changes between the filter's check and the removal is skipped after this many tries. */

@@ -13,7 +13,7 @@ import type { Clock, KvGrant, Quota, SearchGrant } from '../../ports/index.js';
 import { searchLimitReached } from '../error-map.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { RefusedRequest } from '../http/refused.js';
-import { MAX_UPSERTED_DOCUMENTS, RERANK_UNIT_DOCUMENTS } from './face-limits.js';
+import { MAX_UPSERTED_DOCUMENTS, RERANK_UNIT_DOCUMENTS } from './endpoint-limits.js';
 
 /** Usage of an index in this month (UTC), as far as this process knows. */
 export interface SearchMonth {

@@ -18,7 +18,7 @@ import { signedIn } from '../http/signing-in.js';
 import { RESET_ALL_ROUTE, SEARCH_ROUTES } from './commands/index.js';
 import { answerHeaders, isPreflight, preflightHeaders } from './cors.js';
 import { SearchCall } from './search-call.js';
-import { SearchFace, type SearchHandlerParts } from './search-face.js';
+import { SearchEndpoint, type SearchHandlerParts } from './search-endpoint.js';
 import type { SearchRoute } from './search-route.js';
 import { nameProblem, parseSearchTarget, type SearchTarget } from './search-target.js';
 
@@ -43,30 +43,30 @@ export function changesDocuments(name: string): boolean {
 }
 
 export function createSearchHandler(parts: SearchHandlerParts): Middleware {
-  const face = new SearchFace(parts);
+  const endpoint = new SearchEndpoint(parts);
   const refusals: Stage<State> = answersRefusals({
-    refusedOf: (failure) => face.incidents.refused(failure, searchRefusalOf),
+    refusedOf: (failure) => endpoint.incidents.refused(failure, searchRefusalOf),
     textOf: ({ refusal: { status, text: error } }) => JSON.stringify({ error, status }),
     headersOf: answerHeaders,
-    isDraining: () => face.isDraining,
+    isDraining: () => endpoint.isDraining,
   });
-  const router = routerOf(face);
+  const router = routerOf(endpoint);
   return (context, next) => {
     const target = parseSearchTarget(context.url);
     if (target === undefined) return next();
     const typed = context as PipelineContext<State>;
-    if (isPreflight(context.req)) return answerPreflight(face, typed);
+    if (isPreflight(context.req)) return answerPreflight(endpoint, typed);
     return refusals(typed, () => {
       typed.state.target = target;
-      typed.state.grant = grantOf(face, typed, target);
+      typed.state.grant = grantOf(endpoint, typed, target);
       return router(typed, next);
     });
   };
 }
 
-function routerOf(face: SearchFace): Stage<State> {
-  const { maxUpsertBytes, maxBodyBytes } = face.limits;
-  const bound = { bodies: face.bodies, tenantOf, isOfAnyMethod: true };
+function routerOf(endpoint: SearchEndpoint): Stage<State> {
+  const { maxUpsertBytes, maxBodyBytes } = endpoint.limits;
+  const bound = { bodies: endpoint.bodies, tenantOf, isOfAnyMethod: true };
   const usual: Stage<State> = readsBody({ ...bound, limitBytesOf: () => maxBodyBytes });
   const ofUpsert: Stage<State> = readsBody({ ...bound, limitBytesOf: () => maxUpsertBytes });
   return routed<SearchRoute, State>(SEARCH_ROUTES, ROUTING, async (context, route) => {
@@ -74,7 +74,7 @@ function routerOf(face: SearchFace): Stage<State> {
     if (grant.role === 'read-only' && route.permission !== 'read') throw new RefusedRequest(SEARCH_REFUSALS.readOnly);
     mustFit(route, target);
     const body = route.bodyBound === 'upsert' ? ofUpsert : usual;
-    await body(context, async () => route.handle(new SearchCall(face, context), { path: {}, query: {}, body: {} }));
+    await body(context, async () => route.handle(new SearchCall(endpoint, context), { path: {}, query: {}, body: {} }));
   });
 }
 
@@ -96,8 +96,12 @@ function isNamed({ paths: [path] }: SearchRoute): boolean {
 }
 
 /** An invalid id is answered like another account's. @throws Refused 401, 429; CONTROL_STALE */
-function grantOf(face: SearchFace, { req: request, state }: PipelineContext<State>, { id }: SearchTarget): SearchGrant {
-  const { parts, signIns, addresses } = face;
+function grantOf(
+  endpoint: SearchEndpoint,
+  { req: request, state }: PipelineContext<State>,
+  { id }: SearchTarget,
+): SearchGrant {
+  const { parts, signIns, addresses } = endpoint;
   const token = state.passed?.token ?? bearerToken(request.headers.authorization);
   if (token === undefined) throw new RefusedRequest(SEARCH_REFUSALS.unauthorized);
   const index = databaseIdOfUuid(id);
@@ -119,8 +123,8 @@ function mustFit(route: SearchRoute, { name, isMalformed, isAll }: SearchTarget)
 }
 
 /** Answers with only a head. Any client may ask, so a long body is not read. */
-async function answerPreflight(face: SearchFace, context: PipelineContext<State>): Promise<void> {
+async function answerPreflight(endpoint: SearchEndpoint, context: PipelineContext<State>): Promise<void> {
   const { req: request } = context;
-  const how = { status: 200, text: '', type: '', isLast: face.isDraining, leavesBody: isLongBody(request) };
+  const how = { status: 200, text: '', type: '', isLast: endpoint.isDraining, leavesBody: isLongBody(request) };
   write(takeOver(context), { ...how, headers: preflightHeaders(request) });
 }

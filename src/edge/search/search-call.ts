@@ -10,8 +10,8 @@ import { answer, type PipelineContext } from '../http/application.js';
 import { parsed } from '../http/json-scanner.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
-import { WRITTEN_DOCUMENTS } from './face-limits.js';
-import type { SearchFace } from './search-face.js';
+import { WRITTEN_DOCUMENTS } from './endpoint-limits.js';
+import type { SearchEndpoint } from './search-endpoint.js';
 import type { SearchTarget } from './search-target.js';
 
 /** State of a request that has passed all checks. */
@@ -30,7 +30,7 @@ export class SearchCall {
   bytesOut = 0;
 
   constructor(
-    readonly face: SearchFace,
+    readonly endpoint: SearchEndpoint,
     private readonly context: PipelineContext<CheckedState>,
   ) {
     const { target, grant, body } = context.state;
@@ -38,8 +38,8 @@ export class SearchCall {
     this.target = target;
     this.grant = grant;
     this.body = body;
-    this.store = new DocumentStore(face.parts.gateway, grant.index);
-    this.startedAtMs = face.parts.clock.monotonicMs();
+    this.store = new DocumentStore(endpoint.parts.gateway, grant.index);
+    this.startedAtMs = endpoint.parts.clock.monotonicMs();
   }
 
   /** The name of the index; '' for commands about all indexes. */
@@ -58,7 +58,7 @@ export class SearchCall {
   }
 
   get elapsedMs(): number {
-    return this.face.parts.clock.monotonicMs() - this.startedAtMs;
+    return this.endpoint.parts.clock.monotonicMs() - this.startedAtMs;
   }
 
   result(value: unknown): void {
@@ -74,14 +74,14 @@ export class SearchCall {
   ): Promise<void> {
     let text = `{"result":${before}[`;
     for (let at = 0; at < items.length; at += 1) {
-      if (at > 0 && at % WRITTEN_DOCUMENTS === 0) await this.face.yieldToEventLoop();
+      if (at > 0 && at % WRITTEN_DOCUMENTS === 0) await this.endpoint.yieldToEventLoop();
       text += `${at === 0 ? '' : ','}${JSON.stringify(shown(items[at] as Item))}`;
     }
     this.#answer(`${text}]${after}}`);
   }
 
   #answer(text: string): void {
-    answer(this.context, { status: 200, text, headers: answerHeaders(this.context), isLast: this.face.isDraining });
+    answer(this.context, { status: 200, text, headers: answerHeaders(this.context), isLast: this.endpoint.isDraining });
     this.bytesOut = this.isAwaited ? this.context.length : 0;
   }
 }

@@ -24,7 +24,7 @@ import {
 } from '../../../src/ports/index.js';
 import type { KvEvent } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
-import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 import { MemoryKvGateway } from '../../support/memory-kv-gateway.js';
 import { PLAIN_ENVELOPE } from '../../support/message-log-stand.js';

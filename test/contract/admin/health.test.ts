@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { LATE_SECONDS, VERIFY_DUE_MS } from '../../../src/edge/admin/admin-limits.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import type { Caller } from '../../support/management-face.js';
+import type { Caller } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 

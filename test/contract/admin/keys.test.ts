@@ -10,7 +10,7 @@ import {
 import type { ByteString } from '../../../src/kernel/index.js';
 import { databaseIdOfUuid, kvPartition } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
-import type { Caller } from '../../support/management-face.js';
+import type { Caller } from '../../support/management-endpoint.js';
 import { AdminStand } from './admin-stand.js';
 
 interface Keys {

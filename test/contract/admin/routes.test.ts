@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import type { AuditTask } from '../../../src/ports/index.js';
-import { basic, type Caller, MANAGEMENT_ALIAS } from '../../support/management-face.js';
+import { basic, type Caller, MANAGEMENT_ALIAS } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 

@@ -1,6 +1,6 @@
 /** Sessions of people at the console: they have the rights of their key, for twelve hours at most. */
 import { expect } from 'chai';
-import type { Caller } from '../../support/management-face.js';
+import type { Caller } from '../../support/management-endpoint.js';
 import { AdminStand } from './admin-stand.js';
 
 const HOUR_MS = 3_600_000;

@@ -5,7 +5,7 @@ import { MAX_MONITOR_BYTES, MAX_MONITOR_COMMANDS } from '../../../src/edge/admin
 import { type AccountId, MillraceError } from '../../../src/kernel/index.js';
 import { uuidOf } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
-import type { Caller } from '../../support/management-face.js';
+import type { Caller } from '../../support/management-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 import { AdminStand, EMPTY_CLUSTER } from './admin-stand.js';
 import type { ReadStream } from './read-stream.js';

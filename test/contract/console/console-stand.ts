@@ -7,8 +7,8 @@ import { ManagementGrants } from '../../../src/actors/control/index.js';
 import { createConsoleHandler, SignInGuard } from '../../../src/edge/index.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../src/ports/index.js';
-import type { ManagementAnswer } from '../../support/management-face.js';
-import { type Caller, ManagementHarness } from '../../support/management-face.js';
+import type { ManagementAnswer } from '../../support/management-endpoint.js';
+import { type Caller, ManagementHarness } from '../../support/management-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 
 /** What came to a plane. */

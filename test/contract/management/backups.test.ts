@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { backupIdOfUuid, databaseIdOfUuid } from '../../../src/protocol/index.js';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 interface ShownBackup {

@@ -1,7 +1,7 @@
 /** Rules for every call of the management API: bodies, methods, errors, limits and aliased paths. Proves KOA1, KOA2. */
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { basic, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+import { basic, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 describe('management API: conventions', () => {

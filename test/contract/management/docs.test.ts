@@ -1,8 +1,8 @@
 /** `/docs`: the built pages of the API, which are public, served from any build. */
 import { expect } from 'chai';
 import { createDocsHandler } from '../../../src/edge/openapi/index.js';
-import { MemoryLog } from '../../support/kv-face.js';
-import { ManagementHarness } from '../../support/management-face.js';
+import { MemoryLog } from '../../support/kv-endpoint.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 
 const FILES: Readonly<Record<string, string>> = {
   'manifest.json': '{"files":{"index.html":[],"assets/start-1234.js":[]}}',

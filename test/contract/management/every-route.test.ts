@@ -1,6 +1,6 @@
 /** Each route of the OpenAPI document: its answer to a correct call, and its refusals. */
 import { expect } from 'chai';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 /** As examples have it. */

@@ -1,6 +1,6 @@
 /** API keys, and the log of the actions taken with them. */
 import { expect } from 'chai';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Entry = Record<string, unknown>;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { repetitions } from '../../support/depth.js';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 /** Values that a field might well have, from right to absurd. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { rawExchange } from '../../support/raw-exchange.js';
 
 describe('management API: UTF-8 in a request target', () => {

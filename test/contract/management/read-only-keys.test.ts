@@ -1,6 +1,6 @@
 /** Answers of the management API to read-only keys. */
 import { expect } from 'chai';
-import { type Caller, ManagementHarness } from '../../support/management-face.js';
+import { type Caller, ManagementHarness } from '../../support/management-endpoint.js';
 
 const MASK = '********';
 

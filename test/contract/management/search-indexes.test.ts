@@ -1,7 +1,7 @@
 /** Search indexes by the management API. */
 import { expect } from 'chai';
 import { databaseIdOfUuid } from '../../../src/protocol/index.js';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Shown = Record<string, unknown> & { readonly id: string };

@@ -1,7 +1,7 @@
 /** Statistics by the management API: neutral numbers in the format of the published API. */
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 interface Point {

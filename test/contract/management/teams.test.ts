@@ -1,6 +1,6 @@
 /** Teams, and the rights of each role. */
 import { expect } from 'chai';
-import { type Caller, ManagementHarness } from '../../support/management-face.js';
+import { type Caller, ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('management API: teams', () => {

@@ -4,7 +4,7 @@ import type { Middleware } from 'koa';
 import { createScrapeHandler, ScrapeGrants } from '../../../src/edge/monitoring/index.js';
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { databaseIdOfUuid, hashSecret } from '../../../src/protocol/index.js';
-import { MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+import { MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PATH = '/monitoring/prometheus/federate';

@@ -1,6 +1,6 @@
 /** Enabling and disabling the scrape endpoint of a database by the management API. */
 import { expect } from 'chai';
-import { ManagementHarness } from '../../support/management-face.js';
+import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 type Shown = Record<string, unknown> & { readonly prometheus_token?: string };

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { repetitions } from '../../support/depth.js';
-import { SearchFaceHarness } from '../../support/search-face.js';
+import { SearchEndpointHarness } from '../../support/search-endpoint.js';
 import { FollowedGateway } from '../../support/search-follower.js';
 
 const STATUSES = [200, 400, 404, 405];
@@ -74,10 +74,10 @@ const body = fc.oneof(
 );
 
 describe('search data plane: random requests', () => {
-  let face: SearchFaceHarness;
+  let face: SearchEndpointHarness;
   before(async () => {
     const gateway = new FollowedGateway();
-    face = await new SearchFaceHarness({ gateway, queries: gateway }).start();
+    face = await new SearchEndpointHarness({ gateway, queries: gateway }).start();
   });
   after(() => face.stop());
 

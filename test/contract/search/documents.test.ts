@@ -1,14 +1,14 @@
 /** The data plane of search indexes over HTTP: writing, reading and removing documents. Proves DST1. */
 import { expect } from 'chai';
 import { DOCUMENT_WRITES } from '../../../src/domain/search/index.js';
-import { SEARCH_READ_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
+import { SEARCH_READ_TOKEN, SearchEndpointHarness } from '../../support/search-endpoint.js';
 
 const ALL = { includeData: true, includeMetadata: true };
 
 describe('search data plane: documents', () => {
-  let face: SearchFaceHarness;
+  let face: SearchEndpointHarness;
   beforeEach(async () => {
-    face = await new SearchFaceHarness().start();
+    face = await new SearchEndpointHarness().start();
   });
   afterEach(() => face.stop());
 
@@ -351,7 +351,7 @@ describe('search data plane: documents', () => {
 
     it('answers 503 above the maximum of parallel full scans', async () => {
       await face.stop();
-      face = await new SearchFaceHarness({ limits: { maxScans: 1 } }).start();
+      face = await new SearchEndpointHarness({ limits: { maxScans: 1 } }).start();
       await face.fill('films', 1);
       let open = () => {};
       face.gateway.gate = new Promise((resolve) => {

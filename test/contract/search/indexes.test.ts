@@ -1,11 +1,11 @@
 /** The data plane of search indexes over HTTP: whole indexes, and queries. Proves DS3. */
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
-import { SEARCH_INDEX, SEARCH_INDEX_NAME, SearchFaceHarness } from '../../support/search-face.js';
+import { SEARCH_INDEX, SEARCH_INDEX_NAME, SearchEndpointHarness } from '../../support/search-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('search data plane: indexes', () => {
-  const face = standOfEachTest(() => new SearchFaceHarness().start());
+  const face = standOfEachTest(() => new SearchEndpointHarness().start());
 
   describe('info', () => {
     it('counts documents, and those not searchable yet', async () => {

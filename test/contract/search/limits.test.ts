@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { SearchLimits } from '../../../src/domain/control/index.js';
 import { searchQueries, searchUpdates } from '../../../src/domain/control/index.js';
-import { SEARCH_INDEX, type SearchAnswer, SearchFaceHarness, WIDE_LIMITS } from '../../support/search-face.js';
+import { SEARCH_INDEX, type SearchAnswer, SearchEndpointHarness, WIDE_LIMITS } from '../../support/search-endpoint.js';
 
 const document = (id: string) => ({ id, content: { x: 1 } });
 const documents = (count: number, prefix = 'd') => Array.from({ length: count }, (_, at) => document(`${prefix}${at}`));
@@ -10,7 +10,7 @@ const documents = (count: number, prefix = 'd') => Array.from({ length: count },
 describe('search data plane: limits', () => {
   let nowMs = Date.UTC(2026, 0, 1, 23, 59, 0);
   let monotonicMs = 1000;
-  let face: SearchFaceHarness;
+  let face: SearchEndpointHarness;
   const limit = (changed: Partial<SearchLimits>) => {
     face.limits = { ...WIDE_LIMITS, ...changed };
   };
@@ -21,7 +21,7 @@ describe('search data plane: limits', () => {
 
   beforeEach(async () => {
     nowMs = Date.UTC(2026, 0, 1, 23, 59, 0);
-    face = await new SearchFaceHarness({ clock: { nowMs: () => nowMs, monotonicMs: () => monotonicMs } }).start();
+    face = await new SearchEndpointHarness({ clock: { nowMs: () => nowMs, monotonicMs: () => monotonicMs } }).start();
   });
   afterEach(() => face.stop());
 

@@ -1,13 +1,13 @@
 /** The data plane of search indexes over HTTP: access, spelling of names, form of answers. Proves SC1. */
 import { expect } from 'chai';
-import { WRITTEN_DOCUMENTS } from '../../../src/edge/search/face-limits.js';
+import { WRITTEN_DOCUMENTS } from '../../../src/edge/search/endpoint-limits.js';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
-import { SEARCH_READ_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
+import { SEARCH_READ_TOKEN, SearchEndpointHarness } from '../../support/search-endpoint.js';
 
 describe('search data plane: transport', () => {
-  let face: SearchFaceHarness;
+  let face: SearchEndpointHarness;
   beforeEach(async () => {
-    face = await new SearchFaceHarness().start();
+    face = await new SearchEndpointHarness().start();
   });
   afterEach(() => face.stop());
 
@@ -128,7 +128,7 @@ describe('search data plane: transport', () => {
 
   it('answers 503 to bodies above the memory budget', async () => {
     await face.stop();
-    face = await new SearchFaceHarness({ budget: new ByteBudget(40_000) }).start();
+    face = await new SearchEndpointHarness({ budget: new ByteBudget(40_000) }).start();
     const answer = await face.call('fetch/films', ' '.repeat(20_001));
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);
   });

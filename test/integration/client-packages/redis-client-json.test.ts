@@ -1,13 +1,13 @@
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
-import { KvFaceHarness, TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, TOKEN } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 
 /** What the published package expects of documents, in the shapes that its users see. */
 describe('client package: @upstash/redis, JSON', () => {
-  const face = standOfAllTests(() => new KvFaceHarness({ aliases: [ALIAS] }).start());
+  const face = standOfAllTests(() => new KvEndpointHarness({ aliases: [ALIAS] }).start());
   let json: Redis['json'];
 
   beforeEach(async () => {

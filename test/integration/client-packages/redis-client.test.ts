@@ -1,14 +1,14 @@
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 
 /** The published package as it is: only its address and its token are ours. */
 describe('client package: @upstash/redis', () => {
-  const face = standOfAllTests(() => new KvFaceHarness({ aliases: [ALIAS] }).start());
+  const face = standOfAllTests(() => new KvEndpointHarness({ aliases: [ALIAS] }).start());
   let redis: Redis;
 
   beforeEach(async () => {

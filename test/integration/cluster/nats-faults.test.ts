@@ -10,7 +10,7 @@ import { connect, type NatsConnection } from 'nats';
 import type { DatabaseId, ShardName } from '../../../src/kernel/index.js';
 import { databaseIdOfUuid, kvPartition, shardOf } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
-import { basic } from '../../support/management-face.js';
+import { basic } from '../../support/management-endpoint.js';
 import { MillraceCluster, ownerOf } from '../../support/millrace-cluster.js';
 import { endEverything, type MillraceProcess } from '../../support/millrace-process.js';
 import { type NatsCluster, startNatsCluster } from '../../support/nats-cluster.js';

@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { connect, errors, type NatsConnection, nkeyAuthenticator } from 'nats';
 import { connect as connectAs } from '../../../src/adapters/nats/index.js';
 import { eventually } from '../../support/eventually.js';
-import { basic } from '../../support/management-face.js';
+import { basic } from '../../support/management-endpoint.js';
 import { MillraceCluster } from '../../support/millrace-cluster.js';
 import {
   type Environment,

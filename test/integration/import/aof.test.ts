@@ -13,7 +13,7 @@ import { keyOf, rdbFile, text } from '../../support/rdb-writer.js';
 import { contentsOf, fillRedis } from '../../support/redis-data.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../../support/redis-server.js';
 import { RespClient } from '../../support/resp-client.js';
-import { PASSWORD } from '../../support/resp-face.js';
+import { PASSWORD } from '../../support/resp-endpoint.js';
 
 describe('import of an append-only file', function () {
   this.timeout(60_000);

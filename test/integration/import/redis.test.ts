@@ -11,7 +11,7 @@ import { type ImportStand, importInto, startImportStand } from '../../support/im
 import { contentsOf, fillRedis } from '../../support/redis-data.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../../support/redis-server.js';
 import { RespClient } from '../../support/resp-client.js';
-import { PASSWORD } from '../../support/resp-face.js';
+import { PASSWORD } from '../../support/resp-endpoint.js';
 
 const SECRET = 'secret-of-the-source';
 

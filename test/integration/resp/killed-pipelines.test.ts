@@ -4,7 +4,7 @@ import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { endEverything, PASSWORD, startMillrace, temporaryDirectory } from '../../support/millrace-process.js';
-import { RawClient } from '../../support/resp-face.js';
+import { RawClient } from '../../support/resp-endpoint.js';
 
 const KILLS = 2;
 /** Acknowledged before the process is killed. */

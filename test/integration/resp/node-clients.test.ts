@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { Redis as IoRedis } from 'ioredis';
 import { createClient, RESP_TYPES } from 'redis';
 import { eventually } from '../../support/eventually.js';
-import { PASSWORD, RespFaceHarness } from '../../support/resp-face.js';
+import { PASSWORD, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 describe('client package: ioredis', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let redis: IoRedis;
   beforeEach(async () => {
-    face = await new RespFaceHarness().start();
+    face = await new RespEndpointHarness().start();
     redis = new IoRedis({ port: face.port, password: PASSWORD, connectionName: 'program' });
   });
   afterEach(async () => {
@@ -87,11 +87,11 @@ describe('client package: ioredis', () => {
 describe('client package: redis', () => {
   for (const RESP of [2, 3] as const) {
     describe(`in RESP${RESP}`, () => {
-      let face: RespFaceHarness;
+      let face: RespEndpointHarness;
       const make = () => createClient({ RESP, password: PASSWORD, socket: { port: face.port } });
       let client: ReturnType<typeof make>;
       beforeEach(async () => {
-        face = await new RespFaceHarness().start();
+        face = await new RespEndpointHarness().start();
         client = make();
         client.on('error', () => undefined);
         await client.connect();
@@ -161,7 +161,7 @@ describe('client package: redis', () => {
   }
 
   it('invalidates its client-side cache after a change', async () => {
-    const face = await new RespFaceHarness().start();
+    const face = await new RespEndpointHarness().start();
     const caching = createClient({
       RESP: 3,
       password: PASSWORD,

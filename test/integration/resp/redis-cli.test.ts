@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { PASSWORD, RespFaceHarness } from '../../support/resp-face.js';
+import { PASSWORD, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const REDIS_CLI = 'redis-cli';
 
@@ -20,10 +20,10 @@ function cli(port: number, lines: readonly string[], options: readonly string[] 
 }
 
 describe('RESP: redis-cli', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   before(async function () {
     if (spawnSync(REDIS_CLI, ['--version']).status !== 0) this.skip();
-    face = await new RespFaceHarness().start();
+    face = await new RespEndpointHarness().start();
   });
   after(() => face?.stop());
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const UNAUTHORIZED = [401, '{"error":"WRONGPASS invalid or missing auth token"}'];
@@ -9,7 +9,7 @@ function noPermission(name: string) {
 }
 
 describe('edge/kv: access', () => {
-  const face = standOfAllTests(() => new KvFaceHarness().start());
+  const face = standOfAllTests(() => new KvEndpointHarness().start());
   before(async () => {
     await face.get('/set/a/1');
   });

@@ -1,13 +1,13 @@
 /** Access control over REST: the ACL family, and the rights of users. */
 import { expect } from 'chai';
 import { AclStand, STAND_DATABASE, STAND_PASSWORD } from '../../support/acl-stand.js';
-import { KvFaceHarness, READ_ONLY_TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, READ_ONLY_TOKEN } from '../../support/kv-endpoint.js';
 
 const USER_TOKEN = 'token-of-alice';
 
 /** A REST endpoint with the grants of the stand. */
-async function faceOf(stand: AclStand): Promise<KvFaceHarness> {
-  const face = new KvFaceHarness({
+async function faceOf(stand: AclStand): Promise<KvEndpointHarness> {
+  const face = new KvEndpointHarness({
     users: stand.commands,
     access: {
       grantFor: (token) => {
@@ -22,7 +22,7 @@ async function faceOf(stand: AclStand): Promise<KvFaceHarness> {
 
 describe('edge/kv: access control', () => {
   let stand: AclStand;
-  let face: KvFaceHarness;
+  let face: KvEndpointHarness;
   beforeEach(async () => {
     stand = await new AclStand().start();
     face = await faceOf(stand);

@@ -4,15 +4,15 @@ import net from 'node:net';
 import { expect } from 'chai';
 import { ByteBudget } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness, TOKEN, WIDE_TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, TOKEN, WIDE_TOKEN } from '../../support/kv-endpoint.js';
 
 const VALUE_BYTES = 100_000;
 describe('edge/kv: large answers', () => {
   let budget: ByteBudget;
-  let face: KvFaceHarness;
+  let face: KvEndpointHarness;
   beforeEach(async () => {
     budget = new ByteBudget(20_000_000);
-    face = await new KvFaceHarness({ budget }).start();
+    face = await new KvEndpointHarness({ budget }).start();
     await face.post('/set/large', 'x'.repeat(VALUE_BYTES));
   });
   afterEach(() => face.stop());
@@ -27,7 +27,7 @@ describe('edge/kv: large answers', () => {
   });
 
   it('are the same in one piece and in many', async () => {
-    const wide = await new KvFaceHarness({ budget }).start();
+    const wide = await new KvEndpointHarness({ budget }).start();
     try {
       const items = Array.from({ length: 50_000 }, (_, at) => `item ${at} ü "quoted"`);
       await wide.post('/', ['RPUSH', 'list', ...items]);
@@ -44,7 +44,7 @@ describe('edge/kv: large answers', () => {
   it('count until they are read: a tenant that does not read is refused further ones, and other tenants are not', async () => {
     // Half of it is the most for one tenant, and a quarter for one answer: more than the system keeps for a socket.
     const slow = new ByteBudget(80_000_000);
-    const crowded = await new KvFaceHarness({ budget: slow }).start();
+    const crowded = await new KvEndpointHarness({ budget: slow }).start();
     const sockets: net.Socket[] = [];
     try {
       await crowded.post('/set/k1', '1'.repeat(60_000));

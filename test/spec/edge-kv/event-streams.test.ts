@@ -6,7 +6,7 @@ import { BroadcastQueue } from '../../../src/edge/index.js';
 import { ByteBudget, type DatabaseId, type PartitionName } from '../../../src/kernel/index.js';
 import type { Access, KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN, WIDE_TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, READ_ONLY_TOKEN, TOKEN, WIDE_TOKEN } from '../../support/kv-endpoint.js';
 import { realTime } from '../../support/real-time.js';
 
 const SSE = { accept: 'text/event-stream' };
@@ -19,7 +19,12 @@ class StreamClient {
   isEnded = false;
   #request: http.ClientRequest | undefined;
 
-  static async open(face: KvFaceHarness, path: string, method = 'POST', token: string = TOKEN): Promise<StreamClient> {
+  static async open(
+    face: KvEndpointHarness,
+    path: string,
+    method = 'POST',
+    token: string = TOKEN,
+  ): Promise<StreamClient> {
     const client = new StreamClient();
     await new Promise<void>((resolve, reject) => {
       client.#request = http.request(
@@ -72,7 +77,7 @@ class StreamClient {
 }
 
 describe('event streams', () => {
-  let face: KvFaceHarness;
+  let face: KvEndpointHarness;
   let clients: StreamClient[];
   const open = async (path: string, method?: string, token?: string) => {
     const client = await StreamClient.open(face, path, method, token);
@@ -82,7 +87,7 @@ describe('event streams', () => {
 
   beforeEach(async () => {
     clients = [];
-    face = await new KvFaceHarness().start();
+    face = await new KvEndpointHarness().start();
   });
   afterEach(async () => {
     for (const client of clients) client.close();
@@ -178,7 +183,7 @@ describe('event streams', () => {
 
   it('are closed when their unread bytes exceed the budget of their database', async () => {
     const budget = new ByteBudget(8_000_000);
-    const crowded = await new KvFaceHarness({ budget }).start();
+    const crowded = await new KvEndpointHarness({ budget }).start();
     try {
       const readers = [
         await StreamClient.open(crowded, '/subscribe/news'),
@@ -233,7 +238,7 @@ describe('event streams', () => {
 
 describe('event streams of a user with changed rules', () => {
   const clients: StreamClient[] = [];
-  let face: KvFaceHarness;
+  let face: KvEndpointHarness;
   let current: KvGrant | undefined;
   let version = 0;
   const give = (rules: string | undefined) => {
@@ -264,7 +269,7 @@ describe('event streams of a user with changed rules', () => {
         return version;
       },
     };
-    face = await new KvFaceHarness({ access }).start();
+    face = await new KvEndpointHarness({ access }).start();
   });
   afterEach(async () => {
     for (const client of clients.splice(0)) client.close();
@@ -304,7 +309,7 @@ describe('a publisher to event streams over REST', () => {
     const held: (() => void)[] = [];
     let isHeld = true;
     const timers = { ...realTime, soon: (action: () => void) => (isHeld ? held.push(action) : realTime.soon(action)) };
-    const face = await new KvFaceHarness({ broadcasts: new BroadcastQueue(realTime, timers) }).start();
+    const face = await new KvEndpointHarness({ broadcasts: new BroadcastQueue(realTime, timers) }).start();
     const streams: StreamClient[] = [];
     try {
       for (let i = 0; i < 12; i += 1) streams.push(await StreamClient.open(face, '/subscribe/news'));

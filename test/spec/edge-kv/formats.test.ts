@@ -1,6 +1,6 @@
 /** Proves RJ1–RJ3, EX2. */
 import { expect } from 'chai';
-import { type Answer, KvFaceHarness } from '../../support/kv-face.js';
+import { type Answer, KvEndpointHarness } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const BASE64 = { 'Svc-Encoding': 'base64' };
@@ -11,7 +11,7 @@ function base64(text: string): string {
 }
 
 describe('edge/kv: response formats', () => {
-  const face = standOfAllTests(() => new KvFaceHarness().start());
+  const face = standOfAllTests(() => new KvEndpointHarness().start());
   before(async () => {
     await face.post('/pipeline', [
       ['SET', 's', 'bar'],

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness, WIDE_TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, WIDE_TOKEN } from '../../support/kv-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const TOO_MANY = 'ERR max daily request limit exceeded';
@@ -13,7 +13,7 @@ function tooLarge(limit: number, actual: number) {
 
 describe('edge/kv: limits', () => {
   const face = standOfEachTest(() =>
-    new KvFaceHarness({ limits: { maxBodyBytes: 4096, maxBatchCommands: 10 } }).start(),
+    new KvEndpointHarness({ limits: { maxBodyBytes: 4096, maxBatchCommands: 10 } }).start(),
   );
   beforeEach(async () => {
     face.maxCommandBytes = 100;
@@ -65,7 +65,7 @@ describe('edge/kv: limits', () => {
 
     it('has a separate limit for a key', async () => {
       face.maxCommandBytes = 10_000_000;
-      const wide = await new KvFaceHarness().start();
+      const wide = await new KvEndpointHarness().start();
       const key = 'k'.repeat(32 * 1024);
       expect((await wide.post('/', ['set', key, 'v'])).text).to.equal('{"result":"OK"}');
       const answer = await wide.post('/', ['set', `${key}k`, 'v']);
@@ -107,7 +107,7 @@ describe('edge/kv: limits', () => {
     });
 
     it('is released when the client of a body goes away', async () => {
-      const small = await new KvFaceHarness({ budget: new ByteBudget(80_000) }).start();
+      const small = await new KvEndpointHarness({ budget: new ByteBudget(80_000) }).start();
       const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
       for (let i = 0; i < 5; i += 1) {
         const answers = await small.raw(
@@ -131,7 +131,7 @@ describe('edge/kv: limits', () => {
     });
 
     it('is bounded for all requests in flight together', async () => {
-      const crowded = await new KvFaceHarness({ budget: new ByteBudget(80_000) }).start();
+      const crowded = await new KvEndpointHarness({ budget: new ByteBudget(80_000) }).start();
       try {
         const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\nContent-Length: 30000\r\n\r\n';
         const first = crowded.raw(`POST /set/a HTTP/1.1\r\n${head}${'x'.repeat(29_000)}`, 'never');
@@ -206,7 +206,7 @@ describe('edge/kv: limits', () => {
 });
 
 describe('edge/kv: failures', () => {
-  const face = standOfEachTest(() => new KvFaceHarness().start());
+  const face = standOfEachTest(() => new KvEndpointHarness().start());
 
   it('without effect have Retry-After', async () => {
     for (const code of ['MAILBOX_FULL', 'SHARD_UNAVAILABLE', 'SHUTTING_DOWN', 'STORAGE_FULL', 'NOT_APPLIED'] as const) {
@@ -251,7 +251,7 @@ describe('edge/kv: failures', () => {
   });
 
   it('of a quota request are answered as well', async () => {
-    const broken = await new KvFaceHarness({
+    const broken = await new KvEndpointHarness({
       quota: { take: () => Promise.reject(new MillraceError('SHARD_UNAVAILABLE', 'no control')) },
     }).start();
     const answer = await broken.get('/get/a');
@@ -261,7 +261,7 @@ describe('edge/kv: failures', () => {
 });
 
 describe('edge/kv: a database of several partitions', () => {
-  const face = standOfEachTest(() => new KvFaceHarness().start());
+  const face = standOfEachTest(() => new KvEndpointHarness().start());
   const options = { token: WIDE_TOKEN };
   const keys = Array.from({ length: 60 }, (_, i) => `key-${i}`);
   beforeEach(async () => {

@@ -5,7 +5,7 @@ import { LEAST_PORTION_BYTES } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness, TOKEN, WIDE_TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, TOKEN, WIDE_TOKEN } from '../../support/kv-endpoint.js';
 import { type Element, SlowReader, type SlowReaderOptions } from '../../support/slow-reader.js';
 
 const KIB = 1024;
@@ -17,7 +17,7 @@ const COMMANDS = 400;
 
 describe('edge/kv: the answer of a long pipeline', () => {
   let budget: ByteBudget;
-  let face: KvFaceHarness;
+  let face: KvEndpointHarness;
   let version: number;
   let changed: Partial<KvGrant> | undefined;
   let isRevoked: boolean;
@@ -29,7 +29,7 @@ describe('edge/kv: the answer of a long pipeline', () => {
     version = 1;
     changed = undefined;
     isRevoked = false;
-    face = new KvFaceHarness({
+    face = new KvEndpointHarness({
       budget,
       limits: { answerPortionBytes: PORTION_BYTES, maxRoomWaitMs },
       access: {

@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness } from '../../support/kv-face.js';
+import { KvEndpointHarness } from '../../support/kv-endpoint.js';
 import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
@@ -28,14 +28,14 @@ function plainly(answer: string): string {
 }
 
 describe('edge/kv: connections with plain requests', () => {
-  const face = standOfAllTests(() => new KvFaceHarness().start());
+  const face = standOfAllTests(() => new KvEndpointHarness().start());
   before(async () => {
     await face.post('/set/long', 'x'.repeat(3_000_000));
     await face.post('/set/wide', 'ü'.repeat(5));
   });
 
   it('answer with Connection: close once the endpoint drains, and new ones are accepted until it closes', async () => {
-    const leaving = await new KvFaceHarness().start();
+    const leaving = await new KvEndpointHarness().start();
     const before = net.connect(Number(new URL(leaving.url).port), '127.0.0.1');
     await once(before, 'connect');
     leaving.server.leave();
@@ -137,7 +137,7 @@ describe('edge/kv: connections with plain requests', () => {
   });
 
   it('without a request get a 408 after the headers timeout, and are closed', async () => {
-    const short = await new KvFaceHarness({ limits: { headersTimeoutMs: 100 } }).start();
+    const short = await new KvEndpointHarness({ limits: { headersTimeoutMs: 100 } }).start();
     const socket = net.connect(short.port, '127.0.0.1');
     let heard = '';
     socket.on('data', (bytes) => {
@@ -149,7 +149,7 @@ describe('edge/kv: connections with plain requests', () => {
   });
 
   it('of a client that has gone are forgotten, and no answer is written to them', async () => {
-    const other = await new KvFaceHarness().start();
+    const other = await new KvEndpointHarness().start();
     let open = () => {};
     other.gateway.gate = new Promise((resolve) => {
       open = resolve;
@@ -169,7 +169,7 @@ describe('edge/kv: connections with plain requests', () => {
 describe('edge/kv: connections over TLS', () => {
   it('accept bytes above ASCII in the path (PLC5)', async () => {
     const { key, certificate: cert } = await selfSignedCertificate();
-    const face = await new KvFaceHarness({ tls: { key, cert } }).start();
+    const face = await new KvEndpointHarness({ tls: { key, cert } }).start();
     const socket = tls.connect({ port: face.port, host: '127.0.0.1', ca: cert });
     let heard = '';
     socket.setEncoding('utf8').on('data', (text) => {

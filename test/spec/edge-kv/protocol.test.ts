@@ -4,7 +4,7 @@ import net from 'node:net';
 import { expect } from 'chai';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness } from '../../support/kv-face.js';
+import { KvEndpointHarness } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const { maxHeaderBytes, maxHeadersCount } = DEFAULT_KV_FACE_LIMITS;
@@ -16,7 +16,7 @@ function statuses(answers: string): string[] {
 }
 
 describe('edge/kv: HTTP as bytes', () => {
-  const face = standOfAllTests(() => new KvFaceHarness({ limits: { maxConnectionsPerAddress: 20 } }).start());
+  const face = standOfAllTests(() => new KvEndpointHarness({ limits: { maxConnectionsPerAddress: 20 } }).start());
 
   describe('an ambiguous request', () => {
     const smuggled = 'GET /set/smuggled/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer standard-token\r\n\r\n';
@@ -130,7 +130,7 @@ describe('edge/kv: HTTP as bytes', () => {
 describe('edge/kv: slow clients and the end', () => {
   it('closes the connection when headers or body do not arrive in time, and serves other clients', async () => {
     const limits = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsCheckingIntervalMs: 50 };
-    const face = await new KvFaceHarness({ limits }).start();
+    const face = await new KvEndpointHarness({ limits }).start();
     const slowHeaders = face.raw('GET /ping HTTP/1.1\r\nHost:');
     const slowBody = face.raw(`POST /set/k HTTP/1.1\r\n${AUTH}Content-Length: 10\r\n\r\nabc`);
     expect((await face.get('/ping')).text).to.equal('{"result":"PONG"}');
@@ -141,7 +141,7 @@ describe('edge/kv: slow clients and the end', () => {
   });
 
   it('closes an idle connection after the keep-alive timeout', async () => {
-    const face = await new KvFaceHarness({ limits: { keepAliveTimeoutMs: 100 } }).start();
+    const face = await new KvEndpointHarness({ limits: { keepAliveTimeoutMs: 100 } }).start();
     const heard = await face.raw(`GET /ping HTTP/1.1\r\n${AUTH}\r\n`);
     expect(statuses(heard)).to.deep.equal(['200']);
     expect(heard).to.match(/\{"result":"PONG"\}$/);
@@ -149,7 +149,7 @@ describe('edge/kv: slow clients and the end', () => {
   });
 
   it('closes new connections above the maximum', async () => {
-    const face = await new KvFaceHarness({ limits: { maxConnections: 2 } }).start();
+    const face = await new KvEndpointHarness({ limits: { maxConnections: 2 } }).start();
     const first = [1, 2].map(() => net.connect(face.port, '127.0.0.1'));
     await Promise.all(first.map((socket) => once(socket, 'connect')));
     expect(await face.raw(`GET /ping HTTP/1.1\r\n${AUTH}\r\n`)).to.equal('');
@@ -163,7 +163,7 @@ describe('edge/kv: slow clients and the end', () => {
   });
 
   it('closes the connection of a client that does not read', async () => {
-    const face = await new KvFaceHarness({ limits: { stalledSocketTimeoutMs: 200 } }).start();
+    const face = await new KvEndpointHarness({ limits: { stalledSocketTimeoutMs: 200 } }).start();
     await face.post('/set/big', 'x'.repeat(8_000_000));
     const socket = net.connect(face.port, '127.0.0.1');
     let isClosed = false;
@@ -183,7 +183,7 @@ describe('edge/kv: slow clients and the end', () => {
   });
 
   it('answers requests in flight with Connection: close, and accepts no new ones', async () => {
-    const face = await new KvFaceHarness().start();
+    const face = await new KvEndpointHarness().start();
     let open = () => {};
     face.gateway.gate = new Promise((resolve) => {
       open = resolve;
@@ -204,7 +204,7 @@ describe('edge/kv: slow clients and the end', () => {
   });
 
   it('waits for requests in flight for a bounded time', async () => {
-    const face = await new KvFaceHarness().start();
+    const face = await new KvEndpointHarness().start();
     face.gateway.gate = new Promise(() => {});
     const lost = face.get('/get/a').catch((error: NodeJS.ErrnoException) => error.code);
     await eventually(() => expect(face.gateway.requests).to.have.length(1));
@@ -214,8 +214,8 @@ describe('edge/kv: slow clients and the end', () => {
   });
 
   it('fails with the reason when its port is taken', async () => {
-    const face = await new KvFaceHarness().start();
-    const other = new KvFaceHarness();
+    const face = await new KvEndpointHarness().start();
+    const other = new KvEndpointHarness();
     const problem = await other.server.listen(face.port, '127.0.0.1').catch((error) => error.code);
     expect(problem).to.equal('EADDRINUSE');
     await face.stop();

@@ -5,7 +5,7 @@
 import { request as send } from 'node:http';
 import { expect } from 'chai';
 import { NodeTimers, SystemClock } from '../../../src/adapters/node/index.js';
-import { createFaceServer, type FaceServer, RequestBodyReader } from '../../../src/edge/http/index.js';
+import { createEndpointServer, type EndpointServer, RequestBodyReader } from '../../../src/edge/http/index.js';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget } from '../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../src/ports/index.js';
@@ -21,7 +21,7 @@ interface Told {
 
 describe('a request that arrives while the control state is stale', () => {
   const known = { isFresh: true, waiting: [] as (() => void)[] };
-  let server: FaceServer;
+  let server: EndpointServer;
   let port: number;
   let handled: string[];
 
@@ -36,7 +36,7 @@ describe('a request that arrives while the control state is stale', () => {
       untilFresh: () => new Promise<void>((resolve) => known.waiting.push(resolve)),
     };
     const bodies = new RequestBodyReader(new ByteBudget(Number.POSITIVE_INFINITY));
-    server = createFaceServer(
+    server = createEndpointServer(
       {
         name: 'kv',
         metrics: UNWATCHED,

@@ -1,6 +1,6 @@
 /** Errors with a text of the REST API; the texts of Redis for the same errors are in the cases of test/spec/kv. */
 import { expect } from 'chai';
-import { KvFaceHarness } from '../../support/kv-face.js';
+import { KvEndpointHarness } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const OF_CONNECTIONS =
@@ -29,7 +29,7 @@ const ROWS: readonly (readonly [command: readonly string[], text: string])[] = [
 ];
 
 describe('edge/kv: the REST texts of errors', () => {
-  const face = standOfAllTests(() => new KvFaceHarness().start());
+  const face = standOfAllTests(() => new KvEndpointHarness().start());
 
   for (const [command, text] of ROWS) {
     it(`answer ${command.join(' ')} with: ${text}`, async () => {

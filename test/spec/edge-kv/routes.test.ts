@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { KvFaceHarness, READ_ONLY_TOKEN } from '../../support/kv-face.js';
+import { KvEndpointHarness, READ_ONLY_TOKEN } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const STREAM = { accept: 'text/event-stream' };
 
 describe('edge/kv: routes', () => {
-  const face = standOfAllTests(() => new KvFaceHarness().start());
+  const face = standOfAllTests(() => new KvEndpointHarness().start());
 
   describe('the path form', () => {
     it('runs a command with GET, POST and PUT', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Answer, KvFaceHarness } from '../../support/kv-face.js';
+import { type Answer, KvEndpointHarness } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ORIGIN = 'https://page.example';
@@ -10,7 +10,7 @@ function syncToken(answer: Answer): string {
 
 describe('edge/kv: sync token', () => {
   const face = standOfAllTests(() =>
-    new KvFaceHarness({
+    new KvEndpointHarness({
       aliases: [{ headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' }],
     }).start(),
   );

@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import type { DlqEntry, Envelope, MessageView } from '../../../src/domain/queue/index.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
-import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { parse } from '../../support/queue-settings.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://api.example/';
 
 describe('edge/queue: the alias spelling', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const settings = () => {
     const { destination } = face.gateway.lastPublished;
@@ -117,7 +117,7 @@ describe('edge/queue: the alias spelling', () => {
   });
 
   it('has no effect when no alias is configured', async () => {
-    const plain = await new QueueFaceHarness({ aliases: [] }).start();
+    const plain = await new QueueEndpointHarness({ aliases: [] }).start();
     await plain.post(`/v2/publish/${URL}?acme-retries=5`, { headers: { 'Acme-Retries': '5' } });
     expect(plain.gateway.lastPublished.destination).to.include({ url: `${URL}?acme-retries=5` });
     expect(plain.gateway.lastPublished.isAlias).to.equal(false);

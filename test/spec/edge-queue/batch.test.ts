@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://api.example/';
 
 describe('edge/queue: POST /v2/batch', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const batch = (body: string | object) => face.post('/v2/batch', { body });
   const errorOf = async (body: string | object) => {
@@ -99,7 +99,7 @@ describe('edge/queue: POST /v2/batch', () => {
     const answer = await batch([{ destination: URL, body: '0123456789a' }]);
     expect(answer.status).to.equal(413);
     expect((answer.json as { error: string }).error).to.match(/^message 0: body is too large/);
-    const small = await new QueueFaceHarness({ limits: { maxBatchBytes: 50 } }).start();
+    const small = await new QueueEndpointHarness({ limits: { maxBatchBytes: 50 } }).start();
     expect((await small.post('/v2/batch', { body: ' '.repeat(51) })).status).to.equal(413);
     await small.stop();
   });

@@ -5,7 +5,7 @@ import { Client, Receiver } from '@upstash/qstash';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { MemoryQueue } from '../../support/memory-queue.js';
-import { QUEUE_ACCOUNT, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_ACCOUNT, QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { LIMITS } from '../../support/queue-settings.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
@@ -25,7 +25,7 @@ describe('edge/queue: the npm client, unmodified', () => {
   let sink: http.Server;
   let target: string;
   let queue: MemoryQueue;
-  let face: QueueFaceHarness;
+  let face: QueueEndpointHarness;
   let client: Client;
 
   before(async () => {
@@ -45,7 +45,7 @@ describe('edge/queue: the npm client, unmodified', () => {
     target = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
     const terms = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 } as const;
     queue = new MemoryQueue({ account: QUEUE_ACCOUNT, terms, keys: KEYS, alias: ALIAS });
-    face = await new QueueFaceHarness({ gateway: queue, messageLog: queue, aliases: [ALIAS] }).start();
+    face = await new QueueEndpointHarness({ gateway: queue, messageLog: queue, aliases: [ALIAS] }).start();
     client = new Client({ baseUrl: face.url, token: QUEUE_TOKEN, retry: false });
   });
   after(async () => {

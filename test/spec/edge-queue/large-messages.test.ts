@@ -1,6 +1,6 @@
 /** Bodies of several megabytes: the same messages and refusals as for small ones, while other requests run. */
 import { expect } from 'chai';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
@@ -21,7 +21,7 @@ const ENVELOPE = {
 type Headers = Readonly<Record<string, string>>;
 
 describe('edge/queue: large messages', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
   beforeEach(async () => {
     face.limits = { ...face.limits, maxMessageBytes: 8 * 1024 * 1024 };
   });

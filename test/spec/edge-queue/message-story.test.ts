@@ -6,7 +6,7 @@ import { MAX_STORY_CALLBACKS, MAX_STORY_EVENTS } from '../../../src/edge/queue/q
 import type { MessageId } from '../../../src/kernel/index.js';
 import type { LogEvent, MessageState } from '../../../src/ports/index.js';
 import { PLAIN_ENVELOPE, T0 } from '../../support/message-log-stand.js';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { parse } from '../../support/queue-settings.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
@@ -28,7 +28,7 @@ function event(state: MessageState, atMs: number, more: Partial<LogEvent> = {}):
 }
 
 describe('edge/queue: GET /v2/messages/:id/story', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
   beforeEach(async () => {
     face.gateway.answer('GetMessage', NOT_FOUND);
   });

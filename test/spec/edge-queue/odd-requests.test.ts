@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { repetitions } from '../../support/depth.js';
-import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { rawExchange } from '../../support/raw-exchange.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 describe('edge/queue: odd requests', () => {
-  const face = standOfAllTests(() => new QueueFaceHarness().start());
+  const face = standOfAllTests(() => new QueueEndpointHarness().start());
   before(async () => {
     face.gateway.ask = async () => ({ type: 'Rejected', reason: 'NOT_FOUND', message: 'nothing there' });
   });

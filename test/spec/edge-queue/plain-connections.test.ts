@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { MessageId } from '../../../src/kernel/index.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
-import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QUEUE_USER, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QUEUE_USER, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { rawExchange } from '../../support/raw-exchange.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
@@ -24,7 +24,7 @@ function plainly(answer: string): string {
 }
 
 describe('edge/queue: connections with plain requests', () => {
-  const face = standOfAllTests(() => new QueueFaceHarness().start());
+  const face = standOfAllTests(() => new QueueEndpointHarness().start());
   before(async () => {
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
     face.gateway.answer('CancelMessages', { type: 'Cancelled', count: 1 });

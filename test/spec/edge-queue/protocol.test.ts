@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('edge/queue: protocol', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   it('answers 404 as JSON to an unknown path', async () => {
     for (const path of ['/', '/v2', '/v2/nothing', '/v1/publish/x', '/v2/workflows']) {
@@ -39,7 +39,7 @@ describe('edge/queue: protocol', () => {
   });
 
   it('answers 413 to JSON above its size bound, and 400 above its depth bound', async () => {
-    const small = await new QueueFaceHarness({ limits: { maxJsonBytes: 1000 } }).start();
+    const small = await new QueueEndpointHarness({ limits: { maxJsonBytes: 1000 } }).start();
     const body = (bytes: number) => JSON.stringify({ queueName: 'a', x: '' }).replace('""', `"${'x'.repeat(bytes)}"`);
     const overhead = body(0).length;
     expect((await small.post('/v2/queues', { body: body(1000 - overhead) })).status).to.equal(200);

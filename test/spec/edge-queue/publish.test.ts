@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
-import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const DESTINATION = 'https://api.example/hook';
 
 describe('edge/queue: publishing', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const destination = () => face.gateway.lastPublished.destination;
   const settings = () => {
@@ -243,7 +243,7 @@ describe('edge/queue: publishing', () => {
 
 describe('edge/queue: publishing through a trusted proxy', () => {
   it('records the client address that the proxy reports', async () => {
-    const face = await new QueueFaceHarness({ trustedProxies: [{ address: '127.0.0.0', prefixBits: 8 }] }).start();
+    const face = await new QueueEndpointHarness({ trustedProxies: [{ address: '127.0.0.0', prefixBits: 8 }] }).start();
     await face.post('/v2/publish/https://api.example/', {
       headers: { 'X-Forwarded-For': '198.51.100.1, 203.0.113.9' },
     });

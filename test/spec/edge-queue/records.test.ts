@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Envelope, HeaderList, MessageView, PendingView, QueueReply } from '../../../src/domain/queue/index.js';
 import type { DlqRow, LogEvent } from '../../../src/ports/index.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { parse } from '../../support/queue-settings.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
@@ -35,7 +35,7 @@ function view(of: Envelope): MessageView {
 }
 
 describe('edge/queue: messages', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const record = async (of: Envelope, content?: Uint8Array) => {
     face.gateway.answer('GetMessage', { type: 'Message', message: view(of), content });
@@ -273,7 +273,7 @@ describe('edge/queue: messages', () => {
 });
 
 describe('edge/queue: dead letters', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const row = (status: number, body = ''): DlqRow => ({
     dlqId: '5-1' as never,
@@ -443,7 +443,7 @@ describe('edge/queue: dead letters', () => {
 });
 
 describe('edge/queue: events', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const event = (changes: Partial<LogEvent> = {}, headers: Record<string, string> = {}): LogEvent => ({
     atMs: 9,
@@ -568,7 +568,7 @@ describe('edge/queue: events', () => {
 });
 
 describe('edge/queue: truncated bodies', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const happened = async (header: HeaderList, length: number, more: Partial<LogEvent> = {}) => {
     const event: LogEvent = {

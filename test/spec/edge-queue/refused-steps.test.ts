@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
@@ -7,7 +7,7 @@ const RUN = { 'Svc-Workflow-RunId': 'wfr_1', 'Svc-Workflow-Init': 'false' };
 const LARGE = 'x'.repeat(2 * 1024 * 1024);
 
 describe('edge/queue: refused steps with a read-only token', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   for (const [method, path, body] of [
     ['POST', `/v2/publish/${URL}`, LARGE],

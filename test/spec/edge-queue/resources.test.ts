@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FlowView, QueueView, Schedule, UrlGroup } from '../../../src/domain/queue/index.js';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { parse } from '../../support/queue-settings.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
@@ -9,7 +9,7 @@ const NOT_FOUND = { type: 'Rejected', reason: 'NOT_FOUND', message: 'not there' 
 const TOO_MANY = { type: 'Rejected', reason: 'TOO_MANY', message: 'too many' } as const;
 
 describe('edge/queue: resources', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { MessageId } from '../../../src/kernel/index.js';
 import type { MaybeBehind } from '../../../src/ports/index.js';
 import { PLAIN_ENVELOPE, T0 } from '../../support/message-log-stand.js';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const HEADER = 'millrace-stale';
@@ -20,7 +20,7 @@ const LISTS = [
 ] as const;
 
 describe('edge/queue: lists of a read model', () => {
-  const face = standOfAllTests(() => new QueueFaceHarness().start());
+  const face = standOfAllTests(() => new QueueEndpointHarness().start());
 
   function answering(behind: MaybeBehind): void {
     face.messageLog.page = { events: [], cursor: undefined, ...behind };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { HeaderList } from '../../../src/domain/queue/index.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
-import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { rawExchange } from '../../support/raw-exchange.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
@@ -14,7 +14,7 @@ const NODES = 'TE: trailers\r\n';
 const utf8 = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
 describe('edge/queue: text in headers', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const settings = () => {
     const { destination } = face.gateway.lastPublished;

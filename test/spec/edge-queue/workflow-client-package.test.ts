@@ -5,7 +5,7 @@ import { serve } from '@upstash/workflow/nextjs';
 import { expect } from 'chai';
 import type { PublishItem } from '../../../src/domain/queue/index.js';
 import type { WorkflowItem } from '../../../src/domain/queue/runs/index.js';
-import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
@@ -15,7 +15,7 @@ const RUN = 'wfr_1';
 type Route = (context: WorkflowContext) => Promise<unknown>;
 
 describe('edge/queue: the npm workflow client, unmodified', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness({ aliases: [ALIAS] }).start());
+  const face = standOfEachTest(() => new QueueEndpointHarness({ aliases: [ALIAS] }).start());
 
   const config = () => ({ baseUrl: face.url, token: QUEUE_TOKEN, retry: false }) as const;
   const only = (): PublishItem => {

@@ -10,14 +10,14 @@ import {
   startedRuns,
   WORKFLOW,
 } from '../../support/failed-run-views.js';
-import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 
 describe('edge/queue: failed runs, with the npm client', () => {
-  let face: QueueFaceHarness;
+  let face: QueueEndpointHarness;
   let client: Client;
   beforeEach(async () => {
     const aliases = [{ headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' }];
-    face = await new QueueFaceHarness({ aliases }).start();
+    face = await new QueueEndpointHarness({ aliases }).start();
     client = new Client({ baseUrl: face.url, token: QUEUE_TOKEN, retry: false, enableTelemetry: false });
   });
   afterEach(() => face.stop());

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { FailedRunView } from '../../../src/domain/queue/runs/index.js';
 import { DLQ, envelope, failedRun, failureFunction, PARTY, page, WORKFLOW } from '../../support/failed-run-views.js';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('edge/queue: records of failed runs', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const record = async (view: FailedRunView) => {
     face.gateway.answer('GetFailedRun', page(view));

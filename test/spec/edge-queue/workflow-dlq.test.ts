@@ -11,11 +11,11 @@ import {
   startedRuns,
   WORKFLOW,
 } from '../../support/failed-run-views.js';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('edge/queue: failed runs of workflows', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   it('are listed under both paths, and not in a plain list', async () => {
     face.gateway.answer('ListFailedRuns', page(failedRun(), failedRun({}, '6-2')));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { WaiterView } from '../../../src/domain/queue/runs/index.js';
 import type { RunId } from '../../../src/kernel/index.js';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
@@ -16,7 +16,7 @@ const HEADERS = {
 const LATE = 'https://app.example/late';
 
 describe('edge/queue: waits and events', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const waiter = (isAlias: boolean): WaiterView => ({
     runId: 'wfr_1' as never,

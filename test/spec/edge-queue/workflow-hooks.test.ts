@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { QUEUE_USER, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_USER, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const HOOK = `/v2/workflows/hooks/${QUEUE_USER}/wfr_1/evt_1`;
@@ -14,13 +14,13 @@ interface HookEvent {
 }
 
 describe('edge/queue: webhooks of workflows', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
   beforeEach(async () => {
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
   });
 
   const event = () => JSON.parse(Buffer.from(face.gateway.last('Notify').content).toString()) as HookEvent;
-  const call = (path = HOOK, method = 'POST', options: Parameters<QueueFaceHarness['request']>[2] = {}) =>
+  const call = (path = HOOK, method = 'POST', options: Parameters<QueueEndpointHarness['request']>[2] = {}) =>
     face.request(method, path, { token: null, ...options });
 
   it('are called without a token, and notify the run', async () => {
@@ -77,7 +77,9 @@ describe('edge/queue: webhooks of workflows', () => {
     const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'hooks.example:8443, inner' };
     await call(HOOK, 'POST', { headers });
     expect(event()).to.include({ proto: 'http', host: `127.0.0.1:${face.port}` });
-    const behind = await new QueueFaceHarness({ trustedProxies: [{ address: '127.0.0.1', prefixBits: 32 }] }).start();
+    const behind = await new QueueEndpointHarness({
+      trustedProxies: [{ address: '127.0.0.1', prefixBits: 32 }],
+    }).start();
     behind.gateway.answer('Notify', { type: 'Notified', notified: [] });
     const seen = () => JSON.parse(Buffer.from(behind.gateway.last('Notify').content).toString()) as HookEvent;
     try {
@@ -92,7 +94,7 @@ describe('edge/queue: webhooks of workflows', () => {
 
   it('record the public URL of the endpoint where it is configured', async () => {
     const publicUrl = 'https://queue.example:8443/base/';
-    const named = await new QueueFaceHarness({ publicUrl }).start();
+    const named = await new QueueEndpointHarness({ publicUrl }).start();
     named.gateway.answer('Notify', { type: 'Notified', notified: [] });
     try {
       await named.post(`${HOOK}?a=b`, { token: null });

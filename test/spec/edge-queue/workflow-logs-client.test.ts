@@ -3,7 +3,7 @@ import { Client } from '@upstash/workflow';
 import { expect } from 'chai';
 import type { RunId } from '../../../src/kernel/index.js';
 import type { LoggedRun } from '../../../src/ports/index.js';
-import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
@@ -26,7 +26,7 @@ const run: LoggedRun = {
 };
 
 describe('edge/queue: logs of runs, with the npm workflow client', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   it('sends its filters, and ends with the last page', async () => {
     face.runLog.page = { runs: [run], cursor: '5-6' };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { DlqId, MessageId, RunId } from '../../../src/kernel/index.js';
 import type { LoggedRun, LoggedStep, RunEvent } from '../../../src/ports/index.js';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const BY_RUN = '/v2/workflows/events?groupBy=workflowRunId';
@@ -71,7 +71,7 @@ const shownInit = {
 };
 
 describe('edge/queue: logs of workflows', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const shown = async (run: Partial<LoggedRun>, path = BY_RUN, headers: Record<string, string> = {}) => {
     face.runLog.page = { runs: [{ ...started, ...run }], cursor: undefined };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { repetitions } from '../../support/depth.js';
-import { QUEUE_USER, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_USER, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 
 const URL = 'https://app.example/flow';
 const RUNS = 150;
@@ -108,9 +108,9 @@ const record = fc.oneof(
 const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
 describe('edge/queue: random requests of workflow endpoints', () => {
-  let face: QueueFaceHarness;
+  let face: QueueEndpointHarness;
   before(async () => {
-    face = await new QueueFaceHarness().start();
+    face = await new QueueEndpointHarness().start();
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
   });
   after(() => face.stop());

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import { MAX_RUN_ID_BYTES, MAX_STEP_TEXT_BYTES } from '../../../src/domain/queue/runs/index.js';
-import { QueueFaceHarness } from '../../support/queue-face.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
@@ -30,7 +30,7 @@ const ENVELOPE = {
 type Headers = Readonly<Record<string, string>>;
 
 describe('edge/queue: messages of workflow runs', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const publish = (headers: Headers, body: string | object = STEP, url = URL) =>
     face.post(`/v2/publish/${url}`, { headers, body });

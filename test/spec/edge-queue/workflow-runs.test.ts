@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import type { EntryView, WorkflowReply } from '../../../src/domain/queue/runs/index.js';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness, ScriptedGateway } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness, ScriptedGateway } from '../../support/queue-endpoint.js';
 
 type Page = Extract<WorkflowReply, { type: 'Run' }>;
 
@@ -20,10 +20,10 @@ class PagedGateway extends ScriptedGateway {
 
 describe('edge/queue: runs', () => {
   let gateway: PagedGateway;
-  let face: QueueFaceHarness;
+  let face: QueueEndpointHarness;
   beforeEach(async () => {
     gateway = new PagedGateway();
-    face = await new QueueFaceHarness({ gateway }).start();
+    face = await new QueueEndpointHarness({ gateway }).start();
   });
   afterEach(() => face.stop());
 

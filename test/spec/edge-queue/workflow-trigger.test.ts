@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
-import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const URL = 'https://app.example/flow';
 const CREATED = 1_700_000_000_000;
 
 describe('edge/queue: POST /v2/trigger', () => {
-  const face = standOfEachTest(() => new QueueFaceHarness().start());
+  const face = standOfEachTest(() => new QueueEndpointHarness().start());
 
   const item = () => {
     const { destination, ...rest } = face.gateway.lastPublished;
@@ -146,7 +146,7 @@ describe('edge/queue: POST /v2/trigger', () => {
 
   it('answers errors with the status codes of POST /v2/publish', async () => {
     const long = { 'Svc-Workflow-RunId': 'x'.repeat(300) };
-    const refused: readonly (readonly [number, string, Parameters<QueueFaceHarness['post']>[1]])[] = [
+    const refused: readonly (readonly [number, string, Parameters<QueueEndpointHarness['post']>[1]])[] = [
       [400, '/v2/trigger/group', {}],
       [400, '/v2/trigger/ftp://x.example/', {}],
       [400, '/v2/trigger/https://forbidden.example/', {}],

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { ByteBudget } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { PASSWORD, type RawClient, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
+import { PASSWORD, type RawClient, RespEndpointHarness, WIDE_PASSWORD } from '../../support/resp-endpoint.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -13,12 +13,12 @@ const PORTION_BYTES = MIB;
 
 describe('RESP: long answers', () => {
   let budget: ByteBudget;
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let client: RawClient;
   beforeEach(async () => {
     budget = new ByteBudget(64 * MIB);
     const limits = { answerPortionBytes: PORTION_BYTES, maxTransactionAnswerBytes: 4 * MIB };
-    face = await new RespFaceHarness({ budget, limits }).start();
+    face = await new RespEndpointHarness({ budget, limits }).start();
     client = await face.client();
   });
   afterEach(() => face.stop());

@@ -5,13 +5,13 @@ import { BroadcastQueue } from '../../../src/edge/index.js';
 import { ByteBudget } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { realTime } from '../../support/real-time.js';
-import { OTHER_PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { OTHER_PASSWORD, type RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
 describe('RESP: messages to many subscribers', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   /** While it is set, no queued item is handed on. */
   let held: (() => void)[] | undefined;
   afterEach(() => face.stop());
@@ -26,9 +26,9 @@ describe('RESP: messages to many subscribers', () => {
     for (const action of actions) action();
   };
 
-  async function start(parts: ConstructorParameters<typeof RespFaceHarness>[0] = {}): Promise<void> {
+  async function start(parts: ConstructorParameters<typeof RespEndpointHarness>[0] = {}): Promise<void> {
     held = undefined;
-    face = await new RespFaceHarness({ broadcasts: new BroadcastQueue(realTime, timers), ...parts }).start();
+    face = await new RespEndpointHarness({ broadcasts: new BroadcastQueue(realTime, timers), ...parts }).start();
   }
 
   async function subscribers(count: number, protocol: 2 | 3 = 2): Promise<RawClient[]> {

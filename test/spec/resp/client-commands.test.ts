@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../../support/eventually.js';
-import { PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { PASSWORD, type RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('RESP: CLIENT', () => {
-  const face = standOfEachTest(() => new RespFaceHarness().start());
+  const face = standOfEachTest(() => new RespEndpointHarness().start());
   let client: RawClient;
   let other: RawClient;
   beforeEach(async () => {
@@ -173,7 +173,7 @@ describe('RESP: CLIENT', () => {
 });
 
 describe('RESP: HTTP on its port', () => {
-  const face = standOfEachTest(() => new RespFaceHarness().start());
+  const face = standOfEachTest(() => new RespEndpointHarness().start());
 
   for (const [name, lines] of Object.entries({
     'a line of POST': 'POST / HTTP/1.1\r\n',

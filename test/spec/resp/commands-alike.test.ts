@@ -6,7 +6,7 @@ import { permissionsOf } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import { repetitions } from '../../support/depth.js';
-import { OTHER_PASSWORD, PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { OTHER_PASSWORD, PASSWORD, type RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const KEY = 'k'.repeat(70_000);
 /**
@@ -36,11 +36,11 @@ const COMMANDS = [
 ];
 
 describe('RESP: similar commands in a pipeline', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   afterEach(() => face.stop());
 
   it('are answered together as they are one by one', async () => {
-    face = await new RespFaceHarness().start();
+    face = await new RespEndpointHarness().start();
     const line = fc.constantFrom(...COMMANDS);
     // Mostly several of a kind, and then others.
     const some = fc.array(fc.tuple(line, fc.integer({ min: 1, max: 4 })), { maxLength: 12 });
@@ -70,7 +70,7 @@ describe('RESP: similar commands in a pipeline', () => {
       rules,
       limits: { maxCommandBytes: 1_000_000, maxRequestsPerDay: 0 },
     };
-    face = await new RespFaceHarness({ access: { grantForLogin: () => grant, isCurrent: () => true } }).start();
+    face = await new RespEndpointHarness({ access: { grantForLogin: () => grant, isCurrent: () => true } }).start();
     const client = await face.client(2, 'any');
     client.send(['a1', 'b1', 'a2', 'b2'].map((key) => encodeCommand(['GET', key])).join(''));
     expect(await client.next()).to.equal('$-1\r\n');
@@ -80,7 +80,7 @@ describe('RESP: similar commands in a pipeline', () => {
   });
 
   it('are each tracked, and each limited by the plan', async () => {
-    face = new RespFaceHarness();
+    face = new RespEndpointHarness();
     face.maxCommandBytes = 1_000;
     await face.start();
     const client = await face.client(3);

@@ -1,10 +1,10 @@
 /** Proves RAW1, HB1–HB3, IG1, IG2, LIN1, RCO5. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
-import type { RespFaceLimits } from '../../../src/edge/index.js';
+import type { RespEndpointLimits } from '../../../src/edge/index.js';
 import { ByteBudget, STRANGERS } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { OTHER_PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { OTHER_PASSWORD, type RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -14,12 +14,12 @@ const BUDGET_BYTES = MIB;
 
 describe('RESP: the memory of connections', () => {
   let budget: ByteBudget;
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   afterEach(() => face.stop());
 
-  async function start(limits: Partial<RespFaceLimits> = {}, bytes = BUDGET_BYTES): Promise<void> {
+  async function start(limits: Partial<RespEndpointLimits> = {}, bytes = BUDGET_BYTES): Promise<void> {
     budget = new ByteBudget(bytes);
-    face = await new RespFaceHarness({ budget, limits: { maxRoomWaitMs: 100, ...limits } }).start();
+    face = await new RespEndpointHarness({ budget, limits: { maxRoomWaitMs: 100, ...limits } }).start();
   }
 
   const nothingIsHeld = () => eventually(() => expect(budget.usedBytes).to.equal(0));

@@ -5,7 +5,7 @@ import { MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { MemoryOwner } from '../../support/memory-owner.js';
 import { realTime } from '../../support/real-time.js';
-import { OTHER_PASSWORD, PASSWORD, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
+import { OTHER_PASSWORD, PASSWORD, RespEndpointHarness, WIDE_PASSWORD } from '../../support/resp-endpoint.js';
 
 const SWEEP_EVERY_MS = 5;
 const SILENCE_MS = 60;
@@ -18,7 +18,7 @@ describe('RESP: a database that is loading', () => {
   const refuse = (partition: string) => {
     if (loading.has(partition)) throw new MillraceError('SHARD_UNAVAILABLE', `${partition} is still loading`);
   };
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let isStarting = false;
   /** Silence is measured by this clock, so that a busy machine does not add to it. */
   let monotonicMs = 0;
@@ -26,7 +26,7 @@ describe('RESP: a database that is loading', () => {
     loading.clear();
     isStarting = false;
     monotonicMs = 0;
-    face = await new RespFaceHarness({
+    face = await new RespEndpointHarness({
       clock: { nowMs: () => realTime.nowMs(), monotonicMs: () => monotonicMs },
       gateway: {
         execute: async (request) => {
@@ -138,11 +138,11 @@ describe('RESP: a database that is loading', () => {
 });
 
 describe('RESP: a process that is starting', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let isStarting = true;
   beforeEach(async () => {
     isStarting = true;
-    face = await new RespFaceHarness({
+    face = await new RespEndpointHarness({
       isStarting: () => isStarting,
       freshness: {
         get isFresh() {

@@ -5,7 +5,7 @@ import { permissionsOf } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
-import { RespFaceHarness } from '../../support/resp-face.js';
+import { RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 /** @param words as ACL SETUSER takes them */
 const grantWith = (words: string): KvGrant => grantOf(words.replaceAll(' ', '\n'));
@@ -21,11 +21,11 @@ const grantOf = (rules: string): KvGrant => ({
 });
 
 describe('RESP: permissions', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let current: KvGrant | undefined;
   beforeEach(async () => {
     current = grantWith('~a* &news +get +set +multi +exec +subscribe +client|id');
-    face = await new RespFaceHarness({
+    face = await new RespEndpointHarness({
       limits: { sweepEveryMs: 10 },
       access: {
         grantForLogin: () => current,
@@ -90,7 +90,7 @@ const PARDONED: typeof LISTENERS = [
 ];
 
 describe('RESP: listening clients', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let current: KvGrant;
   async function begin(sweepEveryMs: number): Promise<void> {
     const access = {
@@ -98,7 +98,7 @@ describe('RESP: listening clients', () => {
       isCurrent: (grant: KvGrant) => grant === current,
       renewed: () => current,
     };
-    face = await new RespFaceHarness({ limits: { sweepEveryMs }, access }).start();
+    face = await new RespEndpointHarness({ limits: { sweepEveryMs }, access }).start();
   }
   afterEach(() => face.stop());
 

@@ -5,11 +5,11 @@ import { allCommands } from '../../../src/domain/kv/index.js';
 import { CONNECTION_COMMANDS, createRespServer } from '../../../src/edge/index.js';
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { OTHER_PASSWORD, PASSWORD, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
+import { OTHER_PASSWORD, PASSWORD, RespEndpointHarness, WIDE_PASSWORD } from '../../support/resp-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('RESP: connections', () => {
-  const face = standOfEachTest(() => new RespFaceHarness().start());
+  const face = standOfEachTest(() => new RespEndpointHarness().start());
 
   it('implement every command about the connection', () => {
     const rows = allCommands().filter(({ flags }) => flags.includes('connection'));
@@ -234,7 +234,7 @@ describe('RESP: connections', () => {
 
 describe('RESP: bounds and the end', () => {
   it('limit the number of connections, in total and per address', async () => {
-    const face = await new RespFaceHarness({ limits: { maxConnectionsPerAddress: 2 } }).start();
+    const face = await new RespEndpointHarness({ limits: { maxConnectionsPerAddress: 2 } }).start();
     try {
       const first = await face.client();
       await face.client();
@@ -249,7 +249,7 @@ describe('RESP: bounds and the end', () => {
   });
 
   it('end connections that do not sign in', async () => {
-    const face = await new RespFaceHarness({ limits: { signInTimeoutMs: 50, sweepEveryMs: 10 } }).start();
+    const face = await new RespEndpointHarness({ limits: { signInTimeoutMs: 50, sweepEveryMs: 10 } }).start();
     try {
       const signedIn = await face.client();
       await (await face.connect()).closed();
@@ -260,7 +260,7 @@ describe('RESP: bounds and the end', () => {
   });
 
   it('answer commands in progress at the end, and accept no new ones', async () => {
-    const face = await new RespFaceHarness().start();
+    const face = await new RespEndpointHarness().start();
     const client = await face.client();
     let open = () => {};
     face.owner.gate = new Promise((resolve) => (open = resolve));
@@ -277,7 +277,7 @@ describe('RESP: bounds and the end', () => {
   });
 
   it('end an active connection with its next answer, and then the idle ones', async () => {
-    const face = await new RespFaceHarness().start();
+    const face = await new RespEndpointHarness().start();
     const client = await face.client();
     const silent = await face.client();
     const closed = face.server.close();
@@ -288,7 +288,7 @@ describe('RESP: bounds and the end', () => {
   });
 
   it('end every connection at the deadline', async () => {
-    const face = await new RespFaceHarness().start();
+    const face = await new RespEndpointHarness().start();
     const client = await face.client();
     face.owner.gate = new Promise(() => {});
     client.send(encodeCommand(['SET', 'a', '1']));

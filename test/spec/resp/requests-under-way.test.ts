@@ -10,14 +10,14 @@ import { eventually } from '../../support/eventually.js';
 import type { HeldAppend } from '../../support/held-journal.js';
 import { KvShardStand } from '../../support/kv-shard-stand.js';
 import { realTime } from '../../support/real-time.js';
-import { type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { type RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 
 describe('RESP: commands after one with an entry that is being stored', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let client: RawClient;
   /** The commands in the order of their requests. */
   let requests: KvRequest[];
@@ -34,7 +34,7 @@ describe('RESP: commands after one with an entry that is being stored', () => {
       requests.push(request);
       return execute({ ...request, database: DATABASE, partition: `kv:${DATABASE}:0` as PartitionName });
     };
-    face = await new RespFaceHarness({ gateway, limits: { ...DEFAULT_RESP_FACE_LIMITS, ...limits } }).start();
+    face = await new RespEndpointHarness({ gateway, limits: { ...DEFAULT_RESP_FACE_LIMITS, ...limits } }).start();
     client = await face.client();
     stand.journal.isOpen = false;
   };

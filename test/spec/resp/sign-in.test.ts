@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
-import { OTHER_PASSWORD, PASSWORD, RespFaceHarness } from '../../support/resp-face.js';
+import { OTHER_PASSWORD, PASSWORD, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const WRONG = '-WRONGPASS invalid username-password pair or user is disabled.\r\n';
 
 describe('RESP: signing in', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   beforeEach(async () => {
-    face = await new RespFaceHarness({ limits: { sweepEveryMs: 20 } }).start();
+    face = await new RespEndpointHarness({ limits: { sweepEveryMs: 20 } }).start();
   });
   afterEach(() => face.stop());
 
@@ -80,7 +80,7 @@ describe('RESP: signing in', () => {
 
   it('is no longer trusted while the control state is stale: commands are refused', async () => {
     await face.stop();
-    face = await new RespFaceHarness({ limits: { maxDoubtMs: 50 } }).start();
+    face = await new RespEndpointHarness({ limits: { maxDoubtMs: 50 } }).start();
     const client = await face.client();
     face.isControlStale = true;
     const refusal = '-ERR permissions cannot be checked right now, nothing was executed\r\n';

@@ -4,13 +4,13 @@ import { encodeCommand, encodePush } from '../../../src/codec/resp/index.js';
 import { admit } from '../../../src/domain/kv/index.js';
 import type { KvEvent } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
-import { type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { type RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 const push = (version: 2 | 3, ...items: (string | number | null)[]) => encodePush(items, version);
 
 describe('RESP: subscriptions', () => {
-  const face = standOfEachTest(() => new RespFaceHarness().start());
+  const face = standOfEachTest(() => new RespEndpointHarness().start());
   let client: RawClient;
   beforeEach(async () => {
     client = await face.client();
@@ -106,7 +106,7 @@ describe('RESP: subscriptions', () => {
   });
 
   it('are limited in number', async () => {
-    const small = await new RespFaceHarness({ limits: { maxSubscriptions: 2 } }).start();
+    const small = await new RespEndpointHarness({ limits: { maxSubscriptions: 2 } }).start();
     try {
       const one = await small.client(3);
       await one.call('SUBSCRIBE', 'a');
@@ -118,7 +118,7 @@ describe('RESP: subscriptions', () => {
   });
 
   it('end the connection of a client that does not read, at a bound', async () => {
-    const small = await new RespFaceHarness({ limits: { maxOutputBytes: 4 * 1024 * 1024 } }).start();
+    const small = await new RespEndpointHarness({ limits: { maxOutputBytes: 4 * 1024 * 1024 } }).start();
     try {
       const slow = await small.client();
       await slow.call('SUBSCRIBE', 'c');
@@ -139,7 +139,7 @@ describe('RESP: subscriptions', () => {
 
   it('end the connection of a client with many unread bytes for long', async () => {
     const limits = { softOutputBytes: 100_000, softOutputMs: 50, sweepEveryMs: 10 };
-    const small = await new RespFaceHarness({ limits }).start();
+    const small = await new RespEndpointHarness({ limits }).start();
     try {
       const slow = await small.client();
       await slow.call('SUBSCRIBE', 'c');
@@ -162,7 +162,7 @@ describe('RESP: subscriptions', () => {
 });
 
 describe('RESP: tracking', () => {
-  const face = standOfEachTest(() => new RespFaceHarness().start());
+  const face = standOfEachTest(() => new RespEndpointHarness().start());
   let client: RawClient;
   let other: RawClient;
   beforeEach(async () => {
@@ -349,7 +349,7 @@ describe('RESP: tracking', () => {
   });
 
   it('drops the oldest keys above a bound, with an invalidation', async () => {
-    const small = await new RespFaceHarness({ limits: { maxTrackedKeys: 2 } }).start();
+    const small = await new RespEndpointHarness({ limits: { maxTrackedKeys: 2 } }).start();
     try {
       const one = await small.client(3);
       await one.call('CLIENT', 'TRACKING', 'ON');
@@ -365,14 +365,14 @@ describe('RESP: tracking', () => {
 const hasLists = Array.isArray(admit(['BLPOP', 'k', '0'])) || 'handler' in admit(['BLPOP', 'k', '0']);
 
 describe('RESP: blocking commands', () => {
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
   let client: RawClient;
   let other: RawClient;
   before(function () {
     if (!hasLists) this.skip();
   });
   beforeEach(async () => {
-    face = await new RespFaceHarness().start();
+    face = await new RespEndpointHarness().start();
     client = await face.client();
     other = await face.client();
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { expect } from 'chai';
-import { PASSWORD, RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { PASSWORD, RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 describe('RESP: TLS', () => {
   it('accepts clients that use it, and no others', async function () {
@@ -23,7 +23,7 @@ describe('RESP: TLS', () => {
     ];
     const made = spawnSync('openssl', [...request, '-subj', '/CN=localhost', '-keyout', key, '-out', cert]);
     if (made.status !== 0) this.skip();
-    const face = await new RespFaceHarness({ tls: { key: readFileSync(key), cert: readFileSync(cert) } }).start();
+    const face = await new RespEndpointHarness({ tls: { key: readFileSync(key), cert: readFileSync(cert) } }).start();
     try {
       const socket = tls.connect({
         port: face.port,

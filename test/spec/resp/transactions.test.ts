@@ -1,11 +1,11 @@
 /** Proves TX1–TX3. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
-import { type RawClient, RespFaceHarness, WIDE_PASSWORD } from '../../support/resp-face.js';
+import { type RawClient, RespEndpointHarness, WIDE_PASSWORD } from '../../support/resp-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
 describe('RESP: transactions', () => {
-  const face = standOfEachTest(() => new RespFaceHarness().start());
+  const face = standOfEachTest(() => new RespEndpointHarness().start());
   let client: RawClient;
   let other: RawClient;
   beforeEach(async () => {
@@ -127,7 +127,7 @@ describe('RESP: transactions', () => {
   });
 
   it('are limited in commands and watched keys', async () => {
-    const small = await new RespFaceHarness({ limits: { maxQueuedCommands: 2, maxWatchedKeys: 2 } }).start();
+    const small = await new RespEndpointHarness({ limits: { maxQueuedCommands: 2, maxWatchedKeys: 2 } }).start();
     try {
       const one = await small.client();
       expect(await one.call('WATCH', 'a', 'b', 'c')).to.match(/^-ERR too many watched keys/);

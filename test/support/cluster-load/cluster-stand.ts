@@ -12,7 +12,7 @@ import {
 import { eventually } from '../eventually.js';
 import { FakeTime } from '../fake-time.js';
 import { freePort } from '../free-port.js';
-import { basic } from '../management-face.js';
+import { basic } from '../management-endpoint.js';
 import { WIRE_ALIAS } from '../millrace-clients.js';
 import { logOf, MillraceCluster } from '../millrace-cluster.js';
 import { type Environment, type MillraceProcess, startMillrace, temporaryDirectory } from '../millrace-process.js';

@@ -4,7 +4,7 @@ import { SubscriptionRegistry } from '../../../src/actors/kv-shard/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../../src/ports/index.js';
 import type { KvEvent, KvRequest, KvResponse } from '../../../src/protocol/index.js';
-import { MemoryLog } from '../../support/kv-face.js';
+import { MemoryLog } from '../../support/kv-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 import { MemoryKvGateway } from '../../support/memory-kv-gateway.js';
 

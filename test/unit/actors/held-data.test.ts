@@ -5,7 +5,7 @@ import { RESERVED_MEMORY } from '../../../src/actors/runtime/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/protocol/index.js';
-import { MemoryLog } from '../../support/kv-face.js';
+import { MemoryLog } from '../../support/kv-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 
 const LIMIT_BYTES = 100_000;

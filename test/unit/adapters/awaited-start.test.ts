@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { AwaitedStart } from '../../../src/adapters/nats/installation/awaited-start.js';
 import { MillraceError } from '../../../src/kernel/index.js';
-import { MemoryLog } from '../../support/kv-face.js';
+import { MemoryLog } from '../../support/kv-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 
 describe('a start that waits for a dependency', () => {

@@ -1,7 +1,7 @@
 /** Proves LL1–LL3. */
 import { expect } from 'chai';
 import { LimitedLog } from '../../../src/adapters/node/index.js';
-import { MemoryLog } from '../../support/kv-face.js';
+import { MemoryLog } from '../../support/kv-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 
 const MINUTE_MS = 60_000;

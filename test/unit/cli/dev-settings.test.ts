@@ -15,11 +15,11 @@ describe('millrace dev: its settings', () => {
       MILLRACE_ROLES: 'kv',
     };
     const { env } = await devSettings({ ...given, MILLRACE_KV_PORT: '0' }, '/throw/away');
-    const { storage, faces, isEmbedded, process } = loadConfig(env).config;
+    const { storage, endpoints, isEmbedded, process } = loadConfig(env).config;
     expect(isEmbedded).to.equal(true);
     expect(process.roles).to.include.members(['edge', 'kv', 'queue', 'projection']);
     expect([storage.dataDir, storage.sealKeyFile]).to.deep.equal(['/throw/away', '/throw/away/seal.key']);
-    expect(faces.wireAlias).to.not.equal(undefined);
+    expect(endpoints.wireAlias).to.not.equal(undefined);
     expect(env.MILLRACE_ALLOW_PRIVATE_DESTINATIONS).to.equal('true');
   });
 

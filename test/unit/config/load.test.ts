@@ -175,7 +175,7 @@ const BAD: Record<string, [string, string]> = {
 describe('configuration: loading', () => {
   it('starts without a single variable', () => {
     const config = load();
-    expect(config.faces).to.include({ host: '127.0.0.1', kvPort: 7100, queuePort: 7200, mgmtPort: 7300 });
+    expect(config.endpoints).to.include({ host: '127.0.0.1', kvPort: 7100, queuePort: 7200, mgmtPort: 7300 });
     expect(config.storage).to.include({ dataDir: '.millrace', sealKeyFile: '.millrace/seal.key', kvShards: 4 });
     expect(config.ownership).to.include({ sessionHeartbeatMs: 500, readLeaseMs: 2000, takeoverSilenceMs: 3000 });
     expect(config.process.roles).to.deep.equal(['edge', 'kv', 'queue', 'projection']);
@@ -226,7 +226,7 @@ describe('configuration: loading', () => {
   });
 
   it('counts an empty variable as not set', () => {
-    expect(load({ MILLRACE_KV_PORT: '', MILLRACE_KV_TOKEN: '' }).faces.kvPort).to.equal(7100);
+    expect(load({ MILLRACE_KV_PORT: '', MILLRACE_KV_TOKEN: '' }).endpoints.kvPort).to.equal(7100);
   });
 
   it('has a valid default for every setting', () => {
@@ -240,7 +240,7 @@ describe('configuration: loading', () => {
     for (const part of [...parts, config.process.roles, config.storage.auditRetention]) {
       expect(Object.isFrozen(part), inspect(part)).to.equal(true);
     }
-    expect(() => Object.assign(config.faces, { kvPort: 1 })).to.throw(TypeError);
+    expect(() => Object.assign(config.endpoints, { kvPort: 1 })).to.throw(TypeError);
   });
 
   it('keeps the defaults unchanged when one load has other values', () => {
@@ -258,7 +258,7 @@ describe('configuration: values', () => {
       MILLRACE_DESTINATION_ALLOW: '10.1.0.0/16:443,[fd00::/8]:*',
     });
     expect(config.nats.natsUrl).to.deep.equal(['nats://10.0.0.1:4222', 'tls://nats.example.com:4222']);
-    expect(config.faces.trustedProxies).to.deep.equal([
+    expect(config.endpoints.trustedProxies).to.deep.equal([
       { address: '127.0.0.1', prefixBits: 32 },
       { address: 'fd00::', prefixBits: 8 },
     ]);
@@ -286,13 +286,13 @@ describe('configuration: values', () => {
   });
 
   it('reads a wire alias as its words', () => {
-    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv:host' }).faces.wireAlias?.partnerWord).to.equal('host');
-    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv' }).faces.wireAlias).to.deep.equal({
+    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv:host' }).endpoints.wireAlias?.partnerWord).to.equal('host');
+    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv' }).endpoints.wireAlias).to.deep.equal({
       headerWord: 'Acme',
       queueWord: 'acmeq',
       kvWord: 'acmekv',
     });
-    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:AcmeQ:acmekv' }).faces.wireAlias?.queueWord).to.equal('AcmeQ');
+    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:AcmeQ:acmekv' }).endpoints.wireAlias?.queueWord).to.equal('AcmeQ');
   });
 
   it('allows private destinations by default only when embedded and reachable from this host alone', () => {
@@ -397,7 +397,9 @@ describe('configuration: settings that depend on each other', () => {
   }
 
   it('allows 0, a free port, for several ports', () => {
-    expect(load({ MILLRACE_KV_PORT: '0', MILLRACE_QUEUE_PORT: '0', MILLRACE_RESP_PORT: '0' }).faces.kvPort).to.equal(0);
+    expect(
+      load({ MILLRACE_KV_PORT: '0', MILLRACE_QUEUE_PORT: '0', MILLRACE_RESP_PORT: '0' }).endpoints.kvPort,
+    ).to.equal(0);
   });
 });
 

@@ -4,9 +4,9 @@ import { AllowedNetworks } from '../../../src/actors/control/allowed-networks.js
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvGrant, KvLimits } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness } from '../../support/kv-face.js';
+import { KvEndpointHarness } from '../../support/kv-endpoint.js';
 import { ManualTime } from '../../support/memory/manual-time.js';
-import { PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { PASSWORD, type RawClient, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const SUSPENDED = 'NOPERM this database is suspended, nothing was executed';
 const NOT_FROM_HERE = 'NOPERM this database may not be used from 127.0.0.1, nothing was executed';
@@ -43,13 +43,13 @@ class Grants {
 describe('a closed database over REST', () => {
   let grants: Grants;
   let time: ManualTime;
-  let face: KvFaceHarness;
+  let face: KvEndpointHarness;
 
   beforeEach(async () => {
     grants = new Grants();
     time = new ManualTime();
     const trustedProxies = [{ address: '127.0.0.0', prefixBits: 8 }];
-    face = await new KvFaceHarness({ access: grants, trustedProxies, timers: time }).start();
+    face = await new KvEndpointHarness({ access: grants, trustedProxies, timers: time }).start();
   });
   afterEach(() => face.stop());
 
@@ -125,12 +125,12 @@ describe('a closed database over REST', () => {
 describe('a closed database over RESP', () => {
   let grants: Grants;
   let time: ManualTime;
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
 
   beforeEach(async () => {
     grants = new Grants();
     time = new ManualTime();
-    face = await new RespFaceHarness({ access: grants, timers: time }).start();
+    face = await new RespEndpointHarness({ access: grants, timers: time }).start();
   });
   afterEach(() => face.stop());
 
@@ -195,11 +195,11 @@ describe('a closed database over RESP', () => {
 
 describe('the connections of one database', () => {
   let grants: Grants;
-  let face: RespFaceHarness;
+  let face: RespEndpointHarness;
 
   beforeEach(async () => {
     grants = new Grants();
-    face = await new RespFaceHarness({ access: grants }).start();
+    face = await new RespEndpointHarness({ access: grants }).start();
   });
   afterEach(() => face.stop());
 

@@ -18,7 +18,7 @@ function gateOfOne() {
       },
       isPaused: () => isPaused,
     },
-    client: { grant: undefined, face: { parts: { timers: { soon: (action: () => void) => soon.push(action) } } } },
+    client: { grant: undefined, endpoint: { parts: { timers: { soon: (action: () => void) => soon.push(action) } } } },
     parser: { heldBytes: 0 },
     held: { count: () => undefined, fits: () => true },
     isEnding: () => false,

@@ -3,8 +3,8 @@ import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import type { Quota } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness } from '../../support/kv-face.js';
-import { PASSWORD, RespFaceHarness } from '../../support/resp-face.js';
+import { KvEndpointHarness } from '../../support/kv-endpoint.js';
+import { PASSWORD, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const TEXT = 'ERR max commands per second exceeded, nothing was executed';
 
@@ -37,7 +37,7 @@ describe('commands that the throttle delays', () => {
 
   it('are answered over REST when their turn comes', async () => {
     const quota = gate();
-    const face = await new KvFaceHarness({ quota }).start();
+    const face = await new KvEndpointHarness({ quota }).start();
     const answers = [face.post('/', ['SET', 'a', '1']), face.post('/multi-exec', [['SET', 'b', '22']])];
     await eventually(() => expect(quota.waiting).to.equal(2));
     expect(face.gateway.requests).to.have.length(0);
@@ -50,7 +50,7 @@ describe('commands that the throttle delays', () => {
 
   it('are refused with 429 over REST when too many wait, without executing one', async () => {
     const quota = gate();
-    const face = await new KvFaceHarness({ quota }).start();
+    const face = await new KvEndpointHarness({ quota }).start();
     const answers = [
       face.post('/', ['SET', 'a', '1']),
       face.post('/pipeline', [['SET', 'a', '1']]),
@@ -70,7 +70,7 @@ describe('commands that the throttle delays', () => {
 
   it('are refused over RESP one by one, and the connection stays open', async () => {
     const quota = gate();
-    const face = await new RespFaceHarness({ quota }).start();
+    const face = await new RespEndpointHarness({ quota }).start();
     const client = await face.connect();
     await client.call('AUTH', PASSWORD);
     client.send(['SET a 1', 'GET a', 'PING', 'GET a'].map((line) => encodeCommand(line.split(' '))).join(''));

@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import {
   MAX_ADDRESSES,
-  type SignInFace,
+  type SignInEndpoint,
   SignInGuard,
   type SignIns,
   UNGUESSABLE_CHARACTERS,
 } from '../../../src/edge/sign-in-guard.js';
 import type { Metrics } from '../../../src/ports/index.js';
 import { UNWATCHED } from '../../../src/ports/index.js';
-import { MemoryLog } from '../../support/kv-face.js';
+import { MemoryLog } from '../../support/kv-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 
 const ADDRESS = '192.0.2.1';
@@ -29,7 +29,7 @@ function stand(perMinute = PER_MINUTE) {
     }),
   };
   const guard = new SignInGuard({ clock: time, timers: time, log, metrics }, perMinute);
-  return { time, log, counted, guard, of: (face: SignInFace) => guard.of(face) };
+  return { time, log, counted, guard, of: (face: SignInEndpoint) => guard.of(face) };
 }
 
 function fail(signIns: SignIns, times: number, address = ADDRESS): void {

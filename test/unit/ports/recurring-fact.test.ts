@@ -1,7 +1,7 @@
 /** Proves RCF1, RCF2. */
 import { expect } from 'chai';
 import { RecurringFact } from '../../../src/ports/index.js';
-import { MemoryLog } from '../../support/kv-face.js';
+import { MemoryLog } from '../../support/kv-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 
 describe('a recurring log line', () => {

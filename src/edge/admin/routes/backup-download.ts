@@ -26,8 +26,8 @@ export const BACKUP_DOWNLOAD_ROUTES: readonly AdminRoute[] = [
 
 /** @throws Refused 400, 404, 503 before the first byte; a later failure closes the connection */
 async function download(call: AdminCall): Promise<void> {
-  const { face, grant } = call;
-  const { backups } = face.parts;
+  const { endpoint, grant } = call;
+  const { backups } = endpoint.parts;
   if (backups === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noBackups);
   const { account } = grant;
   const { database } = await call.database();
@@ -36,7 +36,7 @@ async function download(call: AdminCall): Promise<void> {
   const { backup } = await call.ask({ type: 'GetBackup', account, backup: id }, 'OneBackup');
   if (backup.database !== database) throw new RefusedRequest(notFound('backup'));
   if (backup.state !== 'completed') throw invalid(`backup_id: the backup is ${backup.state}`);
-  const giveBack = face.downloads.take(account);
+  const giveBack = endpoint.downloads.take(account);
   try {
     const pieces = backups.commandsOf(backup.manifests)[Symbol.asyncIterator]();
     // Missing objects show with the first piece, when a refusal is still possible.
@@ -61,12 +61,12 @@ async function pour(
   first: IteratorResult<Uint8Array>,
   pieces: AsyncIterator<Uint8Array>,
 ): Promise<void> {
-  const { face } = call;
+  const { endpoint } = call;
   const stop = new AbortController();
   const asTaken = async function* () {
     for (let piece = first; piece.done !== true; piece = await pieces.next()) {
-      if (face.isDraining || !call.isStillGranted()) return stop.abort();
-      const stalled = face.parts.timers.after(DOWNLOAD_STALL_MS, () => stop.abort());
+      if (endpoint.isDraining || !call.isStillGranted()) return stop.abort();
+      const stalled = endpoint.parts.timers.after(DOWNLOAD_STALL_MS, () => stop.abort());
       yield piece.value;
       stalled.cancel();
     }
@@ -76,6 +76,6 @@ async function pour(
   } catch (failure) {
     // The answer has started, so closing the connection is the only way to report the failure.
     if (!isMillraceError(failure)) return;
-    face.parts.log.error('admin.stream.failed', { error: describeError(failure) });
+    endpoint.parts.log.error('admin.stream.failed', { error: describeError(failure) });
   }
 }

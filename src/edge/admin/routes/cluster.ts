@@ -24,7 +24,7 @@ export const CLUSTER_ROUTES: readonly AdminRoute[] = [
     answer: adminAnswer('ClusterStatus'),
     async handle(call) {
       mustBeOperator(call);
-      call.json(JSON.stringify(await call.face.parts.cluster.look()));
+      call.json(JSON.stringify(await call.endpoint.parts.cluster.look()));
     },
   }),
   adminRoute('GET /v2/admin/cluster/events', {
@@ -40,7 +40,7 @@ export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   }),
 ];
 
-export function mustBeOperator({ face, grant }: AdminCall): void {
-  if (face.parts.isOperator(grant)) return;
+export function mustBeOperator({ endpoint, grant }: AdminCall): void {
+  if (endpoint.parts.isOperator(grant)) return;
   throw new RefusedRequest(forbidden('only people of the first account may look at the whole installation'));
 }

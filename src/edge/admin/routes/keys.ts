@@ -42,7 +42,7 @@ export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
 ];
 
 async function look(call: AdminCall, asked: (keys: DatabaseKeys, filter: Omit<KeyFilter, 'match'>) => Promise<object>) {
-  const { parts, looks } = call.face;
+  const { parts, looks } = call.endpoint;
   const place = await call.database();
   const [type, cursor] = [call.query.get('type') ?? undefined, call.query.get('cursor') ?? '0'];
   if (type !== undefined && !KEY_TYPES.includes(type)) throw invalid(`type: must be one of ${KEY_TYPES.join(', ')}`);

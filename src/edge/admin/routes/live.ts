@@ -33,7 +33,7 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
     answer: adminAnswer('ConnectedClients'),
     async handle(call) {
       const { database } = await call.database();
-      const clients = [...call.face.parts.clientsOf(database)];
+      const clients = [...call.endpoint.parts.clientsOf(database)];
       const more = clients.length > MAX_SHOWN_CLIENTS;
       call.json(JSON.stringify({ clients: clients.slice(0, MAX_SHOWN_CLIENTS), more }));
     },
@@ -57,7 +57,7 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
     permission: 'read',
     answer: json(record({ rebuilding: wordOf(READ_MODEL_NAMES) })),
     async handle(call) {
-      const { readModels, isOperator } = call.face.parts;
+      const { readModels, isOperator } = call.endpoint.parts;
       if (call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
       if (!isOperator(call.grant)) {
         throw new RefusedRequest(forbidden('only people of the first account may rebuild read models'));

@@ -77,7 +77,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
     permission: 'read',
     answer: PROOF,
     async handle(call) {
-      if (!call.face.parts.isOperator(call.grant)) {
+      if (!call.endpoint.parts.isOperator(call.grant)) {
         throw new RefusedRequest(forbidden('only people of the first account may verify the whole installation'));
       }
       await verify(call, undefined);

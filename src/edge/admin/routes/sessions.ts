@@ -17,14 +17,18 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
     permission: 'read',
     answer: json(record({ session: TEXT, until: TIME, csrf: TEXT, ...SHOWN })),
     async handle(call) {
-      const { face, request } = call;
+      const { endpoint, request } = call;
       const credentials = basicCredentials(request.headers.authorization);
       if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized);
-      const { text, untilMs } = face.pages.sessions.begin(credentials);
-      const csrf = face.pages.sessions.opened(text)?.csrf;
+      const { text, untilMs } = endpoint.pages.sessions.begin(credentials);
+      const csrf = endpoint.pages.sessions.opened(text)?.csrf;
       const until = new Date(untilMs).toISOString();
       call.json(JSON.stringify({ session: text, until, csrf, ...shown(call) }), {
-        'Set-Cookie': sessionCookie(text, Math.floor(face.pages.sessions.sessionMs / 1000), face.parts.isSecure),
+        'Set-Cookie': sessionCookie(
+          text,
+          Math.floor(endpoint.pages.sessions.sessionMs / 1000),
+          endpoint.parts.isSecure,
+        ),
       });
     },
   }),
@@ -46,16 +50,16 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
     async handle(call) {
       const { authorization, cookie: cookies } = call.request.headers;
       const text = sessionIn(authorization, cookies);
-      const session = text === undefined ? undefined : call.face.pages.sessions.named(text);
+      const session = text === undefined ? undefined : call.endpoint.pages.sessions.named(text);
       if (session !== undefined) {
         await call.ask({ type: 'SignOut', session: session.name, untilMs: session.untilMs }, 'SignedOut');
       }
-      call.json('"OK"', { 'Set-Cookie': sessionCookie('', 0, call.face.parts.isSecure) });
+      call.json('"OK"', { 'Set-Cookie': sessionCookie('', 0, call.endpoint.parts.isSecure) });
     },
   }),
 ];
 
-function shown({ face, grant }: AdminCall) {
+function shown({ endpoint, grant }: AdminCall) {
   const { email, account, isTeam, role, isReadOnly, keyName } = grant;
   return {
     email,
@@ -63,6 +67,6 @@ function shown({ face, grant }: AdminCall) {
     role,
     readonly: isReadOnly,
     key: keyName,
-    operator: face.parts.isOperator(grant),
+    operator: endpoint.parts.isOperator(grant),
   };
 }

@@ -41,7 +41,7 @@ type Wish = (steering: ClusterSteering, by: string) => Promise<string | undefine
 /** Logged before it is stored. The events of the cluster show when processes have followed. @throws Refused */
 async function wish(call: AdminCall, what: string, write: Wish): Promise<void> {
   mustBeOperator(call);
-  const { face, grant } = call;
+  const { endpoint, grant } = call;
   if (grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
   const note = {
     actor: grant.email,
@@ -50,12 +50,12 @@ async function wish(call: AdminCall, what: string, write: Wish): Promise<void> {
     entity: call.id,
     secondaryEntity: what,
     thirdEntity: '',
-    ip: face.addresses.of(call.request),
+    ip: endpoint.addresses.of(call.request),
     reason: '',
   };
   const look = { type: 'ListQueues', account: grant.account } as const;
   await call.ask({ type: 'Audited', account: grant.account, note, command: look, always: true }, 'Accounts');
-  const refusal = await write(face.parts.steering, grant.email);
+  const refusal = await write(endpoint.parts.steering, grant.email);
   if (typeof refusal === 'string') throw invalid(refusal);
   call.json('"OK"');
 }

@@ -97,8 +97,8 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
     all_members: members,
     read_regions: settings.readRegions,
     replicas: members.length,
-    endpoint: call.face.urls.ofDatabases(),
-    port: call.face.parts.respPort,
+    endpoint: call.endpoint.urls.ofDatabases(),
+    port: call.endpoint.parts.respPort,
     creation_time: unixSeconds(database.createdAtMs),
     state: settings.isSuspended ? 'suspended' : 'active',
     modifying_state: '',
@@ -125,11 +125,11 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
       tlsMutualAuth: false,
       encryptionAtRest: false,
     },
-    ...limitsOf(database, terms.maxRecordBytes, call.face.parts.maxHeldBytes),
+    ...limitsOf(database, terms.maxRecordBytes, call.endpoint.parts.maxHeldBytes),
     db_resource_size: terms.resourceSize,
     db_type: 'pebble',
     db_conn_idle_timeout: 6 * NS_PER_HOUR,
-    db_lua_timeout: call.face.parts.maxScriptMs * NS_PER_MS,
+    db_lua_timeout: call.endpoint.parts.maxScriptMs * NS_PER_MS,
     db_store_max_idle: NS_PER_HOUR / 4,
     db_lua_credits_per_min: 10_000_000_000,
     db_max_loads_per_sec: 1_000_000,
@@ -158,11 +158,11 @@ function limitsOf({ limits }: Database, maxRecordBytes: number, maxHeldBytes = U
 
 function secretsOf(call: ManagementCall, { secrets }: Database) {
   if (secrets === undefined) return {};
-  const { face } = call;
+  const { endpoint } = call;
   return {
-    password: call.writingSecret(face.secrets.open(secrets.password)),
-    rest_token: call.writingSecret(face.secrets.open(secrets.standardToken)),
-    read_only_rest_token: face.secrets.open(secrets.readOnlyToken),
+    password: call.writingSecret(endpoint.secrets.open(secrets.password)),
+    rest_token: call.writingSecret(endpoint.secrets.open(secrets.standardToken)),
+    read_only_rest_token: endpoint.secrets.open(secrets.readOnlyToken),
   };
 }
 

@@ -122,12 +122,12 @@ export function queueAccountAnswer(call: ManagementCall, account: Account): Queu
 
 function secretsOf(call: ManagementCall, { secrets, readOnlyToken }: Account) {
   if (!call.maySeeSecrets) return { password: '', token: '', read_only_token: '' };
-  const token = call.face.secrets.open(secrets.queueToken);
+  const token = call.endpoint.secrets.open(secrets.queueToken);
   return {
     password: call.writingSecret(passwordIn(token)),
     token: call.writingSecret(token),
     // Accounts of older releases get one when their tokens are rotated.
-    read_only_token: readOnlyToken === undefined ? '' : call.face.secrets.open(readOnlyToken),
+    read_only_token: readOnlyToken === undefined ? '' : call.endpoint.secrets.open(readOnlyToken),
   };
 }
 

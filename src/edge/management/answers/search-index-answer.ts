@@ -40,7 +40,7 @@ export function searchIndexAnswer(
   throughput: readonly Point[],
 ): SearchIndexAnswer {
   const { limits, tokens } = index;
-  const { secrets, urls } = call.face;
+  const { secrets, urls } = call.endpoint;
   const shown = call.maySeeSecrets ? tokens : undefined;
   return {
     customer_id: call.customerId,

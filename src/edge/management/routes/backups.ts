@@ -63,7 +63,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
     async handle(call, { path, body: { name } }) {
       const backups = backupsPort(call);
       const database = await databaseIn(call, path.id);
-      const backup = call.face.secrets.backupId();
+      const backup = call.endpoint.secrets.backupId();
       const command = {
         type: 'StartBackup',
         account: call.account,
@@ -122,8 +122,8 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
 ];
 
 /** @throws Refused 503 */
-function backupsPort({ face }: ManagementCall) {
-  const { backups } = face.parts;
+function backupsPort({ endpoint }: ManagementCall) {
+  const { backups } = endpoint.parts;
   if (backups === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.noBackups);
   return backups;
 }
@@ -133,7 +133,7 @@ async function removed(call: ManagementCall, { id, manifests }: Backup): Promise
   try {
     await backupsPort(call).delete(manifests);
   } catch (failure) {
-    call.face.parts.log.warn('management.backup.remains', { backup: id, error: describeError(failure) });
+    call.endpoint.parts.log.warn('management.backup.remains', { backup: id, error: describeError(failure) });
   }
 }
 

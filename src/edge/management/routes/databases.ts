@@ -63,7 +63,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
       const about = { action: 'deleteDatabase', entity: name } as const;
       await call.change({ type: 'DeleteDatabase', database: id }, 'OneDatabase', about);
       // Only after no token opens the database: later writes would not be removed.
-      call.face.parts.removal?.remove(id, partitions);
+      call.endpoint.parts.removal?.remove(id, partitions);
       return OK_TEXT;
     },
   }),
@@ -85,7 +85,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     answer: one(DatabaseAnswer),
     async handle(call, { path }) {
       const { id, name } = await databaseIn(call, path.id);
-      const command = { type: 'ResetPassword', database: id, secrets: call.face.secrets.ofDatabase() } as const;
+      const command = { type: 'ResetPassword', database: id, secrets: call.endpoint.secrets.ofDatabase() } as const;
       const about = { action: 'resetPassword', entity: name } as const;
       return databaseAnswer(call, (await call.change(command, 'OneDatabase', about)).database);
     },

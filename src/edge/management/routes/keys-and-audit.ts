@@ -41,7 +41,7 @@ export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
     async handle(call, { body: { name, readonly: isReadOnly = false, team_id } }) {
       const { email, isTeam } = call.grant;
       const account = team_id === undefined ? call.account : (await teamInScope(call, team_id)).team.id;
-      const { clear, id, sha256 } = call.face.secrets.ofApiKey();
+      const { clear, id, sha256 } = call.endpoint.secrets.ofApiKey();
       const key = { id, account, email, name, sha256, isReadOnly, createdAtMs: call.nowMs };
       await call.change({ type: 'CreateApiKey', key }, 'ApiKeys', { action: 'createApiKey', entity: name, account });
       return { ...apiKeyAnswer(key, isTeam || team_id !== undefined), api_key: clear };

@@ -90,7 +90,7 @@ async function switched(
   return databaseAnswer(call, await changedDatabase(call, uuid, action, () => ({ settings: tokenChange(token) })));
 }
 
-function newToken({ face }: ManagementCall): { readonly text: string; readonly secret: SealedSecret } {
-  const text = TOKEN_PREFIX + newSecretText(face.parts.random);
-  return { text, secret: { sha256: hashSecret(text), sealed: face.parts.sealing().seal(text) } };
+function newToken({ endpoint }: ManagementCall): { readonly text: string; readonly secret: SealedSecret } {
+  const text = TOKEN_PREFIX + newSecretText(endpoint.parts.random);
+  return { text, secret: { sha256: hashSecret(text), sealed: endpoint.parts.sealing().seal(text) } };
 }

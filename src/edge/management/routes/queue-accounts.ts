@@ -52,7 +52,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     example: { region: 'us-east-1' },
     answer: one(QueueAccountAnswer),
     async handle(call, { body: { region } }) {
-      const { parts, secrets } = call.face;
+      const { parts, secrets } = call.endpoint;
       const id = newAccountId(parts.random);
       const queue = { id, name: `queue ${id}`, email: '', ...secrets.ofAccount() };
       const command = { type: 'CreateQueue', account: call.account, queue, region } as const;
@@ -88,7 +88,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: one(QueueAccountAnswer),
     async handle(call, { path }) {
-      const tokens = call.face.secrets.ofQueue();
+      const tokens = call.endpoint.secrets.ofQueue();
       return queueAccountAnswer(
         call,
         await changedQueue(call, path.id, 'rotateQueueToken', ({ id }) => ({
@@ -140,7 +140,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
       const queue = await queueIn(call, body.msgq_id);
       const { team, role } = await teamOfCaller(call, body.target_team_id);
       mustBeAllowed(role, 'databases');
-      const { parts, secrets } = call.face;
+      const { parts, secrets } = call.endpoint;
       const id = newAccountId(parts.random);
       // Without an e-mail the account is only a queue, without sign-in.
       const replacement = { id, name: `queue ${id}`, email: '', ...secrets.ofAccount() };
@@ -154,7 +154,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     summary: 'Lists the addresses from which messages are delivered, as CIDR blocks.',
     permission: 'open',
     answer: TEXTS,
-    handle: async ({ face }) => face.parts.deliveryAddresses,
+    handle: async ({ endpoint }) => endpoint.parts.deliveryAddresses,
   }),
 ];
 

@@ -64,7 +64,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     example: { name: 'papers', region: 'us-central1', type: 'free' },
     answer: one(SearchIndexAnswer),
     async handle(call, { body: { name, region, type } }) {
-      const { parts, secrets } = call.face;
+      const { parts, secrets } = call.endpoint;
       if (type === 'fixed' && !parts.offersFixedSearch) throw invalid('type: fixed is not available on this server');
       const id = newDatabaseId(parts.random);
       const limits = DEFAULT_SEARCH_LIMITS[type];
@@ -126,7 +126,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
       const command = { type: 'DeleteSearchIndex', account: call.account, index: id } as const;
       await call.change(command, 'OneSearchIndex', { action: 'deleteSearchIndex', entity: name });
       // Only after no token opens the index: later writes would not be removed.
-      call.face.parts.removal?.remove(id, PARTITIONS);
+      call.endpoint.parts.removal?.remove(id, PARTITIONS);
       return OK_TEXT;
     },
   }),
@@ -149,7 +149,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     answer: OK_ANSWER,
     async handle(call, { path }) {
       const index = await indexIn(call, path.id);
-      await changeIndex(call, index, 'resetSearchPassword', { tokens: call.face.secrets.ofSearchIndex() });
+      await changeIndex(call, index, 'resetSearchPassword', { tokens: call.endpoint.secrets.ofSearchIndex() });
       return OK_TEXT;
     },
   }),
@@ -182,7 +182,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
       const statistics = statisticsOf(call);
       const [series, pending] = await Promise.all([
         statistics.search(id, period, nowMs),
-        call.face.parts.pendingDocuments(id),
+        call.endpoint.parts.pendingDocuments(id),
       ]);
       return searchStatisticsAnswer(call.shows(series), pending, nowMs, chargesOfIndex(call, index));
     },
@@ -195,8 +195,8 @@ async function shown(call: ManagementCall, index: SearchIndex): Promise<SearchIn
 
 /** Most callers do not need the throughput: without statistics the list is empty. */
 async function throughput(call: ManagementCall, { id }: SearchIndex): Promise<Point[]> {
-  const { face, nowMs } = call;
-  const { statistics, timers, log } = face.parts;
+  const { endpoint, nowMs } = call;
+  const { statistics, timers, log } = endpoint.parts;
   if (statistics === undefined) return [];
   try {
     const series = await inTime(statistics.search(id, '1h', nowMs), timers);

@@ -34,7 +34,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
     async handle(call, { body: { team_name: name, copy_cc: copiesCard } }) {
       const { email, isTeam } = call.grant;
       if (isTeam) throw new RefusedRequest(forbidden('the key of a team acts for that team alone'));
-      const { parts, secrets } = call.face;
+      const { parts, secrets } = call.endpoint;
       const account = { id: newAccountId(parts.random), name, email, ...secrets.ofAccount() };
       const about = { action: 'createTeam', entity: name } as const;
       return teamAnswer((await call.change({ type: 'CreateTeam', account, copiesCard }, 'OneTeam', about)).team);

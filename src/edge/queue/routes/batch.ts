@@ -76,7 +76,7 @@ export const BATCH_ROUTE: HotRoute & QueueRoute = {
     handle: publishBatch,
   }),
   begin: (call) => ({
-    maxBodyBytes: call.face.parts.limits.maxBatchBytes,
+    maxBodyBytes: call.endpoint.parts.limits.maxBatchBytes,
     async take(body) {
       call.body = body;
       try {
@@ -96,7 +96,7 @@ export const BATCH_ROUTE: HotRoute & QueueRoute = {
 /** @throws Refused; errors of the gateway */
 async function publishBatch(call: QueueCall): Promise<void> {
   call.mustBeAllowedToPublish();
-  const { gateway } = call.face.parts;
+  const { gateway } = call.endpoint.parts;
   const items = await batchItems(call, { make: askedItem, isSentByRun });
   const reply = await gateway.publish(call.grant.account, items, call.request.trace);
   const { results, daily } = inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
@@ -122,14 +122,14 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
   const maxBytes = maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES;
   const tooLong = () => new RefusedRequest(queueBodyTooLarge(maxBytes));
   for (const step of itemsOf(call.body, { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong })) {
-    if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.yieldToEventLoop();
+    if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.endpoint.yieldToEventLoop();
     if (step === undefined) continue;
     if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch has at most ${MAX_BATCH_ITEMS} messages`);
     let asked: RequestedMessage | undefined;
     try {
       asked = askedOf(call, step, kind);
       const isLarge = hasLargeRecord(asked) && kind.isSentByRun(asked.raw.headers);
-      items.push(kind.make(call, isLarge ? await withRecord(call.face, asked) : asked));
+      items.push(kind.make(call, isLarge ? await withRecord(call.endpoint, asked) : asked));
     } catch (problem) {
       throw inMessage(items.length, worded(problem, asked?.words));
     }
@@ -140,7 +140,7 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
 
 function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): RequestedMessage {
   const members = objectIn(item, 'a message');
-  const { headers, isAlias, isNeutral } = headersOf(call.face.spellings, members.headers ?? {}, 'headers');
+  const { headers, isAlias, isNeutral } = headersOf(call.endpoint.spellings, members.headers ?? {}, 'headers');
   if (kind.isSentByRun(headers)) {
     call.isOfRun = true;
     call.runOfStep ??= runOfStepIn(headers);

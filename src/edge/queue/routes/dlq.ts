@@ -62,7 +62,7 @@ export const DLQ_ROUTES: readonly QueueRoute[] = [
     answer: shows('Counts'),
     async handle(call) {
       const filter = filterOf(queryParameters(call.words.rest, OF_COUNTS));
-      const { messageLog } = call.face.parts;
+      const { messageLog } = call.endpoint.parts;
       await answerCounts(call, await messageLog.dlqCounts(call.grant.account, filter, await call.position()));
     },
   }),
@@ -142,7 +142,7 @@ async function listDlq(call: QueueCall): Promise<void> {
   const selector = selectorOf(parameters);
   // Each message has one entry, so grouping changes nothing here.
   isGrouped(parameters, 'messageId');
-  const { messageLog } = call.face.parts;
+  const { messageLog } = call.endpoint.parts;
   const page = await messageLog.dlq(call.grant.account, selector, await call.position(), trimOf(parameters));
   const { entries, after } = page;
   const end = endOfPage(selector.kind === 'ids' ? undefined : after);

@@ -74,7 +74,7 @@ export const EVENT_ROUTES: readonly QueueRoute[] = [
     answer: shows('Counts'),
     async handle(call) {
       const { filter, states } = eventsIn(queryParameters(call.words.rest, OF_COUNTS));
-      const { messageLog } = call.face.parts;
+      const { messageLog } = call.endpoint.parts;
       const { account } = call.grant;
       await answerCounts(call, await messageLog.eventCounts(account, filter, states, await call.position()));
     },
@@ -83,7 +83,7 @@ export const EVENT_ROUTES: readonly QueueRoute[] = [
 
 async function listEvents(call: QueueCall): Promise<void> {
   const query = queryOf(queryParameters(call.words.rest, PARAMETERS));
-  const page = await call.face.parts.messageLog.events(call.grant.account, query, await call.position());
+  const page = await call.endpoint.parts.messageLog.events(call.grant.account, query, await call.position());
   const { events, cursor } = page;
   const spellingOf = ({ envelope }: LogEvent) => call.spellingFor(envelope.isAlias);
   const record = (event: LogEvent) => eventRecord(event, spellingOf(event));

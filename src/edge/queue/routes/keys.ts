@@ -12,7 +12,7 @@ export const KEY_ROUTES: readonly QueueRoute[] = [
     answer: shows('SigningKeys'),
     handle: (call) => {
       // A key can sign deliveries, so a read-only token may not see it.
-      const keys = call.face.parts.admin.signingKeysOf(call.grant.account);
+      const keys = call.endpoint.parts.admin.signingKeysOf(call.grant.account);
       if (keys === undefined) throw new RefusedRequest(QUEUE_REFUSALS.noSigningKeys);
       call.value(200, { current: keys.current, next: keys.next });
     },
@@ -23,7 +23,7 @@ export const KEY_ROUTES: readonly QueueRoute[] = [
     permission: 'change',
     answer: shows('SigningKeys'),
     async handle(call) {
-      const { current, next } = await call.face.parts.admin.rotateSigningKeys(call.grant.account);
+      const { current, next } = await call.endpoint.parts.admin.rotateSigningKeys(call.grant.account);
       call.value(200, { current, next });
     },
   }),

@@ -20,7 +20,7 @@ export const MESSAGE_STORY_ROUTES: readonly QueueRoute[] = [
       const id = path.id as MessageId;
       // The owner is asked first: the log is then asked for a later position, so it has at least the same events.
       const live = await underWay(call, id);
-      const { messageLog } = call.face.parts;
+      const { messageLog } = call.endpoint.parts;
       const { account } = call.grant;
       const seen = await call.position();
       const filter = { messageId: [id] };
@@ -73,7 +73,7 @@ const STATES = { waiting: 'CREATED', active: 'ACTIVE', delivered: 'DELIVERED' } 
 
 /** The message from its owner, which keeps a delivered one for some seconds. */
 async function underWay(call: QueueCall, id: MessageId) {
-  const reply = await call.face.parts.gateway.ask(call.grant.account, { type: 'GetMessage', id });
+  const reply = await call.endpoint.parts.gateway.ask(call.grant.account, { type: 'GetMessage', id });
   if (reply.type === 'Rejected' && reply.reason === 'NOT_FOUND') return undefined;
   const { message, content } = expected(reply, 'Message');
   const shown: MessageRecordInput = { ...message, content };
@@ -104,7 +104,7 @@ async function callbacksOf(
     }
   }
   if (named.size === 0) return [];
-  const page = await call.face.parts.messageLog.events(
+  const page = await call.endpoint.parts.messageLog.events(
     call.grant.account,
     {
       filter: { messageId: [...named.keys()] },

@@ -69,7 +69,7 @@ export const PUBLISH_ROUTES: readonly HotRoute[] = [
 
 /** @param rest of the path: the destination, as it was written. @throws Refused 400, 403, 405 */
 function begun(call: QueueCall, queueName: string | undefined, rest: string): BegunCall {
-  const { words, grant, request, face } = call;
+  const { words, grant, request, endpoint } = call;
   if (request.method !== 'POST') throw new RefusedRequest(SHARED_REFUSALS.methodNotAllowed, { Allow: 'POST' });
   call.mustBeAllowedToPublish();
   const destination = destinationInPath(rest, words.rest);
@@ -84,14 +84,14 @@ function begun(call: QueueCall, queueName: string | undefined, rest: string): Be
   const take = (body: Buffer): Promise<void> => {
     const whole = { ...asked, body };
     if (!hasLargeRecord(whole)) return publish(call, whole);
-    return withRecord(face, whole).then((read) => publish(call, read));
+    return withRecord(endpoint, whole).then((read) => publish(call, read));
   };
-  return { maxBodyBytes: Math.min(most, face.parts.limits.maxBodyBytes), take };
+  return { maxBodyBytes: Math.min(most, endpoint.parts.limits.maxBodyBytes), take };
 }
 
 async function publish(call: QueueCall, asked: RequestedMessage): Promise<void> {
   const item = askedItem(call, asked);
-  const reply = await call.face.parts.gateway.publish(call.grant.account, [item], call.request.trace);
+  const reply = await call.endpoint.parts.gateway.publish(call.grant.account, [item], call.request.trace);
   const { results, daily } = expected(reply, 'Published');
   const [result] = results as [(typeof results)[number]];
   call.json(publishedStatus(result), publishedJson(result), warningHeaders(daily));

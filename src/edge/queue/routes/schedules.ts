@@ -45,7 +45,7 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
       const timetable = parseCron(single(parameters, 'cron') ?? '');
       if (!timetable.isOk) throw invalid(timetable.message);
       const count = countOf(parameters, MAX_TICKS) ?? DEFAULT_TICKS;
-      const { fromMs = call.face.parts.clock.nowMs(), toMs = Number.POSITIVE_INFINITY } = periodOf(parameters);
+      const { fromMs = call.endpoint.parts.clock.nowMs(), toMs = Number.POSITIVE_INFINITY } = periodOf(parameters);
       call.value(200, { cron: timetable.cron, ticks: ticksBetween(timetable.cron, { fromMs, toMs, count }) });
     },
   }),
@@ -114,7 +114,7 @@ async function setSchedule(call: QueueCall): Promise<void> {
   const timetable = parseCron(cron ?? '');
   if (!timetable.isOk) throw invalid(timetable.message);
   const schedule = {
-    id: scheduleId === undefined ? newScheduleId(call.face.parts.random) : idIn({ id: scheduleId }),
+    id: scheduleId === undefined ? newScheduleId(call.endpoint.parts.random) : idIn({ id: scheduleId }),
     cron: timetable.cron,
     destination: checkedDestination(call, destination, settings, raw),
     queueName,

@@ -43,7 +43,7 @@ export const TOPIC_ROUTES: readonly QueueRoute[] = [
     answer: DONE_ANSWER,
     async handle(call, { path: parts }) {
       const member = membersOf(parseJson(call.body)).get('headers');
-      const members = headersOf(call.face.spellings, member, 'headers');
+      const members = headersOf(call.endpoint.spellings, member, 'headers');
       const { headers } = members;
       inWordsOf(members, () => settingsOf(call, { headers, query: [] }, 'publish', { refuses: 'options' }));
       await call.ask({ type: 'SetGroupDefaults', group: nameIn(parts), defaults: headers }, 'Done');

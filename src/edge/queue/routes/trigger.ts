@@ -62,7 +62,7 @@ export const TRIGGER_ROUTES: readonly QueueRoute[] = [
 ];
 
 async function start(call: QueueCall, items: readonly PublishItem[]): Promise<QueueReplyOf<'Published'>> {
-  const reply = await call.face.parts.gateway.publish(call.grant.account, items, call.request.trace);
+  const reply = await call.endpoint.parts.gateway.publish(call.grant.account, items, call.request.trace);
   return inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
 }
 

@@ -197,7 +197,7 @@ async function continueRuns(call: QueueCall, how: 'resume' | 'restart', selector
   const overrides = overridesOf(call);
   settingsOf(call, overrides, 'retry', {});
   const isOne = selector.kind === 'ids' && selector.dlqIds.length === 1;
-  const firstRunId = (isOne ? chosenRunId(call) : undefined) ?? newRunId(call.face.parts.random);
+  const firstRunId = (isOne ? chosenRunId(call) : undefined) ?? newRunId(call.endpoint.parts.random);
   const firstId = call.newMessageId();
   return await call.ask({ type: 'ResumeRuns', how, selector, firstRunId, firstId, overrides }, 'RunsStarted');
 }

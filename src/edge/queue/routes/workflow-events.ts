@@ -101,7 +101,7 @@ async function wait(call: QueueCall): Promise<void> {
   const runId = checkedRunId(headerValue(configuration, RUN_ID) ?? '');
   const request = WaitRequest.from(parseJson(call.body));
   const { url, timeoutUrl = url, timeoutHeaders, step } = request;
-  const ofTimeout = timeoutHeaders && headersOf(call.face.spellings, timeoutHeaders, 'timeoutHeaders', true);
+  const ofTimeout = timeoutHeaders && headersOf(call.endpoint.spellings, timeoutHeaders, 'timeoutHeaders', true);
   const command = {
     type: 'Wait',
     runId,

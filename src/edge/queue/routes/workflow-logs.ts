@@ -76,7 +76,7 @@ export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
     answer: shows('Counts'),
     async handle(call) {
       const { filter } = runFilterOf(queryParameters(call.words.rest, OF_COUNTS));
-      const { runLog } = call.face.parts;
+      const { runLog } = call.endpoint.parts;
       await answerCounts(call, await runLog.runCounts(call.grant.account, filter, await call.position()));
     },
   }),
@@ -102,7 +102,7 @@ async function listRuns(call: QueueCall, parameters: Parameters): Promise<void> 
     cursor: cursorOf(parameters),
     trimBytes: trimOf(parameters),
   };
-  const page = await call.face.parts.runLog.runs(call.grant.account, query, await call.position());
+  const page = await call.endpoint.parts.runLog.runs(call.grant.account, query, await call.position());
   const { runs, cursor } = page;
   await call.list(['{"runs":[', endOfPage(cursor)], runs, (run) => runRecord(run, call.spellingFor(run.isAlias)), page);
 }
@@ -117,7 +117,7 @@ async function listEvents(call: QueueCall, parameters: Parameters): Promise<void
     cursor: cursorOf(parameters),
     trimBytes: trimOf(parameters),
   };
-  const page = await call.face.parts.runLog.runEvents(call.grant.account, query, await call.position());
+  const page = await call.endpoint.parts.runLog.runEvents(call.grant.account, query, await call.position());
   const { events, cursor } = page;
   const record = (event: (typeof events)[number]) => runEventRecord(event, call.spellingFor(event.isAlias));
   await call.list(['{"events":[', endOfPage(cursor)], events, record, page);

@@ -12,7 +12,7 @@ export function clientLine(client: ClientState): string {
 
 export function clientFields(client: ClientState): readonly (readonly [name: string, value: string | number])[] {
   const { link, tracking, transaction } = client;
-  const nowMs = client.face.parts.clock.monotonicMs();
+  const nowMs = client.endpoint.parts.clock.monotonicMs();
   return [
     ['id', client.id],
     ['addr', client.address],

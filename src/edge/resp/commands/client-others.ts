@@ -27,7 +27,7 @@ function unknownType(word: ByteString): ErrorReply {
 
 /** CLIENT LIST [TYPE type | ID id …] → one line per client. */
 function list(client: RespClient, words: readonly ByteString[]): Reply {
-  let clients = client.face.clients.ofDatabase(databaseOf(client));
+  let clients = client.endpoint.clients.ofDatabase(databaseOf(client));
   const option = words[2]?.toUpperCase();
   if (option === 'TYPE' && words.length === 4) {
     const type = (words[3] as ByteString).toLowerCase();
@@ -48,7 +48,7 @@ interface KillFilter {
 
 /** CLIENT KILL address → OK; CLIENT KILL option value … → the number of clients. */
 function kill(client: RespClient, words: readonly ByteString[]): Reply {
-  const clients = client.face.clients.ofDatabase(databaseOf(client));
+  const clients = client.endpoint.clients.ofDatabase(databaseOf(client));
   if (words.length === 3) {
     const victim = clients.find(({ address }) => address === words[2]);
     if (victim === undefined) return NO_SUCH_CLIENT;
@@ -84,7 +84,7 @@ function addFilter(filter: KillFilter, option: string, value: ByteString, me: Re
       const seconds = clientId(value);
       if (seconds === undefined) return new ErrorReply('ERR maxage is not an integer or out of range');
       if (seconds < 1) return new ErrorReply('ERR maxage should be greater than 0');
-      const bornBeforeMs = me.face.parts.clock.monotonicMs() - seconds * 1000;
+      const bornBeforeMs = me.endpoint.parts.clock.monotonicMs() - seconds * 1000;
       matches.push((client) => client.createdAtMs <= bornBeforeMs);
       return undefined;
     }
@@ -101,7 +101,7 @@ function addFilter(filter: KillFilter, option: string, value: ByteString, me: Re
       matches.push((client) => client.localAddress === value);
       return undefined;
     case 'USER':
-      if (me.face.parts.acl?.hasUser(databaseOf(me), value) === false) {
+      if (me.endpoint.parts.acl?.hasUser(databaseOf(me), value) === false) {
         return new ErrorReply(`ERR No such user '${value}'`);
       }
       matches.push((client) => client.user === value);
@@ -135,7 +135,7 @@ function pause(client: RespClient, words: readonly ByteString[]): Reply | Promis
   if (durationMs === undefined) return new ErrorReply('ERR timeout is not an integer or out of range');
   if (durationMs < 0) return new ErrorReply('ERR timeout is negative');
   const grant = client.grant as KvGrant;
-  return client.face.pauses.begin(grant, Math.min(durationMs, MAX_PAUSE_MS), mode === 'WRITE').then(() => OK);
+  return client.endpoint.pauses.begin(grant, Math.min(durationMs, MAX_PAUSE_MS), mode === 'WRITE').then(() => OK);
 }
 
 /** CLIENT UNBLOCK id [TIMEOUT | ERROR] → 1 if it was waiting, else 0. */
@@ -147,13 +147,13 @@ function unblockOther(client: RespClient, words: readonly ByteString[]): Reply |
   }
   const id = clientId(words[2] as ByteString);
   if (id === undefined) return ERRORS.notAnInteger;
-  const blocked = client.face.clients.find(id, databaseOf(client))?.blocked;
+  const blocked = client.endpoint.clients.find(id, databaseOf(client))?.blocked;
   if (blocked === undefined) return 0;
-  return unblock(client.face, blocked, how).then((wasWaiting) => (wasWaiting ? 1 : 0));
+  return unblock(client.endpoint, blocked, how).then((wasWaiting) => (wasWaiting ? 1 : 0));
 }
 
 function unpause(client: RespClient): Reply {
-  client.face.pauses.end(databaseOf(client));
+  client.endpoint.pauses.end(databaseOf(client));
   return OK;
 }
 

@@ -47,7 +47,7 @@ function signIn(
   password: ByteString,
   command: 'AUTH' | 'HELLO',
 ): ErrorReply | undefined {
-  const { parts, signIns } = client.face;
+  const { parts, signIns } = client.endpoint;
   const name = user ?? 'default';
   const { remoteAddress } = client.link;
   const asked = signIns.waitOf(remoteAddress, password, name);
@@ -75,15 +75,15 @@ function tooManyFailures(client: RespClient, waitSeconds: number): ErrorReply {
  * Has the plan room for one more connection in this process? A client that is signed in to the database already
  * counts.
  */
-function hasRoomFor({ face, grant: current }: RespClient, { database, limits }: KvGrant): boolean {
+function hasRoomFor({ endpoint, grant: current }: RespClient, { database, limits }: KvGrant): boolean {
   const { maxConnections = 0 } = limits;
   if (maxConnections === 0 || current?.database === database) return true;
-  return face.clients.countOf(database) < maxConnections;
+  return endpoint.clients.countOf(database) < maxConnections;
 }
 
 /** Records the failure in ACL LOG, if its database is known. */
 function noteFailure(client: RespClient, user: ByteString, command: string): void {
-  const { acl } = client.face.parts;
+  const { acl } = client.endpoint.parts;
   const database = client.grant?.database ?? (NAMED_DATABASE.exec(user)?.[1] as DatabaseId | undefined);
   if (acl === undefined || database === undefined) return;
   acl.noteFailedLogin(database, user, command, clientLine(client));
@@ -125,7 +125,7 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
     'server',
     'redis',
     'version',
-    client.face.parts.redisVersion,
+    client.endpoint.parts.redisVersion,
     'proto',
     version,
     'id',
@@ -142,7 +142,7 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
 /** PING [message] → PONG, or the message; as in Redis an error while the database is loading at a start. */
 function ping(client: RespClient, words: readonly ByteString[]): CommandAnswer {
   if (words.length > 2) return wrongArity('ping');
-  if (client.face.isLoading(client.grant as KvGrant)) return LOADING;
+  if (client.endpoint.isLoading(client.grant as KvGrant)) return LOADING;
   if (client.protocol === 2 && client.isSubscriber) return new Several(encodePush(['pong', words[1] ?? ''], 2));
   return words[1] ?? PONG;
 }
@@ -184,7 +184,7 @@ function refusing(run: (client: RespClient, words: readonly ByteString[]) => Rep
     try {
       return run(client, words);
     } catch (failure) {
-      return new ErrorReply(client.face.failureText(failure));
+      return new ErrorReply(client.endpoint.failureText(failure));
     }
   };
 }

@@ -35,7 +35,7 @@ const SHARD_CHANNELS: Verb = {
  */
 async function subscribe(client: RespClient, verb: Verb, names: readonly ByteString[]): Promise<CommandAnswer> {
   const grant = client.grant as KvGrant;
-  const { maxSubscriptions } = client.face.parts.limits;
+  const { maxSubscriptions } = client.endpoint.parts.limits;
   if (client.subscriptionCount('channel', 'pattern', 'shard-channel') + names.length > maxSubscriptions) {
     return new ErrorReply(`ERR too many subscriptions. Limit: ${maxSubscriptions}`);
   }
@@ -77,9 +77,9 @@ async function listen(
 ): Promise<Listening> {
   if (client.subscriptions?.[kind].has(name) === true) return 'known';
   try {
-    return await client.face.parts.events.subscribe(grant, kind, name, (event) => tell(client, event));
+    return await client.endpoint.parts.events.subscribe(grant, kind, name, (event) => tell(client, event));
   } catch (failure) {
-    return new ErrorReply(client.face.failureText(failure));
+    return new ErrorReply(client.endpoint.failureText(failure));
   }
 }
 
@@ -130,7 +130,9 @@ function encodeMessage(event: KvEvent, version: RespVersion): ByteString {
 async function monitor(client: RespClient): Promise<CommandAnswer> {
   if (client.monitoring !== undefined) return OK;
   const grant = client.grant as KvGrant;
-  const subscription = await client.face.parts.events.subscribe(grant, 'monitor', '', (event) => tell(client, event));
+  const subscription = await client.endpoint.parts.events.subscribe(grant, 'monitor', '', (event) =>
+    tell(client, event),
+  );
   if (client.isClosed) subscription.stop();
   else {
     client.monitoring = subscription;

@@ -55,7 +55,7 @@ function readOptions(client: RespClient, words: readonly ByteString[]): Options 
       }
       const id = clientId(words[at] as ByteString);
       if (id === undefined) return ERRORS.notAnInteger;
-      if (client.face.clients.find(id, client.grant?.database) === undefined) {
+      if (client.endpoint.clients.find(id, client.grant?.database) === undefined) {
         return new ErrorReply('ERR The client ID you want redirect to does not exist');
       }
       options.redirect = id;
@@ -136,20 +136,20 @@ async function startTracking(client: RespClient, options: Options): Promise<Repl
     caching: undefined,
   };
   try {
-    await client.face.tracking.join(client, grant, isBroadcast);
+    await client.endpoint.tracking.join(client, grant, isBroadcast);
   } catch (failure) {
     client.tracking = undefined;
     throw failure;
   }
   // The client may have disconnected while the owner was told.
-  if (client.isClosed) client.face.tracking.leave(client, grant);
+  if (client.isClosed) client.endpoint.tracking.leave(client, grant);
   else endUnlessAllowed(client, grant);
   return OK;
 }
 
 function stopTracking(client: RespClient): void {
   if (client.tracking === undefined) return;
-  client.face.tracking.leave(client, client.grant as KvGrant);
+  client.endpoint.tracking.leave(client, client.grant as KvGrant);
   client.tracking = undefined;
 }
 

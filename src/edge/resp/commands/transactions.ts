@@ -61,7 +61,7 @@ function unwatch(client: RespClient): Reply {
 async function watch(client: RespClient, words: readonly ByteString[]): Promise<CommandAnswer> {
   if (client.transaction !== undefined) return NO_WATCH;
   const grant = client.grant as KvGrant;
-  const { router, parts } = client.face;
+  const { router, parts } = client.endpoint;
   const { maxWatchedKeys } = parts.limits;
   const watched = client.watches.reduce((count, { keys }) => count + keys.length, 0);
   if (watched + words.length - 1 > maxWatchedKeys) {
@@ -113,7 +113,7 @@ function exec(client: RespClient, findOwn: FindOwn): CommandAnswer | Promise<Com
 async function discardBroken(client: RespClient): Promise<CommandAnswer> {
   const grant = client.grant as KvGrant;
   const nothing = { specs: [], commands: [], bytes: 0 };
-  const home = client.face.router.partitionOf(grant, nothing);
+  const home = client.endpoint.router.partitionOf(grant, nothing);
   // The transaction is discarded even if this fails.
   await client.calls.runTransaction(grant, home, nothing, [], false).catch(() => undefined);
   return BROKEN;
@@ -138,7 +138,7 @@ async function execAtPartition(
     const refusal = denialOf(grant, spec, words);
     if (refusal !== undefined) {
       if (refusal instanceof PermissionDenied) {
-        client.face.parts.acl?.noteDenied(grant.database, refusal, clientLine(client), 'multi');
+        client.endpoint.parts.acl?.noteDenied(grant.database, refusal, clientLine(client), 'multi');
       }
       refusals.set(command, refusal);
       continue;
@@ -154,7 +154,7 @@ async function execAtPartition(
     commands.push(NOTHING);
   }
   const admitted = { specs, commands, bytes };
-  const { router } = client.face;
+  const { router } = client.endpoint;
   const problem = router.transactionProblem(grant, admitted);
   if (problem !== undefined) return problem;
   const hasKeys = specs.some(({ keys }) => keys.kind !== 'none');
@@ -179,7 +179,7 @@ async function answerAll(
     if (own === undefined) answers.push(replyTo(command));
     else {
       const run = () => own.run(client, command.words);
-      answers.push(own.inTransaction ?? (await client.face.slowNotes.timed(client, command.words, run)));
+      answers.push(own.inTransaction ?? (await client.endpoint.slowNotes.timed(client, command.words, run)));
     }
   }
   return inOneArray(answers, client.protocol);

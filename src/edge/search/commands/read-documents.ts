@@ -2,7 +2,7 @@
 
 import { json } from '../../http/answer-shape.js';
 import { record, TEXT } from '../../http/openapi/parts.js';
-import { MAX_RANGE_LIMIT } from '../face-limits.js';
+import { MAX_RANGE_LIMIT } from '../endpoint-limits.js';
 import { FetchRequest } from '../requests/fetch-request.js';
 import { cursorAfter, RangeRequest } from '../requests/range-request.js';
 import { SearchRequest } from '../requests/search-request.js';
@@ -18,15 +18,15 @@ export const SEARCH_ROUTE = route('POST /search/:id/search/*index', {
   example: { query: 'journals', topK: 3, includeData: true },
   answer: json({ type: 'array', items: SHOWN_DOCUMENT }),
   handle: async (call) => {
-    const { face, grant, name, body } = call;
+    const { endpoint, grant, name, body } = call;
     const { asked } = SearchRequest.from(call.json);
-    face.allowance.mayReadAtOnce(grant, asked.topK);
-    face.allowance.mayTransfer(grant);
+    endpoint.allowance.mayReadAtOnce(grant, asked.topK);
+    endpoint.allowance.mayTransfer(grant);
     const reranks = asked.reranking ? rerankUnitsOf(asked.topK) : 0;
-    await face.allowance.takeQuery(grant, reranks);
-    const hits = await face.parts.queries.search(grant.index, name, asked);
+    await endpoint.allowance.takeQuery(grant, reranks);
+    const hits = await endpoint.parts.queries.search(grant.index, name, asked);
     await call.results('', hits, (hit) => hit);
-    face.parts.meter.recordSearch(grant.index, {
+    endpoint.parts.meter.recordSearch(grant.index, {
       queries: 1,
       reranks,
       bytesIn: body.length,
@@ -44,11 +44,11 @@ export const FETCH = route('POST /search/:id/fetch/*index', {
   example: { ids: ['p1'], includeData: true },
   answer: json({ type: 'array', items: { oneOf: [SHOWN_DOCUMENT, { type: 'null' }] } }),
   handle: async (call) => {
-    const { face, grant, store, name } = call;
+    const { endpoint, grant, store, name } = call;
     const request = FetchRequest.from(call.json);
-    face.allowance.mayTransfer(grant);
+    endpoint.allowance.mayTransfer(grant);
     const { ids, prefix = '' } = request;
-    if (ids !== undefined) face.allowance.mayReadAtOnce(grant, ids.length);
+    if (ids !== undefined) endpoint.allowance.mayReadAtOnce(grant, ids.length);
     const found =
       ids === undefined
         ? (await store.page(name, prefix, undefined, MAX_RANGE_LIMIT)).documents
@@ -66,9 +66,9 @@ export const RANGE = route('POST /search/:id/range/*index', {
   example: { cursor: '0', limit: 10, includeData: true },
   answer: json(record({ nextCursor: TEXT, vectors: { type: 'array', items: SHOWN_DOCUMENT } })),
   handle: async (call) => {
-    const { face, grant, store, name } = call;
+    const { endpoint, grant, store, name } = call;
     const request = RangeRequest.from(call.json);
-    face.allowance.mayTransfer(grant);
+    endpoint.allowance.mayTransfer(grant);
     const { documents, last } = await store.page(name, request.prefix, request.after, request.limit);
     const before = `{"nextCursor":${JSON.stringify(cursorAfter(last))},"vectors":`;
     await call.results(before, documents, (document) => request.shown(document), '}');
@@ -76,6 +76,6 @@ export const RANGE = route('POST /search/:id/range/*index', {
   },
 });
 
-function transferred({ face, grant, body, bytesOut }: SearchCall): void {
-  face.parts.meter.recordSearch(grant.index, { bytesIn: body.length, bytesOut });
+function transferred({ endpoint, grant, body, bytesOut }: SearchCall): void {
+  endpoint.parts.meter.recordSearch(grant.index, { bytesIn: body.length, bytesOut });
 }

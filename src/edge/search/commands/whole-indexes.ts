@@ -48,10 +48,10 @@ export const INFO = route('POST /search/:id/info', {
   permission: 'read',
   answer: json(HELD),
   handle: async (call) => {
-    const { face, grant, store } = call;
+    const { endpoint, grant, store } = call;
     // Indexed documents are counted first, so that a document stored in between counts as pending, not as one too
     // many.
-    const indexed = await face.parts.queries.info(grant.index);
+    const indexed = await endpoint.parts.queries.info(grant.index);
     const counts = await store.counts();
     const namespaces: [string, { vectorCount: number; pendingVectorCount: number }][] = [];
     let vectorCount = 0;
@@ -112,9 +112,9 @@ export const DELETE_NAMESPACE = route('POST /search/:id/delete-namespace/*index'
   permission: 'write',
   answer: DONE,
   handle: async (call) => {
-    const { face, store, name, grant } = call;
+    const { endpoint, store, name, grant } = call;
     const totals = await store.deleteName(name);
-    if (totals === undefined) throw new RefusedRequest(namespaceNotFound(name, face.nameOf(grant.index)));
+    if (totals === undefined) throw new RefusedRequest(namespaceNotFound(name, endpoint.nameOf(grant.index)));
     done(call, totals);
   },
 });
@@ -126,10 +126,10 @@ export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
   example: { namespace: 'news', newNamespace: 'archive' },
   answer: json(record({ renamed: FLAG })),
   handle: async (call) => {
-    const { face, store, grant } = call;
+    const { endpoint, store, grant } = call;
     const { namespace, newNamespace, deleteExisting } = RenameIndexRequest.from(call.json);
     const outcome = await store.rename(namespace, newNamespace, deleteExisting);
-    if (outcome === 'missing') throw new RefusedRequest(namespaceNotFound(namespace, face.nameOf(grant.index)));
+    if (outcome === 'missing') throw new RefusedRequest(namespaceNotFound(namespace, endpoint.nameOf(grant.index)));
     if (outcome === 'taken') throw invalid(`newNamespace: ${newNamespace} exists already`);
     call.result({ renamed: true });
   },
@@ -137,7 +137,7 @@ export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
 
 function done(call: SearchCall, { documents, bytes }: StoredTotals): void {
   call.result('Success');
-  call.face.parts.meter.gaugeSearch(call.grant.index, documents, bytes);
+  call.endpoint.parts.meter.gaugeSearch(call.grant.index, documents, bytes);
 }
 
 /** @returns a function that throws the errors of the gateway and the projection */

@@ -16,7 +16,7 @@ import { parsed, skipBlanks } from '../../http/json-scanner.js';
 import { record, WHOLE } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import type { Removal, UpsertOutcome } from '../document-store.js';
-import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_IDS, MAX_INDEX_BYTES } from '../face-limits.js';
+import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_IDS, MAX_INDEX_BYTES } from '../endpoint-limits.js';
 import { DocumentRequest } from '../requests/document-request.js';
 import { idsIn, textIn } from '../requests/fetch-request.js';
 import { IsDocumentIds } from '../requests/rules.js';
@@ -76,10 +76,10 @@ export const UPSERT_DATA = route('POST /search/:id/upsert-data/*index', {
   example: [{ id: 'p1', content: { text: 'A paper on journals.' }, metadata: { year: 2025 } }],
   answer: DONE,
   handle: async (call) => {
-    const { face, grant, store, name } = call;
-    face.allowance.mayTransfer(grant);
+    const { endpoint, grant, store, name } = call;
+    endpoint.allowance.mayTransfer(grant);
     const { texts, count } = await textsIn(call);
-    await face.allowance.takeWrites(grant, count);
+    await endpoint.allowance.takeWrites(grant, count);
     const { maxVectorCount } = grant.limits;
     const most = maxVectorCount < 0 ? Number.MAX_SAFE_INTEGER : maxVectorCount;
     const outcome = texts.size === 0 ? undefined : await store.upsert(name, texts, most);
@@ -105,16 +105,16 @@ export const DELETE = route('POST /search/:id/delete/*index', {
 });
 
 /** Of several documents with one id the last one counts, as in separate calls. */
-async function textsIn({ face, grant, body }: SearchCall) {
+async function textsIn({ endpoint, grant, body }: SearchCall) {
   const texts = new Map<string, ByteString>();
   let count = 0;
   for (const step of documentItems(body)) {
     if (step === undefined) {
-      await face.yieldToEventLoop();
+      await endpoint.yieldToEventLoop();
       continue;
     }
     count += 1;
-    face.allowance.mayWriteAtOnce(grant, count);
+    endpoint.allowance.mayWriteAtOnce(grant, count);
     const document = DocumentRequest.from(step.item, count - 1);
     texts.set(document.id, document.text);
   }
@@ -132,19 +132,23 @@ function refusedFor({ kind, documents, added }: UpsertOutcome, most: number): Re
 }
 
 async function removed(call: SearchCall, { ids, prefix, filter }: DeleteRequest): Promise<Removal> {
-  const { store, name, face } = call;
+  const { store, name, endpoint } = call;
   if (ids !== undefined) return store.removeIds(name, ids);
-  const mayGoOn = () => call.isAwaited && !face.isDraining;
+  const mayGoOn = () => call.isAwaited && !endpoint.isDraining;
   if (prefix !== undefined) return store.removePrefix(name, prefix, mayGoOn);
   const fits = compileFilter(filter ?? '');
   if (fits === undefined) throw invalid('filter must not be blank');
-  const removal = await face.scanning(() => store.removeFitting(name, fits, mayGoOn));
+  const removal = await endpoint.scanning(() => store.removeFitting(name, fits, mayGoOn));
   if (removal === undefined) throw new RefusedRequest(SHARED_REFUSALS.overloaded);
   return removal;
 }
 
-function counted({ face, grant, body, bytesOut, elapsedMs }: SearchCall, totals: StoredTotals, updates: number): void {
-  const { meter } = face.parts;
+function counted(
+  { endpoint, grant, body, bytesOut, elapsedMs }: SearchCall,
+  totals: StoredTotals,
+  updates: number,
+): void {
+  const { meter } = endpoint.parts;
   meter.recordSearch(grant.index, { updates, bytesIn: body.length, bytesOut, updateMs: elapsedMs });
   meter.gaugeSearch(grant.index, totals.documents, totals.bytes);
 }

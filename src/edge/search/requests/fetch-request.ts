@@ -3,7 +3,7 @@ import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
-import { MAX_DOCUMENT_IDS } from '../face-limits.js';
+import { MAX_DOCUMENT_IDS } from '../endpoint-limits.js';
 import { DocumentParts } from './document-parts.js';
 import { asId, IsDocumentIds } from './rules.js';
 

@@ -3,7 +3,7 @@ import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validato
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
-import { DEFAULT_RANGE_LIMIT, MAX_RANGE_LIMIT } from '../face-limits.js';
+import { DEFAULT_RANGE_LIMIT, MAX_RANGE_LIMIT } from '../endpoint-limits.js';
 import { DocumentParts } from './document-parts.js';
 
 /** Cursors of the first page. */

@@ -4,7 +4,7 @@ import { MAX_FILTER_CHARACTERS, MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../..
 import type { SearchQuery } from '../../../ports/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
-import { DEFAULT_TOP_K } from '../face-limits.js';
+import { DEFAULT_TOP_K } from '../endpoint-limits.js';
 import { IsVector } from './rules.js';
 
 const DEFAULT_SEMANTIC_WEIGHT = 0.75;

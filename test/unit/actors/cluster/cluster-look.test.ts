@@ -14,7 +14,7 @@ import { encodeSessionRecord, encodeWishes, firstCounter } from '../../../../src
 import { FORMAT_LEVEL, MillraceError, type SessionId, type ShardName } from '../../../../src/kernel/index.js';
 import type { ClusterStatus, NatsStatus } from '../../../../src/ports/index.js';
 import type { ProcessReport } from '../../../../src/protocol/index.js';
-import { MemoryLog } from '../../../support/kv-face.js';
+import { MemoryLog } from '../../../support/kv-endpoint.js';
 import { ManualTime, MemoryLeaseStore, MemoryNetwork } from '../../../support/memory/index.js';
 
 const SHARDS = ['CONTROL', 'KV_0', 'KV_1'] as ShardName[];

@@ -5,7 +5,7 @@ import { RESERVED_MEMORY } from '../../../../src/actors/runtime/index.js';
 import type { AccountUsage } from '../../../../src/domain/queue/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../../src/ports/index.js';
-import { MemoryLog } from '../../../support/kv-face.js';
+import { MemoryLog } from '../../../support/kv-endpoint.js';
 import { ManualTime } from '../../../support/memory/index.js';
 
 const MIB = 1024 * 1024;

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import { NodeTimers, PromMetrics, SystemClock } from '../../../../src/adapters/node/index.js';
 import type { HttpRequest, HttpResponse } from '../../../../src/edge/http/exchange.js';
-import { createFaceServer, type FaceServer } from '../../../../src/edge/http/index.js';
+import { createEndpointServer, type EndpointServer } from '../../../../src/edge/http/index.js';
 import { foundRoute } from '../../../../src/edge/http/request-metrics.js';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../../src/edge/kv/kv-limits.js';
 import { eventually } from '../../../support/eventually.js';
@@ -14,7 +14,7 @@ const REFUSAL = { status: 405, text: 'no' };
 for (const takesPlain of [true, false]) {
   describe(`requests in the metrics, ${takesPlain ? 'plain ones' : "by Node's server"}`, () => {
     let metrics: PromMetrics;
-    let server: FaceServer;
+    let server: EndpointServer;
     let address: AddressInfo;
 
     beforeEach(async () => {
@@ -26,7 +26,7 @@ for (const takesPlain of [true, false]) {
         response.end('ok');
       };
       const parts = { name: 'kv', metrics, limits: DEFAULT_KV_FACE_LIMITS, clock: new SystemClock() };
-      server = createFaceServer(
+      server = createEndpointServer(
         { ...parts, timers: new NodeTimers() },
         {
           handle,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { lookForSlowClients } from '../../../../src/edge/http/face-server.js';
+import { lookForSlowClients } from '../../../../src/edge/http/endpoint-server.js';
 import { eventually } from '../../../support/eventually.js';
 
 const EVERY_MS = 50;

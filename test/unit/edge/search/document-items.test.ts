@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 import { documentItems } from '../../../../src/edge/search/commands/write-documents.js';
-import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES } from '../../../../src/edge/search/face-limits.js';
+import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES } from '../../../../src/edge/search/endpoint-limits.js';
 import { repetitions } from '../../../support/depth.js';
 
 const PAD = ' '.repeat(LONG_UPSERT_BYTES);

@@ -4,7 +4,7 @@ import { MAX_RECORD_BYTES } from '../../domain/kv/index.js';
 
 const MIB = 1024 * 1024;
 
-export interface SearchFaceLimits {
+export interface SearchEndpointLimits {
   /** Body of an upsert. It is one entry, and one command for its owner. */
   readonly maxUpsertBytes: number;
   /** Body of any other command: enough for a thousand ids of a thousand bytes. */
@@ -13,7 +13,7 @@ export interface SearchFaceLimits {
   readonly maxScans: number;
 }
 
-export const DEFAULT_SEARCH_FACE_LIMITS: SearchFaceLimits = {
+export const DEFAULT_SEARCH_FACE_LIMITS: SearchEndpointLimits = {
   maxUpsertBytes: 8 * MIB,
   maxBodyBytes: 2 * MIB,
   maxScans: 8,

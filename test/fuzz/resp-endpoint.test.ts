@@ -9,7 +9,7 @@ import net from 'node:net';
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import { RespClient } from '../support/resp-client.js';
-import { PASSWORD, RespFaceHarness } from '../support/resp-face.js';
+import { PASSWORD, RespEndpointHarness } from '../support/resp-endpoint.js';
 import { standOfAllTests } from '../support/stand-hooks.js';
 import { type FuzzRandom, itHolds } from './fuzz-run.js';
 import { oddCommand } from './odd-words.js';
@@ -44,7 +44,7 @@ function program(random: FuzzRandom): Said {
 }
 
 describe('fuzz: bytes to the RESP face', () => {
-  const face = standOfAllTests(() => new RespFaceHarness().start());
+  const face = standOfAllTests(() => new RespEndpointHarness().start());
 
   async function good(): Promise<void> {
     const client = await RespClient.connect({ port: face.port, host: '127.0.0.1' });

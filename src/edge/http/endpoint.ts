@@ -11,11 +11,11 @@ import {
 } from '../../ports/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientAddresses, type ProxyRange } from './client-address.js';
-import { createFaceServer, type FaceBehaviour, type FaceServer, type TlsTexts } from './face-server.js';
+import { createEndpointServer, type EndpointBehaviour, type EndpointServer, type TlsTexts } from './endpoint-server.js';
 import type { HttpLimits } from './http-limits.js';
 import { Incidents } from './incidents.js';
 
-export interface FaceParts<Limits extends HttpLimits = HttpLimits> {
+export interface EndpointParts<Limits extends HttpLimits = HttpLimits> {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -39,7 +39,7 @@ export interface SocketParts {
   readonly freshness?: Freshness;
 }
 
-export abstract class Face<Parts extends FaceParts> {
+export abstract class Endpoint<Parts extends EndpointParts> {
   readonly addresses: ClientAddresses;
   readonly signIns: SignIns;
   readonly budget: ByteBudget;
@@ -61,9 +61,9 @@ export abstract class Face<Parts extends FaceParts> {
   /** @param onDrain ends the requests that would not end on their own */
   serve(
     { tls, freshness }: SocketParts,
-    behaviour: Omit<FaceBehaviour, 'acceptFailed' | 'drain'>,
+    behaviour: Omit<EndpointBehaviour, 'acceptFailed' | 'drain'>,
     onDrain: () => void = () => {},
-  ): FaceServer {
+  ): EndpointServer {
     const { name } = this;
     const { limits, log, clock, timers, tracing, metrics = UNWATCHED } = this.parts;
     const acceptFailed = (error: Error) => log.warn(`${name}.accept-failed`, { error: describeError(error) });
@@ -71,7 +71,7 @@ export abstract class Face<Parts extends FaceParts> {
       this.isDraining = true;
       onDrain();
     };
-    return createFaceServer(
+    return createEndpointServer(
       { name, metrics, tracing, limits, clock, timers, tls, freshness },
       { ...behaviour, acceptFailed, drain },
     );

@@ -4,7 +4,7 @@ import http from 'node:http';
 import type { SearchIndex, SearchLimits } from '../../src/domain/control/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../../src/edge/error-map.js';
 import { createApplication } from '../../src/edge/http/application.js';
-import { createFaceServer, type FaceServer } from '../../src/edge/http/index.js';
+import { createEndpointServer, type EndpointServer } from '../../src/edge/http/index.js';
 import { DEFAULT_QUEUE_FACE_LIMITS } from '../../src/edge/queue/queue-limits.js';
 import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/search/index.js';
 import type { AccountId, DatabaseId } from '../../src/kernel/index.js';
@@ -19,7 +19,7 @@ import {
   UNWATCHED,
 } from '../../src/ports/index.js';
 import { type KvRequest, type KvResponse, uuidOf } from '../../src/protocol/index.js';
-import { MemoryLog } from './kv-face.js';
+import { MemoryLog } from './kv-endpoint.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
 import { realTime } from './real-time.js';
 
@@ -129,7 +129,7 @@ class InterruptibleGateway extends MemoryKvGateway {
   #afterNext: (() => void) | undefined;
 }
 
-export class SearchFaceHarness {
+export class SearchEndpointHarness {
   readonly gateway = new InterruptibleGateway();
   readonly queries = new ScriptedQueries();
   readonly log = new MemoryLog();
@@ -142,7 +142,7 @@ export class SearchFaceHarness {
   limits: SearchLimits = WIDE_LIMITS;
   isControlStale = false;
   isDraining = false;
-  readonly #server: FaceServer;
+  readonly #server: EndpointServer;
   readonly #agent = new http.Agent({ keepAlive: true });
   #port = 0;
 
@@ -178,7 +178,7 @@ export class SearchFaceHarness {
     });
     const limits = DEFAULT_QUEUE_FACE_LIMITS;
     const server = { name: 'search', metrics: UNWATCHED, limits, clock: realTime, timers: realTime };
-    this.#server = createFaceServer(server, {
+    this.#server = createEndpointServer(server, {
       handle: createApplication('search', this.log, [
         search,
         ({ response }) => {

@@ -28,7 +28,7 @@ import type { HttpLimits } from './http-limits.js';
 import { listen, stopAccepting, untilSilent } from './listening.js';
 import { PlainConnections, type PlainParts } from './plain-connections.js';
 import type { PlainRequest, PlainResponse } from './plain-exchange.js';
-import { FaceRequest } from './request-body.js';
+import { EndpointRequest } from './request-body.js';
 import { CLIENT_GONE, RequestMetrics } from './request-metrics.js';
 import { endRequest, RequestTraces } from './request-traces.js';
 
@@ -50,9 +50,9 @@ export interface TlsTexts {
 }
 
 /** The endpoint's part of the server. */
-export interface FaceBehaviour {
+export interface EndpointBehaviour {
   /** Runs synchronously: the body's pieces follow in the same tick. */
-  handle(request: FaceRequest, response: ServerResponse): void;
+  handle(request: EndpointRequest, response: ServerResponse): void;
   /** The answer to CONNECT, which no endpoint supports, and the methods that the endpoint allows. */
   readonly connectRefusal: Refusal;
   readonly allowedMethods: string;
@@ -66,7 +66,7 @@ export interface FaceBehaviour {
   handlePlain?(request: PlainRequest, response: PlainResponse): void;
 }
 
-export interface FaceServerParts {
+export interface EndpointServerParts {
   readonly limits: HttpLimits;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -80,7 +80,7 @@ export interface FaceServerParts {
   readonly freshness?: Freshness | undefined;
 }
 
-export interface FaceServer {
+export interface EndpointServer {
   /** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
   listen(port: number, host: string): Promise<AddressInfo>;
   /** Announces the close: clients should reconnect to another process. */
@@ -89,7 +89,9 @@ export interface FaceServer {
   close(deadline?: AbortSignal): Promise<void>;
 }
 
-export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): FaceServer {
+type SystemError = NodeJS.ErrnoException;
+
+export function createEndpointServer(parts: EndpointServerParts, endpoint: EndpointBehaviour): EndpointServer {
   const { limits, tls, clock, timers, freshness, name, metrics } = parts;
   const observers = observersOf(parts);
   const server = boundedServer(limits, tls);
@@ -97,17 +99,17 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   let isLeaving = false;
   /** Time of the last request or connection. */
   let usedAtMs = Number.NEGATIVE_INFINITY;
-  const handle = (request: FaceRequest, response: ServerResponse) => {
+  const handle = (request: EndpointRequest, response: ServerResponse) => {
     usedAtMs = clock.nowMs();
     if (isLeaving) response.shouldKeepAlive = false;
     observe(request, response, observers, clock);
     const isTooLong = request.rawHeaders.length > mostHeaderParts; // FSE5 (a request has no more headers than are read).
     if (isTooLong || !hasOneHost(request)) {
-      refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
+      refuse(response, endpoint.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
       return;
     }
-    if (freshness === undefined || freshness.isFresh) face.handle(request, response);
-    else void handleWhenFresh(request, () => face.handle(request, response), freshness);
+    if (freshness === undefined || freshness.isFresh) endpoint.handle(request, response);
+    else void handleWhenFresh(request, () => endpoint.handle(request, response), freshness);
   };
   const sockets = new SocketRegister(limits.maxConnectionsPerAddress);
   metrics.gauge('millrace_connections', () => sockets.size, name);
@@ -115,9 +117,10 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   // The handler asks for the body (100 Continue) when it needs it, so these events are answered like a normal
   // request. Other expectations are ignored.
   for (const event of ['checkContinue', 'checkExpectation']) server.on(event, handle);
-  server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseRaw(socket, face.protocolRefusal(code)));
-  const plain = plainConnectionsOf(server, parts, face, observers);
+  const allowed = `Allow: ${endpoint.allowedMethods}`;
+  server.on('connect', (_request, socket) => refuseRaw(socket, endpoint.connectRefusal, allowed));
+  server.on('clientError', ({ code }: SystemError, socket) => refuseRaw(socket, endpoint.protocolRefusal(code)));
+  const plain = plainConnectionsOf(server, parts, endpoint, observers);
   lookForSlowClients(server, limits.connectionsCheckingIntervalMs);
   server.on('connection', (socket: Socket) => {
     usedAtMs = clock.nowMs();
@@ -126,18 +129,18 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
   });
   if (tls !== undefined) server.on(SECURED, (socket: Socket) => plain.add(socket));
 
+  const accepting = { backlog: limits.listenBacklog, acceptFailed: (error: Error) => endpoint.acceptFailed(error) };
   const leave = () => {
     isLeaving = true;
     plain.leave();
   };
   return {
-    listen: (port, host) =>
-      listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed: (error) => face.acceptFailed(error) }),
+    listen: (port, host) => listen(server, { port, host, ...accepting }),
     leave,
     close: async (deadline) => {
       const closed = await stopAccepting(server, { timers, cut: () => sockets.endAll(), deadline });
       // Only now: a client whose connection closes connects again.
-      face.drain();
+      endpoint.drain();
       leave();
       await untilSilent(() => clock.nowMs() - Math.max(usedAtMs, plain.usedAtMs), { timers, closed });
       sockets.endSilent();
@@ -152,8 +155,8 @@ export function createFaceServer(parts: FaceServerParts, face: FaceBehaviour): F
 /** Runs before Node's own listener, which gets the connections that are handed over. */
 function plainConnectionsOf(
   server: http.Server,
-  { limits, clock, freshness, tls }: FaceServerParts,
-  face: FaceBehaviour,
+  { limits, clock, freshness, tls }: EndpointServerParts,
+  endpoint: EndpointBehaviour,
   observers: RequestObservers,
 ): PlainConnections {
   const ready = tls === undefined ? 'connection' : SECURED;
@@ -163,24 +166,24 @@ function plainConnectionsOf(
     clock,
     limits,
     ...observers,
-    answers: face.handlePlain !== undefined && tls === undefined && limits.maxRequestsPerSocket === 0,
-    handle: (request, response) => face.handlePlain?.(request, response),
+    answers: endpoint.handlePlain !== undefined && tls === undefined && limits.maxRequestsPerSocket === 0,
+    handle: (request, response) => endpoint.handlePlain?.(request, response),
     accept: (socket) => accept?.call(server, socket),
     isFresh: () => freshness === undefined || freshness.isFresh,
-    refuseSilent: (socket) => refuseRaw(socket, face.protocolRefusal(REQUEST_TIMEOUT)),
+    refuseSilent: (socket) => refuseRaw(socket, endpoint.protocolRefusal(REQUEST_TIMEOUT)),
   });
 }
 
 /** The observers of each request. */
 type RequestObservers = Pick<PlainParts, 'requests' | 'traces'>;
 
-function observersOf({ name, metrics, tracing }: FaceServerParts): RequestObservers {
+function observersOf({ name, metrics, tracing }: EndpointServerParts): RequestObservers {
   return { requests: new RequestMetrics(name, metrics), traces: tracing && new RequestTraces(name, tracing) };
 }
 
 /** A client that disconnects before its answer is counted with its own status. */
 function observe(
-  request: FaceRequest,
+  request: EndpointRequest,
   response: ServerResponse,
   { requests, traces }: RequestObservers,
   clock: Clock,
@@ -198,16 +201,16 @@ function observe(
  * Holds the request (FSE6: it waits until the grants are current). After a bounded wait it is handled anyway, and its
  * answer says why it cannot be checked.
  */
-async function handleWhenFresh(request: FaceRequest, handle: () => void, freshness: Freshness): Promise<void> {
+async function handleWhenFresh(request: EndpointRequest, handle: () => void, freshness: Freshness): Promise<void> {
   request.hold();
   await freshness.untilFresh();
   // The client may have disconnected during the wait.
   if (!request.destroyed) request.goOn(handle);
 }
 
-function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Server<typeof FaceRequest> {
-  const options: http.ServerOptions<typeof FaceRequest> = {
-    IncomingMessage: FaceRequest,
+function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Server<typeof EndpointRequest> {
+  const options: http.ServerOptions<typeof EndpointRequest> = {
+    IncomingMessage: EndpointRequest,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
@@ -227,7 +230,7 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
   return server;
 }
 
-function hasOneHost({ rawHeaders, httpVersionMinor }: FaceRequest): boolean {
+function hasOneHost({ rawHeaders, httpVersionMinor }: EndpointRequest): boolean {
   let hosts = 0;
   // Names and values alternate.
   for (let at = 0; at < rawHeaders.length; at += 2) {

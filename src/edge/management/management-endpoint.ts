@@ -13,11 +13,11 @@ import type {
 } from '../../ports/index.js';
 import { uuidOf } from '../../protocol/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
-import { Face, type FaceParts } from '../http/face.js';
+import { Endpoint, type EndpointParts } from '../http/endpoint.js';
 import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type AliasWords, ManagementSpellings } from '../wire-alias.js';
-import type { ManagementFaceLimits } from './management-limits.js';
+import type { ManagementEndpointLimits } from './management-limits.js';
 import { ManagementSecrets } from './management-secrets.js';
 
 /** Base URLs, with or without a scheme. `search` is the part before `/search/<id>`. */
@@ -46,7 +46,7 @@ function withoutScheme(url: string): string {
   return url.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/\/+$/, '');
 }
 
-export interface ManagementFaceParts extends FaceParts<ManagementFaceLimits> {
+export interface ManagementEndpointParts extends EndpointParts<ManagementEndpointLimits> {
   readonly control: ManagementControl;
   readonly access: ManagementAccess;
   /** Seals with the key file; called when a secret is needed. */
@@ -85,14 +85,14 @@ export interface ManagementFaceParts extends FaceParts<ManagementFaceLimits> {
   readonly mount: readonly Middleware[];
 }
 
-export class ManagementFace extends Face<ManagementFaceParts> {
+export class ManagementEndpoint extends Endpoint<ManagementEndpointParts> {
   readonly spellings: ManagementSpellings;
   readonly bursts: BurstLimiter;
   readonly secrets: ManagementSecrets;
   readonly urls: PublicAddresses;
   readonly pages: Pages;
 
-  constructor(parts: ManagementFaceParts) {
+  constructor(parts: ManagementEndpointParts) {
     super('management', parts);
     this.spellings = new ManagementSpellings(parts.aliases);
     this.bursts = new BurstLimiter(parts.clock);

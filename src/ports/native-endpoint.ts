@@ -1,7 +1,7 @@
 import type { DatabaseId } from '../kernel/index.js';
 
 /** The RESP endpoint of this process, as its clients can ask about it. */
-export interface NativeFace {
+export interface NativeEndpoint {
   readonly host: string;
   readonly port: number;
   readonly maxClients: number;

@@ -26,7 +26,7 @@ import type {
   RunPage,
   RunQuery,
 } from '../../src/ports/index.js';
-import { MemoryLog } from './kv-face.js';
+import { MemoryLog } from './kv-endpoint.js';
 import { LIMITS } from './queue-settings.js';
 import { realTime } from './real-time.js';
 
@@ -167,7 +167,7 @@ export interface QueueRequestOptions {
   readonly token?: string | null;
 }
 
-export class QueueFaceHarness {
+export class QueueEndpointHarness {
   readonly gateway = new ScriptedGateway();
   readonly messageLog = new ScriptedMessageLog();
   readonly runLog = new ScriptedRunLog();

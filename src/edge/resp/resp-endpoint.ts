@@ -28,7 +28,7 @@ import { ClientRegistry } from './client-registry.js';
 import { CutLog } from './cut-log.js';
 import { MemoryWaiters } from './memory-waiters.js';
 import { Pauses } from './pauses.js';
-import type { RespFaceLimits } from './resp-limits.js';
+import type { RespEndpointLimits } from './resp-limits.js';
 import { SlowNotes } from './slow-notes.js';
 import { SlowReaders } from './slow-readers.js';
 import { TrackingTables } from './tracking-tables.js';
@@ -57,7 +57,7 @@ class FullDatabases {
   }
 }
 
-export interface RespFaceParts {
+export interface RespEndpointParts {
   readonly gateway: KvGateway;
   readonly access: RespAccess;
   /** Default: grants are always current. */
@@ -78,7 +78,7 @@ export interface RespFaceParts {
   readonly tracing?: Tracing | undefined;
   /** Default: failed sign-ins are neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
-  readonly limits: RespFaceLimits;
+  readonly limits: RespEndpointLimits;
   /** Default: only the limits of each connection. */
   readonly budget?: ByteBudget | undefined;
   /** Answers ACL commands. Default: partitions are asked. */
@@ -87,7 +87,7 @@ export interface RespFaceParts {
   readonly redisVersion: string;
 }
 
-export class RespFace {
+export class RespEndpoint {
   readonly router: PartitionRouter;
   readonly clients: ClientRegistry;
   readonly pauses: Pauses;
@@ -109,7 +109,7 @@ export class RespFace {
   readonly batchSeconds: Histogram;
   readonly #failed: Counter;
 
-  constructor(readonly parts: RespFaceParts) {
+  constructor(readonly parts: RespEndpointParts) {
     const { metrics = UNWATCHED } = parts;
     this.answered = metrics.counter('millrace_resp_commands_total', 'answered');
     this.refused = metrics.counter('millrace_resp_commands_total', 'refused');

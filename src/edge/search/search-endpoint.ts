@@ -5,7 +5,7 @@ import { uuidOf } from '../../protocol/index.js';
 import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange, RequestBodyReader } from '../http/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
-import { DEFAULT_SEARCH_FACE_LIMITS, type SearchFaceLimits } from './face-limits.js';
+import { DEFAULT_SEARCH_FACE_LIMITS, type SearchEndpointLimits } from './endpoint-limits.js';
 import { SearchAllowance, type SearchMonth } from './search-allowance.js';
 
 export interface SearchHandlerParts {
@@ -24,13 +24,13 @@ export interface SearchHandlerParts {
   /** Default: no limit on the bytes that requests hold. */
   readonly budget?: ByteBudget | undefined;
   /** Missing ones have their defaults. */
-  readonly limits?: Partial<SearchFaceLimits>;
+  readonly limits?: Partial<SearchEndpointLimits>;
   /** While it returns true, every answer closes its connection. */
   readonly isDraining?: () => boolean;
 }
 
-export class SearchFace {
-  readonly limits: SearchFaceLimits;
+export class SearchEndpoint {
+  readonly limits: SearchEndpointLimits;
   readonly bodies: RequestBodyReader;
   readonly allowance: SearchAllowance;
   #scans = 0;

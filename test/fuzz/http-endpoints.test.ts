@@ -9,11 +9,11 @@ import { expect } from 'chai';
 import { startHealthServer } from '../../src/adapters/http-health/index.js';
 import { createScrapeHandler } from '../../src/edge/monitoring/index.js';
 import { uuidOf } from '../../src/protocol/index.js';
-import { KvFaceHarness, MemoryLog, TOKEN } from '../support/kv-face.js';
-import { ManagementHarness } from '../support/management-face.js';
-import { QUEUE_TOKEN, QueueFaceHarness } from '../support/queue-face.js';
+import { KvEndpointHarness, MemoryLog, TOKEN } from '../support/kv-endpoint.js';
+import { ManagementHarness } from '../support/management-endpoint.js';
+import { QUEUE_TOKEN, QueueEndpointHarness } from '../support/queue-endpoint.js';
 import { realTime } from '../support/real-time.js';
-import { SEARCH_INDEX, SEARCH_TOKEN, SearchFaceHarness } from '../support/search-face.js';
+import { SEARCH_INDEX, SEARCH_TOKEN, SearchEndpointHarness } from '../support/search-endpoint.js';
 import { FollowedGateway } from '../support/search-follower.js';
 import { standOfAllTests } from '../support/stand-hooks.js';
 import { itHolds } from './fuzz-run.js';
@@ -49,7 +49,7 @@ const expectJson = ({ body, head }: HeardResponse): void => {
 
 const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   'key-value (REST)': async () => {
-    const face = await new KvFaceHarness().start();
+    const face = await new KvEndpointHarness().start();
     face.gateway.keepsRequests = false;
     const headers = { authorization: `Bearer ${TOKEN}` };
     return {
@@ -80,7 +80,7 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   },
   search: async () => {
     const gateway = new FollowedGateway();
-    const face = await new SearchFaceHarness({ gateway, queries: gateway }).start();
+    const face = await new SearchEndpointHarness({ gateway, queries: gateway }).start();
     const { url } = face;
     const init = { method: 'POST', headers: { authorization: `Bearer ${SEARCH_TOKEN}` }, body: '{}' };
     return {
@@ -116,7 +116,7 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
 };
 
 async function queueTarget(grammar: Grammar): Promise<Target> {
-  const face = await new QueueFaceHarness().start();
+  const face = await new QueueEndpointHarness().start();
   // What is published is taken; nothing else is there.
   face.gateway.ask = async () => ({ type: 'Rejected', reason: 'NOT_FOUND', message: 'nothing there' });
   return {

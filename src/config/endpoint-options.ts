@@ -17,13 +17,13 @@ export function kvBoundsOf({ http, bounds, ownership }: Config, maxTenantBytes: 
 
 /** Limits of the RESP endpoint. */
 export function nativeBoundsOf(config: Config) {
-  const { maxConnections, maxConnectionsPerAddress } = httpFaceOptionsOf(config).limits;
+  const { maxConnections, maxConnectionsPerAddress } = httpEndpointOptionsOf(config).limits;
   const { requestHoldMs } = config.ownership;
   return { maxConnections, maxConnectionsPerAddress, maxDoubtMs: requestHoldMs, maxRoomWaitMs: requestHoldMs };
 }
 
 /** Options of every HTTP endpoint. */
-export function httpFaceOptionsOf({ http, faces }: Config) {
+export function httpEndpointOptionsOf({ http, endpoints }: Config) {
   return {
     limits: {
       headersTimeoutMs: http.httpHeadersTimeoutMs,
@@ -33,7 +33,7 @@ export function httpFaceOptionsOf({ http, faces }: Config) {
       maxConnections: http.httpMaxConnections,
       maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
     },
-    aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
+    aliases: endpoints.wireAlias === undefined ? [] : [endpoints.wireAlias],
   };
 }
 

@@ -10,7 +10,7 @@ import { type AccountId, type BackupId, type DatabaseId, MillraceError } from '.
 import type { Backups } from '../../src/ports/index.js';
 import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/protocol/index.js';
 import { misfits } from './json-schema.js';
-import { MemoryLog } from './kv-face.js';
+import { MemoryLog } from './kv-endpoint.js';
 import { SaidStatistics } from './management-statistics.js';
 import { MemoryControl, namedSealing } from './memory-control.js';
 import { realTime } from './real-time.js';

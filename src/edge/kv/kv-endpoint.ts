@@ -2,12 +2,12 @@
 import type { Access, Broadcasts, KvEvents, KvGateway, KvMeter, Quota } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { BroadcastQueue } from '../broadcast-queue.js';
-import { Face, type FaceParts } from '../http/face.js';
+import { Endpoint, type EndpointParts } from '../http/endpoint.js';
 import { type AliasWords, HeaderAliases } from '../wire-alias.js';
 import { Cors } from './cors.js';
-import type { KvFaceLimits } from './kv-limits.js';
+import type { KvEndpointLimits } from './kv-limits.js';
 
-export interface KvFaceParts extends FaceParts<KvFaceLimits> {
+export interface KvEndpointParts extends EndpointParts<KvEndpointLimits> {
   readonly gateway: KvGateway;
   readonly events: KvEvents;
   readonly access: Access;
@@ -20,12 +20,12 @@ export interface KvFaceParts extends FaceParts<KvFaceLimits> {
   readonly users?: AclCommands | undefined;
 }
 
-export class KvFace extends Face<KvFaceParts> {
+export class KvEndpoint extends Endpoint<KvEndpointParts> {
   readonly spellings: HeaderAliases;
   readonly cors: Cors;
   readonly broadcasts: Broadcasts;
 
-  constructor(parts: KvFaceParts) {
+  constructor(parts: KvEndpointParts) {
     super('kv', parts);
     this.broadcasts = parts.broadcasts ?? new BroadcastQueue(parts.clock, parts.timers);
     this.spellings = new HeaderAliases(parts.aliases);

@@ -101,7 +101,7 @@ export interface AdminHandlerParts {
   isOperator(grant: { readonly account: string }): boolean;
 }
 
-export class AdminFace {
+export class AdminEndpoint {
   readonly pages: Pages;
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;

@@ -1,11 +1,11 @@
 /** The parts of the queue endpoint: ports from outside, and objects that its files share. */
 import type { HttpOut, MessageLog, QueueAccess, QueueAdmin, QueueGateway, Random, RunLog } from '../../ports/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
-import { Face, type FaceParts } from '../http/face.js';
+import { Endpoint, type EndpointParts } from '../http/endpoint.js';
 import { type AliasWords, HeaderAliases } from '../wire-alias.js';
-import type { QueueFaceLimits } from './queue-limits.js';
+import type { QueueEndpointLimits } from './queue-limits.js';
 
-export interface QueueFaceParts extends FaceParts<QueueFaceLimits> {
+export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
   readonly gateway: QueueGateway;
   readonly access: QueueAccess;
   readonly admin: QueueAdmin;
@@ -19,11 +19,11 @@ export interface QueueFaceParts extends FaceParts<QueueFaceLimits> {
   readonly publicUrl?: string | undefined;
 }
 
-export class QueueFace extends Face<QueueFaceParts> {
+export class QueueEndpoint extends Endpoint<QueueEndpointParts> {
   readonly spellings: HeaderAliases;
   readonly bursts: BurstLimiter;
 
-  constructor(parts: QueueFaceParts) {
+  constructor(parts: QueueEndpointParts) {
     super('queue', parts);
     this.spellings = new HeaderAliases(parts.aliases);
     this.bursts = new BurstLimiter(parts.clock);

@@ -2,18 +2,18 @@
 import type { DependencyContainer } from 'tsyringe';
 import { REDIS_VERSION, SubscriptionRegistry } from '../actors/kv-shard/index.js';
 import { AuditThreads, readTlsFiles, type TlsFiles } from '../adapters/node/index.js';
-import { httpFaceOptionsOf, kvBoundsOf, nativeBoundsOf } from '../config/index.js';
+import { httpEndpointOptionsOf, kvBoundsOf, nativeBoundsOf } from '../config/index.js';
 import { hostAndPort, type Listener, listenOn } from '../edge/http/index.js';
 import { AclCommands, BroadcastQueue, createKvServer, createRespServer, SignInGuard } from '../edge/index.js';
 import { ByteBudget } from '../kernel/index.js';
 import { METER_SHARD } from '../protocol/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
-import { managementFace } from './management-face.js';
-import { queueFace } from './queue-module.js';
+import { managementEndpoint } from './management-endpoint.js';
+import { queueEndpoint } from './queue-module.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
-interface Face extends Listener {
+interface Endpoint extends Listener {
   leave?(): void;
   close(deadline?: AbortSignal): Promise<void>;
 }
@@ -22,39 +22,47 @@ interface Face extends Listener {
  * @returns `name=url` of each, for the ready line
  * @throws BAD_CONFIG if it cannot listen on a port
  */
-export async function startFaces(c: DependencyContainer): Promise<string[]> {
+export async function startEndpoints(c: DependencyContainer): Promise<string[]> {
   const config = c.resolve(tokens.CONFIG);
-  const { faces } = config;
-  const tls = await readTlsFiles(faces);
+  const { endpoints } = config;
+  const tls = await readTlsFiles(endpoints);
   const secured = tls === undefined ? {} : { tls };
   const shared = sharedParts(c);
   const { budget, events, freshness, guard } = shared;
-  const options = { ...httpFaceOptionsOf(config), ...secured };
+  const options = { ...httpEndpointOptionsOf(config), ...secured };
   const [http, redis] = tls === undefined ? ['http', 'redis'] : ['https', 'rediss'];
-  const at = (port: number) => hostAndPort(faces.host, port);
+  const at = (port: number) => hostAndPort(endpoints.host, port);
 
-  const { trustedProxies } = faces;
+  const { trustedProxies } = endpoints;
   const kvLimits = { ...options.limits, ...kvBoundsOf(config, budget.maxTenantBytes) };
   const kv = createKvServer({ ...shared, ...options, limits: kvLimits, signIns: guard.of('rest'), trustedProxies });
-  const kvPort = await open(c, kv, faces.kvPort, 'MILLRACE_KV_PORT');
-  const face = { ...options, budget, freshness };
-  const queue = queueFace(c, { ...face, signIns: guard.of('queue') });
-  const queuePort = await open(c, queue, faces.queuePort, 'MILLRACE_QUEUE_PORT');
-  const respPort = await openNativeFace(c, { ...shared, ...secured });
+  const kvPort = await open(c, kv, endpoints.kvPort, 'MILLRACE_KV_PORT');
+  const endpoint = { ...options, budget, freshness };
+  const queue = queueEndpoint(c, { ...endpoint, signIns: guard.of('queue') });
+  const queuePort = await open(c, queue, endpoints.queuePort, 'MILLRACE_QUEUE_PORT');
+  const respPort = await openNativeEndpoint(c, { ...shared, ...secured });
 
   const audit = auditThreads(c);
   c.resolve(tokens.LIFETIME).atEnd(() => audit.stop());
   // A getter, because the actual port is known only after listening.
-  let { mgmtPort } = faces;
+  let { mgmtPort } = endpoints;
   const publicUrls = {
-    kv: faces.publicUrlKv ?? at(kvPort),
-    queue: faces.publicUrlQueue ?? at(queuePort),
+    kv: endpoints.publicUrlKv ?? at(kvPort),
+    queue: endpoints.publicUrlQueue ?? at(queuePort),
     get search() {
-      return faces.publicUrlMgmt ?? at(mgmtPort);
+      return endpoints.publicUrlMgmt ?? at(mgmtPort);
     },
   };
   const planes = { kv: kv.passed, queue: queue.passed };
-  const management = managementFace(c, { audit, events, publicUrls, respPort: respPort ?? 0, guard, face, planes });
+  const management = managementEndpoint(c, {
+    audit,
+    events,
+    publicUrls,
+    respPort: respPort ?? 0,
+    guard,
+    endpoint,
+    planes,
+  });
   mgmtPort = await open(c, management, mgmtPort, 'MILLRACE_MGMT_PORT');
   return [
     `kv=${http}://${at(kvPort)}`,
@@ -67,9 +75,9 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
 type NativeParts = ReturnType<typeof sharedParts> & { readonly tls?: TlsFiles };
 
 /** @returns its port; undefined if disabled */
-async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...parts }: NativeParts) {
+async function openNativeEndpoint(c: DependencyContainer, { users: acl, guard, ...parts }: NativeParts) {
   const config = c.resolve(tokens.CONFIG);
-  const { host, respPort } = config.faces;
+  const { host, respPort } = config.endpoints;
   if (respPort === 0) return undefined;
   const limits = nativeBoundsOf(config);
   const resp = createRespServer({ ...parts, acl, limits, signIns: guard.of('resp'), redisVersion: REDIS_VERSION });
@@ -79,10 +87,10 @@ async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...pa
 }
 
 /** @returns the actual port. @throws BAD_CONFIG */
-async function open(c: DependencyContainer, face: Face, port: number, variable: string): Promise<number> {
-  const { faces, process } = c.resolve(tokens.CONFIG);
-  const bound = await listenOn(face, faces.host, port, variable);
-  c.resolve(tokens.LIFETIME).closeAtEnd(face, process.shutdownMs / 3);
+async function open(c: DependencyContainer, endpoint: Endpoint, port: number, variable: string): Promise<number> {
+  const { endpoints, process } = c.resolve(tokens.CONFIG);
+  const bound = await listenOn(endpoint, endpoints.host, port, variable);
+  c.resolve(tokens.LIFETIME).closeAtEnd(endpoint, process.shutdownMs / 3);
   return bound;
 }
 
@@ -102,9 +110,22 @@ function sharedParts(c: DependencyContainer) {
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
   // It logs once a minute, one event per endpoint.
   const guard = new SignInGuard({ clock, timers, log, metrics }, signIn.signInFailures);
-  const face = { gateway, events, broadcasts, users, access, freshness, quota, meter, clock, timers, metrics, tracing };
+  const endpoint = {
+    gateway,
+    events,
+    broadcasts,
+    users,
+    access,
+    freshness,
+    quota,
+    meter,
+    clock,
+    timers,
+    metrics,
+    tracing,
+  };
   const start = c.resolve(tokens.START);
-  return { ...face, budget, guard, log: c.resolve(tokens.FACE_LOG), isStarting: () => !start.isOver };
+  return { ...endpoint, budget, guard, log: c.resolve(tokens.FACE_LOG), isStarting: () => !start.isOver };
 }
 
 function auditThreads(c: DependencyContainer): AuditThreads<AuditedInstallation> {

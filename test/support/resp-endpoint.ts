@@ -6,7 +6,7 @@ import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
 import type { KvGrant, KvUsage } from '../../src/ports/index.js';
 import { eventually } from './eventually.js';
-import { MemoryLog } from './kv-face.js';
+import { MemoryLog } from './kv-endpoint.js';
 import { MemoryOwner } from './memory-owner.js';
 import { realTime } from './real-time.js';
 
@@ -15,7 +15,7 @@ export const OTHER_PASSWORD = 'other-password';
 /** Opens a database of three partitions. */
 export const WIDE_PASSWORD = 'wide-password';
 
-export class RespFaceHarness {
+export class RespEndpointHarness {
   readonly owner = new MemoryOwner();
   readonly log = new MemoryLog();
   readonly usages: KvUsage[] = [];

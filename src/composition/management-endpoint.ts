@@ -4,7 +4,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { SteeredCluster } from '../actors/cluster/index.js';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
 import { readConsoleFile, readDocsFile, VERSION } from '../adapters/node/index.js';
-import type { FaceServer, TlsTexts } from '../edge/http/index.js';
+import type { EndpointServer, TlsTexts } from '../edge/http/index.js';
 import {
   changesDocuments,
   createAdminHandler,
@@ -22,7 +22,7 @@ import type { JournalAudit, KvEvents, ManagementGrant } from '../ports/index.js'
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
 
-export interface ManagementFaceOptions {
+export interface ManagementEndpointOptions {
   readonly audit: JournalAudit;
   readonly events: KvEvents;
   /** The endpoints' addresses for clients. */
@@ -32,13 +32,16 @@ export interface ManagementFaceOptions {
   readonly guard: SignInGuard;
   /** Other endpoints of this process, through which the console's pages reach data. */
   readonly planes: Pick<Parameters<typeof createConsoleHandler>[0]['planes'], 'kv' | 'queue'>;
-  readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases' | 'budget' | 'freshness'> & {
+  readonly endpoint: Pick<
+    Parameters<typeof createManagementServer>[0],
+    'limits' | 'aliases' | 'budget' | 'freshness'
+  > & {
     readonly tls?: TlsTexts;
   };
 }
 
-export function managementFace(c: DependencyContainer, options: ManagementFaceOptions): FaceServer {
-  const { respPort, guard, face } = options;
+export function managementEndpoint(c: DependencyContainer, options: ManagementEndpointOptions): EndpointServer {
+  const { respPort, guard, endpoint } = options;
   const config = c.resolve(tokens.CONFIG);
   const [prices, search] = [pricesOf(config), searchHandler(c, options)];
   const docs = createDocsHandler({ ...sharedParts(c), readFile: readDocsFile });
@@ -64,7 +67,7 @@ export function managementFace(c: DependencyContainer, options: ManagementFaceOp
       scrapeHandler(c, options),
       docs,
     ],
-    ...face,
+    ...endpoint,
   });
 }
 
@@ -73,12 +76,12 @@ function sharedParts(c: DependencyContainer) {
     ...tokens.portsOf(c),
     statistics: c.resolve(tokens.STATISTICS),
     log: c.resolve(tokens.FACE_LOG),
-    trustedProxies: c.resolve(tokens.CONFIG).faces.trustedProxies,
+    trustedProxies: c.resolve(tokens.CONFIG).endpoints.trustedProxies,
     isDraining: () => c.resolve(tokens.LIFETIME).isEnding,
   };
 }
 
-function searchHandler(c: DependencyContainer, { guard, face }: ManagementFaceOptions) {
+function searchHandler(c: DependencyContainer, { guard, endpoint }: ManagementEndpointOptions) {
   const control = c.resolve(tokens.CONTROL);
   return createSearchHandler({
     ...sharedParts(c),
@@ -89,14 +92,14 @@ function searchHandler(c: DependencyContainer, { guard, face }: ManagementFaceOp
     usage: control,
     meter: control.meter,
     signIns: guard.of('search'),
-    budget: face.budget,
+    budget: endpoint.budget,
   });
 }
 
 /** Shared by all handlers that accept console sessions. */
-function sessionParts(c: DependencyContainer, { publicUrls, face }: ManagementFaceOptions) {
+function sessionParts(c: DependencyContainer, { publicUrls, endpoint }: ManagementEndpointOptions) {
   const control = c.resolve(tokens.CONTROL);
-  const { faces, signIn } = c.resolve(tokens.CONFIG);
+  const { endpoints, signIn } = c.resolve(tokens.CONFIG);
   return {
     access: control.management,
     control: control.client,
@@ -104,12 +107,12 @@ function sessionParts(c: DependencyContainer, { publicUrls, face }: ManagementFa
     sessionMs: signIn.consoleSessionMs,
     publicUrls,
     // A proxy in front of this process may handle TLS.
-    isSecure: face.tls !== undefined || faces.publicUrlMgmt?.startsWith('https:') === true,
+    isSecure: endpoint.tls !== undefined || endpoints.publicUrlMgmt?.startsWith('https:') === true,
     isOperator: ({ account }: ManagementGrant) => control.firstAccount() === account,
   };
 }
 
-function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
+function adminHandler(c: DependencyContainer, options: ManagementEndpointOptions) {
   return createAdminHandler({
     ...sharedParts(c),
     ...sessionParts(c, options),
@@ -127,8 +130,8 @@ function adminHandler(c: DependencyContainer, options: ManagementFaceOptions) {
   });
 }
 
-function consoleHandler(c: DependencyContainer, options: ManagementFaceOptions, search: Middleware) {
-  const { planes, guard, face } = options;
+function consoleHandler(c: DependencyContainer, options: ManagementEndpointOptions, search: Middleware) {
+  const { planes, guard, endpoint } = options;
   return createConsoleHandler({
     ...sharedParts(c),
     ...sessionParts(c, options),
@@ -136,11 +139,11 @@ function consoleHandler(c: DependencyContainer, options: ManagementFaceOptions, 
     changesDocuments,
     readFile: readConsoleFile,
     signIns: guard.of('console'),
-    budget: face.budget,
+    budget: endpoint.budget,
   });
 }
 
-function scrapeHandler(c: DependencyContainer, { guard }: ManagementFaceOptions) {
+function scrapeHandler(c: DependencyContainer, { guard }: ManagementEndpointOptions) {
   const access = new ScrapeGrants(c.resolve(tokens.CONTROL).view);
   return createScrapeHandler({ ...sharedParts(c), access, signIns: guard.of('monitoring') });
 }

@@ -42,7 +42,7 @@ export class MemoryLog implements Log {
   }
 }
 
-export class KvFaceHarness {
+export class KvEndpointHarness {
   readonly gateway = new MemoryKvGateway();
   readonly events = new SubscriptionRegistry(this.gateway, realTime, new MemoryLog(), 'edge-test' as SessionId);
   readonly log = new MemoryLog();

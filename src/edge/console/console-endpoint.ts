@@ -45,7 +45,7 @@ export interface ConsoleParts {
   isOperator(grant: ManagementGrant): boolean;
 }
 
-export class ConsoleFace {
+export class ConsoleEndpoint {
   readonly pages: Pages;
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
