@@ -92,7 +92,8 @@ export class JsonScanner {
       this.at = at + 1;
       return byte;
     }
-    this.at = end;
+    // A string that ended at the end of the slice has moved it further.
+    this.at = Math.max(this.at, end);
     return this.#pause();
   }
 

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MAX_BODY_VALUES, MAX_ITEM_VALUES } from '../../../../src/edge/http/http-limits.js';
 import { itemsOf, parseJson } from '../../../../src/edge/http/json-items.js';
+import { JSON_SLICE_BYTES } from '../../../../src/edge/http/json-scanner.js';
+import { readLarge } from '../../../../src/edge/http/large-json.js';
 import { invalid } from '../../../../src/edge/http/refused.js';
 import { repetitions } from '../../../support/depth.js';
 
@@ -17,6 +19,13 @@ function all(text: string, maxItemBytes = ANY_SIZE): unknown[] {
   return items;
 }
 
+function runToEnd<Result>(steps: Generator<undefined, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 describe('edge/http: JSON in slices', () => {
   it('reads the same items as JSON.parse', () => {
     fc.assert(
@@ -26,6 +35,21 @@ describe('edge/http: JSON in slices', () => {
         expect(parseJson(Buffer.from(text))).to.deep.equal(JSON.parse(text));
       }),
     );
+  });
+
+  it('reads the same items where a slice ends at any byte of an item', () => {
+    const item = { url: 'http://a', headers: { 'quoted "name"': 'a\\"' }, body: '', list: [[], {}, 'b\\'] };
+    const itemBytes = JSON.stringify(item).length + 1;
+    const others = new Array(Math.ceil((2 * JSON_SLICE_BYTES) / itemBytes)).fill(item);
+    for (let shift = 0; shift <= itemBytes; shift += 1) {
+      const items = ['x'.repeat(shift), ...others];
+      const text = JSON.stringify(items);
+      expect(JSON.stringify(all(text)) === text, `shifted by ${shift}`).to.equal(true);
+      const document = runToEnd(
+        readLarge(Buffer.from(`{"body":${text}}`), undefined, { what: 'a document', maxValues: 1e6 }),
+      );
+      expect(JSON.stringify(document.value) === `{"body":${text}}`, `document shifted by ${shift}`).to.equal(true);
+    }
   });
 
   it('refuses the same texts as JSON.parse, and throws no other error', () => {
