@@ -11,7 +11,7 @@ HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 # Half of the engine's own 16: as fast, and half as much that lies about between two collections.
 SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-size=8
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js --require ./dist/test/support/file-times.js
-# The number of processes follows; each takes the next file. Most tests wait for half of their time: two processes keep a core busy.
+# The number of processes follows; each takes the next file. Quick tests wait for half of their time: two processes keep a core busy.
 SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
 LANES := $(shell echo $$((2 * $$(nproc))))
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
@@ -70,7 +70,7 @@ test-smoke: dist/.built ## `make run` used by published clients, killed and star
 test-node-%: dist/.built ## test and test-smoke on another release of Node.js: make test-node-24
 	@bin=$$(infra/fetch-node.sh $*) || exit 1; \
 	export PATH="$$bin:$$PATH" PROPERTY_SEED=$*; echo "Node.js $$(node --version)"; \
-	$(SIDE_BY_SIDE) $(LANES) $(QUICK); failures=$$?; \
+	$(SIDE_BY_SIDE) $(shell nproc) $(QUICK); failures=$$?; \
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js' && exit $$failures
 
 # Most of these wait for something for half of the time: four lanes keep two cores busy. The tests of clusters are in one lane.
@@ -106,7 +106,7 @@ test-differential: dist/.built ## same commands, same replies as a real Redis
 test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
-# The longest come first, so that all lanes end at about the same time.
+# The longest come first, so that both lanes end at about the same time.
 CHAOS_LONGEST := $(addprefix dist/test/chaos/,read-models.test.js queue-conservation.test.js backup-kills.test.js embedded-kills.test.js queue-crash-points.test.js)
 CHAOS_OTHERS = $(filter-out $(TIMED_CHAOS) $(CHAOS_LONGEST),$(wildcard dist/test/chaos/*.test.js))
 CHAOS_DICE = $(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES))
@@ -115,7 +115,7 @@ test-chaos: dist/.built ## kills, freezes and cuts off real processes; MINUTES=n
 ifdef MINUTES
 	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) dist/test/chaos/cluster-faults.test.js
 else
-	$(CHAOS_DICE) $(SIDE_BY_SIDE) $(LANES) $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS)
+	$(CHAOS_DICE) $(SIDE_BY_SIDE) 2 $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS)
 endif
 
 test-fuzz: dist/.built ## any request to every face; FUZZ_SECONDS=n for so long, FUZZ_SEED=n replays
