@@ -76,7 +76,7 @@ export function endingOfResponse(response: KvResponse): Ending {
   return { kind: 'broken', error: new Error(`an unexpected reply: ${JSON.stringify(reply)}`) };
 }
 
-/** A shard that was stopped executes nothing, whatever the reason of the stop. */
+/** A stopped shard executes no command, for any reason of the stop. */
 export function saysNothingHappened({ code, details }: MillraceError): boolean {
   return NOTHING_HAPPENED.includes(code) || details.isStopped === true;
 }

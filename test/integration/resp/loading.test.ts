@@ -81,7 +81,7 @@ interface Program {
   close(): void;
 }
 
-/** What it does when a connection is lost, and what with an error, is its package's default. */
+/** Its reactions to a lost connection and to an error are the defaults of its package. */
 async function ofIoredis(port: number, errors: Set<string>): Promise<Program> {
   const heard = new Set<string>();
   const open = () => new Redis({ port, password: PASSWORD }).on('error', ({ message }) => void errors.add(message));

@@ -1,6 +1,6 @@
 /**
  * The query subcommands of CLUSTER. To clients a database is one node with all hash slots, regardless of its number of
- * partitions. Subcommands that change a cluster are not implemented.
+ * partitions. Subcommands that change a cluster are refused.
  */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../../kernel/index.js';
