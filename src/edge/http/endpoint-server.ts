@@ -138,7 +138,7 @@ export function createEndpointServer(parts: EndpointServerParts, endpoint: Endpo
     listen: (port, host) => listen(server, { port, host, ...accepting }),
     leave,
     close: async (deadline) => {
-      const closed = await stopAccepting(server, { timers, cut: () => sockets.endAll(), deadline });
+      const closed = await stopAccepting(server, { timers, clock, cut: () => sockets.endAll(), deadline });
       // Only now: a client whose connection closes connects again.
       endpoint.drain();
       leave();

@@ -1,11 +1,15 @@
 /** Start and end of an endpoint's server. */
 import { type AddressInfo, Server } from 'node:net';
-import type { Timers } from '../../ports/index.js';
+import type { Clock, Timers } from '../../ports/index.js';
 
 /** An active client sends its next request within this time. */
 const SILENCE_MS = 250;
 /** The longest wait for silence: many seldom-used connections together are never silent. */
 const MAX_SILENCE_WAIT_MS = 1_000;
+/** A shorter turn of the event loop leaves hardly any time in which a client can connect. */
+const SHORT_TURN_MS = 1;
+/** The longest wait for a short turn without a new connection: other work may make all turns long. */
+const MAX_ACCEPTING_MS = 1_000;
 
 export interface Listening {
   readonly port: number;
@@ -32,6 +36,7 @@ export function listen(server: Server, { port, host, backlog, acceptFailed }: Li
 /** How to end a server. */
 export interface Closing {
   readonly timers: Timers;
+  readonly clock: Clock;
   /** Ends all connections. */
   cut(): void;
   /** All connections end when it is aborted. */
@@ -44,9 +49,8 @@ export interface Closed {
 }
 
 /** Stops accepting connections without ending the open ones. */
-export async function stopAccepting(server: Server, { timers, cut, deadline }: Closing): Promise<Closed> {
-  // Accepts the clients that have already connected: the system would reset them.
-  await timers.yieldToEventLoop();
+export async function stopAccepting(server: Server, { timers, clock, cut, deadline }: Closing): Promise<Closed> {
+  await acceptConnected(server, timers, clock);
   const promise = new Promise<void>((resolve) => {
     // The close of Node's HTTP server would also end idle connections that may have a request on its way.
     Server.prototype.close.call(server, () => {
@@ -57,6 +61,27 @@ export async function stopAccepting(server: Server, { timers, cut, deadline }: C
   if (deadline?.aborted) cut();
   else deadline?.addEventListener('abort', cut, { once: true });
   return { promise };
+}
+
+/**
+ * Accepts the clients that have already connected: the system would reset them. The event loop accepts one connection in
+ * a turn, so the listener is closed after a short turn without one.
+ */
+async function acceptConnected(server: Server, timers: Timers, clock: Clock): Promise<void> {
+  let accepted = 0;
+  const count = () => {
+    accepted += 1;
+  };
+  server.on('connection', count);
+  const beganAtMs = clock.monotonicMs();
+  for (let turnAtMs = beganAtMs; turnAtMs - beganAtMs < MAX_ACCEPTING_MS; ) {
+    const acceptedBefore = accepted;
+    await timers.yieldToEventLoop();
+    const nowMs = clock.monotonicMs();
+    if (accepted === acceptedBefore && nowMs - turnAtMs < SHORT_TURN_MS) break;
+    turnAtMs = nowMs;
+  }
+  server.off('connection', count);
 }
 
 /**

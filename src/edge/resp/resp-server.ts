@@ -65,7 +65,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
     },
     close: async (deadline) => {
       const { timers, clock } = parts;
-      const closed = await stopAccepting(server, { timers, cut: () => connections.cutAll(), deadline });
+      const closed = await stopAccepting(server, { timers, clock, cut: () => connections.cutAll(), deadline });
       endpoint.isDraining = true;
       endpoint.pauses.close();
       connections.drain();

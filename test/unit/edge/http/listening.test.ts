@@ -1,8 +1,14 @@
 /** Listening on the port of an endpoint. */
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { SystemClock, NodeTimers } from '../../../../src/adapters/node/index.js';
 import { hostAndPort, listenOn } from '../../../../src/edge/http/index.js';
+import { stopAccepting } from '../../../../src/edge/http/listening.js';
 import { describeError, isMillraceError } from '../../../../src/kernel/index.js';
+
+const CLIENTS = 20;
 
 describe('the port of an endpoint', () => {
   it('is named with its setting when the process cannot listen on it', async () => {
@@ -27,6 +33,17 @@ describe('the port of an endpoint', () => {
       });
     expect(await listenOn({ listen }, '127.0.0.1', 0, 'MILLRACE_KV_PORT')).to.be.greaterThan(0);
     server.close();
+  });
+
+  it('is closed after every client that has connected is accepted', async () => {
+    const server = createServer((socket) => socket.once('data', () => socket.end('answer')));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const answers = Array.from({ length: CLIENTS }, () => text(createConnection(port, '127.0.0.1').end('request')));
+    const [timers, clock] = [new NodeTimers(), new SystemClock()];
+    const closed = await stopAccepting(server, { timers, clock, cut: () => undefined, deadline: undefined });
+    expect(await Promise.all(answers)).to.deep.equal(Array(CLIENTS).fill('answer'));
+    await closed.promise;
   });
 
   it('follows its host in the notation of URLs', () => {
