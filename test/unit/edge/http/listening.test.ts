@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { SystemClock, NodeTimers } from '../../../../src/adapters/node/index.js';
+import { NodeTimers, SystemClock } from '../../../../src/adapters/node/index.js';
 import { hostAndPort, listenOn } from '../../../../src/edge/http/index.js';
 import { stopAccepting } from '../../../../src/edge/http/listening.js';
 import { describeError, isMillraceError } from '../../../../src/kernel/index.js';
