@@ -21,6 +21,8 @@ export async function judgeCluster(stand: ClusterStand, load: ClusterLoad): Prom
   const journal = await stand.cluster.reader();
   try {
     for (const { account, run } of load.accounts) {
+      // A planned move of a busy process interrupts calls as well.
+      run.everStarted.push(...stand.everStarted.map(({ process }) => process));
       const { queue: url } = processOf(stand, 'a').addresses as Record<'queue', string>;
       const client = new ConservationClient(new KvClient({ url, token: account.queueToken, connections: 32 }));
       await run.judge(client, journal, { shard: account.shard, account: account.id });
