@@ -2,6 +2,7 @@
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
+import './style/lists.css';
 import './pages/databases/databases.css';
 import './pages/queue/queue.css';
 import './pages/search/search.css';

@@ -68,7 +68,8 @@ interface FieldProps {
   onChange(name: string, value: string): void;
 }
 
-function FilterField({ filter, value, onChange }: FieldProps) {
+/** Sends its value after Enter, or when the focus leaves it. */
+export function FilterField({ filter, value, onChange }: FieldProps) {
   const { name, label, options, placeholder, type = 'text' } = filter;
   const isInstant = type === 'datetime-local';
   const shown = isInstant ? localOf(value) : value;

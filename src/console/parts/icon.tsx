@@ -19,6 +19,8 @@ const PATHS = {
   out: 'M10 4H4v16h6M15 8l4 4-4 4M19 12H9',
   chevron: 'M9 5l7 7-7 7',
   warning: 'M12 3 2 20h20zM12 10v4M12 17v.5',
+  expand: 'M14 4h6v6M20 4l-8 8M10 4H4v16h16v-6',
+  star: 'M12 3l2.7 5.8 6.3.7-4.7 4.3 1.3 6.2L12 16.8 6.4 20l1.3-6.2L3 9.5l6.3-.7z',
   check: 'M4 12l5 5L20 6',
 } as const;
 

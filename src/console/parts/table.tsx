@@ -42,6 +42,8 @@ export interface TableProps<Row> {
   idOf(row: Row): string;
   /** Makes rows selectable, for bulk actions. */
   readonly selection?: Selection<string> | undefined;
+  /** The row whose details are open, or that keys have reached. */
+  readonly current?: string | undefined;
   /** On narrow pages each row becomes a list of its cells: for few rows with many actions. */
   readonly isList?: boolean;
   /** Shown instead of an empty table. */
@@ -49,7 +51,7 @@ export interface TableProps<Row> {
 }
 
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
-  const { label, columns, rows, idOf, selection, isList = false, empty } = props;
+  const { label, columns, rows, idOf, selection, current, isList = false, empty } = props;
   if (rows.length === 0 && empty !== undefined) return <div class="table-box">{empty}</div>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
@@ -71,7 +73,7 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <TableRow key={idOf(row)} id={idOf(row)} row={row} columns={columns} selection={selection} />
+            <TableRow key={idOf(row)} id={idOf(row)} {...{ row, columns, selection, current }} />
           ))}
         </tbody>
       </table>
@@ -79,15 +81,15 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
   );
 }
 
-interface RowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection'> {
+interface RowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection' | 'current'> {
   readonly id: string;
   readonly row: Row;
 }
 
-function TableRow<Row>({ id, row, columns, selection }: RowProps<Row>) {
+function TableRow<Row>({ id, row, columns, selection, current }: RowProps<Row>) {
   const isChosen = selection?.chosen.has(id);
   return (
-    <tr aria-selected={isChosen}>
+    <tr aria-selected={isChosen} aria-current={id === current ? 'true' : undefined}>
       {selection !== undefined && (
         <td>
           <input

@@ -32,8 +32,8 @@ describe('console: many messages', function () {
 
   for (const [list, from, link] of [
     ['all messages', '/console/dead-letters', /^Queue$/],
-    ['scheduled messages', '/console/queue?state=failed', /^Scheduled\d/],
-    ['messages of a label', '/console/queue?state=failed&label=label-3', /^Scheduled\d/],
+    ['scheduled messages', '/console/queue?state=failed', /^Scheduled \d/],
+    ['messages of a label', '/console/queue?state=failed&label=label-3', /^Scheduled \d/],
   ] as const) {
     it(`shows the first rows of ${list} for at most ${FIRST_ROWS_MS} ms of the server's processor, median of ${ROUNDS}`, async () => {
       const { page } = await stand.person();

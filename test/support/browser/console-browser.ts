@@ -25,7 +25,7 @@ export const KEY = 'mrk_key-of-the-browser-tests';
 
 /** How a page is looked at: both widths, both themes. */
 export interface View {
-  readonly width: 1280 | 390;
+  readonly width: 1920 | 1280 | 390;
   readonly scheme: 'light' | 'dark';
   /** Default: American English. */
   readonly locale?: string;

@@ -55,12 +55,19 @@ const SPECIMENS = `<div id="specimens">
   <section class="table-box"><table><tbody>
     <tr data-specimen="row"><td>text ${content('row')}</td></tr>
     <tr data-specimen="row, selected" aria-selected="true"><td>text ${content('selected row')}</td></tr>
+    <tr data-specimen="row, open" aria-current="true"><td>text ${content('open row')}</td></tr>
     <tr data-specimen="row of a message"><td><a class="message-name" href="#m" data-specimen="message"><span>id</span><span class="small muted">label</span></a></td></tr>
   </tbody></table></section>
   <div class="virtual-list"><ul>${keyRow('key row', '')}${keyRow('key row, selected', 'is-open')}
     <button type="button" class="key-row folder" data-specimen="folder">folder <span class="muted">3</span></button></ul></div>
   <aside class="side is-open"><nav><a href="#p" data-specimen="menu">Page</a>
     <a href="#q" aria-current="page" data-specimen="menu, selected">Page</a></nav></aside>
+  <section class="filter-bar"><nav class="state-choice"><a href="#s1" data-specimen="state">Failed <span class="count">3</span></a>
+    <a href="#s2" aria-current="page" data-specimen="state, selected">Failed <span class="count">3</span></a></nav>
+    <button type="button" class="chip" data-specimen="chip"><span class="muted">Label</span> text</button>
+    <div class="menu-panel"><p class="saved-filter"><a href="#f1" aria-current="true" data-specimen="saved filter, selected">name</a></p></div></section>
+  <section class="drawer"><header class="drawer-head"><h2>title</h2>${content('drawer head')}</header>
+    <div class="drawer-body">${content('drawer')}</div><footer class="drawer-foot"><kbd class="key">j</kbd> <span class="small muted">next</span></footer></section>
   <nav class="tabs"><a href="#t" data-specimen="tab">Tab <span class="count">3</span></a>
     <a href="#u" aria-current="page" data-specimen="tab, selected">Tab <span class="count">3</span></a></nav>
   <div class="palette-list"><div role="option" data-specimen="option">text <span class="small muted">kind</span></div>

@@ -1,8 +1,10 @@
 /** The columns of the list of messages. */
 import { StateBadge } from '../../../parts/badge.js';
+import { duration } from '../../../parts/format.js';
 import type { Column } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
+import { AttemptDots } from './attempt-dots.js';
 import type { MessageRow, StateId } from './message-rows.js';
 
 /** Omitted, because destinations differ after it. */
@@ -13,40 +15,76 @@ const WHEN: Partial<Record<StateId, string>> = {
   failed: 'Failed',
   cancelled: 'Cancelled',
 };
+const ENDED: ReadonlySet<StateId> = new Set(['delivered', 'failed', 'cancelled']);
 
-export function useMessageColumns(state: StateId): readonly Column<MessageRow>[] {
+/** @param hrefOf the address that shows a message; by default its page */
+export function useMessageColumns(state: StateId, hrefOf?: (id: string) => string): readonly Column<MessageRow>[] {
   const links = useLinks();
-  const hasNext = state === 'scheduled' || state === 'retrying';
+  const shown = hrefOf ?? links.message;
   return [
     {
-      title: 'Message',
-      cell: ({ id, url, method }) => (
-        <a class="message-name" href={links.message(id)}>
-          <span class="place" dir="auto" title={url}>
-            {method} {url.replace(SCHEME, '')}
-          </span>
-          <span class="small muted mono cut">{id}</span>
-        </a>
-      ),
-    },
-    {
       title: 'State',
-      cell: ({ state: is, status, atMs }) => (
-        <span class="row">
-          <StateBadge state={is} />
-          {status !== undefined && is !== 'DELIVERED' && (
-            <span class="small mono">{status === 0 ? 'no answer' : status}</span>
-          )}
+      cell: (row) => (
+        <span class="message-state">
+          <State row={row} />
           <span class="narrow-only small muted">
-            <Time at={atMs} as="past" />
+            <AttemptDots details={row.details} />
+            <div class="nowrap">
+              <Time at={row.atMs} as="past" />
+            </div>
           </span>
         </span>
       ),
     },
+    {
+      title: 'Message',
+      cell: (row) => (
+        <a class="message-name" href={shown(row.id)} title={`${row.id}\n${row.url}`}>
+          <span class="place" dir="auto">
+            {row.method} {row.url.replace(SCHEME, '')}
+          </span>
+          <span class="small muted mono cut" dir="auto">
+            {row.details?.body ?? 'no body'}
+          </span>
+        </a>
+      ),
+    },
+    { title: 'Attempts', isWideOnly: true, cell: ({ details }) => <AttemptDots details={details} /> },
+    {
+      title: 'Took',
+      isWideOnly: true,
+      isNumber: true,
+      cell: ({ details }) =>
+        details?.tookMs === undefined ? (
+          <span class="muted">–</span>
+        ) : (
+          <span class="nowrap">{duration(details.tookMs)}</span>
+        ),
+    },
+    ...(ENDED.has(state)
+      ? []
+      : [{ title: 'Next try', isWideOnly: true, cell: (row: MessageRow) => <Time at={nextOf(row)} as="ago" /> }]),
     { title: 'Belongs to', isWideOnly: true, cell: (row) => <Belongs row={row} /> },
     { title: WHEN[state] ?? 'Accepted', isWideOnly: true, cell: ({ atMs }) => <Time at={atMs} as="past" /> },
-    ...(hasNext ? [{ title: 'Next attempt', cell: ({ nextMs }: MessageRow) => <Time at={nextMs} as="ago" /> }] : []),
   ];
+}
+
+const WAITS: ReadonlySet<string> = new Set(['SCHEDULED', 'WAITING', 'RETRYING']);
+
+/** A message that is over has no next attempt, and one that is being delivered has none yet. */
+function nextOf({ state, nextMs }: MessageRow): number | undefined {
+  return WAITS.has(state) ? nextMs : undefined;
+}
+
+function State({ row: { state, status } }: { readonly row: MessageRow }) {
+  return (
+    <span class="row nowrap">
+      <StateBadge state={state} />
+      {status !== undefined && state !== 'DELIVERED' && (
+        <span class="small mono nowrap">{status === 0 ? 'no answer' : status}</span>
+      )}
+    </span>
+  );
 }
 
 /** Each label links to all messages with the same one. */

@@ -3,6 +3,7 @@ import type { Schemas } from '#api';
 import { ofQueue, type Query } from '../../../api/call.js';
 import type { PageQuery } from '../../../api/query.js';
 import { short } from '../../../parts/format.js';
+import { detailsIn, detailsOf, type MessageDetails, SHOWN_BODY_BYTES } from './message-details.js';
 
 export interface MessageRow {
   readonly id: string;
@@ -19,6 +20,8 @@ export interface MessageRow {
   readonly nextMs: number | undefined;
   /** Status of the last answer; 0 without an answer. */
   readonly status: number | undefined;
+  /** Undefined if the log no longer has the message. */
+  readonly details: MessageDetails | undefined;
 }
 
 export interface MessagePage {
@@ -72,7 +75,7 @@ export function instantOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : new Date(text).getTime() || undefined;
 }
 
-/** @throws CallError */
+/** A page with the details of each message. @throws CallError */
 export async function messagePage(
   account: string,
   state: StateId,
@@ -84,21 +87,33 @@ export async function messagePage(
   const query = { ...filter, count: PAGE, cursor };
   if ('pending' in known) {
     const page = await ofQueue(account, 'GET /v2/messages', { query: { ...query, state: known.pending }, signal });
-    return { rows: page.messages.map(pendingRow), cursor: page.cursor, counts: countsIn(page) };
+    const rows = await withDetails(account, page.messages.map(pendingRow), signal);
+    return { rows, cursor: page.cursor, counts: countsIn(page) };
   }
   if (state === 'failed') {
     const asked = { ...query, order: 'latestFirst', trimBody: -1 };
     const page = (await ofQueue(account, 'GET /v2/dlq', { query: asked, signal })) as Schemas['DeadLetterPage'];
-    return { rows: page.messages.map(failedRow), cursor: page.cursor };
+    return { rows: await withDetails(account, page.messages.map(failedRow), signal), cursor: page.cursor };
   }
   if ('logged' in known) {
     const asked = { ...query, state: known.logged, trimBody: -1 };
     const page = (await ofQueue(account, 'GET /v2/logs', { query: asked, signal })) as Schemas['EventPage'];
-    return { rows: page.events.map((event) => loggedRow(event, event)), cursor: page.cursor };
+    const rows = page.events.map((event) => loggedRow(event, event));
+    return { rows: await withDetails(account, rows, signal), cursor: page.cursor };
   }
-  const asked = { ...query, groupBy: 'messageId', trimBody: -1 };
+  const asked = { ...query, groupBy: 'messageId', trimBody: SHOWN_BODY_BYTES };
   const page = (await ofQueue(account, 'GET /v2/logs', { query: asked, signal })) as Schemas['LoggedMessagePage'];
-  return { rows: page.messages.map((message) => loggedRow(message, newest(message.events))), cursor: page.cursor };
+  const rows = page.messages.map((message) => ({
+    ...loggedRow(message, newest(message.events)),
+    details: detailsIn(message),
+  }));
+  return { rows, cursor: page.cursor };
+}
+
+async function withDetails(account: string, rows: readonly MessageRow[], signal?: AbortSignal): Promise<MessageRow[]> {
+  const ids = rows.map(({ id }) => id);
+  const details = await detailsOf(account, ids, signal);
+  return rows.map((row) => ({ ...row, details: details.get(row.id) }));
 }
 
 /**
@@ -123,14 +138,18 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Counts of delivered and cancelled messages in the filter's period, by default the last hour, because counting the
- * whole log would take long. @returns texts for the tabs. @throws CallError
+ * whole log would take long. @returns texts; undefined: none. @throws CallError
  */
-export async function endedCounts(account: string, filter: Query): Promise<Partial<Record<StateId, string>>> {
+export async function endedCounts(
+  account: string,
+  filter: Query,
+): Promise<Partial<Record<StateId, string | undefined>>> {
   const isPeriod = filter.fromDate !== undefined || filter.toDate !== undefined;
   const fromDate = isPeriod ? filter.fromDate : Date.now() - HOUR_MS;
   const query = { ...filter, fromDate, state: 'DELIVERED,CANCELED' };
   const { counts, isWhole } = await ofQueue(account, 'GET /v2/logs/counts', { query });
-  const text = (count = 0) => `${short(count)}${isWhole ? '' : '+'}${isPeriod ? '' : ' in 1 h'}`;
+  const text = (count = 0) =>
+    count === 0 && isWhole ? undefined : `${short(count)}${isWhole ? '' : '+'}${isPeriod ? '' : ' in 1 h'}`;
   return { delivered: text(counts.DELIVERED), cancelled: text(counts.CANCELED) };
 }
 
@@ -146,12 +165,26 @@ function shared(message: Shared) {
 
 function pendingRow(message: Schemas['PendingMessage']): MessageRow {
   const { state, createdAt, nextDeliveryTime } = message;
-  return { ...shared(message), state, atMs: createdAt, nextMs: nextDeliveryTime, status: undefined };
+  return {
+    ...shared(message),
+    state,
+    atMs: createdAt,
+    nextMs: nextDeliveryTime,
+    status: undefined,
+    details: undefined,
+  };
 }
 
 function failedRow(entry: Schemas['DeadLetter']): MessageRow {
   const failedMs = Number(entry.dlqId.split('-')[0]);
-  return { ...shared(entry), state: 'FAILED', atMs: failedMs, nextMs: undefined, status: entry.responseStatus };
+  return {
+    ...shared(entry),
+    state: 'FAILED',
+    atMs: failedMs,
+    nextMs: undefined,
+    status: entry.responseStatus,
+    details: undefined,
+  };
 }
 
 /** The state after an event of the log. */
@@ -165,7 +198,8 @@ const STATE_AFTER: Readonly<Record<string, string>> = {
 function loggedRow(message: Shared, event: Schemas['MessageEvent']): MessageRow {
   const { state: is, time, nextDeliveryTime = 0, responseStatus } = event;
   const state = is === 'CREATED' ? (nextDeliveryTime > Date.now() ? 'SCHEDULED' : 'WAITING') : (STATE_AFTER[is] ?? is);
-  return { ...shared(message), state, atMs: time, nextMs: nextDeliveryTime || undefined, status: responseStatus };
+  const nextMs = nextDeliveryTime || undefined;
+  return { ...shared(message), state, atMs: time, nextMs, status: responseStatus, details: undefined };
 }
 
 /** The event that determines the current state: the last one of the newest instant. */

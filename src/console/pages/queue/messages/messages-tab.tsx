@@ -1,55 +1,89 @@
-/** Messages by state, with counts and filters; new ones appear automatically. */
-import { useRef } from 'preact/hooks';
+/** Messages by state, with counts, filters and a drawer for each; new ones appear automatically. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
-import { type Filter, FilterBar } from '../../../parts/filter-bar.js';
+import type { Filter } from '../../../parts/filter-bar.js';
+import { FilterChips } from '../../../parts/filter-chips.js';
+import { KeyHints, type PageKey, useKeys } from '../../../parts/keys.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { Paging, type Selection, Table, useChosen } from '../../../parts/table.js';
-import { Tabs, useTab } from '../../../parts/tabs.js';
 import { useLinks } from '../links.js';
 import { NothingYet } from '../nothing-yet.js';
 import type { TabProps } from '../tab.js';
 import { CancelMessages } from './cancel-messages.js';
 import { useMessageColumns } from './message-columns.js';
-import {
-  endedCounts,
-  filterOf,
-  type MessagePage,
-  messageCounts,
-  messagePage,
-  STATES,
-  type StateId,
-} from './message-rows.js';
+import { MessageDrawer } from './message-drawer.js';
+import { endedCounts, filterOf, type MessagePage, messageCounts, messagePage, type StateId } from './message-rows.js';
+import { StateChoice, useChosenState } from './state-choice.js';
 
 const FILTERS: readonly Filter[] = [
   { name: 'url', label: 'URL, /path or host', placeholder: 'https://…' },
   { name: 'label', label: 'Label' },
   { name: 'queueName', label: 'Queue' },
-  { name: 'flowControlKey', label: 'Flow-control key', isRare: true },
-  { name: 'topicName', label: 'URL group', isRare: true },
-  { name: 'scheduleId', label: 'Schedule', isRare: true },
-  { name: 'callerIp', label: 'Caller', placeholder: '127.0.0.1', isRare: true },
-  { name: 'fromDate', label: 'From', type: 'datetime-local', isRare: true },
-  { name: 'toDate', label: 'To', type: 'datetime-local', isRare: true },
+  { name: 'flowControlKey', label: 'Flow-control key' },
+  { name: 'topicName', label: 'URL group' },
+  { name: 'scheduleId', label: 'Schedule' },
+  { name: 'callerIp', label: 'Caller', placeholder: '127.0.0.1' },
+  { name: 'fromDate', label: 'From', type: 'datetime-local' },
+  { name: 'toDate', label: 'To', type: 'datetime-local' },
 ];
 const OF_FAILED: Filter = { name: 'responseStatus', label: 'Status', type: 'number', placeholder: '500' };
 /** Interval of counts from the log, which take longer than a list. */
 const ENDED_EVERY_MS = 30_000;
-const KEPT = FILTERS.map(({ name }) => name);
+const ENDED: ReadonlySet<StateId> = new Set(['delivered', 'failed', 'cancelled']);
 
 export function MessagesTab({ account }: TabProps) {
   const [query, set] = usePageQuery();
-  const state = useTab(STATES, 'state') as StateId;
-  const filter = filterOf(query, state);
+  const state = useChosenState();
   const { cursor } = query;
+  const { list, counts, key, reload } = useMessages(account, state);
+  const chosen = useChosen(key);
+  const happened = useWhenHappened(reload);
+  const live = useLive(`/v2/admin/queues/${account}/logs`, { log: happened });
+  const mayCancel = mayChange.value && !ENDED.has(state);
+  return (
+    <>
+      <FilterChips
+        list="messages"
+        filters={state === 'failed' ? [OF_FAILED, ...FILTERS] : FILTERS}
+        alsoSaved={['state']}
+      >
+        <StateChoice counts={counts} />
+      </FilterChips>
+      <div class="row between list-head">
+        <span role="status">
+          {cursor === undefined && <Badge tone={live === 'live' ? 'good' : 'warn'}>{LIVE[live]}</Badge>}
+        </span>
+        {mayCancel && (
+          <CancelMessages {...{ account, state, selection: chosen }} filter={filterOf(query, state)} onDone={reload} />
+        )}
+      </div>
+      <Shown asked={list} rows={10}>
+        {(page) => <MessageTable {...{ account, page, state }} selection={mayCancel ? chosen : undefined} />}
+      </Shown>
+      <Paging
+        text={list.data === undefined ? '' : pageText(list.data, cursor !== undefined)}
+        onFirst={cursor === undefined ? undefined : () => set({ cursor: '' }, false)}
+        onNext={list.data?.cursor === undefined ? undefined : () => set({ cursor: list.data?.cursor }, false)}
+      />
+    </>
+  );
+}
+
+/** The page of messages and the counts of all states. Rows are loaded first: counts wait for them. */
+function useMessages(account: string, state: StateId) {
+  const [query] = usePageQuery();
+  const { cursor } = query;
+  const filter = filterOf(query, state);
   const ofAll = filterOf(query, 'all');
-  // Rows are loaded first: counts wait for them, and may be part of their answer.
+  // Counts of unfinished messages may be part of the answer with the rows.
   const listing = useRef<Promise<MessagePage | undefined>>(Promise.resolve(undefined));
-  const listed = JSON.stringify([account, state, filter, cursor]);
-  const list = useAsk(listed, (signal) => {
+  const key = JSON.stringify([account, state, filter, cursor]);
+  const list = useAsk(key, (signal) => {
     const page = messagePage(account, state, filter, cursor, signal);
     listing.current = page.catch(() => undefined);
     return page;
@@ -62,38 +96,12 @@ export function MessagesTab({ account }: TabProps) {
     () => listing.current.then(() => endedCounts(account, ofAll)),
     ENDED_EVERY_MS,
   );
-  const chosen = useChosen(listed);
   const reload = () => {
     if (cursor === undefined) list.reload();
     else listing.current = Promise.resolve(undefined);
     counts.reload();
   };
-  const happened = useWhenHappened(reload);
-  const live = useLive(`/v2/admin/queues/${account}/logs`, { log: happened });
-  const tabs = STATES.map(({ id, label }) => ({ id, label, count: ended.data?.[id] ?? counts.data?.[id] }));
-  const mayCancel = mayChange.value && !['delivered', 'failed', 'cancelled'].includes(state);
-  return (
-    <>
-      <Tabs label="States of messages" name="state" tabs={tabs} keep={KEPT} />
-      <FilterBar key={state} filters={state === 'failed' ? [OF_FAILED, ...FILTERS] : FILTERS} />
-      <div class="row between list-head">
-        <span role="status">
-          {cursor === undefined && <Badge tone={live === 'live' ? 'good' : 'warn'}>{LIVE[live]}</Badge>}
-        </span>
-        {mayCancel && (
-          <CancelMessages {...{ account, state, selection: chosen }} filter={filterOf(query, state)} onDone={reload} />
-        )}
-      </div>
-      <Shown asked={list} rows={10}>
-        {(page) => <MessageTable {...{ page, state }} selection={mayCancel ? chosen : undefined} />}
-      </Shown>
-      <Paging
-        text={list.data === undefined ? '' : pageText(list.data, cursor !== undefined)}
-        onFirst={cursor === undefined ? undefined : () => set({ cursor: '' }, false)}
-        onNext={list.data?.cursor === undefined ? undefined : () => set({ cursor: list.data?.cursor }, false)}
-      />
-    </>
-  );
+  return { list, counts: { ...counts.data, ...ended.data }, key, reload };
 }
 
 const LIVE = { connecting: 'connecting', live: 'live', lost: 'connecting again' } as const;
@@ -104,29 +112,68 @@ function pageText({ rows, cursor }: MessagePage, isLater: boolean): string {
 }
 
 interface TableProps {
+  readonly account: string;
   readonly page: MessagePage;
   readonly state: StateId;
   readonly selection: Selection<string> | undefined;
 }
 
-function MessageTable({ page, state, selection }: TableProps) {
-  const columns = useMessageColumns(state);
+/** The open message is in the address. */
+function MessageTable({ account, page, state, selection }: TableProps) {
+  const [query, set] = usePageQuery();
+  const { open } = query;
+  const links = useLinks();
+  const hrefOf = (id: string) => links.queue({ ...query, open: id });
+  const columns = useMessageColumns(state, hrefOf);
+  const reached = useSignal<string | undefined>(undefined);
+  const current = open ?? reached.value;
+  useEffect(() => {
+    if (current !== undefined) document.querySelector('tr[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [current]);
+  const step = (by: number) => () => {
+    const at = page.rows.findIndex(({ id }) => id === current);
+    const next = page.rows[at < 0 ? 0 : at + by]?.id;
+    if (next === undefined) return;
+    reached.value = next;
+    if (open !== undefined) set({ open: next });
+  };
+  const steps: PageKey[] = [
+    { key: 'j', label: 'next', run: step(1) },
+    { key: 'k', label: 'previous', run: step(-1) },
+  ];
+  const keys: PageKey[] = [
+    ...steps,
+    { key: 'Enter', label: 'open', run: () => current !== undefined && set({ open: current }, false) },
+  ];
+  useKeys(keys);
   return (
-    <Table
-      label="Messages"
-      columns={columns}
-      rows={page.rows}
-      idOf={({ id }) => id}
-      selection={selection}
-      empty={<NoMessages state={state} />}
-    />
+    <>
+      <Table
+        label="Messages"
+        columns={columns}
+        rows={page.rows}
+        idOf={({ id }) => id}
+        {...{ selection, current }}
+        empty={<NoMessages state={state} />}
+      />
+      {page.rows.length > 0 && <KeyHints keys={keys} />}
+      {open !== undefined && (
+        <MessageDrawer
+          {...{ account, id: open, keys: steps, hrefOf }}
+          onClose={() => {
+            reached.value = open;
+            set({ open: undefined });
+          }}
+        />
+      )}
+    </>
   );
 }
 
 function NoMessages({ state }: { readonly state: StateId }) {
   const [query] = usePageQuery();
   const links = useLinks();
-  if (KEPT.some((name) => query[name])) return <Empty title="No message meets these filters" />;
+  if ([OF_FAILED, ...FILTERS].some(({ name }) => query[name])) return <Empty title="No message meets these filters" />;
   if (state === 'failed')
     return <Empty title="No failed messages">Messages without retries left are listed here.</Empty>;
   if (state !== 'all') return <Empty title={`No message is ${state}`} />;

@@ -1,0 +1,61 @@
+/** A button that opens a small panel below it. A click elsewhere, or Escape, closes the panel. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Icon, type IconName } from './icon.js';
+
+export interface MenuProps {
+  readonly label: string;
+  readonly icon?: IconName;
+  /** @param close closes the panel after a choice */
+  children(close: () => void): ComponentChildren;
+}
+
+export function Menu({ label, icon, children }: MenuProps) {
+  const isOpen = useSignal(false);
+  const box = useRef<HTMLDivElement>(null);
+  const panel = useId();
+  const close = () => {
+    isOpen.value = false;
+    box.current?.querySelector('button')?.focus();
+  };
+  useEffect(() => {
+    if (!isOpen.value) return undefined;
+    box.current?.querySelector<HTMLElement>('.menu-panel :is(input, select, a)')?.focus();
+    const onPointer = ({ target }: Event) => {
+      if (box.current?.contains(target as Node) === false) isOpen.value = false;
+    };
+    addEventListener('pointerdown', onPointer);
+    return () => removeEventListener('pointerdown', onPointer);
+  }, [isOpen.value]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the panel from each of its controls
+    <div
+      ref={box}
+      class="menu"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !isOpen.value) return;
+        event.stopPropagation();
+        close();
+      }}
+    >
+      <button
+        type="button"
+        class="button small"
+        aria-expanded={isOpen.value}
+        aria-controls={panel}
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
+      >
+        {icon !== undefined && <Icon name={icon} />}
+        {label}
+      </button>
+      {isOpen.value && (
+        <div id={panel} class="menu-panel">
+          {children(close)}
+        </div>
+      )}
+    </div>
+  );
+}
