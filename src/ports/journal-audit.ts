@@ -10,7 +10,7 @@ export type AuditedPlace =
   | { readonly kind: 'queue'; readonly account: AccountId };
 
 export type AuditTask =
-  /** Entries, one text each: position, number, time, index and hashes of the section, its effects. Oldest first. */
+  /** Entries, one text each: position, number, time, index and hashes of the section, its effects. */
   | {
       readonly kind: 'timeline';
       readonly of: AuditedPlace;
@@ -19,8 +19,13 @@ export type AuditTask =
       readonly limit: number;
       /** For a database: only entries that touch this key, with only those effects. Undefined: all. */
       readonly key?: ByteString | undefined;
+      /** The last entries instead of the first. */
+      readonly isNewestFirst?: boolean;
     }
-  /** One text about the whole, then one for each key after `after`, in order of their bytes. */
+  /**
+   * One text about the whole, then one for each key after `after`, in order of their bytes. With a key: only its
+   * partition, and only this key.
+   */
   | {
       readonly kind: 'state';
       readonly of: Extract<AuditedPlace, { readonly kind: 'database' }>;
@@ -28,6 +33,7 @@ export type AuditTask =
       readonly after: string | undefined;
       readonly limit: number;
       readonly withValues: boolean;
+      readonly key?: ByteString | undefined;
     }
   /** One text for each key that was touched between the moments. */
   | {

@@ -41,13 +41,28 @@ export function walk(ports: WalkPorts, task: AuditTask): AsyncIterable<string> {
   }
 }
 
-/** One shard after the other, because each has separate positions. */
 async function* timeline(ports: WalkPorts, task: TaskOf<'timeline'>): AsyncIterable<string> {
-  const { of, from, to, limit, key } = task;
+  const { limit, isNewestFirst = false } = task;
+  if (isNewestFirst) {
+    yield* newestFirst(entriesIn(ports, task), limit);
+    return;
+  }
+  let left = limit;
+  for await (const line of entriesIn(ports, task)) {
+    yield line;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+/** One shard after the other, because each has separate positions. */
+async function* entriesIn(
+  ports: WalkPorts,
+  { of, from, to, key }: TaskOf<'timeline'>,
+): AsyncGenerator<string, void, undefined> {
   const places = placesOf(ports, of, key);
   const wants = key === undefined ? undefined : (words: readonly ByteString[]) => touches(words, key);
   if (places.size > 1 && (from?.kind === 'position' || to?.kind === 'position')) throw ambiguous();
-  let left = limit;
   for (const [shard, partitions] of places) {
     let line = '';
     for await (const piece of exportLines(ports, shard, new Set(partitions), { from, to, wants })) {
@@ -55,15 +70,41 @@ async function* timeline(ports: WalkPorts, task: TaskOf<'timeline'>): AsyncItera
       if (!piece.endsWith('\n')) continue;
       yield line.trimEnd();
       line = '';
-      left -= 1;
-      if (left === 0) return;
     }
   }
 }
 
+/** More than an answer can hold, so that the answer's own bound decides. */
+const MAX_NEWEST_CHARACTERS = 32 * 1024 * 1024;
+const TIME = /"time":"([^"]+)"/;
+
+/** The last entries of all shards, the newest first. At most twice as many are held, and a bounded number of bytes. */
+async function* newestFirst(lines: AsyncIterable<string>, limit: number): AsyncIterable<string> {
+  let held: { readonly time: string; readonly line: string }[] = [];
+  let characters = 0;
+  const keepLast = () => {
+    // The sort is stable: entries of the same time keep the order of their journal.
+    held.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+    characters = 0;
+    const before = held.findLastIndex(({ line }, at) => {
+      characters += line.length;
+      return at < held.length - 1 && (at < held.length - limit || characters > MAX_NEWEST_CHARACTERS / 2);
+    });
+    held = held.slice(before + 1);
+    characters = held.reduce((sum, { line }) => sum + line.length, 0);
+  };
+  for await (const line of lines) {
+    held.push({ time: TIME.exec(line)?.[1] ?? '', line });
+    characters += line.length;
+    if (held.length >= 2 * limit || characters > MAX_NEWEST_CHARACTERS) keepLast();
+  }
+  keepLast();
+  for (const { line } of held.reverse()) yield line;
+}
+
 async function* state(ports: WalkPorts, task: TaskOf<'state'>): AsyncIterable<string> {
-  const { of, at, after, limit, withValues } = task;
-  const places = placesOf(ports, of);
+  const { of, at, after, limit, withValues, key: only } = task;
+  const places = placesOf(ports, of, only);
   if (places.size > 1 && at.kind === 'position') throw ambiguous();
   const replayed = await replayDatabase(ports, places, at);
   const { atMs } = replayed;
@@ -75,7 +116,7 @@ async function* state(ports: WalkPorts, task: TaskOf<'state'>): AsyncIterable<st
   const parts = replayed.parts.map(({ partition, index, hash }) => ({ partition, index, hash: hexOf(hash) }));
   yield JSON.stringify({ time: new Date(atMs).toISOString(), ...total, shards, partitions: parts });
   let left = limit;
-  const keys = folds.flatMap((fold) => [...fold.keys()].map((key) => ({ key, fold })));
+  const keys = folds.flatMap((fold) => (only === undefined ? [...fold.keys()] : [only]).map((key) => ({ key, fold })));
   keys.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   for (const { key, fold } of keys) {
     if (left === 0) return;

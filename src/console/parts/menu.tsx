@@ -11,8 +11,12 @@ export interface MenuProps {
   children(close: () => void): ComponentChildren;
 }
 
+/** The same as in `.menu-panel`. */
+const PANEL_PX = 340;
+
 export function Menu({ label, icon, children }: MenuProps) {
   const isOpen = useSignal(false);
+  const isAtEnd = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
   const panel = useId();
   const close = () => {
@@ -44,7 +48,8 @@ export function Menu({ label, icon, children }: MenuProps) {
         class="button small"
         aria-expanded={isOpen.value}
         aria-controls={panel}
-        onClick={() => {
+        onClick={({ currentTarget }) => {
+          isAtEnd.value = currentTarget.getBoundingClientRect().left + PANEL_PX > document.documentElement.clientWidth;
           isOpen.value = !isOpen.value;
         }}
       >
@@ -52,7 +57,7 @@ export function Menu({ label, icon, children }: MenuProps) {
         {label}
       </button>
       {isOpen.value && (
-        <div id={panel} class="menu-panel">
+        <div id={panel} class={`menu-panel ${isAtEnd.value ? 'is-at-end' : ''}`}>
           {children(close)}
         </div>
       )}

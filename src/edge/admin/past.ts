@@ -16,6 +16,7 @@ export async function timeline(call: AdminCall, of: AuditTask['of']): Promise<vo
     to: call.moment('to'),
     limit: limit + 1,
     key: of.kind === 'database' ? call.keyBytes('key') : undefined,
+    isNewestFirst: call.isAsked('newest'),
   } as const;
   await list(call, task, 'entries', limit);
 }
@@ -31,6 +32,7 @@ export async function stateAt(call: AdminCall): Promise<void> {
     after: call.keyBytes('after'),
     limit: limit + 1,
     withValues: call.isAsked('values'),
+    key: call.keyBytes('key'),
   } as const;
   await list(call, task, 'keys', limit, 'state');
 }

@@ -212,6 +212,8 @@ describe("the operators' API", () => {
       expect((await get(`databases/${database}/timeline?${given}`)).status).to.equal(200);
       expect(task()).to.deep.include({ kind: 'timeline', key });
     }
+    expect((await get(`databases/${database}/timeline?newest`)).status).to.equal(200);
+    expect(task()).to.deep.include({ isNewestFirst: true });
     const ofQueue = await get(`queues/${stand.queue}/timeline?limit=3`);
     expect([ofQueue.status, ofQueue.json]).to.deep.equal([200, last.json]);
     expect(task().of).to.deep.equal({ kind: 'queue', account: stand.ownerAccount });
@@ -226,6 +228,8 @@ describe("the operators' API", () => {
       expect((await get(`databases/${database}/state?at=3&after_base64=${spelled}`)).status).to.equal(200);
       expect(task()).to.deep.include({ after: '\xff\xe0', withValues: false, at: { kind: 'position', position: 3 } });
     }
+    expect((await get(`databases/${database}/state?at=3&key=%C3%BC`)).status).to.equal(200);
+    expect(task()).to.deep.include({ key: '\xc3\xbc' });
     stand.audit.texts = ['{"keys":0}'];
     const empty = await get(`databases/${database}/state?at=${AT}`);
     expect(empty.json).to.deep.equal({ state: { keys: 0 }, keys: [], more: false });

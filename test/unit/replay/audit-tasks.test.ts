@@ -71,6 +71,22 @@ describe('walks through the journal', () => {
     expect(await touched('none')).to.deep.equal([[['FLUSHALL']]]);
   });
 
+  it('list the last entries of a key, the newest first', async () => {
+    const sets = (...values: string[]) => values.map((value) => [['SET', 'a', value]]);
+    const newest = async (limit: number) =>
+      (await timeline({ key: 'a', limit, isNewestFirst: true })).map(({ effects }) => effects);
+    expect(await newest(100)).to.deep.equal(sets('3', '2', '1'));
+    expect(await newest(1)).to.deep.equal(sets('3'));
+  });
+
+  it('show one key of a state', async () => {
+    await world.history.batch({ [ALPHA]: ['SET b 1'] });
+    const one = { kind: 'state', of: OWN, after: undefined, limit: 10, withValues: true } as const;
+    const [, ...keys] = await walked({ ...one, at: position(3), key: 'a' });
+    expect(keys.map(({ key, commands }) => [key, commands])).to.deep.equal([['a', [['SET', 'a', '2']]]]);
+    expect(await walked({ ...one, at: position(3), key: 'b' })).to.have.length(1);
+  });
+
   it('show a state and its changes', async () => {
     const [whole, ...keys] = await walked({
       kind: 'state',

@@ -8,7 +8,7 @@ import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import type { Entry, OneDatabase } from './moments.js';
-import { lineOf } from './past-value.js';
+import { lineOf } from './value-shapes.js';
 
 const PAGE = 50;
 const MAX_EFFECTS = 5;

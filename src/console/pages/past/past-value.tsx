@@ -1,20 +1,8 @@
 /** A past value, made readable from the commands that create it. */
 import { Code, pretty } from '../../parts/code.js';
 import { type Column, Table } from '../../parts/table.js';
-import { type PastLook, type PastText, shownText } from './moments.js';
-
-type Words = readonly PastText[];
-
-/** For each type: its commands, and the names of the words that form one item after the key. */
-const SHAPES: Readonly<Record<string, readonly [names: readonly string[], titles: readonly string[]]>> = {
-  hash: [
-    ['HSET', 'HMSET'],
-    ['Field', 'Value'],
-  ],
-  list: [['RPUSH'], ['Element']],
-  set: [['SADD'], ['Member']],
-  zset: [['ZADD'], ['Score', 'Member']],
-};
+import { type PastLook, shownText } from './moments.js';
+import { itemsOf, lineOf, type PastWords, SHAPES } from './value-shapes.js';
 
 const MAX_ROWS = 200;
 
@@ -23,12 +11,9 @@ export function PastValue({ value }: { readonly value: PastLook }) {
   const [first] = commands;
   if (type === 'string' && first?.[0] === 'SET') return <Code text={pretty(shownText(first[2] ?? ''))} />;
   const shape = SHAPES[type];
-  if (shape === undefined) return <Commands commands={commands} />;
-  const [names, titles] = shape;
-  const rows = commands
-    .filter(([name]) => names.includes(String(name)))
-    .flatMap((words) => rowsOf(words, titles.length));
-  const columns = titles.map(
+  if (shape === undefined) return <Code text={commands.map(lineOf).join('\n')} />;
+  const rows = itemsOf(value).map((words, at) => ({ id: `${at} ${shownText(words[0] ?? '')}`, words }));
+  const columns = shape[1].map(
     (title, at): Column<Row> => ({ title, cell: ({ words }) => <span dir="auto">{shownText(words[at] ?? '')}</span> }),
   );
   return (
@@ -41,26 +26,5 @@ export function PastValue({ value }: { readonly value: PastLook }) {
 
 interface Row {
   readonly id: string;
-  readonly words: Words;
-}
-
-function rowsOf(words: Words, width: number): Row[] {
-  const rows: Row[] = [];
-  for (let at = 2; at + width <= words.length; at += width) {
-    rows.push({ id: `${at} ${shownText(words[at] ?? '')}`, words: words.slice(at, at + width) });
-  }
-  return rows;
-}
-
-function Commands({ commands }: { readonly commands: readonly Words[] }) {
-  return <Code text={commands.map(lineOf).join('\n')} />;
-}
-
-/** As typed in a command line. */
-export function lineOf(words: Words): string {
-  return words.map((word) => quoted(shownText(word))).join(' ');
-}
-
-function quoted(text: string): string {
-  return /^[\w.:/@+*~-]+$/.test(text) ? text : JSON.stringify(text);
+  readonly words: PastWords;
 }

@@ -11,6 +11,7 @@ const MOMENT = 'A position of the journal, or an instant of ISO 8601 with its zo
 const FROM = queryParameter('from', MOMENT);
 const TO = queryParameter('to', MOMENT);
 const LIMIT = queryParameter('limit', 'The highest number of records.', { type: 'integer', minimum: 1 });
+const NEWEST = queryParameter('newest', 'The last records instead of the first, in descending order.', FLAG);
 const VALUES = queryParameter('values', 'Also returns the commands that create each value again.', FLAG);
 const PROOF = events('Events progress, report for each journal, and done; failed if it was interrupted.', {
   progress: schemaNamed('AuditProgress'),
@@ -27,6 +28,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
       FROM,
       TO,
       LIMIT,
+      NEWEST,
       queryParameter('key', 'Only entries that changed this key, with these effects.'),
       queryParameter('key_base64', 'The same, as base64.'),
     ],
@@ -42,6 +44,8 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
       queryParameter('after_base64', 'The same, as base64.'),
       LIMIT,
       VALUES,
+      queryParameter('key', 'Only this key; the numbers are then those of its partition.'),
+      queryParameter('key_base64', 'The same, as base64.'),
     ],
     answer: adminAnswer('PastKeys'),
     handle: stateAt,
@@ -62,7 +66,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/queues/:id/timeline', {
     summary: 'Shows the journal entries of a queue.',
     permission: 'databases',
-    parameters: [FROM, TO, LIMIT],
+    parameters: [FROM, TO, LIMIT, NEWEST],
     answer: adminAnswer('Timeline'),
     handle: async (call) => timeline(call, await call.queue()),
   }),

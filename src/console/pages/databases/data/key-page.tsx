@@ -1,8 +1,10 @@
 /** One key: its properties, actions, and the editor for its type. */
 import { useEffect } from 'preact/hooks';
+import lazy from 'preact-iso/lazy';
 import { type Asked, useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
 import { pipeline, type Result, shownOf, wordOf } from '../../../api/kv.js';
+import { usePageQuery } from '../../../api/query.js';
 import { CopyButton } from '../../../parts/code.js';
 import { bytes, duration } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
@@ -17,10 +19,14 @@ import { SHOWN_TYPES } from './listed-keys.js';
 import { StreamView } from './stream/stream-view.js';
 import { StringView } from './string-view.js';
 
+const KeyHistory = lazy(() => import('./history/key-history.js'));
+
 const SHOWN_CHARACTERS = 500;
+const HISTORY = 'history';
 
 export function KeyPage(props: KeyPageProps) {
   const { id, name, onClose } = props;
+  const [query] = usePageQuery();
   const asked = useAsk(`${id} ${name}`, (signal) => recordOf(id, name, signal));
   return (
     <div class="stack">
@@ -36,16 +42,38 @@ export function KeyPage(props: KeyPageProps) {
           <Icon name="close" />
         </button>
       </div>
-      <Shown asked={asked}>
-        {(record) =>
-          record === undefined ? (
-            <p class="empty">There is no such key: it expired, or was deleted.</p>
-          ) : (
-            <Known {...props} record={record} asked={asked} />
-          )
-        }
-      </Shown>
+      <Parts />
+      {query.part === HISTORY ? (
+        <KeyHistory {...{ id, name }} onRestored={() => void asked.reload()} />
+      ) : (
+        <Shown asked={asked}>
+          {(record) =>
+            record === undefined ? (
+              <p class="empty">There is no such key: it expired, or was deleted. Its history may still have it.</p>
+            ) : (
+              <Known {...props} record={record} asked={asked} />
+            )
+          }
+        </Shown>
+      )}
     </div>
+  );
+}
+
+/** Value or history; the choice is in the address, and stays for the next key. */
+function Parts() {
+  const [{ part }, set] = usePageQuery();
+  const isHistory = part === HISTORY;
+  return (
+    <fieldset class="choices">
+      <legend class="visually-hidden">Parts of the key</legend>
+      <button type="button" class="button small" aria-pressed={!isHistory} onClick={() => set({ part: undefined })}>
+        Value
+      </button>
+      <button type="button" class="button small" aria-pressed={isHistory} onClick={() => set({ part: HISTORY })}>
+        History
+      </button>
+    </fieldset>
   );
 }
 
