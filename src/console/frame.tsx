@@ -1,37 +1,32 @@
 /** The frame around every page: navigation, the signed-in user, and the light or dark theme. */
-import { type Signal, signal, useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { mayChange, session, signOut } from './api/session.js';
 import icon from './icon.svg';
-import { Palette, paletteKeys } from './palette/palette.js';
+import { Palette, usePaletteKeys } from './palette/palette.js';
+import { Shortcuts } from './palette/shortcuts.js';
 import { Badge } from './parts/badge.js';
 import { BulkProgress } from './parts/bulk.js';
 import { Questions } from './parts/dialog.js';
 import { Icon } from './parts/icon.js';
 import { Toasts } from './parts/toast.js';
 import { PAGES } from './routes.js';
-
-const THEME = 'millrace-theme';
-const theme = signal(localStorage.getItem(THEME) ?? '');
-
-function applyTheme(next: string): void {
-  theme.value = next;
-  localStorage.setItem(THEME, next);
-  document.documentElement.dataset.theme = next;
-}
-
-if (theme.value !== '') document.documentElement.dataset.theme = theme.value;
+import { isDark, toggleTheme } from './theme.js';
 
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const isOpen = useSignal(false);
-  const isFinding = useSignal(false);
-  paletteKeys(() => {
-    isFinding.value = !isFinding.value;
-  });
+  const opened = useSignal<'palette' | 'keys' | undefined>(undefined);
+  const toggle = (one: 'palette' | 'keys') => {
+    opened.value = opened.value === one ? undefined : one;
+  };
+  const close = () => {
+    opened.value = undefined;
+  };
+  usePaletteKeys(toggle);
   const find = () => {
     isOpen.value = false;
-    isFinding.value = true;
+    opened.value = 'palette';
   };
   return (
     <div class="frame">
@@ -43,13 +38,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <main id="main" class="main" tabIndex={-1}>
         {children}
       </main>
-      {isFinding.value && (
-        <Palette
-          onClose={() => {
-            isFinding.value = false;
-          }}
-        />
-      )}
+      {opened.value === 'palette' && <Palette onClose={close} onKeys={() => toggle('keys')} />}
+      {opened.value === 'keys' && <Shortcuts onClose={close} />}
       <Questions />
       <BulkProgress />
       <Toasts />
@@ -124,7 +114,6 @@ function isAt(path: string, href: string): boolean {
 function SignedIn() {
   const who = session.value;
   if (who == null) return null;
-  const isDark = theme.value === 'dark' || (theme.value === '' && matchMedia('(prefers-color-scheme: dark)').matches);
   return (
     <div class="foot">
       {!mayChange.value && <Badge tone="warn">read-only key</Badge>}
@@ -134,9 +123,9 @@ function SignedIn() {
         {who.customer_id === who.email ? who.role : `${who.role} of a team`} · key {who.key}
       </div>
       <div class="row">
-        <button type="button" class="button small" onClick={() => applyTheme(isDark ? 'light' : 'dark')}>
+        <button type="button" class="button small" onClick={toggleTheme}>
           <Icon name="moon" />
-          {isDark ? 'Light' : 'Dark'}
+          {isDark.value ? 'Light' : 'Dark'}
         </button>
         <button type="button" class="button small" onClick={() => void signOut()}>
           <Icon name="out" />

@@ -1,27 +1,40 @@
-/** Results of the palette: pages, databases and indexes by name, keys that exist, messages and runs by id. */
+/**
+ * Results of the palette: actions and pages by name, databases and indexes by name, keys by the beginning of their name,
+ * schedules by id and destination, messages and runs by id and label. Without a text: the results opened last.
+ */
 import { useAsk } from '../api/ask.js';
-import { manage, queryText } from '../api/call.js';
-import { command } from '../api/kv.js';
+import { manage, ofQueue, queryText } from '../api/call.js';
+import { pipeline, textOf } from '../api/kv.js';
+import { type QueueView, useQueue } from '../api/queues.js';
 import { mayUseData } from '../api/session.js';
 import { PAGES } from '../routes.js';
+import { recentFound } from './recent.js';
+import { verbs } from './verbs.js';
 
 export interface Found {
-  readonly href: string;
   readonly label: string;
   readonly kind: string;
+  /** The page to open. Undefined: an action runs instead. */
+  readonly href?: string;
   /** The id of a database whose keys can be looked up. */
   readonly database?: string;
+  run?(): unknown;
 }
 
 const MAX_FOUND = 30;
-/** Time after the last letter until keys are looked up. */
+/** Time after the last letter until objects are looked up. */
 const TYPING_MS = 150;
+/** Shorter texts are the beginning of too many keys. */
+const LEAST_LETTERS = 2;
+const MAX_KEYS_OF_DATABASE = 5;
+/** Keys that one look-up visits in a database. */
+const VISITED_KEYS = 1_000;
+const MAX_SCHEDULES = 5;
 const MESSAGE = /^msg_\w+$/;
 const RUN = /^wfr_[\w.-]+$/;
 
 /** Parts of pages that users search by name. */
 const PARTS: readonly Found[] = [
-  { href: '/console/queue?tab=publish', label: 'Publish a message', kind: 'queue' },
   { href: '/console/queue?tab=schedules', label: 'Schedules', kind: 'queue' },
   { href: '/console/queue?tab=groups', label: 'URL groups', kind: 'queue' },
   { href: '/console/queue?tab=flow', label: 'Flow control', kind: 'queue' },
@@ -29,15 +42,28 @@ const PARTS: readonly Found[] = [
   { href: '/console/past?tab=audit', label: 'Audit log', kind: 'time machine' },
 ];
 
-/** @returns matches for the text, pages first; objects are loaded once, when the palette opens */
-export function useFound(text: string): readonly Found[] {
+/**
+ * @param showKeys  opens the list of keyboard shortcuts
+ * @returns matches for the text; lists of objects are loaded once, when the palette opens
+ */
+export function useFound(text: string, showKeys: () => void): readonly Found[] {
+  const view = useQueue().data;
+  const account = mayUseData.value ? view?.shown.id : undefined;
   const things = useAsk('palette', loadThings).data ?? [];
+  const queues = useAsk(account && `palette queues ${account}`, () => ofQueue(account as string, 'GET /v2/queues'));
   const letters = text.trim();
-  const keys = useKeysNamed(letters, things);
+  const lookedUp = useLookUp(letters, things, mayUseData.value ? view : undefined);
   const pages = PAGES.filter((page) => page.isShown()).map(({ href, label }) => ({ href, label, kind: 'page' }));
   const parts = mayUseData.value ? PARTS : [];
-  const named = [...pages, ...things, ...parts].filter(({ label }) => fits(label, letters));
-  return [...byId(letters), ...named, ...keys].slice(0, MAX_FOUND);
+  const named = [...pages, ...verbs(view, queues.data ?? [], showKeys), ...things, ...parts];
+  if (letters === '') return [...recentFound(), ...named].slice(0, MAX_FOUND);
+  const fitting = named.filter(({ label }) => fits(label, letters));
+  const docs = {
+    href: `/docs/?q=${encodeURIComponent(letters)}`,
+    label: `Search the pages for “${letters}”`,
+    kind: 'docs',
+  };
+  return [...byId(letters), ...fitting, ...lookedUp].slice(0, MAX_FOUND - 1).concat(docs);
 }
 
 async function loadThings(): Promise<Found[]> {
@@ -56,23 +82,74 @@ async function loadThings(): Promise<Found[]> {
   ];
 }
 
-/** The key with exactly this name, from each database that has it. */
-function useKeysNamed(text: string, things: readonly Found[]): readonly Found[] {
-  const isAsked = text !== '' && mayUseData.value && things.length > 0;
-  const asked = useAsk(isAsked ? `palette key ${text}` : undefined, async (signal) => {
+/** Objects that the server finds by the text. */
+function useLookUp(text: string, things: readonly Found[], view: QueueView | undefined): readonly Found[] {
+  const isAsked = text.length >= LEAST_LETTERS && view !== undefined;
+  const asked = useAsk(isAsked ? `palette ${things.length} ${text}` : undefined, async (signal) => {
     await new Promise((resolve) => setTimeout(resolve, TYPING_MS));
-    if (signal.aborted) return [];
-    return (await Promise.all(things.map((thing) => keyIn(thing, text)))).flat();
+    if (signal.aborted || view === undefined) return [];
+    const { id } = view.shown;
+    const lists = [
+      ...things.map((thing) => keysIn(thing, text, signal)),
+      schedulesOf(id, text, signal),
+      labelled(id, text, signal),
+    ];
+    // A database that does not answer has no results; those of the others are shown.
+    return (await Promise.all(lists.map((list) => list.catch(() => [])))).flat();
   });
   return asked.data ?? [];
 }
 
-/** None also if the database does not answer: the others are listed all the same. */
-async function keyIn({ database, href, label }: Found, text: string): Promise<Found[]> {
-  if (database === undefined) return [];
-  const type = await command(database, 'TYPE', text).catch(() => 'none');
-  if (type === 'none') return [];
-  return [{ href: href + queryText({ tab: 'data', key: text }), label: `Key ${text}`, kind: `in ${label}` }];
+/** The key with exactly this name, and some whose names begin so. */
+async function keysIn({ database, href, label }: Found, text: string, signal: AbortSignal): Promise<Found[]> {
+  if (database === undefined || href === undefined) return [];
+  const pattern = `${text.replaceAll(/[\\*?[\]]/g, '\\$&')}*`;
+  const [type, scan] = await pipeline(
+    database,
+    [
+      ['TYPE', text],
+      ['SCAN', '0', 'MATCH', pattern, 'COUNT', VISITED_KEYS],
+    ],
+    signal,
+  );
+  const isThere = type !== undefined && 'result' in type && type.result !== 'none';
+  const [, names = []] = (scan !== undefined && 'result' in scan ? scan.result : []) as [string, string[]];
+  const utf8 = names.map(textOf).filter((name) => name !== undefined && name !== text) as string[];
+  const keys = [...(isThere ? [text] : []), ...utf8.sort()].slice(0, MAX_KEYS_OF_DATABASE);
+  return keys.map((key) => ({
+    href: href + queryText({ tab: 'data', key }),
+    label: `Key ${key}`,
+    kind: `in ${label}`,
+  }));
+}
+
+async function schedulesOf(account: string, text: string, signal: AbortSignal): Promise<Found[]> {
+  const schedules = await ofQueue(account, 'GET /v2/schedules', { signal });
+  return schedules
+    .filter(({ scheduleId, destination }) => fits(`${scheduleId} ${destination}`, text))
+    .slice(0, MAX_SCHEDULES)
+    .map(({ scheduleId, destination }) => ({
+      href: `/console/queue${queryText({ queue: account, tab: 'schedules', ticks: scheduleId })}`,
+      label: destination,
+      kind: `schedule ${scheduleId}`,
+    }));
+}
+
+/** Links to the messages and the runs that have the text as a label. */
+async function labelled(account: string, text: string, signal: AbortSignal): Promise<Found[]> {
+  const query = { label: text, count: 1 };
+  const [messages, runs] = await Promise.all([
+    ofQueue(account, 'GET /v2/logs', { query, signal }),
+    ofQueue(account, 'GET /v2/workflows/logs', { query, signal }),
+  ]);
+  const words = { queue: account, label: text };
+  const label = `Label ${text}`;
+  return [
+    ...('events' in messages && messages.events.length > 0
+      ? [{ href: `/console/queue${queryText({ tab: 'messages', ...words })}`, label, kind: 'messages' }]
+      : []),
+    ...(runs.runs.length > 0 ? [{ href: `/console/workflows${queryText(words)}`, label, kind: 'workflow runs' }] : []),
+  ];
 }
 
 function byId(text: string): Found[] {

@@ -1,34 +1,51 @@
-/** Finds pages and objects by parts of their names (Ctrl-K). */
+/** Finds pages and objects, and runs actions, by parts of their names (Ctrl-K). */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { Dialog } from '../parts/dialog.js';
 import { type Found, useFound } from './found.js';
+import { noteOpened } from './recent.js';
 
-/** Calls back on Ctrl-K and Cmd-K while the frame is mounted. */
-export function paletteKeys(toggle: () => void): void {
+/** Calls back on Ctrl-K and Cmd-K, and on `?` outside of fields, while the frame is mounted. */
+export function usePaletteKeys(toggle: (opened: 'palette' | 'keys') => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      const isFind = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
+      const isHelp = event.key === '?' && !isWriting(event.target);
+      if (!isFind && !isHelp) return;
       event.preventDefault();
-      toggle();
+      toggle(isFind ? 'palette' : 'keys');
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
 }
 
-export function Palette({ onClose }: { onClose(): void }) {
+function isWriting(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
+}
+
+interface PaletteProps {
+  onClose(): void;
+  /** Shows the keyboard shortcuts in place of the palette. */
+  onKeys(): void;
+}
+
+export function Palette({ onClose, onKeys }: PaletteProps) {
   const text = useSignal('');
   const at = useSignal(0);
   const list = useId();
   const { route } = useLocation();
-  const found = useFound(text.value);
+  const found = useFound(text.value, onKeys);
   const current = Math.min(at.value, found.length - 1);
   const open = (one: Found | undefined) => {
     if (one === undefined) return;
-    route(one.href);
     onClose();
+    if (one.href === undefined) one.run?.();
+    else if (one.href.startsWith('/console/')) {
+      noteOpened(one);
+      route(one.href);
+    } else location.assign(one.href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -45,7 +62,7 @@ export function Palette({ onClose }: { onClose(): void }) {
         aria-controls={list}
         aria-activedescendant={`${list}-${current}`}
         aria-label="Search"
-        placeholder="A page, a database, a key, msg_…, wfr_…"
+        placeholder="Page, action, key, label, id …"
         autofocus
         value={text.value}
         onInput={({ currentTarget }) => {
@@ -58,7 +75,7 @@ export function Palette({ onClose }: { onClose(): void }) {
         {found.map((one, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys
           <div
-            key={one.href}
+            key={`${one.kind} ${one.label} ${one.href}`}
             id={`${list}-${index}`}
             role="option"
             tabIndex={-1}

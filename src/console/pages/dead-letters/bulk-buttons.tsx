@@ -66,7 +66,10 @@ async function ofChosen({ account, selection, onDone }: BulkProps, action: BulkA
  * Counts them first. Newer dead letters are not included, because a message that fails again would be retried for
  * ever.
  */
-async function ofAll({ account, filter, onDone }: BulkProps, action: BulkAction): Promise<void> {
+export async function ofAll(
+  { account, filter, onDone }: Omit<BulkProps, 'selection'>,
+  action: BulkAction,
+): Promise<void> {
   const { total, isWhole } = await countsOf(account, filter);
   const { title, done, text } = WORDS[action];
   const isSure = await asked({
