@@ -94,7 +94,7 @@ describe('console: many keys', function () {
     expect(await page.locator('.virtual-list li').count()).to.be.below(MOST_ROWS);
     await page.getByLabel('Pattern', { exact: true }).fill('item:*:199999');
     await page.keyboard.press('Enter');
-    await page.getByText('1 keys').waitFor();
+    await page.getByText('1 key', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'item:49:199999' }).waitFor();
   });
 });
