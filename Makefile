@@ -15,8 +15,10 @@ MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js 
 SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
 LANES := $(shell echo $$((2 * $$(nproc))))
 SOURCES := $(shell find src test bench -type f 2>/dev/null)
+# Of the documentation's site.
+PAGES := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md $(shell find docs -type f 2>/dev/null)
 
-.PHONY: help install build package run dev typecheck lint format test test-smoke test-integration test-browser test-timed test-differential test-sim test-chaos test-fuzz test-random \
+.PHONY: help install build package site run dev typecheck lint format test test-smoke test-integration test-browser test-timed test-differential test-sim test-chaos test-fuzz test-random \
         bench bench-quick check docs house pictures clean up down
 
 help: ## prints this list
@@ -24,13 +26,14 @@ help: ## prints this list
 
 node_modules/.installed: package.json package-lock.json
 	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19) || a > 26) { console.error("millrace needs Node.js 24 (20.19, 22 and 26 work too), this is " + process.version); process.exit(1) }'
-	npm ci --no-audit --no-fund --loglevel=error
+	@echo 'Installing the pinned packages …' >&2
+	@npm ci --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/licenses.mjs infra/left-out.mjs infra/media-types.json infra/build-console.mjs infra/build-api-pages.mjs infra/built-files.mjs $(wildcard infra/api-pages/*) infra/write-api-types.mjs $(SOURCES)
-	npm run --silent build
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/licenses.mjs infra/left-out.mjs infra/media-types.json infra/build-console.mjs infra/build.sh infra/build-site.mjs infra/api-document.mjs infra/built-files.mjs infra/write-api-types.mjs $(wildcard infra/site/*) $(PAGES) $(SOURCES)
+	@npm run --silent build
 	@touch $@
 
 build: dist/.built ## compiles everything into dist/
@@ -44,6 +47,9 @@ dev: node_modules/.installed ## one process, rebuilt and restarted when a source
 
 package: dist/.built ## builds and packs the npm package: millrace-<version>.tgz
 	node infra/package.mjs
+
+site: dist/.built ## builds the documentation as static files: SITE=folder, default .cache/site
+	node infra/build-site.mjs $(or $(SITE),.cache/site)
 
 typecheck: dist/.built ## checks types and writes nothing
 	node_modules/.bin/tsc -p . --noEmit

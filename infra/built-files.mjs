@@ -8,8 +8,11 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const SMALL_BYTES = 512;
 
-/** @param {string} out their folder, made anew. @param {Map<string, Buffer>} files by path below it */
-export async function writeBuilt(out, files) {
+/**
+ * @param {string} out their folder, made anew. @param {Map<string, Buffer>} files by path below it
+ * @param {number} effort of the compression, from 1 to 11: the best one takes a second for each megabyte
+ */
+export async function writeBuilt(out, files, effort = constants.BROTLI_MAX_QUALITY) {
   await rm(out, { recursive: true, force: true });
   const listed = {};
   for (const [name, bytes] of files) {
@@ -17,7 +20,7 @@ export async function writeBuilt(out, files) {
     await writeFile(join(out, name), bytes);
     listed[name] = [];
     if (bytes.length < SMALL_BYTES) continue;
-    for (const [form, suffix, compressed] of forms(bytes)) {
+    for (const [form, suffix, compressed] of forms(bytes, effort)) {
       if (compressed.length >= bytes.length) continue;
       await writeFile(join(out, name + suffix), compressed);
       listed[name].push(form);
@@ -26,10 +29,10 @@ export async function writeBuilt(out, files) {
   await writeFile(join(out, 'manifest.json'), JSON.stringify({ files: listed }));
 }
 
-function forms(bytes) {
-  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } });
+function forms(bytes, effort) {
+  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: effort } });
   return [
     ['br', '.br', brotli],
-    ['gzip', '.gz', gzipSync(bytes, { level: 9 })],
+    ['gzip', '.gz', gzipSync(bytes, { level: Math.min(effort, 9) })],
   ];
 }

@@ -1,26 +1,17 @@
 /**
  * Writes the types of the API as its OpenAPI document has them: node infra/write-api-types.mjs <file.d.ts>
  *
- * The document is made here, from the compiled declarations of routes; no server runs. What comes out are three interfaces:
+ * What comes out are three interfaces:
  * `Schemas`, by their names; `Operations`, by method and path, each with its answer; and `paths`, by path and method, each
  * with parameters, body and answers, in the form that generic clients take (`createClient<paths>()` of openapi-fetch).
  */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { dirname, resolve } from 'node:path';
+import { apiDocument } from './api-document.mjs';
 
 const [out] = process.argv.slice(2);
 if (out === undefined) throw new Error('usage: node infra/write-api-types.mjs <file.d.ts>');
-const compiled = join(dirname(fileURLToPath(import.meta.url)), '../dist/src');
-const load = (path) => import(pathToFileURL(join(compiled, path)).href);
-
-await import('reflect-metadata');
-const { AREAS } = await load('edge/openapi/index.js');
-const { MANAGEMENT_ROUTES } = await load('edge/management/routes/index.js');
-const { managementArea } = await load('edge/management/openapi-route.js');
-const { openApiDocument } = await load('edge/http/openapi/document.js');
-const urls = { kv: 'http://kv', queue: 'http://queue', search: 'http://management' };
-const { paths, components } = openApiDocument([...AREAS, managementArea(MANAGEMENT_ROUTES)], urls, '0');
+const { paths, components } = await apiDocument('0');
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const operations = Object.entries(paths).flatMap(([path, item]) =>

@@ -1,31 +1,84 @@
-/** The API pages in a browser: they show the whole document, under their content security policy. */
+/** The documentation's site in a browser, under its content security policy. */
 import { expect } from 'chai';
-import { ConsoleBrowser } from '../support/browser/console-browser.js';
+import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 
-/** The viewer takes the whole document in before it shows anything: a second, or much longer beside other tests. */
-const TAKEN_IN = { timeout: 60_000 };
-
-describe('the API pages in a browser', function () {
+describe('the documentation in a browser', function () {
   this.timeout(180_000);
   const browser = ConsoleBrowser.ofTheseTests();
 
-  it('show every area and its operations, without credentials', async () => {
+  it('finds a section by its words, and opens it with Enter', async () => {
     const visitor = await browser.visitor();
     await visitor.open('/docs');
     const { page } = visitor;
-    const document = (await (await fetch(`${browser.url}/openapi.json`)).json()) as { tags: { name: string }[] };
-    for (const { name } of document.tags) await page.locator(`#operations-tag-${name}`).waitFor(TAKEN_IN);
-    await page.locator('#operations-tag-queue').click();
-    await page.getByText('/v2/enqueue/{queue}/{destination}').click();
-    await page.getByText('A URL, as written or completely percent-encoded, or the name of a URL group.').waitFor();
-    await page.getByText('unable to authenticate: invalid token').first().waitFor();
-    expect(await page.getByRole('button', { name: 'Try it out' }).count()).to.equal(0);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('searchbox').fill('redacting secr');
+    await page.locator('.found').getByText('Redacting secrets').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/guide/publishing.html#redacting-secrets');
+    await page.keyboard.press('/');
+    await page.getByRole('searchbox').fill('zzzzqqqq');
+    await page.getByText('No section has “zzzzqqqq”.').waitFor();
   });
 
-  it('open at an operation that a link names', async () => {
-    // The viewer takes an underscore in a name for an older form of a space, and finds the operation all the same.
-    const visitor = (await browser.visitor()).expects(/deep link whitespace/);
-    await visitor.open('/docs#/queue/post_v2_queues');
-    await visitor.page.getByText('"queueName": "mail"').waitFor(TAKEN_IN);
+  it('shows the chosen language in all tabs, also on the next page', async () => {
+    const visitor = await browser.visitor();
+    await visitor.open('/docs/concepts/databases.html');
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Python' }).click();
+    await page.getByText('from urllib.request import').waitFor();
+    expect(await page.getByText('await fetch(').isVisible()).to.equal(false);
+    await visitor.open('/docs/concepts/messages.html');
+    await page.getByText('from urllib.request import').waitFor();
+    expect(await page.getByText('await fetch(').isVisible()).to.equal(false);
   });
+
+  it('keeps the theme that was chosen, together with the console', async () => {
+    const visitor = await browser.visitor();
+    await visitor.open('/docs/');
+    const { page } = visitor;
+    const theme = () => page.evaluate('document.documentElement.dataset.theme');
+    await page.getByRole('button', { name: 'Light or dark' }).click();
+    expect(await theme()).to.equal('dark');
+    await visitor.open('/docs/guide/publishing.html');
+    expect(await theme()).to.equal('dark');
+    await visitor.open('/console/');
+    await page.getByLabel('E-mail').waitFor();
+    expect(await theme()).to.equal('dark');
+  });
+
+  it('opens at an operation that a link of an earlier version names', async () => {
+    const visitor = await browser.visitor();
+    await visitor.open('/docs#/queue/post_v2_queues');
+    await visitor.page.waitForURL('**/docs/api/queue.html#post_v2_queues');
+    await visitor.page.locator('#post_v2_queues').waitFor();
+  });
+
+  it('shows a page for an unknown address, with the navigation', async () => {
+    const visitor = (await browser.visitor()).expects(/^404 .*none$/);
+    await visitor.open('/docs/guide/none');
+    await visitor.page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await visitor.page.getByRole('link', { name: 'All sections' }).click();
+    await visitor.page.getByRole('heading', { name: 'Millrace documentation' }).waitFor();
+  });
+
+  for (const view of VIEWS) {
+    it(`is accessible and fits the screen: ${view.width} px, ${view.scheme}`, async () => {
+      const visitor = await browser.visitor(view);
+      for (const path of [
+        '/docs/',
+        '/docs/concepts/messages.html',
+        '/docs/guide/publishing.html',
+        '/docs/api/kv.html',
+      ]) {
+        await visitor.open(path);
+        await visitor.page.getByRole('heading', { level: 1 }).waitFor();
+        expect(await visitor.inaccessible(), path).to.deep.equal([]);
+        expect(await visitor.isTooWide(), path).to.equal(false);
+      }
+      if (view.width < 860) {
+        await visitor.page.getByRole('button', { name: 'Menu' }).click();
+        await visitor.page.getByRole('navigation', { name: 'Documentation' }).getByText('Operations').waitFor();
+      }
+    });
+  }
 });

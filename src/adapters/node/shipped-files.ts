@@ -8,8 +8,8 @@ type ReadShipped = (path: string) => Promise<Buffer | undefined>;
 
 /** The console's built pages. */
 export const readConsoleFile: ReadShipped = (path) => shipped(`console/${path}`);
-/** The built pages of the API's description. */
-export const readDocsFile: ReadShipped = (path) => shipped(`api-pages/${path}`);
+/** The documentation's site. */
+export const readDocsFile: ReadShipped = (path) => shipped(`site/${path}`);
 
 /** @param path  below the program's folder. @returns undefined when it is missing */
 async function shipped(path: string): Promise<Buffer | undefined> {

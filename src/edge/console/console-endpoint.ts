@@ -58,6 +58,7 @@ export class ConsoleEndpoint {
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.bodies = new RequestBodyReader(parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
-    this.built = { files: new BuiltFiles((path) => parts.readFile(path)), isDraining: parts.isDraining };
+    const files = new BuiltFiles((path) => parts.readFile(path));
+    this.built = { kind: 'application', files, isDraining: parts.isDraining };
   }
 }

@@ -28,6 +28,9 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  png: 'image/png',
+  json: 'application/json; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
 };
 
 export class BuiltFiles {

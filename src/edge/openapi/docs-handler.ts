@@ -1,4 +1,4 @@
-/** `/docs` on the management port: the OpenAPI document as pages, open like the document. */
+/** `/docs` on the management port: the documentation's site, which is public like the OpenAPI document. */
 import type { Middleware } from 'koa';
 import type { Log } from '../../ports/index.js';
 import { managementRefusalOf } from '../error-map.js';
@@ -18,6 +18,6 @@ const ROOT = '/docs';
 export function createDocsHandler(parts: DocsParts): Middleware {
   const { log, isDraining } = parts;
   const files = new BuiltFiles((path) => parts.readFile(path));
-  const answer = servesPages(ROOT, { files, isDraining });
+  const answer = servesPages(ROOT, { kind: 'site', files, isDraining });
   return subHandler({ name: 'docs', root: ROOT, log, isDraining, answer, wording: managementRefusalOf });
 }

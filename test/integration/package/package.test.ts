@@ -11,7 +11,7 @@ import { embeddedEnvironment, endEverything, TOKEN, temporaryDirectory } from '.
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
-/** An installation takes a few seconds of a slow line. It is 4.3 MB packed: half of that the program, a fifth the viewer of /docs. */
+/** An installation takes a few seconds of a slow line. It is 4.3 MB packed: half of that the program. */
 const MAX_PACKED_BYTES = 6_000_000;
 const MAX_UNPACKED_BYTES = 18_000_000;
 /** With the packages that it needs beside itself. */
@@ -74,7 +74,8 @@ describe('the npm package', function () {
           (name) => `dist/src/cli/bundle/${name}.js`,
         ),
         'dist/src/console/index.html',
-        'dist/src/api-pages/index.html',
+        'dist/src/site/index.html',
+        'dist/src/site/guide/first-hour.html',
         'dist/licenses/program.txt',
         'infra/systemd/millrace.service',
         'infra/dashboards/overview.json',
@@ -93,7 +94,7 @@ describe('the npm package', function () {
       expect(paths().filter((path) => wrong.test(path))).to.deep.equal([]);
       const separate = paths().filter((path) => /^dist\/src\/.*\.js$/.test(path));
       expect(
-        separate.filter((path) => !/^dist\/src\/(cli\/(bundle\/|main\.js)|console\/|api-pages\/)/.test(path)),
+        separate.filter((path) => !/^dist\/src\/(cli\/(bundle\/|main\.js)|console\/|site\/)/.test(path)),
       ).to.deep.equal([]);
     });
 
@@ -133,7 +134,7 @@ describe('the npm package', function () {
       expect(stdout).to.equal(`${manifest.version}\n`);
     });
 
-    it('serves the API, the console and the API pages, and exits with 0', async () => {
+    it('serves the API, the console and the documentation, and exits with 0', async () => {
       const dataDir = await temporaryDirectory();
       const env = environment(await embeddedEnvironment(dataDir));
       const child = spawn('npx', ['millrace', 'serve'], { cwd: folder, env, detached: true });

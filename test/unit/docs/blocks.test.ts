@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url);
 /** Why a block is not run, and the most blocks that may say so. */
 const NOT_RUN: Record<string, { readonly why: string; readonly most: number }> = {
   tiers: { why: 'tests of this repository, which .ci/run runs: minutes each', most: 4 },
-  installed: { why: 'the packages are among those of this repository, in the versions of package.json', most: 2 },
+  installed: { why: 'the packages are among those of this repository, in the versions of package.json', most: 3 },
   package: { why: 'test/integration/package/package.test.ts installs it and runs it', most: 3 },
   'no-python-packages': { why: 'packages for Python are not to be had on every machine that tests', most: 2 },
   'no-go': { why: 'nor is Go: its blocks are parsed', most: 1 },

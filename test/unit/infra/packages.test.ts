@@ -9,7 +9,7 @@ const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json'
 >;
 /** Commands, and packages that another package loads: never imported. */
 const COMMANDS = ['@biomejs/biome', 'mocha', 'typescript'];
-const LOADED_FROM_A_PATH = ['swagger-ui-dist', 'wasmoon-lua5.1'];
+const LOADED_FROM_A_PATH = ['wasmoon-lua5.1'];
 /** Packages in the examples for client programs that the console shows. */
 const SNIPPETS = /console\/.*snippet/;
 

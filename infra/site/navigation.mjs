@@ -1,0 +1,162 @@
+/**
+ * The sections of the documentation's site and their pages, in order: the navigation, the home page, and the links to
+ * the previous and the next page follow from this list. A page is named by its path below `docs`, without `.md`.
+ */
+
+/** Pages whose source has another place or name. */
+export const RENAMED = {
+  'README.md': 'about',
+  'CHANGELOG.md': 'changelog',
+  'CONTRIBUTING.md': 'contributing',
+  'SECURITY.md': 'security',
+  'docs/README.md': 'all-pages',
+};
+
+const below = (folder, names) => names.map((name) => `${folder}/${name}`);
+
+export const NAVIGATION = [
+  {
+    name: 'Start',
+    about: 'From nothing to a first key, a first delivery and a first run.',
+    groups: [
+      { pages: ['about', 'guide/first-hour'] },
+      {
+        name: 'Quickstarts',
+        pages: below('guide', ['quickstart-express', 'quickstart-hono', 'quickstart-nextjs', 'quickstart-python', 'quickstart-go']),
+      },
+    ],
+  },
+  {
+    name: 'Concepts',
+    about: 'How each part works, with one picture each.',
+    groups: [{ pages: [...below('concepts', ['databases', 'messages', 'workflows', 'search', 'journal']), 'glossary'] }],
+  },
+  {
+    name: 'Tutorials',
+    about: 'From an empty folder to a working program.',
+    groups: [{ pages: ['tutorials/shop'] }],
+  },
+  {
+    name: 'Recipes',
+    about: 'Short answers to common tasks.',
+    groups: [
+      { pages: [...below('recipes', ['job-queue', 'cron-nextjs', 'webhook-intake', 'rate-limit']), 'guide/moving'] },
+    ],
+  },
+  {
+    name: 'Reference',
+    about: 'Every command, option, call and limit.',
+    groups: [
+      {
+        name: 'Databases',
+        pages: [
+          'guide/connecting',
+          'commands',
+          'deviations',
+          ...below('guide', ['messages', 'waiting', 'access-control', 'scripts', 'data']),
+        ],
+      },
+      {
+        name: 'Messages',
+        pages: below('guide', [
+          'publishing',
+          'message-settings',
+          'retry-delay',
+          'groups-and-queues',
+          'schedules',
+          'flow-control',
+          'receiving',
+          'outcomes',
+        ]),
+      },
+      { name: 'Workflows', pages: below('guide', ['workflows', 'workflow-protocol']) },
+      { name: 'Search', pages: below('guide', ['search', 'search-filters']) },
+      { name: 'Management', pages: below('guide', ['management', 'plans-and-limits']) },
+      {
+        name: 'HTTP API',
+        pages: below('api', ['kv', 'queue', 'search', 'management', 'operators', 'monitoring', 'health']),
+      },
+      { name: 'Clients', pages: ['wire-aliases'] },
+    ],
+  },
+  {
+    name: 'Operations',
+    about: 'Installing, watching, backing up, upgrading.',
+    groups: [
+      {
+        name: 'Setting up',
+        pages: [
+          ...below('operations', ['installing', 'command-line', 'console']),
+          'settings',
+          'operations/limits',
+          'limits',
+          ...below('operations', ['databases', 'accounts']),
+        ],
+      },
+      {
+        name: 'Watching',
+        pages: below('operations', ['metrics', 'alarms', 'traces', 'statistics', 'redis-operations', 'admin-api']),
+      },
+      {
+        name: 'Data',
+        pages: below('operations', ['backups', 'audit', 'read-models', 'disk']),
+      },
+      {
+        name: 'Machines',
+        pages: [
+          ...below('operations', ['cluster', 'clocks', 'nats-server', 'nats-rights', 'upgrades', 'versions']),
+          'failures',
+          'performance',
+        ],
+      },
+      { name: 'Releases', pages: ['changelog', 'security'] },
+    ],
+  },
+  {
+    name: 'Internals',
+    about: 'The code, its promises, and the reasons for its decisions.',
+    groups: [
+      { pages: ['all-pages', 'architecture', 'promises', 'protocol', 'contributing', 'testing'] },
+      {
+        name: 'Decisions',
+        pages: below('decisions', [
+          'journal',
+          'ownership',
+          'reads-and-clocks',
+          'cluster',
+          'backups',
+          'key-value-engine',
+          'scripts',
+          'waiting',
+          'access-control',
+          'import',
+          'queue',
+          'delivery',
+          'workflows',
+          'read-models',
+          'statistics',
+          'search',
+          'http',
+          'resp',
+          'management',
+          'console',
+          'traces',
+          'packaging',
+          'dependencies',
+          'memory',
+          'bounds',
+        ]),
+      },
+    ],
+  },
+];
+
+/** All pages in the order of reading. */
+export const PAGES = NAVIGATION.flatMap(({ name, groups }) =>
+  groups.flatMap(({ pages }) => pages.map((path) => ({ path, section: name }))),
+);
+
+/** The page of a source file, by its path from the root of the repository. */
+export function pageOf(source) {
+  return RENAMED[source] ?? source.replace(/^docs\//, '').replace(/\.md$/, '');
+}
