@@ -32,7 +32,7 @@ export function framed(site, { path, title, outline, content, root = rootFrom(pa
 <button type="button" class="tool menu" aria-controls="side" aria-expanded="false">${ICON_MENU}<span class="hidden">Menu</span></button>
 <a class="brand" href="${root}index.html"><img src="${root}${assets.icon}" width="24" height="24" alt="">Millrace <span>docs</span></a>
 <span class="version">${escaped(version)}</span>
-<button type="button" class="tool find" aria-label="Search">${ICON_FIND}<span class="find-label">Search</span><kbd>Ctrl K</kbd></button>
+<button type="button" class="tool find" aria-label="Search Ctrl K">${ICON_FIND}<span class="find-label">Search </span><kbd>Ctrl K</kbd></button>
 ${isServed ? '<a class="tool console" href="/console/">Console</a>' : ''}
 <button type="button" class="tool theme">${ICON_MOON}<span class="hidden">Light or dark</span></button>
 </header>

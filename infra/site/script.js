@@ -156,3 +156,11 @@ addEventListener('keydown', (event) => {
   event.preventDefault();
   open();
 });
+
+// A link to results: /docs/?q=words.
+const asked = new URLSearchParams(location.search).get('q');
+if (asked) {
+  input.value = asked;
+  open();
+  void show();
+}

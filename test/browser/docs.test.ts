@@ -20,6 +20,12 @@ describe('the documentation in a browser', function () {
     await page.getByText('No section has “zzzzqqqq”.').waitFor();
   });
 
+  it('shows the results for the words of the address: /docs/?q=…', async () => {
+    const visitor = await browser.visitor();
+    await visitor.open('/docs/?q=redacting+secrets');
+    await visitor.page.locator('.found').getByText('Redacting secrets').waitFor();
+  });
+
   it('shows the chosen language in all tabs, also on the next page', async () => {
     const visitor = await browser.visitor();
     await visitor.open('/docs/concepts/databases.html');

@@ -75,7 +75,7 @@ describe('console: the palette', function () {
   it('offers no action that changes something to a read-only key', async () => {
     const { page } = await stand.person(undefined, await stand.readOnlyKey('looks'));
     await find(page, 'pause');
-    await page.getByRole('option', { name: /^Search the pages/ }).waitFor();
+    await page.getByRole('option', { name: /^Search the documentation/ }).waitFor();
     expect(await page.getByRole('option', { name: /Pause queue/ }).count()).to.equal(0);
   });
 

@@ -60,7 +60,7 @@ export function useFound(text: string, showKeys: () => void): readonly Found[] {
   const fitting = named.filter(({ label }) => fits(label, letters));
   const docs = {
     href: `/docs/?q=${encodeURIComponent(letters)}`,
-    label: `Search the pages for “${letters}”`,
+    label: `Search the documentation for “${letters}”`,
     kind: 'docs',
   };
   return [...byId(letters), ...fitting, ...lookedUp].slice(0, MAX_FOUND - 1).concat(docs);
