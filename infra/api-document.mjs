@@ -15,5 +15,5 @@ export async function apiDocument(version) {
     load('edge/http/openapi/document.js'),
   ]);
   const urls = { kv: 'http://kv', queue: 'http://queue' };
-  return openApiDocument([...AREAS, managementArea(MANAGEMENT_ROUTES)], urls, version);
+  return openApiDocument([...AREAS, managementArea(MANAGEMENT_ROUTES)], urls, version, ['js', 'python', 'go', 'sh']);
 }

@@ -44,6 +44,14 @@ export interface Described {
   readonly answer: AnswerShape;
   /** Statuses of success. Default: 200. */
   readonly statuses?: readonly number[];
+  /** Values in the examples of a call, where those of sample-call.ts do not fit. */
+  readonly sample?: {
+    readonly path?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly headers?: Readonly<Record<string, string>>;
+  };
+  /** The path as it is called, where the document has it under the name of another path. */
+  readonly calledAs?: string;
 }
 
 interface Input<Body, Query> {

@@ -5,7 +5,8 @@ import { one } from '../http/answer-shape.js';
 import type { ApiArea, Refusals } from '../http/openapi/area.js';
 import type { OpenApiDocument } from '../http/openapi/document.js';
 import { changesAnything, type Described, Nothing } from '../http/route.js';
-import { MANAGEMENT_KEY, SESSION_COOKIE } from '../sessions/session-schemes.js';
+import { MANAGEMENT_CLIENT, MANAGEMENT_KEY, SESSION_COOKIE } from '../sessions/session-schemes.js';
+import { accessOf } from '../team-permissions.js';
 import { type ManagementRoute, managementRoute } from './management-call.js';
 
 /** An OpenAPI document, which describes itself. */
@@ -35,6 +36,8 @@ export function managementArea(routes: readonly ManagementRoute[]): ApiArea {
     name: 'management',
     description: 'Accounts, databases, search indexes, statistics.',
     routes,
+    client: MANAGEMENT_CLIENT,
+    access: accessOf,
     security: { managementKey: MANAGEMENT_KEY, sessionCookie: SESSION_COOKIE },
     refusals,
   };

@@ -69,6 +69,8 @@ export const MONITORING_AREA: ApiArea = {
   name: 'monitoring',
   description: 'Metrics for scrapers, which have separate tokens.',
   routes: SCRAPE_ROUTES,
+  client: { url: 'MILLRACE_MGMT_URL', token: 'MONITORING_TOKEN' },
+  access: () => 'Needs a monitoring token, which `POST /v2/kv/enable-prometheus/{id}` creates for a database.',
   security: {
     monitoringToken: { type: 'http', scheme: 'bearer', description: 'The token that enable-prometheus returned.' },
   },

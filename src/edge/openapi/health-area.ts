@@ -23,6 +23,11 @@ export const HEALTH_AREA: ApiArea = {
       variables: { host: { default: '127.0.0.1' }, port: { default: '7400' } },
     },
   ],
+  client: { url: 'MILLRACE_METRICS_URL', token: 'MILLRACE_METRICS_TOKEN' },
+  access: ({ permission }) =>
+    permission === 'open'
+      ? 'Needs no credentials.'
+      : 'Needs the token of `MILLRACE_METRICS_TOKEN`, if the process has one.',
   security: {
     metricsToken: { type: 'http', scheme: 'bearer', description: 'MILLRACE_METRICS_TOKEN, where it is set.' },
   },

@@ -43,6 +43,8 @@ export const KV_AREA: ApiArea = {
   name: 'kv',
   description: 'Key-value commands over HTTP: any command of docs/commands.md, with a token of its database.',
   isAt: 'kv',
+  client: { url: 'MILLRACE_KV_URL', token: 'MILLRACE_KV_TOKEN' },
+  access: () => 'Needs a token of the database. With a read-only token, commands that write are refused.',
   prefix: 'kv_',
   security: {
     databaseToken: { type: 'http', scheme: 'bearer', description: 'A token of the database.' },
@@ -101,6 +103,7 @@ export const KV_AREA: ApiArea = {
       description: OPTIONS,
       permission,
       parameters: [COMMAND_NAME],
+      sample: { path: { command: 'ping' } },
       answer: json(RESULT, 'Its result.', { result: 'PONG' }),
     }),
     described('POST /:command', {
@@ -109,6 +112,7 @@ export const KV_AREA: ApiArea = {
       description: OPTIONS,
       permission,
       parameters: [COMMAND_NAME],
+      sample: { path: { command: 'echo' } },
       bodyShape: LAST_ARGUMENT,
       answer: answered,
     }),
@@ -126,6 +130,7 @@ export const KV_AREA: ApiArea = {
       description: OPTIONS,
       permission,
       parameters: [COMMAND_NAME, argumentsIn()],
+      sample: { path: { command: 'set' } },
       bodyShape: LAST_ARGUMENT,
       answer: json(RESULT, 'Its result.', { result: 'OK' }),
     }),

@@ -15,6 +15,11 @@ export const QUEUE_AREA: ApiArea = {
   name: 'queue',
   description: 'Messages delivered over HTTP, and workflows.',
   isAt: 'queue',
+  client: { url: 'MILLRACE_QUEUE_URL', token: 'MILLRACE_QUEUE_TOKEN' },
+  access: ({ permission }) => {
+    if (permission === 'open') return 'Needs no token: the ids in the address are the secret.';
+    return `Needs a token of the account. A read-only token ${permission === 'read' ? 'is sufficient' : 'is refused'}.`;
+  },
   routes: [...PUBLISH_ROUTES, ...ROUTED],
   security: {
     queueToken: { type: 'http', scheme: 'bearer', description: 'A token of the queue.' },

@@ -9,6 +9,9 @@ export const SEARCH_AREA: ApiArea = {
   description: 'Documents of search indexes.',
   routes: SEARCH_ROUTES,
   security: { indexToken: { type: 'http', scheme: 'bearer', description: 'A token of the search index.' } },
+  client: { url: 'MILLRACE_MGMT_URL', token: 'INDEX_TOKEN' },
+  access: ({ permission }) =>
+    `Needs a token of the search database. The read-only token ${permission === 'read' ? 'is sufficient' : 'is refused'}.`,
   needsBody: true,
   error: record({ error: TEXT, status: WHOLE }),
   wrapped: (result) => record({ result }),

@@ -10,3 +10,9 @@ export const SESSION_COOKIE: JsonSchema = {
   name: SESSION_COOKIE_NAME,
   description: `A session of the console; a change needs its ${CSRF_HEADER} header, too.`,
 };
+
+/** The variables of the examples. */
+export const MANAGEMENT_CLIENT = {
+  url: 'MILLRACE_MGMT_URL',
+  login: ['MILLRACE_MGMT_EMAIL', 'MILLRACE_MGMT_KEY'],
+} as const;

@@ -1,7 +1,8 @@
 /** All declared routes of the operators' API, and their area of the OpenAPI document. */
 import { MANAGEMENT_REFUSALS, tooManyFailures } from '../../error-map.js';
 import type { ApiArea } from '../../http/openapi/area.js';
-import { MANAGEMENT_KEY, SESSION_COOKIE } from '../../sessions/session-schemes.js';
+import { MANAGEMENT_CLIENT, MANAGEMENT_KEY, SESSION_COOKIE } from '../../sessions/session-schemes.js';
+import { accessOf } from '../../team-permissions.js';
 import type { AdminRoute } from '../admin-call.js';
 import { ADMIN_SCHEMAS } from '../admin-schemas.js';
 import { BACKUP_DOWNLOAD_ROUTES } from './backup-download.js';
@@ -32,6 +33,8 @@ export const OPERATORS_AREA: ApiArea = {
     session: { type: 'http', scheme: 'bearer', description: 'The session token of POST /v2/admin/sessions.' },
     sessionCookie: SESSION_COOKIE,
   },
+  client: MANAGEMENT_CLIENT,
+  access: accessOf,
   refusals: ({ parameters }, path) => ({
     ...(parameters.length === 0
       ? {}

@@ -1,5 +1,6 @@
 /** An area of the API: the routes of one endpoint, and the parts of the document that they share. */
 import type { Described } from '../route.js';
+import type { SampleClient } from './code-samples.js';
 import type { ApiParameter, ApiServer, JsonSchema } from './parts.js';
 
 /** Base URLs of the endpoints on other ports than the document's, with or without a scheme. */
@@ -15,6 +16,8 @@ export interface ApiArea {
   readonly name: string;
   readonly description: string;
   readonly routes: readonly Described[];
+  /** The variables of addresses and credentials in the examples. */
+  readonly client: SampleClient;
   /** Default: the address where the document was read. */
   readonly isAt?: keyof AreaUrls;
   /** Servers of an endpoint without a known address. */
@@ -33,6 +36,8 @@ export interface ApiArea {
   readonly needsBody?: boolean;
   /** Wraps the schema of a route's answer. */
   wrapped?(answer: JsonSchema): JsonSchema;
+  /** A sentence about the credentials that a route accepts. */
+  access(route: Described): string;
   /**
    * The refusals of a route to authorized and, unless it is open, unauthorized callers. @param path as in the
    * document

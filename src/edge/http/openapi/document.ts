@@ -1,5 +1,6 @@
 /** Builds the OpenAPI 3.1 document of all areas from their route declarations. */
 import type { ApiArea, AreaUrls } from './area.js';
+import type { SampleLanguage } from './code-samples.js';
 import type { Answered, ApiServer, JsonSchema, Paths } from './parts.js';
 import { pathsOf } from './paths.js';
 import { Schemas } from './schemas.js';
@@ -34,11 +35,17 @@ const ERROR: JsonSchema = {
   required: ['error'],
 };
 
-export function openApiDocument(areas: readonly ApiArea[], urls: AreaUrls, version: string): OpenApiDocument {
+/** @param languages of the examples of each operation */
+export function openApiDocument(
+  areas: readonly ApiArea[],
+  urls: AreaUrls,
+  version: string,
+  languages: readonly SampleLanguage[] = ['sh', 'js'],
+): OpenApiDocument {
   const schemas = new Schemas();
   const answers = new SharedAnswers();
   const paths: Paths = {};
-  for (const area of areas) Object.assign(paths, at(area, urls, pathsOf(area, { schemas, answers })));
+  for (const area of areas) Object.assign(paths, at(area, urls, pathsOf(area, { schemas, answers, languages })));
   return {
     openapi: '3.1.0',
     info: {

@@ -28,11 +28,18 @@ export interface MediaType {
   readonly 'x-events'?: Readonly<Record<string, JsonSchema>>;
 }
 
+/** A call of an operation, as a program. */
+export interface CodeSample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
+}
+
 export interface ApiOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly ApiParameter[];
   readonly requestBody?: {
@@ -41,6 +48,9 @@ export interface ApiOperation {
     readonly content: Readonly<Record<string, MediaType>>;
   };
   readonly responses: Readonly<Record<string, Answered | AnswerReference>>;
+  /** The path as it is called: two operations share a path whose parameter means two things. */
+  readonly 'x-calledAt'?: string;
+  readonly 'x-codeSamples': readonly CodeSample[];
 }
 
 /** The address of an endpoint. */

@@ -3,6 +3,7 @@ import type { AnswerShape } from '../answer-shape.js';
 import { fieldsOf } from '../request-class.js';
 import { type Described, type Method, Nothing } from '../route.js';
 import type { ApiArea } from './area.js';
+import { codeSamples, type SampleLanguage } from './code-samples.js';
 import {
   type Answered,
   type ApiOperation,
@@ -17,6 +18,7 @@ import {
   parametersIn,
   RETRY_AFTER,
 } from './parts.js';
+import { sampleCall } from './sample-call.js';
 import { type Schemas, schemaOf } from './schemas.js';
 import type { SharedAnswers } from './shared-answers.js';
 
@@ -34,6 +36,7 @@ interface PatternPath {
 export interface DescribedParts {
   readonly schemas: Schemas;
   readonly answers: SharedAnswers;
+  readonly languages: readonly SampleLanguage[];
 }
 
 export function pathsOf(area: ApiArea, gathered: DescribedParts): Paths {
@@ -59,16 +62,21 @@ function operationOf(area: ApiArea, route: Described, place: PatternPath, gather
   const { name, prefix = '', security, parameters = [] } = area;
   const isOpen = route.permission === 'open';
   const body = bodyOf(area, route, gathered.schemas);
-  const { description } = route;
+  const { description = '', calledAs } = route;
+  const { method, path } = place;
+  const all = [...pathParameters(route, place), ...queryParameters(route), ...othersOf(route), ...parameters];
+  const operation = { method, path, parameters: all, ...(body !== undefined && { requestBody: body }) };
   return {
     operationId: prefix + operationIdOf(place.method, place.path),
     tags: [name],
     summary: route.summary,
-    ...(description !== undefined && { description }),
+    description: `${description}\n\n${area.access(route)}`.trim(),
     security: isOpen ? [{}] : Object.keys(security).map((scheme) => ({ [scheme]: [] })),
-    parameters: [...pathParameters(route, place), ...queryParameters(route), ...othersOf(route), ...parameters],
+    parameters: all,
     ...(body === undefined ? {} : { requestBody: body }),
     responses: responsesOf(area, route, place, gathered),
+    ...(calledAs !== undefined && { 'x-calledAt': calledAs }),
+    'x-codeSamples': codeSamples(sampleCall(area.client, route, operation), gathered.languages),
   };
 }
 

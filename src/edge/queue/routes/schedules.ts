@@ -39,6 +39,7 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
     summary: 'Tells when a timetable would tick next.',
     permission: 'read',
     parameters: filterParameters(OF_TICKS),
+    sample: { query: { cron: '0 8 * * *', count: '3' } },
     answer: shows('Ticks'),
     handle(call) {
       const parameters = queryParameters(call.words.rest, OF_TICKS);
@@ -78,8 +79,10 @@ export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
     summary: 'Makes or changes a schedule.',
     permission: 'change',
     bodyBound: 'message',
-    description: OTHER_HEADERS,
+    description: `The path ends with the destination of the messages. A call with the \`Svc-Schedule-Id\` of a schedule replaces it.\n\n${OTHER_HEADERS}`,
     parameters: [SCHEDULED, ...SCHEDULE_HEADERS],
+    calledAs: '/v2/schedules/{destination}',
+    sample: { path: { id: 'https://example.com/report' }, headers: { 'Svc-Cron': '0 8 * * *' } },
     bodyShape: anyBody('The message of each tick.'),
     example: { report: 'daily' },
     answer: shows('ScheduleSet'),
