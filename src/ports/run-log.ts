@@ -108,6 +108,8 @@ export interface LoggedStep extends MaybeCut {
   readonly createdAtMs: number;
   readonly maxRetries: number;
   readonly retryDelay: string | undefined;
+  /** The longest duration of one attempt; undefined: the limit of the account's plan. */
+  readonly timeoutMs: number | undefined;
   readonly header: HeaderList;
   /** Set with STEP_RETRY, while no attempt is in progress. */
   readonly nextDeliveryAtMs: number | undefined;
@@ -128,6 +130,8 @@ export interface NextDelivery extends MaybeCut {
   readonly state: StepState;
   readonly maxRetries: number;
   readonly retryDelay: string | undefined;
+  /** As of a step. */
+  readonly timeoutMs: number | undefined;
   readonly failures: readonly StepFailure[];
   readonly nextDeliveryAtMs: number | undefined;
 }

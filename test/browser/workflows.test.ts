@@ -6,7 +6,8 @@ import { FLOW_ENVIRONMENT, FlowsStand, HOSTILE } from '../support/browser/flows-
 import { eventually } from '../support/eventually.js';
 import { QUEUE_TOKEN } from '../support/queue-process.js';
 
-const step = (page: Page, name: string | RegExp) => page.locator('.flow-step').filter({ hasText: name });
+const step = (page: Page, name: string | RegExp) => page.locator('.flow-row').filter({ hasText: name });
+const box = (page: Page, name: string | RegExp) => page.locator('.flow-step').filter({ hasText: name });
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
 const badge = (page: Page) => page.locator('.page-head .badge');
 
@@ -41,8 +42,8 @@ describe('console: workflows', function () {
     );
     await page.getByRole('button', { name: 'Start the run' }).click();
     await step(page, 'payment').waitFor();
-    expect(await page.locator('.flow-layer.parallel .flow-step').count()).to.equal(2);
-    expect(await step(page, 'ship').getByRole('link', { name: /^wfr_/ }).count()).to.equal(1);
+    expect(await page.locator('.flow-rows .parallel').count()).to.equal(2);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('/orders/order · typed');
     expect(await badge(page).textContent()).to.equal('started');
     await page.getByRole('button', { name: 'Notify paid-wfr_typed' }).click();
     await page.getByLabel('Data of the event').fill('{"euros":14}');
@@ -80,24 +81,72 @@ describe('console: workflows', function () {
     await page.getByRole('link', { name: /^Failed runs\s*3$/ }).waitFor();
   });
 
-  it('shows a step, the times of all steps, and all events', async () => {
+  it('shows a step, the graph of all steps, and all events', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows/wfr_typed`);
-    await step(page, 'price').getByRole('link').click();
+    await step(page, 'price').click();
     const details = page.getByRole('region', { name: 'The step' });
     await details.getByRole('heading', { name: 'price' }).waitFor();
-    expect(await details.textContent()).to.match(/Result.*14/s);
+    expect(await details.textContent()).to.match(/Input.*Payload of the run.*7.*Output.*14/s);
     expect(page.url()).to.include('step=1');
-    await page.getByRole('link', { name: 'Times' }).click();
-    await page.locator('.bars .bar').nth(7).waitFor();
+    await page.getByRole('button', { name: 'Close the step' }).click();
+    await details.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Graph' }).click();
+    await box(page, 'payment').waitFor();
+    expect(await page.locator('.flow-layer.parallel .flow-step').count()).to.equal(2);
     await page.getByRole('link', { name: 'Events' }).click();
     await page.locator('.timeline li').filter({ hasText: 'waiter added' }).waitFor();
+  });
+
+  it('splits each step into queued, executing, back-off and idle time, with a tick for each attempt', async () => {
+    const headers = { 'Svc-Workflow-RunId': 'wfr_flaky-1', 'Svc-Retries': '2', 'Svc-Retry-Delay': '1000' };
+    await flows.start('flaky', headers, '{"orderId":205}');
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows/wfr_flaky-1`);
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('/flaky · order 205');
+    const charge = step(page, 'charge');
+    for (const kind of ['executing.failed', 'backoff', 'executing.delivered']) {
+      expect(await charge.locator(`.flow-span.${kind}`).count(), kind).to.equal(1);
+    }
+    expect(await charge.locator('.flow-tick').count()).to.equal(2);
+    expect(await charge.textContent()).to.match(/2 attempts.*back-off 1/s);
+    expect(await step(page, 'cool down').locator('.flow-span.idle').count()).to.equal(1);
+    expect(await page.locator('.flow-marks b').allTextContents()).to.include.members(['0', '1 s', '2 s']);
+    await charge.hover();
+    await page.locator('.flow-card').getByText('2 (1 failure)').waitFor();
+    await charge.click();
+    const details = page.getByRole('region', { name: 'The step' });
+    await details.getByText('Attempts (2)').waitFor();
+    expect(await details.textContent()).to.match(/Result of price.*205.*"charged": 205.*the card is declined/s);
+  });
+
+  it('shows the timeout and the next attempt of a step whose endpoint never answers, also in the list', async () => {
+    await flows.start('stuck', {
+      'Svc-Workflow-RunId': 'wfr_stuck-1',
+      'Svc-Timeout': '1s',
+      'Svc-Retry-Delay': '90000',
+    });
+    await flows.start('stuck', { 'Svc-Workflow-RunId': 'wfr_stuck-2' });
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows`);
+    const failing = row(page, 'wfr_stuck-1');
+    await failing.getByText(/step after reserve/).waitFor();
+    await failing.getByText(/Attempt 2 of 4 in 1 min.*, with a timeout of 1 s/).waitFor();
+    await failing.getByText('no answer').waitFor();
+    await row(page, 'wfr_stuck-2').getByText('Attempt 1 of 4 runs, with a timeout of 15 min').waitFor();
+    await failing.getByRole('link', { name: '/stuck' }).click();
+    const details = page.getByRole('region', { name: 'The step' });
+    await details.getByText(/Attempt 2 of 4 in 1 min/).waitFor();
+    expect(await step(page, 'next step').locator('.flow-span.backoff').count()).to.equal(1);
+    await flows.client.cancel({ ids: ['wfr_stuck-1', 'wfr_stuck-2'] });
   });
 
   it('links to an invoked run, and back', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/workflows/wfr_typed`);
-    await step(page, 'ship').getByRole('link', { name: /^wfr_/ }).click();
+    await step(page, 'ship').click();
+    await page.getByRole('region', { name: 'The step' }).getByRole('link', { name: /^wfr_/ }).click();
     await step(page, 'pack').waitFor();
     await page.getByRole('link', { name: 'wfr_typed' }).click();
     await step(page, 'payment').waitFor();
@@ -161,7 +210,7 @@ describe('console: workflows', function () {
     await page.getByRole('button', { name: 'Resume' }).click();
     await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
     flows.isMended = false;
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).not.to.equal('wfr_broken-1');
+    expect(await page.locator('.flow-line').first().textContent()).not.to.include('wfr_broken-1');
   });
 
   it('restarts a run, and deletes several after showing their number', async () => {
@@ -189,15 +238,15 @@ describe('console: workflows', function () {
     await page.getByRole('region', { name: 'The step' }).getByRole('heading', { name: HOSTILE }).waitFor();
     await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
     expect(await page.getByRole('region', { name: 'About the run' }).textContent()).to.include('<img src=x');
-    await step(page, 'large').getByRole('link').click();
+    await step(page, 'large').click();
     await page.getByRole('button', { name: 'Load the whole' }).click();
     await page.getByText(/The first 100000 of \d+ characters/).waitFor();
-    expect(await page.title()).to.equal('wfr_hostile · Millrace');
+    expect(await page.title()).to.equal('/hostile · Millrace');
     await page.goto(`${browser.url}/console/workflows/wfr_hostile?tab=events`);
     await page.locator('.timeline li').filter({ hasText: HOSTILE }).first().waitFor();
   });
 
-  for (const view of VIEWS) {
+  for (const view of [...VIEWS, { width: 1920, scheme: 'dark' } as const]) {
     it(`fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {
       const person = await browser.person(view);
       const { page } = person;
@@ -209,7 +258,8 @@ describe('console: workflows', function () {
       const others = [
         ['?tab=waiting', page.getByText('the earliest deadline first')],
         ['?tab=start', page.getByLabel('Payload')],
-        ['/wfr_typed?tab=times&step=1', page.locator('.bars .bar')],
+        ['/wfr_typed?tab=graph&step=1', box(page, 'payment')],
+        ['/wfr_flaky-1?step=2', page.getByText('Attempts (2)')],
         ['/wfr_hostile?tab=events', page.locator('.timeline li')],
         ['/wfr_broken-1', page.getByRole('region', { name: 'Why it failed' })],
       ] as const;

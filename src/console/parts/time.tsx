@@ -1,5 +1,6 @@
 /** Moments in the viewer's zone and in UTC, and relative times. */
-import { signal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { duration } from './format.js';
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -11,6 +12,19 @@ const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
 }, TICK_MS);
+
+/** @returns the current time in milliseconds, each second another one while `isMoving` */
+export function useNow(isMoving: boolean): number {
+  const shown = useSignal(Date.now());
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    const timer = setInterval(() => {
+      shown.value = Date.now();
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, [isMoving]);
+  return shown.value;
+}
 
 export interface TimeProps {
   /** Milliseconds since 1970, or ISO 8601. Undefined: a dash. */
@@ -55,6 +69,11 @@ export function Time({ at, as = 'full' }: TimeProps) {
       {local} <span class="muted small nowrap">{utc}</span>
     </time>
   );
+}
+
+/** "3 min ago", "in 2 h". */
+export function relativeText(atMs: number): string {
+  return relative(atMs - Date.now());
 }
 
 function relative(ms: number): string {

@@ -7,6 +7,7 @@ import type { AccountId, DlqId } from '../../kernel/index.js';
 import type {
   Counts,
   LoggedRun,
+  LoggedStep,
   RunEvent,
   RunEventPage,
   RunEventQuery,
@@ -16,6 +17,7 @@ import type {
   RunQuery,
   SqlFile,
   SqlRow,
+  StepGroup,
   StepInfo,
 } from '../../ports/index.js';
 import { type LogPlace, placeOf, rangeOf, textOf } from '../log-rows/log-places.js';
@@ -41,6 +43,8 @@ const CALL_TYPES = new Map<number, StepInfo['callType']>([
 ]);
 /** The number of runs with one id, or one creation time, that are searched. */
 const MAX_NARROWED = 1000;
+/** Steps after which a page of runs ends: their records are small without bodies, but a run may have thousands. */
+const MAX_PAGE_STEPS = 5_000;
 /** Events between two pauses. */
 const STEP_EVENTS = 20;
 
@@ -70,15 +74,20 @@ export class RunReader {
     const found = this.#found(account, { filter, states, range });
     const parts = this.#parts;
     const texts = new RedactedTexts(trimBytes);
+    let steps = 0;
     let last: LogPlace | undefined;
     for (const { place, row } of found) {
       if (row !== undefined) {
-        if (runs.length >= count || texts.bytes >= MAX_RUN_PAGE_BYTES) return { runs, cursor: last && textOf(last) };
+        const isFull = steps >= MAX_PAGE_STEPS || texts.bytes >= MAX_RUN_PAGE_BYTES;
+        if (runs.length >= count || isFull) return { runs, cursor: last && textOf(last) };
         // Rows may have been added or removed since the previous step.
         parts.begin();
         const head = parts.headOf(row.id as number);
         const run = head && (yield* RunRecord.made(head, parts, texts));
-        if (run !== undefined && hasStepIn(run, stepStates)) runs.push(run);
+        if (run !== undefined && hasStepIn(run, stepStates)) {
+          runs.push(run);
+          steps += run.groups.reduce((sum, group) => sum + stepsOf(group).length, 0);
+        }
       }
       last = place;
       if (isLate()) return { runs, cursor: textOf(place) };
@@ -262,9 +271,11 @@ function facetsOf({ url, host, path, label, flowControlKey, callerIp }: RunLogFi
 
 function hasStepIn({ groups }: LoggedRun, states: RunQuery['stepStates']): boolean {
   if (states.length === 0) return true;
-  return groups.some((group) =>
-    (group.type === 'next' ? group.deliveries : group.steps).some(({ state }) => states.includes(state)),
-  );
+  return groups.some((group) => stepsOf(group).some(({ state }) => states.includes(state)));
+}
+
+function stepsOf(group: StepGroup): readonly Pick<LoggedStep, 'state'>[] {
+  return group.type === 'next' ? group.deliveries : group.steps;
 }
 
 /** The reason of a retry or of the end contains the status. */

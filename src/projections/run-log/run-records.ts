@@ -1,4 +1,5 @@
 /** The record of a run as it is shown: groups of steps with their contents. */
+import type { Envelope } from '../../domain/queue/index.js';
 import type {
   LoggedCall,
   LoggedFailureFunction,
@@ -119,6 +120,7 @@ export class RunRecord {
       createdAtMs: shown?.createdAtMs ?? (waiting?.atMs as number),
       maxRetries: retried.maxRetries,
       retryDelay: retried.retryDelay,
+      timeoutMs: timeoutMsOf(retried),
       header: shown === undefined ? [] : this.texts.header(settings.header, redact ?? settings.redact),
       nextDeliveryAtMs: state === 'STEP_RETRY' ? open?.nextMs : undefined,
       failures: isDone ? [] : this.#failures(open),
@@ -200,6 +202,7 @@ export class RunRecord {
       state,
       maxRetries: settings.maxRetries,
       retryDelay: settings.retryDelay,
+      timeoutMs: timeoutMsOf(settings),
       failures,
       nextDeliveryAtMs: isOpen ? (delivery?.nextMs ?? startsAtMs) : undefined,
     };
@@ -257,6 +260,10 @@ export class RunRecord {
     this.#bytes += bodyBytes;
     return this.parts.body(body);
   }
+}
+
+function timeoutMsOf({ timeoutSeconds }: Envelope['settings']): number | undefined {
+  return timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
 }
 
 /** The delay of the announcing message, used when the record has none. */

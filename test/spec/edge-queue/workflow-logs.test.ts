@@ -22,6 +22,7 @@ const init: LoggedStep = {
   createdAtMs: AT_MS,
   maxRetries: 3,
   retryDelay: undefined,
+  timeoutMs: undefined,
   header: [['Content-Type', 'text/plain'], VERSION, ['X-User', 'a'], ['X-User', 'b']],
   nextDeliveryAtMs: undefined,
   failures: [],
@@ -135,6 +136,7 @@ describe('edge/queue: logs of workflows', () => {
         state: 'STEP_RETRY' as const,
         maxRetries: 3,
         retryDelay: '1000',
+        timeoutMs: 30_000,
         failures: [failure],
         nextDeliveryAtMs: AT_MS + 1000,
       };
@@ -149,6 +151,7 @@ describe('edge/queue: logs of workflows', () => {
               state: 'STEP_RETRY',
               retries: 3,
               retryDelay: '1000',
+              timeout: 30_000,
               errors: [
                 {
                   error: '400 Bad Request',
@@ -355,7 +358,7 @@ describe('edge/queue: logs of workflows', () => {
     });
 
     it('limits the count to the page size', async () => {
-      expect((await asked('count=500'))?.count).to.equal(10);
+      expect((await asked('count=500'))?.count).to.equal(50);
       await face.get('/v2/workflows/events?count=5000');
       expect(face.runLog.eventQueries.at(-1)?.count).to.equal(1000);
     });

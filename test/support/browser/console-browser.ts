@@ -23,7 +23,7 @@ const PATIENCE_MS = 15_000;
 export const EMAIL = 'admin@localhost.localdomain';
 export const KEY = 'mrk_key-of-the-browser-tests';
 
-/** How a page is looked at: both widths, both themes. */
+/** How a page is looked at: in each width, and in both themes. */
 export interface View {
   readonly width: 1920 | 1280 | 390;
   readonly scheme: 'light' | 'dark';

@@ -27,7 +27,7 @@ export class FlowsStand {
   /** While it is false, the workflow `broken` fails. */
   isMended = false;
   readonly #app: WorkflowApp;
-  readonly urls: Readonly<Record<'order' | 'broken' | 'hostile' | 'quick', string>>;
+  readonly urls: Readonly<Record<'order' | 'broken' | 'hostile' | 'quick' | 'stuck' | 'flaky', string>>;
 
   private constructor(
     readonly queueUrl: string,
@@ -45,6 +45,8 @@ export class FlowsStand {
         serve((context: Context) => this.#broken(context), { ...options, failureFunction: refuse }).handler as Handler,
       ),
       hostile: app.route('hostile', serve(hostile, options).handler as Handler),
+      stuck: app.route('stuck', serve(stuck, options).handler as Handler),
+      flaky: app.route('flaky', serve(flaky(), options).handler as Handler),
       quick: app.route('quick', serve((context: Context) => context.run('one', () => 1), options).handler as Handler),
     };
   }
@@ -61,6 +63,16 @@ export class FlowsStand {
       ...more,
     });
     return workflowRunId;
+  }
+
+  /** By the API itself, for settings of deliveries that the client has no option for. */
+  async start(name: keyof FlowsStand['urls'], headers: Readonly<Record<string, string>>, body = ''): Promise<void> {
+    const answer = await fetch(`${this.queueUrl}/v2/trigger/${this.urls[name]}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${QUEUE_TOKEN}`, 'content-type': 'application/json', ...headers },
+      body,
+    });
+    if (!answer.ok) throw new Error(`the run has not started: ${answer.status} ${await answer.text()}`);
   }
 
   end(): Promise<void> {
@@ -91,6 +103,27 @@ function ordersOf(options: Options): Handler {
     return { price, eventData };
   }, options);
   return serveMany({ order, parcel }, options).POST as Handler;
+}
+
+/** The second step never gets an answer. */
+async function stuck(context: Context): Promise<void> {
+  await context.run('reserve', () => 'reserved');
+  await context.run('charge', () => new Promise<never>(() => {}));
+}
+
+/** The second step fails once. */
+function flaky() {
+  let failures = 0;
+  return async (context: Context): Promise<string> => {
+    const price = await context.run('price', () => 205);
+    await context.run('charge', () => {
+      failures += 1;
+      if (failures === 1) throw new Error('the card is declined');
+      return { charged: price };
+    });
+    await context.sleep('cool down', 1);
+    return 'paid';
+  };
 }
 
 async function hostile(context: Context): Promise<string> {

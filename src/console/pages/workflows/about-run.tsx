@@ -1,4 +1,4 @@
-/** The facts about a run: URL, times, caller and result. */
+/** The facts about a run: a line of the main ones, and a section with URL, times, caller and result. */
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../parts/badge.js';
 import { Code, pretty } from '../../parts/code.js';
@@ -6,13 +6,51 @@ import { duration } from '../../parts/format.js';
 import { Time } from '../../parts/time.js';
 import { useRunLinks } from './links.js';
 import { durationOf, functionOf, type Run } from './records.js';
-import { nowOf } from './run-now.js';
+import { errorOf } from './run-error.js';
+import { Standing } from './standing.js';
+
+export interface RunLineProps {
+  readonly run: Run;
+  readonly planTimeoutMs: number;
+}
+
+/** Above the steps: begin, duration, place and error. */
+export function RunLine({ run, planTimeoutMs }: RunLineProps) {
+  const { workflowRunId, workflowRunCreatedAt, workflowRunCompletedAt, labels = [] } = run;
+  const error = errorOf(run);
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ['Run', <code>{workflowRunId}</code>],
+    ['Begun', <Time at={workflowRunCreatedAt} as="past" />],
+    [workflowRunCompletedAt === undefined ? 'So far' : 'Took', duration(durationOf(run, Date.now()))],
+    ['Now', <Standing run={run} planTimeoutMs={planTimeoutMs} />],
+    ['Labels', labels.length === 0 ? undefined : labels.map((label) => <Badge key={label}>{label}</Badge>)],
+    [
+      'Error',
+      error === undefined ? undefined : (
+        <span dir="auto">
+          <Badge tone="bad">{error.status === 0 ? 'no answer' : error.status}</Badge> {error.text}
+        </span>
+      ),
+    ],
+  ];
+  return (
+    <dl class="flow-line">
+      {facts
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
 
 export function AboutRun({ run }: { readonly run: Run }) {
   const links = useRunLinks();
   const { workflowUrl, workflowRunCompletedAt, labels = [], invoker, workflowRunResponse } = run;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
-    ['Now', <span dir="auto">{nowOf(run)}</span>],
     ['Begun', <Time at={run.workflowRunCreatedAt} />],
     ['Ended', workflowRunCompletedAt === undefined ? undefined : <Time at={workflowRunCompletedAt} />],
     [workflowRunCompletedAt === undefined ? 'So far' : 'Took', duration(durationOf(run, Date.now()))],

@@ -13,12 +13,11 @@ import { FailedBulk } from './failed-bulk.js';
 import { FailedRunActions } from './failed-run-actions.js';
 import { FailureFunctionBadge } from './failure-function.js';
 import { type RunLinks, useRunLinks } from './links.js';
-import { type FailedRun, functionOf, momentOf, useNews } from './records.js';
+import { type FailedRun, functionOf, LISTED_BYTES, momentOf, useNews } from './records.js';
+import { whyOf } from './run-error.js';
 
 const EVERY_MS = 10_000;
 const A_PAGE = 50;
-/** Bytes of each body; the run's page shows the whole body. */
-const TRIMMED_BYTES = 300;
 
 const FILTERS: readonly Filter[] = [
   { name: 'id', label: 'Run id', placeholder: 'wfr_…' },
@@ -45,7 +44,7 @@ export function FailedRuns({ account }: { readonly account: string }) {
   const links = useRunLinks();
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const filter = filterOf(query);
-  const page = { ...filter, cursor: query.cursor, count: A_PAGE, order: 'latestFirst', trimBody: TRIMMED_BYTES };
+  const page = { ...filter, cursor: query.cursor, count: A_PAGE, order: 'latestFirst', trimBody: LISTED_BYTES };
   const asked = useAsk(
     `failed ${account} ${queryText(page)}`,
     (signal) => ofQueue(account, 'GET /v2/workflows/dlq', { query: page, signal }),
@@ -156,13 +155,6 @@ function columnsWith(account: string, links: RunLinks, onDone: () => void): read
         ]
       : []),
   ];
-}
-
-/** The message of an error, if it can be found. */
-function whyOf({ responseBody, error = '' }: FailedRun): string {
-  if (responseBody === undefined || responseBody === '') return error;
-  const said = /"message":"((?:[^"\\]|\\.)*)/.exec(responseBody)?.[1];
-  return said === undefined ? responseBody : said.replaceAll('\\"', '"').replaceAll('\\n', ' ');
 }
 
 /** An entry's id begins with the time of its failure. */

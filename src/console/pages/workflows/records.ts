@@ -11,9 +11,9 @@ export type FunctionState = NonNullable<FailedRun['failureFunctionState']>;
 export type WaitingStep = Schemas['WaitingStep'];
 
 /** The API's maximum per page. */
-export const RUNS_A_PAGE = 10;
-/** Lists omit bodies; the run's page shows them. */
-export const NO_BODIES = -1;
+export const RUNS_A_PAGE = 50;
+/** Bytes of each body in lists, enough for the message of an error; the run's page shows the whole body. */
+export const LISTED_BYTES = 300;
 
 export const RUN_STATES = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'] as const;
 export const STATE_WORDS: Readonly<Record<(typeof RUN_STATES)[number], string>> = {

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { StateBadge } from '../../parts/badge.js';
-import { duration } from '../../parts/format.js';
+import { counted, duration } from '../../parts/format.js';
 import { Time } from '../../parts/time.js';
 import { useRunLinks } from './links.js';
 import type { Run } from './records.js';
@@ -85,6 +85,7 @@ function Step({ node, isChosen }: StepProps) {
   const links = useRunLinks();
   const { key, name, kind, state, fromMs, toMs, attempts, step } = node;
   const child = step?.invokedWorkflowRunId;
+  const failed = attempts.filter(({ outcome }) => outcome === 'failed').length;
   const until = toMs === undefined && step !== undefined ? untilOf(step) : undefined;
   return (
     <div class={`flow-step ${state} ${isChosen ? 'is-chosen' : ''}`}>
@@ -101,11 +102,7 @@ function Step({ node, isChosen }: StepProps) {
           {kind.startsWith('Wait') ? 'gives up' : 'wakes'} <Time at={until} as="ago" />
         </div>
       )}
-      {attempts.length > 0 && (
-        <div class="small flow-failed">
-          {attempts.length} failed {attempts.length === 1 ? 'attempt' : 'attempts'}
-        </div>
-      )}
+      {failed > 0 && <div class="small flow-failed">{counted(failed, 'failed attempt')}</div>}
       {child !== undefined && (
         <a class="small wrap-anywhere" href={links.run(child, step?.invokedWorkflowCreatedAt)}>
           {child}

@@ -14,15 +14,17 @@ import { type RunLinks, useRunLinks } from './links.js';
 import {
   durationOf,
   functionOf,
+  LISTED_BYTES,
   momentOf,
-  NO_BODIES,
   RUN_STATES,
   RUNS_A_PAGE,
   type Run,
   STATE_WORDS,
   useNews,
 } from './records.js';
-import { nowOf } from './run-now.js';
+import { errorOf } from './run-error.js';
+import { summaryOf } from './run-names.js';
+import { Standing } from './standing.js';
 
 const EVERY_MS = 10_000;
 
@@ -35,12 +37,17 @@ const FILTERS: readonly Filter[] = [
   { name: 'to', label: 'Begun until', type: 'datetime-local', isRare: true },
 ];
 
-export function RunList({ account }: { readonly account: string }) {
+export interface RunListProps {
+  readonly account: string;
+  readonly planTimeoutMs: number;
+}
+
+export function RunList({ account, planTimeoutMs }: RunListProps) {
   const [query, set] = usePageQuery();
   const links = useRunLinks();
   const filter = filterOf(query);
   const key = `${account} ${queryText(filter)}`;
-  const page = { ...filter, state: query.state, cursor: query.cursor, count: RUNS_A_PAGE, trimBody: NO_BODIES };
+  const page = { ...filter, state: query.state, cursor: query.cursor, count: RUNS_A_PAGE, trimBody: LISTED_BYTES };
   const runs = useAsk(
     `runs ${account} ${queryText(page)}`,
     (signal) => ofQueue(account, 'GET /v2/workflows/logs', { query: page, signal }),
@@ -66,7 +73,8 @@ export function RunList({ account }: { readonly account: string }) {
           <>
             <Table
               label="Runs"
-              columns={columnsWith(links)}
+              isList
+              columns={columnsWith(links, planTimeoutMs)}
               rows={rows}
               idOf={({ workflowRunId, workflowRunCreatedAt }) => `${workflowRunId}@${workflowRunCreatedAt}`}
               empty={<NoRuns isNarrowed={isNarrowed} />}
@@ -124,29 +132,31 @@ function States({ counts, total, state, onChoose }: StatesProps) {
   );
 }
 
-const columnsWith = (links: RunLinks): readonly Column<Run>[] => [
+const columnsWith = (links: RunLinks, planTimeoutMs: number): readonly Column<Run>[] => [
   { title: 'State', cell: ({ workflowState }) => <StateBadge state={workflowState} /> },
   {
     title: 'Run',
-    cell: ({ workflowRunId, workflowRunCreatedAt, labels = [] }) => (
-      <div class="wrap-anywhere" dir="auto">
-        <a href={links.run(workflowRunId, workflowRunCreatedAt)}>{workflowRunId}</a>{' '}
-        {labels.map((label) => (
-          <Badge key={label}>{label}</Badge>
-        ))}
-      </div>
-    ),
+    cell: (run) => {
+      const { workflowRunId, workflowRunCreatedAt, workflowUrl, labels = [] } = run;
+      const summary = summaryOf(run);
+      return (
+        <div class="wrap-anywhere flow-name">
+          <a href={links.run(workflowRunId, workflowRunCreatedAt)} title={workflowUrl} dir="auto">
+            {functionOf(workflowUrl)}
+            {summary !== undefined && ` · ${summary}`}
+          </a>{' '}
+          {labels.slice(1).map((label) => (
+            <Badge key={label}>{label}</Badge>
+          ))}
+          <div class="small muted" dir="auto">
+            {workflowRunId}
+          </div>
+        </div>
+      );
+    },
   },
-  {
-    title: 'Function',
-    isWideOnly: true,
-    cell: ({ workflowUrl }) => (
-      <span class="wrap-anywhere" title={workflowUrl}>
-        {functionOf(workflowUrl)}
-      </span>
-    ),
-  },
-  { title: 'Now', isWideOnly: true, cell: (run) => <span class="wrap-anywhere">{nowOf(run)}</span> },
+  { title: 'Stands at', cell: (run) => <Standing run={run} planTimeoutMs={planTimeoutMs} /> },
+  { title: 'Error', cell: (run) => <ErrorLine run={run} /> },
   {
     title: 'Begun',
     cell: ({ workflowRunCreatedAt }) => (
@@ -155,8 +165,25 @@ const columnsWith = (links: RunLinks): readonly Column<Run>[] => [
       </span>
     ),
   },
-  { title: 'Took', isNumber: true, isWideOnly: true, cell: (run) => duration(durationOf(run, Date.now())) },
+  {
+    title: 'Duration',
+    isNumber: true,
+    cell: (run) => <span class="nowrap">{duration(durationOf(run, Date.now()))}</span>,
+  },
 ];
+
+function ErrorLine({ run }: { readonly run: Run }) {
+  const error = errorOf(run);
+  if (error === undefined) return <span class="muted">–</span>;
+  return (
+    <div class="small flow-error" dir="auto" title={error.text}>
+      <Badge tone={run.workflowState === 'RUN_FAILED' ? 'bad' : 'warn'}>
+        {error.status === 0 ? 'no answer' : error.status}
+      </Badge>{' '}
+      {error.text}
+    </div>
+  );
+}
 
 function NoRuns({ isNarrowed }: { readonly isNarrowed: boolean }) {
   const url = useQueueUrl() ?? URL_VARIABLE;

@@ -1,23 +1,30 @@
 /** The current activity of a run in a few words. */
 import { duration } from '../../parts/format.js';
-import type { Run, Step } from './records.js';
+import type { NextStep, Run, Step } from './records.js';
 
-/** The number of finished steps, and the current one. */
-export function nowOf(run: Run): string {
+/** The step at which the run stands, and the number of finished steps. */
+export interface Place {
+  /** Empty: the run is over. */
+  readonly step: string;
+  readonly done: number;
+  readonly open: Step | NextStep | undefined;
+}
+
+export function placeOf(run: Run): Place {
   const done = run.steps.reduce((sum, group) => sum + group.steps.filter(isDone).length, 0);
-  const steps = `${done} ${done === 1 ? 'step' : 'steps'} done`;
-  if (run.workflowState !== 'RUN_STARTED') return steps;
   const last = run.steps.at(-1);
-  if (last === undefined) return steps;
-  if (last.type !== 'next') {
-    const open = last.steps.filter((step) => !isDone(step));
-    const [first] = open;
-    if (first === undefined) return steps;
-    return `${doingOf(first)}${open.length > 1 ? `, and ${open.length - 1} more` : ''} · ${steps}`;
+  if (run.workflowState !== 'RUN_STARTED' || last === undefined) return { step: '', done, open: undefined };
+  if (last.type === 'next') {
+    const [next] = last.steps;
+    const before = run.steps.at(-2)?.steps.at(-1);
+    const after = before === undefined || !('stepId' in before) ? 'first step' : `step after ${before.stepName}`;
+    return { step: next?.stepName ?? after, done, open: next };
   }
-  const [next] = last.steps;
-  if (next?.state === 'STEP_RETRY') return `tries ${next.stepName ?? 'its next step'} again · ${steps}`;
-  return `${next?.nextDeliveryTime === undefined ? 'at its next step' : 'begins later'} · ${steps}`;
+  const open = last.steps.filter((step) => !isDone(step));
+  const [first] = open;
+  if (first === undefined) return { step: '', done, open: undefined };
+  const more = open.length > 1 ? `, and ${open.length - 1} more` : '';
+  return { step: `${doingOf(first)}${more}`, done, open: first };
 }
 
 function isDone({ state }: { readonly state: string }): boolean {
@@ -38,7 +45,7 @@ function doingOf(step: Step): string {
     case 'Invoke':
       return `runs ${step.invokedWorkflowRunId ?? 'another workflow'}`;
     default:
-      return `at ${step.stepName}`;
+      return step.stepName;
   }
 }
 
@@ -48,4 +55,30 @@ export function untilOf(step: Step): number | undefined {
   // Clients use several time formats; the page shows a moment.
   if (step.sleepUntil !== undefined) return step.sleepUntil;
   return step.waitTimeoutDeadline;
+}
+
+/** The attempt of an open step that is running or comes next. */
+export interface OpenAttempt {
+  /** From 1. */
+  readonly number: number;
+  readonly most: number;
+  readonly timeoutMs: number;
+  /** Undefined: it is running. */
+  readonly nextMs: number | undefined;
+}
+
+/**
+ * @param planTimeoutMs  the longest duration of an attempt in the account's plan
+ * @returns undefined for a step that waits without an attempt, such as a sleep
+ */
+export function openAttemptOf(step: Step | NextStep | undefined, planTimeoutMs: number): OpenAttempt | undefined {
+  if (step === undefined || (step.state !== 'STEP_PROGRESS' && step.state !== 'STEP_RETRY')) return undefined;
+  if ('stepType' in step && /^(Sleep|Wait|Invoke)/.test(step.stepType)) return undefined;
+  const { errors = [], retries, timeout = planTimeoutMs, nextDeliveryTime } = step;
+  return {
+    number: errors.length + 1,
+    most: retries + 1,
+    timeoutMs: Math.min(timeout, planTimeoutMs),
+    nextMs: nextDeliveryTime,
+  };
 }

@@ -1,4 +1,4 @@
-/** One run: facts, graph of steps, times, events, and the selected step. */
+/** One run: its steps over time, their graph, all events, and the selected step. */
 import { useSignal } from '@preact/signals';
 import { LEAST_REFRESH_MS, useAsk } from '../../api/ask.js';
 import { CallError, ofQueue } from '../../api/call.js';
@@ -8,24 +8,27 @@ import { StateBadge } from '../../parts/badge.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
-import { AboutRun } from './about-run.js';
+import { useNow } from '../../parts/time.js';
+import { AboutRun, RunLine } from './about-run.js';
 import { useRunLinks } from './links.js';
 import { type Run, type RunEvent, useNews } from './records.js';
 import { RunActions } from './run-actions.js';
 import { RunEvents } from './run-events.js';
 import { RunFailure } from './run-failure.js';
 import { RunGraph } from './run-graph.js';
-import { layersOf } from './run-model.js';
-import { RunTimes } from './run-times.js';
+import { type Layer, layersOf, type Node } from './run-model.js';
+import { titleOf } from './run-names.js';
+import type { Cut } from './step-bodies.js';
 import { StepDetails } from './step-details.js';
+import { Waterfall } from './waterfall.js';
 
 /** Bytes of each body until the whole bodies are requested. */
 const TRIMMED_BYTES = 20_000;
 const MAX_EVENTS = 1_000;
 
 const TABS = [
+  { id: 'timeline', label: 'Timeline' },
   { id: 'graph', label: 'Graph' },
-  { id: 'times', label: 'Times' },
   { id: 'events', label: 'Events' },
 ];
 
@@ -53,13 +56,16 @@ export default function RunPage({ id }: { readonly id: string }) {
   );
   useNews(account, asked.reload);
   const run = asked.data?.run;
-  const showAll = () => {
-    isWhole.value = true;
+  const cut: Cut = {
+    atBytes: isWhole.value ? undefined : TRIMMED_BYTES,
+    onWhole: () => {
+      isWhole.value = true;
+    },
   };
   return (
     <>
       <PageHead
-        title={id}
+        title={run === undefined ? id : titleOf(run)}
         crumbs={[[links.list(), 'Workflows']]}
         badge={run !== undefined && <StateBadge state={run.workflowState} />}
       >
@@ -69,9 +75,9 @@ export default function RunPage({ id }: { readonly id: string }) {
         {(looked) => (
           <Looked
             account={account as string}
+            planTimeoutMs={(queue.data?.shown.timeout ?? 0) * 1_000}
             looked={looked}
-            isWhole={isWhole.value}
-            onWhole={showAll}
+            cut={cut}
             onDone={asked.reload}
           />
         )}
@@ -82,44 +88,55 @@ export default function RunPage({ id }: { readonly id: string }) {
 
 interface LookedProps {
   readonly account: string;
+  readonly planTimeoutMs: number;
   readonly looked: Looked;
-  readonly isWhole: boolean;
-  onWhole(): void;
+  readonly cut: Cut;
   onDone(): void;
 }
 
-function Looked({ account, looked, isWhole, onWhole, onDone }: LookedProps) {
+function Looked({ account, planTimeoutMs, looked, cut, onDone }: LookedProps) {
   const [query] = usePageQuery();
   const tab = useTab(TABS);
   const { run, events, areMoreEvents } = looked;
-  const layers = layersOf(run, events);
+  const nowMs = Math.max(useNow(run.workflowState === 'RUN_STARTED'), events.at(-1)?.time ?? 0);
+  const layers = layersOf(run, events, nowMs);
   const nodes = layers.flatMap((layer) => layer.nodes);
-  const chosen = nodes.find(({ key }) => key === query.step) ?? nodes.at(-1);
+  const chosen = query.step === undefined ? currentOf(nodes) : nodes.find(({ key }) => key === query.step);
   return (
     <div class="stack">
-      <AboutRun run={run} />
-      {run.workflowState === 'RUN_FAILED' && <RunFailure run={run} />}
-      <div class="flow-run">
-        <div>
-          <Tabs label="Views of the run" tabs={TABS} keep={['created', 'step']} />
-          {tab === 'graph' && <RunGraph run={run} layers={layers} chosen={chosen?.key} />}
-          {tab === 'times' && <RunTimes run={run} layers={layers} />}
-          {tab === 'events' && <RunEvents events={events} areMore={areMoreEvents} />}
-        </div>
-        {chosen !== undefined && (
-          <StepDetails
-            key={chosen.key}
-            account={account}
-            run={run}
-            node={chosen}
-            cutAt={isWhole ? undefined : TRIMMED_BYTES}
-            onWhole={onWhole}
-            onDone={onDone}
-          />
-        )}
+      <div>
+        <RunLine run={run} planTimeoutMs={planTimeoutMs} />
+        <Tabs label="Views of the run" tabs={TABS} keep={['created', 'step']} />
+        {tab === 'timeline' && <Waterfall run={run} layers={layers} nowMs={nowMs} chosen={chosen?.key} />}
+        {tab === 'graph' && <RunGraph run={run} layers={layers} chosen={chosen?.key} />}
+        {tab === 'events' && <RunEvents events={events} areMore={areMoreEvents} />}
       </div>
+      {chosen !== undefined && (
+        <StepDetails
+          key={chosen.key}
+          account={account}
+          run={run}
+          node={chosen}
+          before={beforeOf(layers, chosen)}
+          planTimeoutMs={planTimeoutMs}
+          cut={cut}
+          onDone={onDone}
+        />
+      )}
+      {run.workflowState === 'RUN_FAILED' && <RunFailure run={run} />}
+      <AboutRun run={run} />
     </div>
   );
+}
+
+/** The step that is shown until one is selected: the failed or open one. */
+function currentOf(nodes: readonly Node[]): Node | undefined {
+  return nodes.findLast(({ state }) => state !== 'STEP_SUCCESS' && state !== 'STEP_CANCELED');
+}
+
+function beforeOf(layers: readonly Layer[], { key }: Node): readonly Node[] {
+  const at = layers.findIndex(({ nodes }) => nodes.some((node) => node.key === key));
+  return layers[at - 1]?.nodes ?? [];
 }
 
 interface Asking {

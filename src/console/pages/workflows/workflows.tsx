@@ -11,7 +11,7 @@ import { QueueChoice } from '../queue/queue-choice.js';
 import { FailedRuns } from './failed-runs.js';
 import { useRunLinks } from './links.js';
 import { useNews } from './records.js';
-import { RunList } from './run-list.js';
+import { RunList, type RunListProps } from './run-list.js';
 import { TriggerForm } from './trigger-form.js';
 import { Waiters } from './waiters.js';
 
@@ -31,12 +31,12 @@ export default function Workflows() {
           </a>
         )}
       </PageHead>
-      <Shown asked={queue}>{({ shown }) => <OfQueue account={shown.id} />}</Shown>
+      <Shown asked={queue}>{({ shown }) => <OfQueue account={shown.id} planTimeoutMs={shown.timeout * 1_000} />}</Shown>
     </>
   );
 }
 
-function OfQueue({ account }: { readonly account: string }) {
+function OfQueue({ account, planTimeoutMs }: RunListProps) {
   const counted = useAsk(
     `waiting ${account}`,
     (signal) => ofQueue(account, 'GET /v2/waiters', { query: { count: 1 }, signal }),
@@ -57,7 +57,7 @@ function OfQueue({ account }: { readonly account: string }) {
   return (
     <>
       <Tabs label="Workflows" tabs={tabs} />
-      {tab === 'runs' && <RunList account={account} />}
+      {tab === 'runs' && <RunList account={account} planTimeoutMs={planTimeoutMs} />}
       {tab === 'waiting' && <Waiters account={account} />}
       {tab === 'failed' && <FailedRuns account={account} />}
       {tab === 'start' && <TriggerForm account={account} />}

@@ -33,6 +33,11 @@ const FUNCTION_STATE = wordOf(FAILURE_FUNCTION_STATES);
 const LABELS = { label: { ...TEXT, description: 'The first of the labels.' }, labels: listOf(TEXT) };
 const SECONDS: JsonSchema = { ...WHOLE, description: 'Seconds since 1970.' };
 
+const TIMEOUT: JsonSchema = {
+  ...WHOLE,
+  description: "Milliseconds of one attempt. Left out: the limit of the account's plan.",
+};
+
 const STEP = {
   stepName: TEXT,
   stepType: TEXT,
@@ -118,6 +123,7 @@ const RUN_SCHEMAS = {
     out: { ...TEXT, description: 'The result of the step.' },
     bodyTruncated: TRUNCATED,
     retryDelay: TEXT,
+    timeout: TIMEOUT,
     nextDeliveryTime: INSTANT,
     errors: listOf(schemaNamed('StepError')),
     ...OF_STEP_TYPES,
@@ -128,6 +134,7 @@ const RUN_SCHEMAS = {
       stepName: TEXT,
       bodyTruncated: TRUNCATED,
       retryDelay: TEXT,
+      timeout: TIMEOUT,
       errors: listOf(schemaNamed('StepError')),
       nextDeliveryTime: INSTANT,
     },

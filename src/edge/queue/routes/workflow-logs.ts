@@ -56,8 +56,9 @@ const PARAMETERS: ReadonlySet<string> = new Set([
 const NOT_OF_COUNTS = ['groupBy', 'cursor', 'count', 'state', 'trimBody', 'order'];
 const OF_COUNTS: ReadonlySet<string> = new Set([...PARAMETERS].filter((name) => !NOT_OF_COUNTS.includes(name)));
 const BY_RUN = 'workflowRunId';
-/** Runs of one page; each may have thousands of steps. */
-const MAX_RUN_COUNT = 10;
+/** Runs of one page, unless it ends earlier by the size of its runs. */
+const DEFAULT_RUN_COUNT = 10;
+const MAX_RUN_COUNT = 50;
 
 const EVENT_STATES = wordsForStates([...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED', 'INVOKED']);
 
@@ -98,7 +99,7 @@ async function listRuns(call: QueueCall, parameters: Parameters): Promise<void> 
   const query = {
     filter,
     ...runStatesOf(others),
-    count: countWithin(parameters, MAX_RUN_COUNT),
+    count: countWithin(parameters, MAX_RUN_COUNT, DEFAULT_RUN_COUNT),
     cursor: cursorOf(parameters),
     trimBytes: trimOf(parameters),
   };
@@ -167,6 +168,6 @@ function runStatesOf(parameters: Parameters): { states: RunState[]; stepStates: 
 }
 
 /** Reduces a larger count to one page, with a cursor. */
-function countWithin(parameters: Parameters, most: number): number {
-  return Math.min(countOf(parameters, Number.MAX_SAFE_INTEGER) ?? most, most);
+function countWithin(parameters: Parameters, most: number, usual = most): number {
+  return Math.min(countOf(parameters, Number.MAX_SAFE_INTEGER) ?? usual, most);
 }

@@ -63,6 +63,7 @@ describe("a run's record", () => {
       createdAtMs: spec.queue.nowMs,
       maxRetries: 3,
       retryDelay: '1000',
+      timeoutMs: undefined,
       failures: [],
     });
     expect(init?.header).to.deep.equal([
@@ -73,7 +74,7 @@ describe("a run's record", () => {
 
   it('shows a first delivery between attempts in two groups, with its failures', async () => {
     const { spec } = log;
-    spec.trigger('r', { maxRetries: 3, retryDelay: '5000' });
+    spec.trigger('r', { maxRetries: 3, retryDelay: '5000', timeoutSeconds: 30 });
     spec.answer(
       'r#0',
       answered(
@@ -97,6 +98,7 @@ describe("a run's record", () => {
           state: 'STEP_RETRY',
           maxRetries: 3,
           retryDelay: '5000',
+          timeoutMs: 30_000,
           failures: [
             {
               atMs: spec.queue.nowMs,
@@ -181,6 +183,7 @@ describe("a run's record", () => {
         state: 'STEP_PROGRESS',
         maxRetries: 3,
         retryDelay: undefined,
+        timeoutMs: undefined,
         failures: [],
         nextDeliveryAtMs: spec.queue.nowMs + 60_000,
       },
@@ -535,7 +538,7 @@ describe("a run's record", () => {
 
   it('shows the open steps of a cancelled run', async () => {
     const { spec } = log;
-    spec.trigger('r', { maxRetries: 3, retryDelay: '5000' });
+    spec.trigger('r', { maxRetries: 3, retryDelay: '5000', timeoutSeconds: 30 });
     spec.answer('r#0', 500);
     spec.cancel('r');
     const run = await log.run();
