@@ -5,6 +5,8 @@ import { VIEWS } from '../support/browser/console-browser.js';
 import { QueueStand } from '../support/browser/queue-stand.js';
 import { eventually } from '../support/eventually.js';
 
+/** Timetables tick at most once a minute. */
+const MINUTE_MS = 60_000;
 const PARTS = ['queues', 'groups', 'schedules', 'schedules&edit=-', 'schedules&ticks=shown', 'flow', 'keys'];
 
 describe('console: queues, groups, schedules and keys', function () {
@@ -22,6 +24,9 @@ describe('console: queues, groups, schedules and keys', function () {
       cron: '0 8 * * 1',
       body: 'tick',
     });
+    // It ticks while the other tests run.
+    const minutely = { scheduleId: 'minutely', destination: stand.sink.url('/minutely'), cron: '* * * * *' };
+    await stand.client.schedules.create(minutely);
     await stand.call('POST', '/v2/flowControl/shown/pin?parallelism=3');
   });
   afterEach(() => stand.allIsWell());
@@ -31,6 +36,10 @@ describe('console: queues, groups, schedules and keys', function () {
   const row = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });
   const press = (page: Page, text: string, name: string) =>
     row(page, text).getByRole('button', { name, exact: true }).click();
+  const choose = async (page: Page, name: string, action: string) => {
+    await page.getByRole('button', { name: `Actions of ${name}` }).click();
+    await page.locator('.row-menu:popover-open').getByText(action, { exact: true }).click();
+  };
   const confirm = (page: Page, name: string) =>
     page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
 
@@ -56,19 +65,23 @@ describe('console: queues, groups, schedules and keys', function () {
     await page.getByRole('button', { name: 'New queue' }).click();
     await page.getByLabel('Name').fill('letters');
     await page.getByRole('button', { name: 'Save' }).click();
-    await press(page, 'letters', 'Pause');
+    await choose(page, 'letters', 'Pause');
     await row(page, 'letters').getByText('paused').waitFor();
     await stand.client.queue({ queueName: 'letters' }).enqueue({ url: stand.sink.url('/letter'), body: 'x' });
     await page.reload();
     await row(page, 'letters').locator('td', { hasText: /^1$/ }).first().waitFor();
-    await press(page, 'letters', 'Edit');
+    await row(page, 'letters')
+      .locator('td', { hasText: /ago$|^now$/ })
+      .first()
+      .waitFor();
+    await choose(page, 'letters', 'Edit');
     await page.getByLabel('Parallelism').fill('7');
     await page.getByRole('button', { name: 'Save' }).click();
     await row(page, 'letters').getByText('7').waitFor();
     await row(page, 'letters').getByText('paused').waitFor();
-    await press(page, 'letters', 'Resume');
+    await choose(page, 'letters', 'Resume');
     await stand.sink.arrived('/letter');
-    await press(page, 'letters', 'Delete');
+    await choose(page, 'letters', 'Delete');
     await confirm(page, 'Delete');
     await row(page, 'letters').waitFor({ state: 'detached' });
   });
@@ -114,22 +127,42 @@ describe('console: queues, groups, schedules and keys', function () {
     await page.getByLabel('URL', { exact: true }).fill(stand.sink.url(path));
     await page.getByRole('textbox', { name: 'Body' }).fill('"tick"');
     await page.getByRole('button', { name: 'Save' }).click();
-    await press(page, 'nightly', 'Run now');
+    await choose(page, 'nightly', 'Run now');
     expect((await stand.sink.call(path)).body).to.equal('"tick"');
-    await press(page, 'nightly', 'Pause');
+    await choose(page, 'nightly', 'Pause');
     await row(page, 'nightly').getByText('paused').waitFor();
-    await press(page, 'nightly', 'Resume');
+    await choose(page, 'nightly', 'Resume');
     await row(page, 'nightly').getByText('paused').waitFor({ state: 'detached' });
-    await row(page, 'nightly').getByRole('link', { name: 'Edit' }).click();
+    await choose(page, 'nightly', 'Edit');
     await page.getByRole('button', { name: 'every hour' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await row(page, 'nightly').getByText('@hourly').waitFor();
+    await row(page, 'nightly').getByText('Every hour').waitFor();
     await row(page, 'nightly').getByRole('link', { name: 'nightly' }).click();
     await eventually(async () => expect(await page.locator('dialog .ticks li').count()).to.equal(10));
     await page.getByRole('button', { name: 'Close' }).click();
-    await press(page, 'nightly', 'Delete');
+    await choose(page, 'nightly', 'Delete');
     await confirm(page, 'Delete');
     await row(page, 'nightly').waitFor({ state: 'detached' });
+  });
+
+  it('shows the timetable of a schedule in words, and its next five ticks', async () => {
+    const path = stand.sink.path('hourly');
+    await stand.client.schedules.create({
+      scheduleId: 'in-words',
+      destination: stand.sink.url(path),
+      cron: 'CRON_TZ=Europe/Berlin */15 9-17 * * 1-5',
+      body: 'x',
+    });
+    await stand.client.schedules.create({ scheduleId: 'yearly', destination: stand.sink.url(path), cron: '@yearly' });
+    await stand.client.schedules.create({ scheduleId: 'often', destination: stand.sink.url(path), cron: '@every 90m' });
+    const { page } = await stand.person();
+    await part(page, 'schedules');
+    const words = row(page, 'in-words').locator('td', { hasText: 'Every 15 minutes' });
+    expect(await words.textContent()).to.match(/between 09:00 and 17:.*Monday through Friday.*Europe\/Berlin/);
+    await eventually(async () => expect(await row(page, 'in-words').locator('td time').count()).to.equal(5));
+    await row(page, 'in-words').getByText('none yet').waitFor();
+    expect(await row(page, 'yearly').textContent()).to.match(/At 00:00, on day 1 of the month, only in January.*UTC/);
+    expect(await row(page, 'often').textContent()).to.include('Every 90m');
   });
 
   it('creates, pauses, resumes, resets and unpins a flow-control key', async () => {
@@ -180,6 +213,23 @@ describe('console: queues, groups, schedules and keys', function () {
     await page.reload();
     expect(await shown(0)).to.equal(next);
   });
+
+  it('shows the last results of a schedule as coloured links to their messages', async () => {
+    const { page } = await stand.person();
+    await eventually(
+      async () => {
+        await part(page, 'schedules');
+        await row(page, 'minutely').locator('a.result-cell.good').first().waitFor({ timeout: 3_000 });
+      },
+      { timeoutMs: MINUTE_MS + 15_000, everyMs: 1_000 },
+    );
+    const cell = row(page, 'minutely').locator('a.result-cell.good').last();
+    expect(await cell.textContent()).to.match(/^delivered.*(ago|now)$/);
+    expect(await row(page, 'minutely').textContent()).to.match(/\d delivered/);
+    await cell.click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(page.url()).to.include('/console/messages/');
+  }).timeout(2 * MINUTE_MS);
 
   it('shows no buttons for changes to a read-only key', async () => {
     const { page } = await stand.person(undefined, await stand.readOnlyKey('looks'));

@@ -75,8 +75,9 @@ const SPECIMENS = `<div id="specimens">
   <a class="card figure-card" href="#f" data-specimen="figure"><span class="muted small">label</span><span class="figure">1</span></a>
   <div class="json-row" data-specimen="json row"><span class="json-name">name</span><span class="json-text">"text"</span>
     <span class="json-other">1</span><span class="json-object">{ 2 }</span><span class="json-actions">edit</span></div>
-  <div class="menu"><button type="button" data-specimen="menu item">Run</button><a href="#e" data-specimen="menu link">Edit</a>
+  <div class="row-menu"><button type="button" data-specimen="menu item">Run</button><a href="#e" data-specimen="menu link">Edit</a>
     <button type="button" class="is-bad" data-specimen="menu item, dangerous">Delete</button></div>
+  <span class="result-strip"><a class="result-cell good" href="#g" data-specimen="result"></a></span>
   <a class="flow-row STEP_RETRY" href="#w" data-specimen="step over time">step <span class="small muted">1 s</span><span class="flow-failed">2 attempts</span></a>
   <a class="flow-row STEP_SUCCESS" href="#x" aria-current="true" data-specimen="step over time, selected">step <span class="small muted">1 s</span></a>
   <div class="flow-step is-chosen" data-specimen="step, selected"><a href="#s" aria-current="true" data-specimen="step's link">step</a>

@@ -9,6 +9,8 @@ import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
 import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
+import { RowMenu } from '../../parts/row-menu.js';
+import { useSeen } from '../../parts/seen.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -84,6 +86,7 @@ function useColumns(account: string, onDone: () => void, onEdit: (queue: Queue) 
       ),
     },
     { title: 'Lag', isNumber: true, cell: ({ lag }) => whole(lag) },
+    { title: 'Oldest waits', cell: (queue) => <OldestWaiting account={account} queue={queue} /> },
     { title: 'Parallelism', isNumber: true, cell: ({ parallelism }) => whole(parallelism) },
     { title: 'Changed', isWideOnly: true, cell: ({ updatedAt }) => <Time at={updatedAt} as="past" /> },
     ...(mayChange.value
@@ -95,6 +98,22 @@ function useColumns(account: string, onDone: () => void, onEdit: (queue: Queue) 
         ]
       : []),
   ];
+}
+
+/** The age of the backlog: of the first message that is not delivered yet. */
+function OldestWaiting({ account, queue: { name, lag } }: Pick<ActionProps, 'account' | 'queue'>) {
+  const [box, isSeen] = useSeen<HTMLSpanElement>();
+  const query = { queueName: name, order: 'earliestFirst', count: 1 };
+  const asked = useAsk(
+    isSeen && lag > 0 ? `oldest ${account} ${name}` : undefined,
+    (signal) => ofQueue(account, 'GET /v2/messages', { query, signal }),
+    EVERY_MS,
+  );
+  return (
+    <span ref={box} class="nowrap">
+      <Time at={lag > 0 ? asked.data?.messages[0]?.createdAt : undefined} as="past" />
+    </span>
+  );
 }
 
 interface ActionProps {
@@ -120,17 +139,14 @@ function QueueActions({ account, queue: { name, paused, lag }, onEdit, onDone }:
     if (isSure) await doing(() => ofQueue(account, 'DELETE /v2/queues/{name}', { path }), `${name} is deleted.`);
   };
   return (
-    <span class="row">
-      <button type="button" class="button small" onClick={() => void pause().then(onDone)}>
-        {paused ? 'Resume' : 'Pause'}
-      </button>
-      <button type="button" class="button small" onClick={onEdit}>
-        Edit
-      </button>
-      <button type="button" class="button small danger" onClick={() => void remove().then(onDone)}>
-        Delete
-      </button>
-    </span>
+    <RowMenu
+      label={`Actions of ${name}`}
+      items={[
+        { label: paused ? 'Resume' : 'Pause', onChoose: () => void pause().then(onDone) },
+        { label: 'Edit', onChoose: onEdit },
+        { label: 'Delete', isDangerous: true, onChoose: () => void remove().then(onDone) },
+      ]}
+    />
   );
 }
 

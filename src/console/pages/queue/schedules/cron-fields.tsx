@@ -6,6 +6,7 @@ import { ofQueue } from '../../../api/call.js';
 import { TextField } from '../../../parts/field.js';
 import { Time } from '../../../parts/time.js';
 import type { Draft } from '../publish/draft.js';
+import { CronWords } from './cron-words.js';
 
 const COMMON = [
   ['*/5 * * * *', 'every five minutes'],
@@ -57,7 +58,9 @@ export function CronFields({ account, draft: { cron } }: { readonly account: str
       </div>
       {asked.data !== undefined && (
         <div>
-          <h3>Next ticks</h3>
+          <h3>
+            <CronWords cron={typed.value.trim()} />
+          </h3>
           <ol class="ticks" aria-label="Next ticks">
             {asked.data.ticks.map((at) => (
               <li key={at}>

@@ -1,6 +1,7 @@
 /** Actions on a schedule. */
 import { ofQueue } from '../../../api/call.js';
 import { asked } from '../../../parts/dialog.js';
+import { RowMenu } from '../../../parts/row-menu.js';
 import { doing, failed } from '../../../parts/toast.js';
 import { useLinks } from '../links.js';
 import { callOf } from '../publish/draft.js';
@@ -28,20 +29,15 @@ export function ScheduleActions({ account, schedule, onDone }: ScheduleActionsPr
     if (isSure) await doing(() => ofQueue(account, 'DELETE /v2/schedules/{id}', { path }), `${id} is deleted.`);
   };
   return (
-    <span class="row">
-      <button type="button" class="button small" onClick={() => void runNow(account, schedule)}>
-        Run now
-      </button>
-      <button type="button" class="button small" onClick={() => void pause().then(onDone)}>
-        {isPaused ? 'Resume' : 'Pause'}
-      </button>
-      <a class="button small" href={links.queue({ tab: 'schedules', edit: id })}>
-        Edit
-      </a>
-      <button type="button" class="button small danger" onClick={() => void remove().then(onDone)}>
-        Delete
-      </button>
-    </span>
+    <RowMenu
+      label={`Actions of ${id}`}
+      items={[
+        { label: 'Run now', onChoose: () => void runNow(account, schedule) },
+        { label: isPaused ? 'Resume' : 'Pause', onChoose: () => void pause().then(onDone) },
+        { label: 'Edit', href: links.queue({ tab: 'schedules', edit: id }) },
+        { label: 'Delete', isDangerous: true, onChoose: () => void remove().then(onDone) },
+      ]}
+    />
   );
 }
 

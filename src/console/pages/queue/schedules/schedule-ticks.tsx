@@ -1,6 +1,5 @@
 /** The times of a schedule: the next ones, and the messages of past ones. */
-import type { Schemas } from '#api';
-import { useAsk } from '../../../api/ask.js';
+import { type Asked, useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Empty, Shown } from '../../../parts/states.js';
@@ -10,8 +9,21 @@ import { useLinks } from '../links.js';
 import { useMessageColumns } from '../messages/message-columns.js';
 import { messagePage } from '../messages/message-rows.js';
 import type { Schedule } from '../tab.js';
+import { CronWords } from './cron-words.js';
 
 const TO_COME = 10;
+
+/** @param count  1: the schedule's own next time, without a request */
+export function useNextTicks(account: string, schedule: Schedule, count: number): Asked<readonly number[]> {
+  const { cron, nextScheduleTime } = schedule;
+  // The next time of `@every` depends on the previous one, not only on the expression.
+  return useAsk(`${cron} ${nextScheduleTime} ${count}`, async (signal) => {
+    if (count === 1) return [nextScheduleTime];
+    const query = { cron, count: count - 1, fromDate: nextScheduleTime };
+    const { ticks } = await ofQueue(account, 'GET /v2/ticks', { query, signal });
+    return [nextScheduleTime, ...ticks];
+  });
+}
 
 export interface TicksProps {
   readonly account: string;
@@ -20,14 +32,9 @@ export interface TicksProps {
 }
 
 export function ScheduleTicks({ account, schedule, onClose }: TicksProps) {
-  const { scheduleId, cron, isPaused, nextScheduleTime } = schedule;
+  const { scheduleId, cron, isPaused } = schedule;
   const links = useLinks();
-  // The next time of `@every` depends on the previous one, not only on the expression.
-  const next = useAsk(
-    `${cron} ${nextScheduleTime}`,
-    (): Promise<Schemas['Ticks']> =>
-      ofQueue(account, 'GET /v2/ticks', { query: { cron, count: TO_COME - 1, fromDate: nextScheduleTime } }),
-  );
+  const next = useNextTicks(account, schedule, TO_COME);
   const past = useAsk(`${account} ${scheduleId}`, (signal) =>
     messagePage(account, 'all', { scheduleId }, undefined, signal),
   );
@@ -36,13 +43,13 @@ export function ScheduleTicks({ account, schedule, onClose }: TicksProps) {
     <Dialog title={`Ticks of ${scheduleId}`} isLarge onClose={onClose}>
       <section class="stack tight">
         <h3>
-          To come <code class="muted">{cron}</code>
+          To come: <CronWords cron={cron} /> <code class="muted">{cron}</code>
         </h3>
         {isPaused && <p class="note warn">It is paused: these ticks are skipped until it is resumed.</p>}
         <Shown asked={next}>
-          {({ ticks }) => (
+          {(ticks) => (
             <ol class="ticks">
-              {[nextScheduleTime, ...ticks].map((at) => (
+              {ticks.map((at) => (
                 <li key={at}>
                   <Time at={at} />
                 </li>

@@ -2,19 +2,24 @@ import { useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
-import { Badge, StateBadge } from '../../../parts/badge.js';
+import { Badge } from '../../../parts/badge.js';
 import { Icon } from '../../../parts/icon.js';
+import { useSeen } from '../../../parts/seen.js';
 import { Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
 import { NothingYet } from '../nothing-yet.js';
 import type { Schedule, TabProps } from '../tab.js';
+import { CronWords } from './cron-words.js';
 import { EditSchedule } from './edit-schedule.js';
 import { ScheduleActions } from './schedule-actions.js';
-import { ScheduleTicks } from './schedule-ticks.js';
+import { ScheduleResults } from './schedule-results.js';
+import { ScheduleTicks, useNextTicks } from './schedule-ticks.js';
 
 const EVERY_MS = 10_000;
+/** Ticks to come in a row. */
+const TO_COME = 5;
 
 export function SchedulesTab({ account }: TabProps) {
   const [{ edit, ticks }, set] = usePageQuery();
@@ -85,16 +90,16 @@ function useColumns(account: string, onDone: () => void): readonly Column<Schedu
         </span>
       ),
     },
-    { title: 'Timetable', cell: ({ cron }) => <code>{cron}</code> },
     {
-      title: 'Next tick',
-      cell: ({ nextScheduleTime, isPaused }) => (isPaused ? '–' : <Time at={nextScheduleTime} as="ago" />),
+      title: 'Timetable',
+      cell: ({ cron }) => (
+        <span title={cron}>
+          <CronWords cron={cron} />
+        </span>
+      ),
     },
-    {
-      title: 'Last tick',
-      isWideOnly: true,
-      cell: (schedule) => <LastTick schedule={schedule} />,
-    },
+    { title: `Next ${TO_COME} ticks`, cell: (schedule) => <NextTicks account={account} schedule={schedule} /> },
+    { title: 'Last results', cell: (schedule) => <LastResults account={account} schedule={schedule} /> },
     ...(mayChange.value
       ? [
           {
@@ -106,13 +111,41 @@ function useColumns(account: string, onDone: () => void): readonly Column<Schedu
   ];
 }
 
-function LastTick({ schedule: { lastScheduleTime, lastScheduleStates = {} } }: { readonly schedule: Schedule }) {
-  const states = Object.values(lastScheduleStates);
-  const worst = ['FAIL', 'IN_PROGRESS', 'SUCCESS'].find((state) => states.includes(state));
+interface CellProps {
+  readonly account: string;
+  readonly schedule: Schedule;
+}
+
+function NextTicks({ account, schedule }: CellProps) {
+  const [box, isSeen] = useSeen<HTMLSpanElement>();
+  const [first, ...later] = useNextTicks(account, schedule, isSeen ? TO_COME : 1).data ?? [];
+  if (schedule.isPaused) return <span class="muted">–</span>;
   return (
-    <span class="row">
-      <Time at={lastScheduleTime} as="past" />
-      {worst !== undefined && <StateBadge state={worst} />}
+    <span ref={box}>
+      <Time at={first ?? schedule.nextScheduleTime} as="ago" />
+      {later.length > 0 && (
+        <span class="small muted">
+          {later.map((at) => (
+            <span key={at}>
+              , <Time at={at} as="ago" />
+            </span>
+          ))}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function LastResults({ account, schedule: { scheduleId, lastScheduleTime } }: CellProps) {
+  const [box, isSeen] = useSeen<HTMLSpanElement>();
+  return (
+    <span ref={box}>
+      <ScheduleResults account={account} scheduleId={scheduleId} isSeen={isSeen} />
+      {lastScheduleTime !== undefined && (
+        <span class="small muted">
+          <Time at={lastScheduleTime} as="past" />
+        </span>
+      )}
     </span>
   );
 }
