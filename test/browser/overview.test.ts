@@ -1,6 +1,7 @@
 /** The overview: open problems first, figures and charts; and the palette that finds objects by name. */
 import { expect } from 'chai';
 import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
+import { QueueStand } from '../support/browser/queue-stand.js';
 import { eventually } from '../support/eventually.js';
 
 describe('console: the overview', function () {
@@ -110,6 +111,58 @@ describe('console: the overview', function () {
     await eventually(async () => expect(await shown()).not.to.equal(newest));
   });
 
+  it('shows the same step in all charts, and a tooltip at the pointer', async () => {
+    const { page } = await browser.person();
+    const charts = page.locator('figure.chart');
+    await charts.nth(5).locator('canvas').waitFor();
+    const plot = charts.first().locator('.u-over');
+    const box = await plot.boundingBox();
+    await plot.hover({ position: { x: (box?.width ?? 0) / 4, y: 20 } });
+    const tooltip = charts.first().locator('.tooltip');
+    await tooltip.waitFor();
+    for (const text of ['read', 'write', 'together', 'period before'])
+      expect(await tooltip.textContent()).to.include(text);
+    expect(await page.locator('.tooltip').count()).to.equal(1);
+    const moments = await charts.locator('figcaption span').allTextContents();
+    expect(new Set(moments.slice(0, 4)).size, moments.join()).to.equal(1);
+  });
+
+  it('zooms all charts by a drag, and back by a button', async () => {
+    const { page } = await browser.person();
+    const plot = page.locator('figure.chart').nth(1).locator('.u-over');
+    await plot.scrollIntoViewIfNeeded();
+    const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
+    await page.mouse.move(x + width / 4, y + 30);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + 30, { steps: 5 });
+    await page.mouse.up();
+    const whole = page.getByRole('button', { name: 'Whole period' });
+    await eventually(async () => expect(await whole.count()).to.equal(await page.locator('figure.chart').count()));
+    await whole.first().click();
+    await eventually(async () => expect(await whole.count()).to.equal(0));
+  });
+
+  it('lists the messages of a step of the chart after a click', async () => {
+    const { page } = await browser.person();
+    const chart = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Messages' }) });
+    const plot = chart.locator('.u-over');
+    await plot.scrollIntoViewIfNeeded();
+    await plot.click({ position: { x: 100, y: 60 } });
+    await page.getByRole('button', { name: /^Remove the filter From/ }).waitFor();
+    await page.getByText('No message meets these filters').waitFor();
+    expect(page.url()).to.match(/fromDate=[^&]+&toDate=/);
+  });
+
+  it('has the largest databases with their sizes', async () => {
+    const { page } = await browser.person();
+    const list = page.getByRole('region', { name: 'Largest databases' });
+    await eventually(async () => {
+      await page.reload();
+      await list.getByRole('link', { name: 'default' }).waitFor();
+    });
+    expect(await list.textContent()).to.match(/default\d+ B/);
+  });
+
   it('finds a database by its name, and a key in it', async () => {
     const { page } = await browser.person();
     await page.keyboard.press('Control+k');
@@ -147,5 +200,48 @@ describe('console: the overview', function () {
     await person.page.getByRole('combobox', { name: 'Search' }).fill('msg_none');
     await person.page.keyboard.press('Enter');
     await eventually(() => expect(person.page.url()).to.match(/\/console\/messages\/msg_none$/));
+  });
+});
+
+describe('console: the overview of a queue with failures', function () {
+  this.timeout(60_000);
+  const stand = new QueueStand();
+
+  before(async () => {
+    await stand.start();
+    await stand.fail(3, 'broken');
+  });
+  afterEach(() => stand.allIsWell());
+  after(() => stand.end());
+
+  it('lists failing destinations, with their messages', async () => {
+    const { page } = await stand.person();
+    const list = page.getByRole('region', { name: 'Failing destinations' });
+    await list.getByText('3 failed attempts').waitFor();
+    await list.getByRole('link').click();
+    await page.getByRole('button', { name: /^Remove the filter URL/ }).waitFor();
+  });
+
+  it('says how many things need the user, and hides one for a day', async () => {
+    const { page } = await stand.person();
+    const health = page.getByRole('region', { name: 'Health' });
+    const failed = health.getByRole('listitem').filter({ hasText: '3 messages could not be delivered' });
+    await failed.waitFor();
+    await health.getByRole('heading', { name: /thing needs you|things need you/ }).waitFor();
+    await failed.getByRole('button', { name: 'Mute' }).click();
+    await failed.waitFor({ state: 'detached' });
+    await page.reload();
+    await health.getByText(/muted thing/).waitFor();
+    expect(await failed.count()).to.equal(0);
+    await health.getByRole('button', { name: 'Show again' }).click();
+    await failed.waitFor();
+  });
+
+  it('retries all dead letters after a question', async () => {
+    const { page } = await stand.person();
+    stand.mend();
+    await page.getByRole('region', { name: 'Health' }).getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('button', { name: 'Retry all of them' }).click();
+    await page.getByText('3 of 3 sent again; that was all').waitFor();
   });
 });

@@ -1,139 +1,179 @@
-/** Series over time, with a crosshair and its values. The library is loaded with the first chart. */
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import type uPlot from 'uplot';
-import { bytes, short } from './format.js';
+/**
+ * Series over time. All charts of a page share the crosshair and the zoom, which a drag over a part of the time sets.
+ */
+import { signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { colorOf, type Drawn, draw, type Pointer, type Series } from './chart-plot.js';
+import { short } from './format.js';
 import { momentText } from './time.js';
 
-export interface Series {
-  readonly label: string;
-  /** One per time; null: unknown. */
-  readonly values: readonly (number | null)[];
-}
+export type { Series } from './chart-plot.js';
 
-export interface ChartProps {
+export interface ChartProps extends Pick<Drawn, 'times' | 'series'>, Partial<Omit<Drawn, 'times' | 'series'>> {
   readonly title: string;
-  /** Milliseconds since 1970, the earliest first. */
-  readonly times: readonly number[];
-  readonly series: readonly Series[];
-  readonly format?: (value: number) => string;
-  readonly height?: number;
+  /** The address with the items between two instants, which a click on a step opens. */
+  readonly hrefOf?: ((fromMs: number, toMs: number) => string) | undefined;
 }
 
-/** Series of states have the colours of their states. */
-const OF_STATES: Readonly<Record<string, string>> = {
-  delivered: '--good',
-  success: '--good',
-  failed: '--bad',
-  error: '--bad',
-  retry: '--warn',
-  active: '--info',
-  started: '--info',
-  created: '--line-strong',
-  canceled: '--muted',
-  cancelled: '--muted',
-};
-const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
+interface Zoom {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
-export function Chart({ title, times, series, format = short, height = 180 }: ChartProps) {
+const zoom = signal<Zoom | undefined>(undefined);
+let mounted = 0;
+
+export function Chart(props: ChartProps) {
+  const { title, series, format = short, height = 180, hrefOf } = props;
+  const { route } = useLocation();
   const box = useRef<HTMLDivElement>(null);
   const at = useSignal<number | undefined>(undefined);
+  const pointer = useSignal<Pointer | undefined>(undefined);
+  const drawn = useZoomed(props);
+  const { times } = drawn;
   const shown = at.value ?? times.length - 1;
+  const open = useRef<(index: number) => void>(() => {});
+  open.current = (index) => {
+    const from = times[index];
+    if (hrefOf !== undefined && from !== undefined) route(hrefOf(from, times[index + 1] ?? from + stepOf(times)));
+  };
   useEffect(() => {
     const element = box.current;
     if (element === null || times.length === 0) return undefined;
-    const drawing = draw(element, { times, series, format, height }, (index) => {
-      at.value = index;
+    const drawing = draw(element, drawn, {
+      onHover: (index) => {
+        at.value = index;
+      },
+      onPointer: (next) => {
+        pointer.value = next;
+      },
+      onZoom: (fromMs, toMs) => {
+        zoom.value = { fromMs, toMs };
+      },
+      onPick: (index) => open.current(index),
     });
     return () => void drawing.then((end) => end());
-  }, [times, series, height]);
+  }, [drawn]);
   return (
-    <figure class="chart" style={{ margin: 0 }}>
+    <figure class={`chart ${hrefOf === undefined ? '' : 'has-items'}`} style={{ margin: 0 }}>
       <figcaption class="row between">
         <h2 class="title">{title}</h2>
+        {zoom.value !== undefined && <WholePeriod />}
         <span class="small muted">{times[shown] === undefined ? '' : momentText(times[shown])}</span>
       </figcaption>
       <div class="plot">
         <div ref={box} style={{ minHeight: `${height}px` }} role="img" aria-label={spoken(title, series, format)} />
         {isEmpty(series) && <p class="nothing">Nothing in this period</p>}
+        {pointer.value !== undefined && (
+          <Tooltip drawn={drawn} pointer={pointer.value} hasItems={hrefOf !== undefined} />
+        )}
       </div>
-      <div class="legend">
-        {series.map(({ label, values }, index) => (
-          <span key={label}>
-            <i style={{ background: `var(${colorOf(label, index)})` }} />
-            {label} <strong>{values[shown] == null ? '–' : format(values[shown] as number)}</strong>
-          </span>
-        ))}
-      </div>
+      <Legend drawn={drawn} index={shown} />
     </figure>
   );
 }
 
-type Drawn = Required<Omit<ChartProps, 'title'>>;
-
-async function draw(element: HTMLElement, chart: Drawn, onHover: (index: number | undefined) => void) {
-  const { default: UPlot } = await import('uplot');
-  const style = getComputedStyle(document.documentElement);
-  const color = (name: string) => style.getPropertyValue(name).trim();
-  const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } };
-  const options: uPlot.Options = {
-    width: Math.max(element.clientWidth, 120),
-    height: chart.height,
-    legend: { show: false },
-    cursor: { points: { size: 7 }, drag: { x: false, y: false } },
-    scales: { y: { range: (_, low, high) => [Math.min(low ?? 0, 0), Math.max((high ?? 0) * 1.1, 1e-9)] } },
-    axes: [
-      { ...axis, values: timeTexts },
-      {
-        ...axis,
-        size: 64,
-        ...(chart.format === bytes && { incrs: POWERS_OF_TWO }),
-        values: (_, ticks) => ticks.map((tick) => chart.format(tick)),
-      },
-    ],
-    series: [
-      {},
-      ...chart.series.map(({ label }, index) => ({
-        label,
-        stroke: color(colorOf(label, index)),
-        width: 1.6,
-        spanGaps: false,
-      })),
-    ],
-    hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? undefined)] },
-  };
-  const data = [chart.times.map((ms) => ms / 1_000), ...chart.series.map(({ values }) => [...values])];
-  const plot = new UPlot(options, data as uPlot.AlignedData, element);
-  const sized = new ResizeObserver(() => {
-    plot.setSize({ width: Math.max(element.clientWidth, 120), height: chart.height });
-  });
-  sized.observe(element);
-  return () => {
-    sized.disconnect();
-    plot.destroy();
-  };
+/** The values of a step. */
+function Legend({ drawn: { series, before, format }, index }: { readonly drawn: Drawn; readonly index: number }) {
+  return (
+    <div class="legend">
+      {series.map(({ label, values }, at) => (
+        <span key={label}>
+          <i style={{ background: `var(${colorOf(label, at)})` }} />
+          {label} <strong>{textOf(values[index], format)}</strong>
+        </span>
+      ))}
+      {before !== undefined && (
+        <span>
+          <i class="before" />
+          period before <strong>{textOf(before[index], format)}</strong>
+        </span>
+      )}
+    </div>
+  );
 }
 
-function colorOf(label: string, index: number): string {
-  return OF_STATES[label] ?? (COLORS[index % COLORS.length] as string);
+/** The part of the chart in the zoom, if at least two steps are in it. */
+function useZoomed({ times, series, before, format = short, height = 180, isStacked = false }: ChartProps): Drawn {
+  useEffect(() => {
+    mounted += 1;
+    return () => {
+      mounted -= 1;
+      // Charts of the next page begin with their whole period.
+      if (mounted === 0) zoom.value = undefined;
+    };
+  }, []);
+  const { value } = zoom;
+  return useMemo(() => {
+    const whole: Drawn = { times, series, before, format, height, isStacked };
+    if (value === undefined) return whole;
+    const first = times.findIndex((ms) => ms >= value.fromMs);
+    const end = times.findLastIndex((ms) => ms <= value.toMs) + 1;
+    if (first < 0 || end - first < 2) return whole;
+    const part = <T,>(values: readonly T[]) => values.slice(first, end);
+    const parts = series.map(({ label, values }) => ({ label, values: part(values) }));
+    return { ...whole, times: part(times), series: parts, before: before && part(before) };
+  }, [times, series, before, format, height, isStacked, value]);
 }
 
-/** Distances of ticks of a byte axis. */
-const POWERS_OF_TWO = Array.from({ length: 53 }, (_, power) => 2 ** power);
+function WholePeriod() {
+  return (
+    <button
+      type="button"
+      class="button small"
+      onClick={() => {
+        zoom.value = undefined;
+      }}
+    >
+      Whole period
+    </button>
+  );
+}
 
-const DAY_S = 86_400;
-const OF_SECONDS = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const OF_MINUTES = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const OF_DAYS = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+interface TooltipProps {
+  readonly drawn: Drawn;
+  readonly pointer: Pointer;
+  readonly hasItems: boolean;
+}
 
-/** Ticks in the language of the browser; midnight shows the day. */
-function timeTexts(_: uPlot, ticks: readonly number[], _axis: number, _space: number, everySeconds: number): string[] {
-  const format = everySeconds < 60 ? OF_SECONDS : everySeconds < DAY_S ? OF_MINUTES : OF_DAYS;
-  return ticks.map((tick) => {
-    const date = new Date(tick * 1_000);
-    const isMidnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
-    return (isMidnight ? OF_DAYS : format).format(date);
-  });
+/** At the pointer, on the side with more room. The legend has the same values as text. */
+function Tooltip({ drawn, pointer: { index, left, top }, hasItems }: TooltipProps) {
+  const { times, series, before, format, isStacked } = drawn;
+  const isLate = index > times.length / 2;
+  const atMs = times[index];
+  if (atMs === undefined) return null;
+  const sum = series.reduce((total, { values }) => total + (values[index] ?? 0), 0);
+  return (
+    <div class={`tooltip ${isLate ? 'is-left' : ''}`} style={{ left: `${left}px`, top: `${top}px` }} aria-hidden="true">
+      <div class="muted">{momentText(atMs)}</div>
+      {series.map(({ label, values }, at) => (
+        <div key={label} class="line">
+          <i style={{ background: `var(${colorOf(label, at)})` }} />
+          {label} <strong>{textOf(values[index], format)}</strong>
+        </div>
+      ))}
+      {isStacked && series.length > 1 && (
+        <div class="line">
+          <i /> together <strong>{format(sum)}</strong>
+        </div>
+      )}
+      {before !== undefined && (
+        <div class="line muted">
+          <i class="before" /> period before <strong>{textOf(before[index], format)}</strong>
+        </div>
+      )}
+      {hasItems && <div class="muted">Click: list them</div>}
+    </div>
+  );
+}
+
+function textOf(value: number | null | undefined, format: (value: number) => string): string {
+  return value == null ? '–' : format(value);
+}
+
+function stepOf(times: readonly number[]): number {
+  return (times[1] ?? 0) - (times[0] ?? 0);
 }
 
 function isEmpty(series: readonly Series[]): boolean {

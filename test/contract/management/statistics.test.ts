@@ -84,6 +84,19 @@ describe('management API: statistics', () => {
     }
   });
 
+  it('end at until, for the period before', async () => {
+    const untilSeconds = Math.floor(face.control.nowMs / 1000) - 3600;
+    for (const path of [`/v2/msgq/stats/${face.queue}`, `/v2/kv/stats/${database}`, '/v2/kv/stats']) {
+      const name = path.includes('msgq') ? 'daily_used' : 'throughput';
+      const times = ((await read(`${path}?until=${untilSeconds}`))[name] as Point[]).map(({ x }) => Date.parse(x));
+      expect(times.at(-1), path)
+        .to.be.at.most(untilSeconds * 1000)
+        .and.greaterThan((untilSeconds - 60) * 1000);
+      const { status } = await face.call('GET', `${path}?until=yesterday`);
+      expect(status, path).to.equal(400);
+    }
+  });
+
   it('of all databases are in one answer, with the totals of each', async () => {
     const answer = await read('/v2/kv/stats?period=1d');
     expect(answer.throughput).to.have.length(60);

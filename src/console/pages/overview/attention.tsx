@@ -1,13 +1,19 @@
 /** Problems that need attention, the worst first, with links. */
 import type { Schemas } from '#api';
+import { mayChange } from '../../api/session.js';
 import { counted } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
+import { failed } from '../../parts/toast.js';
+import { ofAll } from '../dead-letters/bulk-buttons.js';
+import { isMuted, mute, unmuteAll } from './muted.js';
 import type { Overview } from './overview-data.js';
 
 export interface Matter {
   readonly level: Level;
   readonly text: string;
   readonly href: string;
+  /** A way to solve it from here. */
+  readonly action?: 'retry' | 'verify';
 }
 
 /** The page with details for each subject. */
@@ -28,7 +34,10 @@ export const FAILED_RUNS = '/console/workflows?tab=failed';
 export function mattersIn({ databases, uses, dead, installation }: Overview): Matter[] {
   const ofInstallation = (installation?.attention ?? [])
     .filter(({ since }) => since === undefined)
-    .map(({ about, level, text }) => ({ level, text, href: PAGES[about] ?? '/console/cluster' }));
+    .map(({ about, level, text }): Matter => {
+      const matter = { level, text, href: PAGES[about] ?? '/console/cluster' };
+      return about === 'proof' ? { ...matter, action: 'verify' } : matter;
+    });
   const suspended = databases
     .filter(({ state }) => state === 'suspended')
     .map((database) => aboutDatabase(database, 'error', 'is suspended'));
@@ -56,6 +65,7 @@ function deadMatters(dead: Overview['dead']): Matter[] {
             level,
             text: `${atLeast}${counted(letters.total, 'message')} could not be delivered`,
             href: DEAD_LETTERS,
+            action: 'retry',
           } as const,
         ]),
     ...(runs.total === 0 ? [] : [{ level, text: `${counted(runs.total, 'run')} failed`, href: FAILED_RUNS } as const]),
@@ -66,37 +76,69 @@ function aboutDatabase({ database_id, database_name }: Schemas['DatabaseAnswer']
   return { level, text: `${database_name} ${what}`, href: `/console/databases/${database_id}` };
 }
 
-export function Attention({ matters }: { readonly matters: readonly Matter[] }) {
-  const alarms = matters.filter(({ level }) => level !== 'notice');
-  const notes = matters.filter(({ level }) => level === 'notice');
+export interface AttentionProps {
+  readonly matters: readonly Matter[];
+  /** The queue account. */
+  readonly account: string | undefined;
+  onDone(): void;
+}
+
+export function Attention({ matters, account, onDone }: AttentionProps) {
+  const shown = matters.filter(({ text }) => !isMuted(text));
+  const alarms = shown.filter(({ level }) => level !== 'notice');
+  const notes = shown.filter(({ level }) => level === 'notice');
+  const tone = alarms.length === 0 ? 'good' : alarms.some(({ level }) => level === 'error') ? 'bad' : 'warn';
+  const hidden = matters.length - shown.length;
   return (
-    <>
-      {alarms.length === 0 && (
-        <p class="note good">
-          <Icon name="check" /> No problems.
+    <section class={`health ${tone}`} aria-label="Health">
+      <h2>
+        <Icon name={alarms.length === 0 ? 'check' : 'warning'} />
+        {alarms.length === 0
+          ? 'No problems.'
+          : `${counted(alarms.length, 'thing')} ${alarms.length === 1 ? 'needs' : 'need'} you`}
+      </h2>
+      <Matters label="Needs attention" matters={alarms} {...{ account, onDone }} />
+      <Matters label="Notes" matters={notes} {...{ account, onDone }} />
+      {hidden > 0 && (
+        <p class="small muted">
+          {counted(hidden, 'muted thing')} for a day.{' '}
+          <button type="button" class="link" onClick={unmuteAll}>
+            Show again
+          </button>
         </p>
       )}
-      {alarms.length > 0 && (
-        <ul class="stack tight plain-list" aria-label="Needs attention">
-          {alarms.map(({ level, text, href }) => (
-            <li key={text} class={`note ${level === 'error' ? 'bad' : 'warn'}`}>
-              <Icon name="warning" />
-              <a href={href}>{text}</a>
-            </li>
-          ))}
-        </ul>
-      )}
-      {notes.length > 0 && (
-        <ul class="plain-list small" aria-label="Notes">
-          {notes.map(({ text, href }) => (
-            <li key={text}>
-              <a class="muted" href={href}>
-                {text}
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
+    </section>
+  );
+}
+
+function Matters({ label, matters, account, onDone }: AttentionProps & { readonly label: string }) {
+  if (matters.length === 0) return null;
+  return (
+    <ul class="plain-list" aria-label={label}>
+      {matters.map((matter) => (
+        <li key={matter.text} class="matter">
+          <a class={matter.level === 'notice' ? 'small muted' : ''} href={matter.href}>
+            {matter.text}
+          </a>
+          {matter.action === 'retry' && account !== undefined && mayChange.value && (
+            <button
+              type="button"
+              class="button small"
+              onClick={() => void ofAll({ account, filter: {}, onDone }, 'retry').catch(failed)}
+            >
+              Retry
+            </button>
+          )}
+          {matter.action === 'verify' && (
+            <a class="button small" href={matter.href}>
+              Verify
+            </a>
+          )}
+          <button type="button" class="button small quiet" title="Hides it for a day" onClick={() => mute(matter.text)}>
+            Mute
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,6 +1,7 @@
 /** The current figures in a row, each with a link to its source. */
-import { lastOf, sumOf } from '../../api/points.js';
+import { lastOf, sumOf, valuesOf } from '../../api/points.js';
 import { bytes, counted, duration, short } from '../../parts/format.js';
+import { Sparkline, type SparklineProps } from '../../parts/sparkline.js';
 import { DEAD_LETTERS, FAILED_RUNS } from './attention.js';
 import type { Overview } from './overview-data.js';
 
@@ -9,14 +10,17 @@ interface FigureProps {
   readonly value: string;
   readonly note: string;
   readonly href: string;
+  /** The figure over the period. */
+  readonly line?: SparklineProps;
 }
 
-function Figure({ label, value, note, href }: FigureProps) {
+function Figure({ label, value, note, href, line }: FigureProps) {
   return (
     <a class="card figure-card" href={href}>
       <span class="muted small">{label}</span>
       <span class="figure">{value}</span>
       <span class="muted small">{note}</span>
+      {line !== undefined && <Sparkline {...line} />}
     </a>
   );
 }
@@ -44,12 +48,14 @@ function OfDatabases({ overview: { kv, uses, databases } }: { readonly overview:
         value={`${short(lastOf(kv.throughput) ?? 0)}/s`}
         note={`${short(lastOf(kv.read) ?? 0)} read, ${short(lastOf(kv.write) ?? 0)} write`}
         href={href}
+        line={{ values: valuesOf(kv.throughput) }}
       />
       <Figure
         label="Latency, p99"
         value={duration(lastOf(kv.latency_99) ?? 0)}
         note={`mean ${duration(lastOf(kv.latencymean) ?? 0)}${found === 0 ? '' : ` · ${Math.round((100 * hits) / found)} % hits`}`}
         href={href}
+        line={{ values: valuesOf(kv.latency_99) }}
       />
       <Figure
         label="Keys"
@@ -76,6 +82,7 @@ function OfTheRest({
   readonly period: string;
 }) {
   const delivered = queueStats?.daily_msgq_messages.find(({ id }) => /deliver/i.test(id));
+  const failedOnes = queueStats?.daily_msgq_messages.find(({ id }) => /^failed/i.test(id));
   return (
     <>
       {queueStats !== undefined && (
@@ -83,7 +90,8 @@ function OfTheRest({
           label="Delivered"
           value={short(sumOf(delivered?.data_points ?? []))}
           note={`messages in ${period}`}
-          href="/console/queue?tab=messages"
+          href="/console/queue?state=delivered"
+          line={{ values: valuesOf(delivered?.data_points ?? []), tone: 'good' }}
         />
       )}
       {dead !== undefined && (
@@ -92,6 +100,7 @@ function OfTheRest({
           value={short(dead.letters.total)}
           note="messages that wait for a decision"
           href={DEAD_LETTERS}
+          line={{ values: valuesOf(failedOnes?.data_points ?? []), tone: 'bad' }}
         />
       )}
       {dead !== undefined && (

@@ -10,6 +10,10 @@ export interface Overview {
   readonly kv: Operations['GET /v2/kv/stats'];
   readonly uses: ReadonlyMap<string, Schemas['DatabaseUseAnswer']>;
   readonly queueStats: Operations['GET /v2/msgq/stats/{id}'] | undefined;
+  /** The same statistics of the period before, if they are kept long enough. */
+  readonly before: Pick<Overview, 'kv' | 'queueStats'> | undefined;
+  /** The queue account. */
+  readonly account: string | undefined;
   /** In the DLQ: plain messages and failed runs, which have separate lists. */
   readonly dead: { readonly letters: DeadCount; readonly runs: DeadCount } | undefined;
   readonly searches: Operations['GET /v2/search/stats'] | undefined;
@@ -18,6 +22,9 @@ export interface Overview {
   /** Parts that could not be loaded. */
   readonly missing: readonly string[];
 }
+
+/** Periods whose statistics are kept for twice as long. */
+const COMPARED_MS: Partial<Record<Period, number>> = { '1h': 3_600_000, '1d': 86_400_000, '3d': 3 * 86_400_000 };
 
 type DeadCount = Schemas['Counts'];
 
@@ -43,15 +50,28 @@ async function load(period: Period): Promise<Overview> {
     isOperator.value ? maybe('the installation', manage('GET /v2/admin/health')) : undefined,
   ]);
   const id = accounts[0]?.id;
-  const [queueStats, dead] =
+  const [before, [queueStats, dead] = []] = await Promise.all([
+    statisticsBefore(period, id).catch(() => undefined),
     id === undefined
-      ? []
-      : await Promise.all([
+      ? undefined
+      : Promise.all([
           maybe('the queue', manage('GET /v2/msgq/stats/{id}', { path: { id }, query: { period } })),
           mayUseData.value ? maybe('dead letters', deadCounts(id)) : undefined,
-        ]);
+        ]),
+  ]);
   const uses = new Map(kv.databases.map((use) => [use.database_id, use]));
-  return { databases, kv, uses, queueStats, dead, searches, installation, missing };
+  return { databases, kv, uses, queueStats, before, account: id, dead, searches, installation, missing };
+}
+
+async function statisticsBefore(period: Period, id: string | undefined): Promise<Overview['before']> {
+  const lengthMs = COMPARED_MS[period];
+  if (lengthMs === undefined) return undefined;
+  const query = { period, until: Math.floor((Date.now() - lengthMs) / 1_000) };
+  const [kv, queueStats] = await Promise.all([
+    manage('GET /v2/kv/stats', { query }),
+    id === undefined ? undefined : manage('GET /v2/msgq/stats/{id}', { path: { id }, query }),
+  ]);
+  return { kv, queueStats };
 }
 
 /** The numbers that the two lists show. */

@@ -6,6 +6,7 @@ import { Attention, mattersIn } from './attention.js';
 import { Charts } from './charts.js';
 import { Figures } from './figures.js';
 import { useOverview } from './overview-data.js';
+import { Ranks } from './ranks.js';
 
 export default function OverviewPage() {
   const period = usePeriod();
@@ -18,11 +19,12 @@ export default function OverviewPage() {
       <Shown asked={asked} rows={8}>
         {(overview) => (
           <div class="stack">
-            <Attention matters={mattersIn(overview)} />
+            <Attention matters={mattersIn(overview)} account={overview.account} onDone={() => void asked.reload()} />
             {overview.missing.length > 0 && (
               <p class="note warn">{`Not known right now: ${overview.missing.join(', ')}.`}</p>
             )}
             <Figures overview={overview} period={period} />
+            <Ranks overview={overview} />
             <Charts overview={overview} />
           </div>
         )}

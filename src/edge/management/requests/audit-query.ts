@@ -2,9 +2,7 @@
 import { IsOptional, IsString, IsUUID } from 'class-validator';
 import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
 import type { AuditLogAnswer } from '../answers/people-answers.js';
-import { IsNumberText } from './rules.js';
-
-const MAX_SECONDS = 99_999_999_999;
+import { IsNumberText, MAX_SECONDS } from './rules.js';
 
 export class AuditQuery {
   /** The actor's e-mail. */

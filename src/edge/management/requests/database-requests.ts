@@ -21,7 +21,7 @@ import {
 } from '../../../domain/control/index.js';
 import { PERIODS, type Period } from '../../../domain/statistics/index.js';
 import { PLATFORMS, type Platform, READ_REGIONS } from '../regions.js';
-import { AreIpv4Blocks, IsGivenName } from './rules.js';
+import { AreIpv4Blocks, IsGivenName, IsNumberText, MAX_SECONDS } from './rules.js';
 
 export class CreateDatabaseRequest {
   @IsOptional()
@@ -166,4 +166,14 @@ export class PeriodQuery {
   @IsOptional()
   @IsIn(PERIODS)
   readonly period: Period | undefined;
+
+  /** Unix seconds: the end of the period, for the period before. Default: now. */
+  @IsOptional()
+  @IsNumberText(0, MAX_SECONDS)
+  readonly until: string | undefined;
+}
+
+/** The end of the period; never in the future. */
+export function endOfPeriod({ until }: PeriodQuery, nowMs: number): number {
+  return until === undefined ? nowMs : Math.min(Number(until) * 1000, nowMs);
 }

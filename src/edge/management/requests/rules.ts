@@ -31,6 +31,9 @@ export function AreIpv4Blocks(): PropertyDecorator {
   });
 }
 
+/** The latest instant of a query, in Unix seconds. */
+export const MAX_SECONDS = 99_999_999_999;
+
 /** An integer in a query, as text. */
 export function IsNumberText(least: number, most: number): PropertyDecorator {
   const isInBounds = (value: unknown) =>

@@ -14,6 +14,7 @@ import { changedDatabase, databaseIn } from '../owned.js';
 import {
   CreateDatabaseRequest,
   CredentialsQuery,
+  endOfPeriod,
   MoveDatabaseRequest,
   PeriodQuery,
   RenameDatabaseRequest,
@@ -113,10 +114,13 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     query: PeriodQuery,
     answer: one(DatabasesStatisticsAnswer),
-    async handle(call, { query: { period = '1h' } }) {
+    async handle(call, { query }) {
+      const { period = '1h' } = query;
       const { databases } = await call.ask({ type: 'ListOwnDatabases', account: call.account }, 'Databases');
       const ids = databases.map(({ database }) => database.id);
-      return databasesStatisticsAnswer(call.shows(await statisticsOf(call).databases(ids, period, call.nowMs)));
+      return databasesStatisticsAnswer(
+        call.shows(await statisticsOf(call).databases(ids, period, endOfPeriod(query, call.nowMs))),
+      );
     },
   }),
 
@@ -125,9 +129,10 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     query: PeriodQuery,
     answer: one(DatabaseStatisticsAnswer),
-    async handle(call, { path, query: { period = '1h' } }) {
+    async handle(call, { path, query }) {
+      const { period = '1h' } = query;
       const database = await databaseIn(call, path.id);
-      const { nowMs } = call;
+      const nowMs = endOfPeriod(query, call.nowMs);
       const series = call.shows(await statisticsOf(call).database(database.id, period, nowMs));
       return databaseStatisticsAnswer(series, nowMs, chargesOfDatabase(call, database));
     },

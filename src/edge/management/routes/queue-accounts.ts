@@ -15,7 +15,7 @@ import { EXAMPLE_ID } from '../example-id.js';
 import { teamOfCaller } from '../ids.js';
 import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { changedQueue, planChange, queueIn, queuesOf } from '../owned.js';
-import { PeriodQuery } from '../requests/database-requests.js';
+import { endOfPeriod, PeriodQuery } from '../requests/database-requests.js';
 import {
   CreateQueueRequest,
   MoveQueueRequest,
@@ -75,9 +75,10 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     query: PeriodQuery,
     answer: one(QueueStatisticsAnswer),
-    async handle(call, { path, query: { period = '1h' } }) {
+    async handle(call, { path, query }) {
+      const { period = '1h' } = query;
       const queue = await queueIn(call, path.id);
-      const { nowMs } = call;
+      const nowMs = endOfPeriod(query, call.nowMs);
       const series = call.shows(await statisticsOf(call).account(queue.id, period, nowMs));
       return queueStatisticsAnswer(series, nowMs, chargesOfQueue(call, queue));
     },

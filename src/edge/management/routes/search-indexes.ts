@@ -30,7 +30,7 @@ import { teamOfCaller } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
 import { changeIndex, indexesOf, indexIn } from '../owned.js';
-import { PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
+import { endOfPeriod, PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
 import { IsGivenName } from '../requests/rules.js';
 
 /** Bodies of calls about search indexes. */
@@ -175,10 +175,11 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     query: PeriodQuery,
     answer: one(SearchStatisticsAnswer),
-    async handle(call, { path, query: { period = '1h' } }) {
+    async handle(call, { path, query }) {
+      const { period = '1h' } = query;
       const index = await indexIn(call, path.id);
       const { id } = index;
-      const { nowMs } = call;
+      const nowMs = endOfPeriod(query, call.nowMs);
       const statistics = statisticsOf(call);
       const [series, pending] = await Promise.all([
         statistics.search(id, period, nowMs),

@@ -60,9 +60,13 @@ function Figures({ stats }: { readonly stats: Stats }) {
 function Charts({ stats }: { readonly stats: Stats }) {
   const ms = (value: number) => duration(value);
   const charts: readonly Omit<ChartProps, 'times'>[] = [
-    { title: 'Commands a second', series: seriesOf(['reads', stats.read], ['writes', stats.write]) },
+    { title: 'Commands a second', series: seriesOf(['reads', stats.read], ['writes', stats.write]), isStacked: true },
     { title: 'Latency', series: seriesOf(['mean', stats.latencymean], ['99 %', stats.latency_99]), format: ms },
-    { title: 'Hits and misses a second', series: seriesOf(['hits', stats.hits], ['misses', stats.misses]) },
+    {
+      title: 'Hits and misses a second',
+      series: seriesOf(['hits', stats.hits], ['misses', stats.misses]),
+      isStacked: true,
+    },
     { title: 'Data', series: seriesOf(['bytes', stats.diskusage]), format: bytes },
     { title: 'Keys', series: seriesOf(['keys', stats.keyspace]) },
     { title: 'Connections', series: seriesOf(['connections', stats.connection_count]) },
