@@ -8,18 +8,9 @@ import { pipeline, textOf } from '../api/kv.js';
 import { type QueueView, useQueue } from '../api/queues.js';
 import { mayUseData } from '../api/session.js';
 import { PAGES } from '../routes.js';
+import type { Found } from './found-item.js';
 import { recentFound } from './recent.js';
 import { verbs } from './verbs.js';
-
-export interface Found {
-  readonly label: string;
-  readonly kind: string;
-  /** The page to open. Undefined: an action runs instead. */
-  readonly href?: string;
-  /** The id of a database whose keys can be looked up. */
-  readonly database?: string;
-  run?(): unknown;
-}
 
 const MAX_FOUND = 30;
 /** Time after the last letter until objects are looked up. */

@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { Dialog } from '../parts/dialog.js';
-import { type Found, useFound } from './found.js';
+import { useFound } from './found.js';
+import type { Found } from './found-item.js';
 import { noteOpened } from './recent.js';
 
 /** Calls back on Ctrl-K and Cmd-K, and on `?` outside of fields, while the frame is mounted. */

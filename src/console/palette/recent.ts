@@ -1,5 +1,5 @@
 /** The results that this browser opened last, for an empty search. */
-import type { Found } from './found.js';
+import type { Found } from './found-item.js';
 
 const RECENT = 'millrace-recent';
 const MAX_RECENT = 8;

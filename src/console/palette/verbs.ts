@@ -5,7 +5,7 @@ import type { QueueView } from '../api/queues.js';
 import { mayChange, mayUseData, signOut } from '../api/session.js';
 import { doing, failed } from '../parts/toast.js';
 import { isDark, toggleTheme } from '../theme.js';
-import type { Found } from './found.js';
+import type { Found } from './found-item.js';
 
 /** @param queues of the account that pages show; empty while they are loading */
 export function verbs(view: QueueView | undefined, queues: readonly Schemas['Queue'][], showKeys: () => void): Found[] {
