@@ -136,6 +136,10 @@ describe('console: the list of messages', function () {
     expect(await drawer(page).locator('.key-hints').textContent())
       .to.include('j next')
       .and.include('Esc close');
+    await page.keyboard.press('?');
+    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await shortcuts.getByText('On this page: previous').waitFor();
+    await shortcuts.getByRole('button', { name: 'Close' }).click();
     await page.keyboard.press('k');
     await opened(ids[0]);
     await page.keyboard.press('k');

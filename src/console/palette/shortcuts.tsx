@@ -1,5 +1,6 @@
 /** The keys of the console (`?`). */
 import { Dialog } from '../parts/dialog.js';
+import { pageKeys } from '../parts/keys.js';
 
 const KEYS: readonly (readonly [keys: readonly string[], action: string])[] = [
   [['Ctrl', 'K'], 'Find a page, an object or an action'],
@@ -11,10 +12,13 @@ const KEYS: readonly (readonly [keys: readonly string[], action: string])[] = [
 ];
 
 export function Shortcuts({ onClose }: { onClose(): void }) {
+  // Upper and lower case of a letter do the same, and are listed once.
+  const ofPage = new Map(pageKeys.value.flat().map(({ key, label }) => [label, key]));
+  const all = [...KEYS, ...[...ofPage].map(([label, key]) => [[key], `On this page: ${label}`] as const)];
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="shortcuts">
-        {KEYS.map(([keys, action]) => (
+        {all.map(([keys, action]) => (
           <div key={action}>
             <dt>
               {keys.map((one) => (

@@ -15,7 +15,7 @@ const TEXTS = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
 const CONTROLS = 'a, button, summary';
 
 /** The keys of the mounted parts of the page, for the list that `?` shows. */
-const pageKeys = signal<readonly (readonly PageKey[])[]>([]);
+export const pageKeys = signal<readonly (readonly PageKey[])[]>([]);
 
 /** Keys have no effect while a text is typed or a modal dialog is open. Enter stays with a focused control. */
 export function useKeys(keys: readonly PageKey[]): void {
