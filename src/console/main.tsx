@@ -6,6 +6,7 @@ import './style/lists.css';
 import './style/charts.css';
 import './pages/databases/databases.css';
 import './pages/overview/overview.css';
+import './pages/past/past.css';
 import './pages/queue/queue.css';
 import './pages/search/search.css';
 import './pages/team/team.css';

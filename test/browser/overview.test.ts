@@ -1,17 +1,20 @@
 /** The overview: open problems first, figures and charts; and the palette that finds objects by name. */
 import { expect } from 'chai';
-import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
+import { EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
 import { QueueStand } from '../support/browser/queue-stand.js';
 import { eventually } from '../support/eventually.js';
 
 describe('console: the overview', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = new QueueStand();
 
   before(async () => {
+    await browser.start();
     await browser.process.kv.command('SET', 'greeting', 'hello');
     await browser.process.kv.command('GET', 'greeting');
   });
+  afterEach(() => browser.allIsWell());
+  after(() => browser.end());
 
   for (const view of VIEWS) {
     it(`shows figures and charts, fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {

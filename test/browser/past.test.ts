@@ -99,6 +99,20 @@ describe('console: the past', function () {
     expect(await person.page.locator('thead').isVisible()).to.equal(false);
   });
 
+  it('opens after the last change, with the changes over time below the slider', async () => {
+    const { page } = await browser.person();
+    const bars = page.getByRole('img', { name: 'Changes over time' });
+    await eventually(async () => {
+      await page.goto(`${browser.url}/console/past?tab=state`);
+      await page.getByRole('button', { name: 'greeting' }).waitFor();
+      expect(await bars.count()).to.equal(1);
+      // The statistics are some seconds late.
+      expect(await page.getByRole('button', { name: 'user:1' }).count()).to.equal(0);
+    });
+    const slider = page.getByRole('slider', { name: 'State' });
+    expect(Number(await slider.inputValue())).to.be.within(betweenMs, Date.now());
+  });
+
   it('moves to another moment with the slider and its buttons', async () => {
     const { page } = await browser.person();
     await page.goto(`${browser.url}/console/past?tab=state&at=${betweenMs}`);

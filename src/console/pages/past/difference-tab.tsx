@@ -8,6 +8,7 @@ import { whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { useActivity } from './activity.js';
 import { MomentChoice } from './moment-choice.js';
 import {
   addressOf,
@@ -40,11 +41,13 @@ export function DifferenceTab({ database }: { readonly database: OneDatabase }) 
   const asked = useAsk(`diff ${database.database_id} ${fromMs} ${query.to ?? ''}`, () =>
     changesBetween(database.database_id, moment(Math.min(fromMs, toMs)), moment(Math.max(fromMs, toMs))),
   );
+  const activity = useActivity(database).data;
+  const shared = { fromMs: createdMs, activity };
   return (
     <div class="stack">
       <div class="grid wide">
-        <MomentChoice label="From" fromMs={createdMs} atMs={fromMs} onChoose={(ms) => set({ from: String(ms) })} />
-        <MomentChoice label="To" fromMs={createdMs} atMs={toMs} onChoose={(ms) => set({ to: String(ms) })} />
+        <MomentChoice label="From" {...shared} atMs={fromMs} onChoose={(ms) => set({ from: String(ms) })} />
+        <MomentChoice label="To" {...shared} atMs={toMs} onChoose={(ms) => set({ to: String(ms) })} />
       </div>
       <Shown asked={asked} rows={8}>
         {({ changes, more }) => (

@@ -3,12 +3,15 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Field } from '../../parts/field.js';
 import { Time } from '../../parts/time.js';
+import { type Activity, Histogram } from './activity.js';
 import { toLocal } from './moments.js';
 
 export interface MomentChoiceProps {
   readonly label: string;
   readonly fromMs: number;
   readonly atMs: number;
+  /** Changes over time, once they are known. */
+  readonly activity: Activity | undefined;
   onChoose(atMs: number): void;
 }
 
@@ -20,7 +23,7 @@ const STEPS = [
   ['+1 h', 3_600_000],
 ] as const;
 
-export function MomentChoice({ label, fromMs, atMs, onChoose }: MomentChoiceProps) {
+export function MomentChoice({ label, fromMs, atMs, activity, onChoose }: MomentChoiceProps) {
   const dragged = useSignal(atMs);
   useEffect(() => {
     dragged.value = atMs;
@@ -45,6 +48,7 @@ export function MomentChoice({ label, fromMs, atMs, onChoose }: MomentChoiceProp
         }}
         onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
       />
+      {activity !== undefined && <Histogram {...activity} fromMs={fromMs} toMs={nowMs} />}
       <div class="row">
         {STEPS.map(([text, ms]) => (
           <button key={text} type="button" class="button small" onClick={() => choose(atMs + ms)}>

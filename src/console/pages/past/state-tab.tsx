@@ -1,12 +1,14 @@
 /** The state of a database at a moment. */
+import { useRef } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
 import { type PageQuery, usePageQuery } from '../../api/query.js';
 import { Badge } from '../../parts/badge.js';
 import { Dialog } from '../../parts/dialog.js';
 import { bytes, counted, whole } from '../../parts/format.js';
-import { Empty, Shown } from '../../parts/states.js';
+import { Empty, Loading, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { useActivity } from './activity.js';
 import { MomentChoice } from './moment-choice.js';
 import {
   addressOf,
@@ -25,14 +27,27 @@ import { PastValue } from './past-value.js';
 export function StateTab({ database }: { readonly database: OneDatabase }) {
   const [query, set] = usePageQuery();
   const after = query.after64 === undefined ? query.after : { base64: query.after64 };
-  const atMs = Number(query.at) || Date.now();
-  const asked = useAsk(`state ${database.database_id} ${query.at ?? ''} ${JSON.stringify(after ?? '')}`, () =>
-    stateAt(database.database_id, moment(atMs), after),
+  const given = Number(query.at) || undefined;
+  // Without a moment in the address, the page opens at the last change.
+  const activity = useActivity(database);
+  const opened = useRef<number | undefined>(undefined);
+  if (!activity.isLoading) opened.current ??= activity.data?.lastMs ?? Date.now();
+  const atMs = given ?? opened.current;
+  const asked = useAsk(
+    atMs === undefined ? undefined : `state ${database.database_id} ${atMs} ${JSON.stringify(after ?? '')}`,
+    () => stateAt(database.database_id, moment(atMs ?? Date.now()), after),
   );
   const choose = (ms: number) => set({ at: String(ms), ...pageAfter(undefined) });
+  if (atMs === undefined) return <Loading rows={8} />;
   return (
     <div class="stack">
-      <MomentChoice label="State" fromMs={database.creation_time * 1_000} atMs={atMs} onChoose={choose} />
+      <MomentChoice
+        label="State"
+        fromMs={database.creation_time * 1_000}
+        activity={activity.data}
+        {...{ atMs }}
+        onChoose={choose}
+      />
       <Shown asked={asked} rows={8}>
         {(past) => (
           <Keys
