@@ -61,12 +61,18 @@ export function useMessageColumns(state: StateId, hrefOf?: (id: string) => strin
           <span class="nowrap">{duration(details.tookMs)}</span>
         ),
     },
-    ...(ENDED.has(state)
-      ? []
-      : [{ title: 'Next try', isWideOnly: true, cell: (row: MessageRow) => <Time at={nextOf(row)} as="ago" /> }]),
+    ...(ENDED.has(state) ? [] : [{ title: 'Next try', isWideOnly: true, cell: nextCell }]),
     { title: 'Belongs to', isWideOnly: true, cell: (row) => <Belongs row={row} /> },
     { title: WHEN[state] ?? 'Accepted', isWideOnly: true, cell: ({ atMs }) => <Time at={atMs} as="past" /> },
   ];
+}
+
+function nextCell(row: MessageRow) {
+  return (
+    <span class="nowrap">
+      <Time at={nextOf(row)} as="ago" />
+    </span>
+  );
 }
 
 const WAITS: ReadonlySet<string> = new Set(['SCHEDULED', 'WAITING', 'RETRYING']);
