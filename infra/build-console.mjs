@@ -7,12 +7,36 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { apiDocument } from './api-document.mjs';
 import { writeBuilt } from './built-files.mjs';
 import { writeLicenses } from './licenses.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src/console');
 const out = join(root, 'dist/src/console');
+
+/** The operations whose examples the overview's checklist shows: `src/console/files.d.ts` has the module's type. */
+const FIRST_CALLS = [
+  ['get', '/{command}'],
+  ['post', '/'],
+  ['post', '/v2/publish/{destination}'],
+  ['post', '/v2/trigger/{destination}'],
+  ['post', '/v2/schedules/{id}'],
+];
+const firstCalls = {
+  name: 'first-calls',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^#first-calls$/ }, ({ path }) => ({ path, namespace: 'first-calls' }));
+    onLoad({ filter: /.*/, namespace: 'first-calls' }, async () => {
+      const { paths } = await apiDocument('0');
+      const calls = FIRST_CALLS.map(([method, path]) => [
+        `${method.toUpperCase()} ${path}`,
+        paths[path][method]['x-codeSamples'].map(({ label, source }) => ({ label, source })),
+      ]);
+      return { contents: JSON.stringify(Object.fromEntries(calls)), loader: 'json' };
+    });
+  },
+};
 
 const { outputFiles, metafile } = await build({
   entryPoints: { main: join(source, 'main.tsx') },
@@ -29,6 +53,7 @@ const { outputFiles, metafile } = await build({
   target: 'es2022',
   jsx: 'automatic',
   jsxImportSource: 'preact',
+  plugins: [firstCalls],
   tsconfig: join(source, 'tsconfig.json'),
   legalComments: 'none',
   minify: true,

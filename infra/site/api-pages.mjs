@@ -59,7 +59,7 @@ ${operations.map((one) => this.#operation(one)).join('\n')}`,
     return `<section class="operation">
 <h2 id="${operationId}">${inline(summary.replace(/\.$/, ''))}</h2>
 <p class="call">${badge(method)} <code>${escaped(calledAt(operation))}</code></p>
-${paragraphs(description)}${samplesOf(operation)}${this.#parameters(parameters)}${this.#body(requestBody)}${this.#responses(responses)}</section>`;
+${paragraphs(description)}${samplesOf(operation)}${this.#parameters(asCalled(operation, parameters))}${this.#body(requestBody)}${this.#responses(responses)}</section>`;
   }
 
   #parameters(parameters) {
@@ -138,6 +138,13 @@ ${example === undefined ? '' : json(example)}${this.#fields(schema)}`;
 /** The path as it is called, where the document's path cannot show it. */
 function calledAt({ at, 'x-calledAt': called = at }) {
   return called;
+}
+
+/** Parameters of the path with the names that it is shown with. */
+function asCalled({ at, 'x-calledAt': called = at }, parameters) {
+  const namesIn = (path) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const shown = new Map(namesIn(at).map((name, place) => [name, namesIn(called)[place]]));
+  return parameters.map((one) => (one.in === 'path' ? { ...one, name: shown.get(one.name) ?? one.name } : one));
 }
 
 function samplesOf({ 'x-codeSamples': samples = [] }) {

@@ -5,3 +5,8 @@ declare module '*.svg' {
   const url: string;
   export default url;
 }
+/** Examples of first calls, which infra/build-console.mjs takes from the OpenAPI document. */
+declare module '#first-calls' {
+  const calls: Readonly<Record<string, readonly { readonly label: string; readonly source: string }[]>>;
+  export default calls;
+}

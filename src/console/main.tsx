@@ -5,6 +5,7 @@ import './style/parts.css';
 import './style/lists.css';
 import './style/charts.css';
 import './pages/databases/databases.css';
+import './pages/overview/checklist/checklist.css';
 import './pages/overview/overview.css';
 import './pages/past/past.css';
 import './pages/queue/queue.css';
