@@ -62,8 +62,9 @@ describe('embedded server: finding the binary', function () {
   it('takes the server of MILLRACE_NATS_SERVER, also an old one', async () => {
     const path = await place('named', '2.9.10');
     expect(await findNatsServer(bareMachine({ path }))).to.deep.equal({ path, version: '2.9.10', source: 'setting' });
-    expect(log.of('nats-server.step-failed')).to.deep.equal([]);
-    expect(log.of('nats-server.old')[0]?.fields.version).to.equal('2.9.10');
+    expect(
+      log.of('nats-server.found').map(({ level, fields }) => [level, fields.version, fields.reasons]),
+    ).to.deep.equal([['warn', '2.9.10', undefined]]);
   });
 
   it('forgets the setting when it is removed', async () => {
@@ -136,7 +137,7 @@ describe('embedded server: finding the binary', function () {
     const options = bareMachine({ searchPath: join(fresh.dir, 'bin') });
     expect(await findNatsServer(options)).to.deep.equal({ path, version: '2.9.10', source: 'path' });
     expect(failedSteps().map(({ step }) => step)).to.deep.equal(['tools', 'path', 'release', 'package']);
-    expect(log.of('nats-server.step-failed').map(({ level }) => level)).to.deep.equal(['info']);
+    expect(log.lines.map(({ event, level }) => `${event} ${level}`)).to.deep.equal(['nats-server.found warn']);
     expect(mirror.requests).to.equal(1);
     await findNatsServer(options);
     expect(mirror.requests).to.equal(1);
@@ -322,7 +323,9 @@ describe('embedded server: finding the binary', function () {
 
   /** The parts of the one line that has all reasons. */
   function failedSteps(): readonly { readonly step: string; readonly reason: string }[] {
-    const lines = log.of('nats-server.step-failed');
+    const lines = [...log.of('nats-server.step-failed'), ...log.of('nats-server.found')].filter(
+      ({ fields }) => fields.reasons !== undefined,
+    );
     expect(lines.length).to.be.below(2);
     const parts = String(lines[0]?.fields.reasons ?? '').split('; ');
     return parts.map((part) => ({ step: part.split(': ', 1)[0] ?? '', reason: part.slice(part.indexOf(': ') + 2) }));

@@ -4,7 +4,7 @@
  *  FI1 A configured server is used, or the search fails: no other server replaces it. Otherwise the order is fixed: the
  *      server of an earlier start, the PATH, the official release, the package of a newer suite, and last any version
  *      that is installed or can be unpacked. The search never installs a package.
- *  FI2 Every step has a time limit, and the reasons of all failed steps are one line of the log.
+ *  FI2 Every step has a time limit. One line of the log has the result, with the reasons of all failed steps.
  *  FI3 The returned binary has been run: a binary that does not start on this machine is a failed step.
  *  FI4 An old server of an earlier start is used again without a request to the network at every start;
  *      only a newer one on the PATH comes before it. Removing `.tools/` restarts the search.
@@ -38,6 +38,11 @@ export interface FindServerOptions {
 
 export type FoundServer = ServerRecord;
 
+interface Searched extends FoundServer {
+  /** The steps before it, each with its reason. */
+  readonly failed?: readonly string[];
+}
+
 interface Step {
   readonly name: string;
   readonly fetches?: boolean;
@@ -52,16 +57,17 @@ interface Step {
 /** @throws MillraceError NOT_FOUND when every step failed, BAD_CONFIG when the configured server cannot be used */
 export async function findNatsServer(options: FindServerOptions): Promise<FoundServer> {
   const { log, toolsDir, path, mayFetch } = options;
-  const found = path === undefined ? await search(options) : await configuredServer(path);
+  const { failed = [], ...found }: Searched = path === undefined ? await search(options) : await configuredServer(path);
   if (mayFetch === false) return found;
   await writeRecord(toolsDir, found).catch((error: unknown) =>
     log.debug('nats-server.not-recorded', { reason: describeError(error) }),
   );
-  log.info('nats-server.found', { ...found });
-  if (!isPreferred(found.version)) {
-    const message = `older than ${PREFERRED_VERSION}; remove ${toolsDir} to look for a newer one`;
-    log.warn('nats-server.old', { version: found.version, message });
-  }
+  const isOld = !isPreferred(found.version);
+  log[isOld ? 'warn' : 'info']('nats-server.found', {
+    ...found,
+    ...(isOld && { message: `older than ${PREFERRED_VERSION}; remove ${toolsDir} to look for a newer one` }),
+    ...(failed.length > 0 && { reasons: failed.join('; ') }),
+  });
   return found;
 }
 
@@ -94,23 +100,19 @@ async function stepsOf({ toolsDir, searchPath, release, debian }: FindServerOpti
   ];
 }
 
-async function search(options: FindServerOptions): Promise<FoundServer> {
+async function search(options: FindServerOptions): Promise<Searched> {
   const { log, toolsDir, mayFetch = true, debian } = options;
   const reasons = new Set<string>();
-  const say = (level: 'info' | 'warn') => {
-    if (reasons.size > 0) log[level]('nats-server.step-failed', { reasons: [...reasons].join('; ') });
-  };
   for (const { name, isNew = false, fetches = false, source = name, paths } of await stepsOf(options)) {
     if (fetches && !mayFetch) continue;
     try {
       const found = await firstUsable(await paths(), isNew);
-      say('info');
-      return { ...found, source };
+      return { ...found, source, failed: [...reasons] };
     } catch (error) {
       reasons.add(`${name}: ${describeError(error).replaceAll('\n', ' ')}`);
     }
   }
-  say('warn');
+  log.warn('nats-server.step-failed', { reasons: [...reasons].join('; ') });
   const hint = await installHint(debian?.osReleasePath);
   const text = `no nats-server could be found or fetched; install one (${hint}), or name it with MILLRACE_NATS_SERVER`;
   throw new MillraceError('NOT_FOUND', text, { toolsDir });
