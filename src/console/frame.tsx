@@ -10,6 +10,7 @@ import { Badge } from './parts/badge.js';
 import { BulkProgress } from './parts/bulk.js';
 import { Questions } from './parts/dialog.js';
 import { Icon } from './parts/icon.js';
+import { isUtc, showUtc } from './parts/time.js';
 import { Toasts } from './parts/toast.js';
 import { PAGES } from './routes.js';
 import { isDark, toggleTheme } from './theme.js';
@@ -126,6 +127,15 @@ function SignedIn() {
         <button type="button" class="button small" onClick={toggleTheme}>
           <Icon name="moon" />
           {isDark.value ? 'Light' : 'Dark'}
+        </button>
+        <button
+          type="button"
+          class="button small"
+          aria-pressed={isUtc.value}
+          title="Times in UTC instead of the zone of this browser"
+          onClick={() => showUtc(!isUtc.value)}
+        >
+          UTC
         </button>
         <button type="button" class="button small" onClick={() => void signOut()}>
           <Icon name="out" />

@@ -1,4 +1,4 @@
-/** The table of all pages. */
+/** The table of all pages. On narrow pages each row becomes a card, a list of its cells. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 
@@ -44,18 +44,16 @@ export interface TableProps<Row> {
   readonly selection?: Selection<string> | undefined;
   /** The row whose details are open, or that keys have reached. */
   readonly current?: string | undefined;
-  /** On narrow pages each row becomes a list of its cells: for few rows with many actions. */
-  readonly isList?: boolean;
   /** Shown instead of an empty table. */
   readonly empty?: ComponentChildren;
 }
 
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
-  const { label, columns, rows, idOf, selection, current, isList = false, empty } = props;
+  const { label, columns, rows, idOf, selection, current, empty } = props;
   if (rows.length === 0 && empty !== undefined) return <div class="table-box">{empty}</div>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
-    <section class={`table-box ${isList ? 'is-list' : ''}`} tabIndex={0} aria-label={label}>
+    <section class="table-box" tabIndex={0} aria-label={label}>
       <table>
         <thead>
           <tr>

@@ -62,7 +62,6 @@ export function AuditTab() {
           <>
             <Table
               label="Audit log"
-              isList
               columns={COLUMNS}
               rows={lines}
               idOf={({ log_id }) => log_id}

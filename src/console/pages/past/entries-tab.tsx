@@ -51,7 +51,6 @@ export function EntriesTab({ database }: { readonly database: OneDatabase }) {
           <>
             <Table
               label="Entries"
-              isList
               columns={COLUMNS}
               rows={entries}
               idOf={({ shard, position }) => `${shard} ${position}`}

@@ -73,7 +73,6 @@ function FlowTable({ flows, columns }: { readonly flows: readonly Flow[]; readon
   return (
     <>
       <Table
-        isList
         label="Flow-control keys"
         columns={columns}
         rows={flows.slice(0, MAX_DRAWN_KEYS)}

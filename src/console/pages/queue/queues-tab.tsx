@@ -44,7 +44,6 @@ export function QueuesTab({ account }: TabProps) {
       <Shown asked={asked}>
         {(queues) => (
           <Table
-            isList
             label="Queues"
             columns={columns}
             rows={queues}

@@ -73,7 +73,6 @@ export function RunList({ account, planTimeoutMs }: RunListProps) {
           <>
             <Table
               label="Runs"
-              isList
               columns={columnsWith(links, planTimeoutMs)}
               rows={rows}
               idOf={({ workflowRunId, workflowRunCreatedAt }) => `${workflowRunId}@${workflowRunCreatedAt}`}

@@ -49,7 +49,6 @@ export function SchedulesTab({ account }: TabProps) {
               </div>
             )}
             <Table
-              isList
               label="Schedules"
               columns={columns}
               rows={schedules}
