@@ -26,8 +26,6 @@ const isServed = process.argv[2] === undefined;
 const out = resolve(process.argv[2] ?? join(root, 'dist/src/site'));
 /** The browser loads the index with the first search. */
 const MAX_INDEX_BYTES = 1_500_000;
-/** A tenth larger than with the best one, in a twentieth of the time. */
-const COMPRESSION = 5;
 /** Where the program serves the site: the page for unknown addresses is shown at any depth. */
 const SERVED_AT = '/docs/';
 const NOT_FOUND = '<h1>Page not found</h1><p>There is no page at this address. <a href="/docs/">All sections</a>, or search with Ctrl K.</p>';
@@ -53,7 +51,8 @@ put('index.html', framed(site, { path: 'index', title: '', outline: [], content:
 put('404.html', framed(site, { path: '404', title: 'Page not found', outline: [], content: NOT_FOUND, root: SERVED_AT }));
 if (!isServed) put('openapi.json', JSON.stringify(document));
 for (const [path, bytes] of pages.files) files.set(path, bytes);
-await writeBuilt(out, files, COMPRESSION);
+// Brotli as well would add a megabyte to the npm package.
+await writeBuilt(out, files, false);
 
 /** The content of each page by its path. */
 async function renderedPages() {

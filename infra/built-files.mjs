@@ -10,9 +10,9 @@ const SMALL_BYTES = 512;
 
 /**
  * @param {string} out their folder, made anew. @param {Map<string, Buffer>} files by path below it
- * @param {number} effort of the compression, from 1 to 11: the best one takes a second for each megabyte
+ * @param {boolean} hasBrotli false: only gzip. The best brotli takes a second for each megabyte
  */
-export async function writeBuilt(out, files, effort = constants.BROTLI_MAX_QUALITY) {
+export async function writeBuilt(out, files, hasBrotli = true) {
   await rm(out, { recursive: true, force: true });
   const listed = {};
   for (const [name, bytes] of files) {
@@ -20,7 +20,7 @@ export async function writeBuilt(out, files, effort = constants.BROTLI_MAX_QUALI
     await writeFile(join(out, name), bytes);
     listed[name] = [];
     if (bytes.length < SMALL_BYTES) continue;
-    for (const [form, suffix, compressed] of forms(bytes, effort)) {
+    for (const [form, suffix, compressed] of forms(bytes, hasBrotli)) {
       if (compressed.length >= bytes.length) continue;
       await writeFile(join(out, name + suffix), compressed);
       listed[name].push(form);
@@ -29,10 +29,12 @@ export async function writeBuilt(out, files, effort = constants.BROTLI_MAX_QUALI
   await writeFile(join(out, 'manifest.json'), JSON.stringify({ files: listed }));
 }
 
-function forms(bytes, effort) {
-  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: effort } });
+function forms(bytes, hasBrotli) {
+  const gzip = ['gzip', '.gz', gzipSync(bytes, { level: 9 })];
+  if (!hasBrotli) return [gzip];
+  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } });
   return [
     ['br', '.br', brotli],
-    ['gzip', '.gz', gzipSync(bytes, { level: Math.min(effort, 9) })],
+    gzip,
   ];
 }

@@ -74,9 +74,9 @@ describe("the documentation's site", () => {
 
   it('stays below its limits', () => {
     const sizeOf = (pattern: RegExp) => statSync(join(SITE, files.find((name) => pattern.test(name)) ?? '')).size;
-    expect(sizeOf(/search-.*\.json\.br$/)).to.be.below(MAX_COMPRESSED_INDEX_BYTES);
-    expect(sizeOf(/script-.*\.js\.br$/)).to.be.below(MAX_ASSET_BYTES);
-    expect(sizeOf(/style-.*\.css\.br$/)).to.be.below(MAX_ASSET_BYTES);
+    expect(sizeOf(/search-.*\.json\.gz$/)).to.be.below(MAX_COMPRESSED_INDEX_BYTES);
+    expect(sizeOf(/script-.*\.js\.gz$/)).to.be.below(MAX_ASSET_BYTES);
+    expect(sizeOf(/style-.*\.css\.gz$/)).to.be.below(MAX_ASSET_BYTES);
   });
 });
 
