@@ -137,7 +137,8 @@ bench: dist/.built ## prints ratios against the alternatives in the same run; AG
 	$(if $(AGAINST),BENCH_AGAINST=.cache/against) node $(NODE_FLAGS) dist/bench/main.js $(BENCH)
 
 bench-quick: dist/.built ## every bench at a small size, to see that it works
-	QUICK=1 node $(NODE_FLAGS) dist/bench/main.js
+	QUICK=1 BENCH_PART=1/2 node $(NODE_FLAGS) dist/bench/main.js & first=$$!; \
+	QUICK=1 BENCH_PART=2/2 node $(NODE_FLAGS) dist/bench/main.js; second=$$?; wait $$first && exit $$second
 
 docs: dist/.built ## writes the generated pages
 	node dist/src/config/write-settings-page.js

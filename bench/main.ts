@@ -44,6 +44,8 @@ const BENCHES: readonly Bench[] = [
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
 const AGAINST = process.env.BENCH_AGAINST;
 const RESULTS_DIRECTORY = 'bench/results';
+/** `1/2` runs the first, third … of the chosen benches: `make bench-quick` runs both halves at the same time. */
+const [PART, PARTS] = (process.env.BENCH_PART ?? '1/1').split('/').map(Number) as [number, number];
 
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !BENCHES.some((bench) => isMeant(bench, name)));
@@ -59,7 +61,8 @@ print(
   `node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadBefore.map((load) => load.toFixed(1)).join(' ')}`,
 );
 const results: BenchResult[] = [];
-for (const bench of BENCHES.filter((bench) => named.length === 0 || named.some((name) => isMeant(bench, name)))) {
+const chosen = BENCHES.filter((bench) => named.length === 0 || named.some((name) => isMeant(bench, name)));
+for (const bench of chosen.filter((_, at) => at % PARTS === PART - 1)) {
   print(`\n${bench.name}: ${bench.summary}`);
   const progress = (line: string) => print(`  ${line}`);
   const { figures, skipped } = await (AGAINST === undefined
@@ -71,7 +74,7 @@ for (const bench of BENCHES.filter((bench) => named.length === 0 || named.some((
   for (const line of skipped) print(`  skipped ${line}`);
 }
 await mkdir(RESULTS_DIRECTORY, { recursive: true });
-const path = `${RESULTS_DIRECTORY}/${startedAt.toISOString().replaceAll(':', '-').slice(0, 19)}.json`;
+const path = `${RESULTS_DIRECTORY}/${startedAt.toISOString().replaceAll(':', '-').slice(0, 19)}-${PART}.json`;
 const record = {
   startedAt,
   node: process.version,

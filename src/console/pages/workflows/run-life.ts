@@ -16,7 +16,7 @@ export interface Span {
   readonly outcome?: Outcome;
 }
 
-export interface Attempt {
+export interface StepAttempt {
   readonly fromMs: number;
   /** Undefined: it is running. */
   readonly toMs: number | undefined;
@@ -30,10 +30,10 @@ export interface Attempt {
 
 export interface Life {
   readonly spans: readonly Span[];
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly StepAttempt[];
 }
 
-export interface Period {
+export interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -48,7 +48,7 @@ interface Wait {
 /** @param events  of one message, the earliest first */
 export function lifeOf(events: readonly RunEvent[], nowMs: number): Life {
   const spans: Span[] = [];
-  const attempts: Attempt[] = [];
+  const attempts: StepAttempt[] = [];
   let wait: Wait | undefined;
   let beganMs: number | undefined;
   const endWait = (atMs: number) => {
@@ -106,7 +106,7 @@ const RANKS: Readonly<Record<SpanKind, number>> = { executing: 3, backoff: 2, qu
  * The period as spans without gaps or overlaps.
  * @param gap  the kind of times without any span
  */
-export function painted(spans: readonly Span[], { fromMs, toMs }: Period, gap: SpanKind): readonly Span[] {
+export function painted(spans: readonly Span[], { fromMs, toMs }: TimeSpan, gap: SpanKind): readonly Span[] {
   const inside = spans.filter((span) => span.toMs > fromMs && span.fromMs < toMs);
   const edges = [fromMs, toMs, ...inside.flatMap((span) => [span.fromMs, span.toMs])];
   const cuts = [...new Set(edges)].filter((ms) => ms >= fromMs && ms <= toMs).sort((a, b) => a - b);
@@ -127,7 +127,7 @@ export function painted(spans: readonly Span[], { fromMs, toMs }: Period, gap: S
 }
 
 /** Attempts of the period; one that goes on after it ends with it. */
-export function attemptsIn(attempts: readonly Attempt[], { fromMs, toMs }: Period): readonly Attempt[] {
+export function attemptsIn(attempts: readonly StepAttempt[], { fromMs, toMs }: TimeSpan): readonly StepAttempt[] {
   return attempts
     .filter(({ fromMs: began, toMs: ended = Number.POSITIVE_INFINITY }) => {
       const isInside = began >= fromMs && ended <= toMs;

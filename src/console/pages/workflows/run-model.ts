@@ -6,7 +6,7 @@
  * work (an announcement, a call and its answer).
  */
 import type { NextStep, Run, RunEvent, Step } from './records.js';
-import { type Attempt, attemptsIn, type Life, lifeOf, painted, type Span, type SpanKind } from './run-life.js';
+import { attemptsIn, type Life, lifeOf, painted, type Span, type SpanKind, type StepAttempt } from './run-life.js';
 import { untilOf } from './run-now.js';
 
 export interface Node {
@@ -21,7 +21,7 @@ export interface Node {
   readonly toMs: number | undefined;
   /** Until its end, or now. */
   readonly spans: readonly Span[];
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly StepAttempt[];
   readonly step: Step | undefined;
   readonly next: NextStep | undefined;
 }
@@ -137,7 +137,7 @@ function lived(
   return { spans, attempts: attempts.length > 0 ? attempts : errors.map(failedAttempt) };
 }
 
-function failedAttempt({ time, error, status, body }: NonNullable<Step['errors']>[number]): Attempt {
+function failedAttempt({ time, error, status, body }: NonNullable<Step['errors']>[number]): StepAttempt {
   return { fromMs: time, toMs: time, outcome: 'failed', error, status, body };
 }
 

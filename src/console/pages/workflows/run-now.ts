@@ -3,14 +3,14 @@ import { duration } from '../../parts/format.js';
 import type { NextStep, Run, Step } from './records.js';
 
 /** The step at which the run stands, and the number of finished steps. */
-export interface Place {
+export interface RunPosition {
   /** Empty: the run is over. */
   readonly step: string;
   readonly done: number;
   readonly open: Step | NextStep | undefined;
 }
 
-export function placeOf(run: Run): Place {
+export function positionOf(run: Run): RunPosition {
   const done = run.steps.reduce((sum, group) => sum + group.steps.filter(isDone).length, 0);
   const last = run.steps.at(-1);
   if (run.workflowState !== 'RUN_STARTED' || last === undefined) return { step: '', done, open: undefined };

@@ -2,7 +2,7 @@
 import { duration } from '../../parts/format.js';
 import { Time } from '../../parts/time.js';
 import type { Run } from './records.js';
-import { type OpenAttempt, openAttemptOf, placeOf } from './run-now.js';
+import { type OpenAttempt, openAttemptOf, positionOf } from './run-now.js';
 
 export interface StandingProps {
   readonly run: Run;
@@ -10,7 +10,7 @@ export interface StandingProps {
 }
 
 export function Standing({ run, planTimeoutMs }: StandingProps) {
-  const { step, done, open } = placeOf(run);
+  const { step, done, open } = positionOf(run);
   const steps = `${done} ${done === 1 ? 'step' : 'steps'} done`;
   if (step === '') return <span class="muted">{steps}</span>;
   const attempt = openAttemptOf(open, planTimeoutMs);

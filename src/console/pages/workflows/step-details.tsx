@@ -14,7 +14,7 @@ import { useRunLinks } from './links.js';
 import { NotifyDialog } from './notify-dialog.js';
 import type { Run } from './records.js';
 import { kindWord } from './run-graph.js';
-import type { Attempt } from './run-life.js';
+import type { StepAttempt } from './run-life.js';
 import type { Node } from './run-model.js';
 import { openAttemptOf, untilOf } from './run-now.js';
 import { AttemptNow } from './standing.js';
@@ -159,7 +159,7 @@ function StepFacts({ node }: { readonly node: Node }) {
   );
 }
 
-function LastError({ attempts }: { readonly attempts: readonly Attempt[] }) {
+function LastError({ attempts }: { readonly attempts: readonly StepAttempt[] }) {
   const last = attempts.findLast(({ outcome }) => outcome === 'failed');
   if (last === undefined) return <p class="muted small">No attempt has failed</p>;
   return (
@@ -172,7 +172,7 @@ function LastError({ attempts }: { readonly attempts: readonly Attempt[] }) {
   );
 }
 
-function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
+function Attempts({ attempts }: { readonly attempts: readonly StepAttempt[] }) {
   if (attempts.length === 0) return <p class="muted small">No attempt has begun</p>;
   return (
     <ol class="plain-list stack tight">
@@ -207,7 +207,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
   );
 }
 
-function StatusBadge({ attempt: { outcome, status } }: { readonly attempt: Attempt }) {
+function StatusBadge({ attempt: { outcome, status } }: { readonly attempt: StepAttempt }) {
   if (outcome === 'failed') return <Badge tone="bad">{status === 0 ? 'no answer' : status}</Badge>;
   if (outcome === 'running') return <Badge tone="info">running</Badge>;
   return outcome === 'delivered' ? <Badge tone="good">delivered</Badge> : <Badge>interrupted</Badge>;

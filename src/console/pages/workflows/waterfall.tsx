@@ -9,7 +9,7 @@ import { marksOf } from './axis.js';
 import { NodeCard, spanTimes } from './node-card.js';
 import type { Run } from './records.js';
 import { kindWord } from './run-graph.js';
-import type { Attempt, Period, Span } from './run-life.js';
+import type { Span, StepAttempt, TimeSpan } from './run-life.js';
 import type { Layer, Node } from './run-model.js';
 
 /** Rows rendered first: a run may have thousands of steps. */
@@ -41,7 +41,7 @@ export function Waterfall({ run, layers, nowMs, chosen }: WaterfallProps) {
   const { pointed, point, leave } = usePointed(box);
   const rows = layers.flatMap(({ isParallel, nodes }) => nodes.map((node) => ({ node, isParallel })));
   const shown = rows.filter(({ node }) => node.kind !== 'Initial');
-  const axis: Period = { fromMs: run.workflowRunCreatedAt, toMs: run.workflowRunCompletedAt ?? nowMs };
+  const axis: TimeSpan = { fromMs: run.workflowRunCreatedAt, toMs: run.workflowRunCompletedAt ?? nowMs };
   return (
     <section
       ref={box}
@@ -131,7 +131,7 @@ function markShareOf(lengthMs: number): number {
 
 interface RowProps {
   readonly node: Node;
-  readonly axis: Period;
+  readonly axis: TimeSpan;
   readonly isChosen: boolean;
   onPoint(node: Node, row: HTMLElement, x: number): void;
   onLeave(): void;
@@ -183,17 +183,17 @@ function Row({ node, axis, isChosen, onPoint, onLeave }: RowProps) {
   );
 }
 
-function shareOf(ms: number, { fromMs, toMs }: Period): string {
+function shareOf(ms: number, { fromMs, toMs }: TimeSpan): string {
   return `${(Math.min(Math.max(ms - fromMs, 0), toMs - fromMs) / Math.max(toMs - fromMs, 1)) * 100}%`;
 }
 
-function Bar({ span, axis }: { readonly span: Span; readonly axis: Period }) {
+function Bar({ span, axis }: { readonly span: Span; readonly axis: TimeSpan }) {
   const { kind, outcome = '', fromMs, toMs } = span;
   const width = shareOf(axis.fromMs + (toMs - fromMs), axis);
   return <i class={`flow-span ${kind} ${outcome}`} style={{ left: shareOf(fromMs, axis), width }} />;
 }
 
-function Tick({ attempt, axis }: { readonly attempt: Attempt; readonly axis: Period }) {
+function Tick({ attempt, axis }: { readonly attempt: StepAttempt; readonly axis: TimeSpan }) {
   return <i class={`flow-tick ${attempt.outcome}`} style={{ left: shareOf(attempt.fromMs, axis) }} />;
 }
 
