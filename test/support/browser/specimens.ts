@@ -75,6 +75,8 @@ const SPECIMENS = `<div id="specimens">
   <a class="card figure-card" href="#f" data-specimen="figure"><span class="muted small">label</span><span class="figure">1</span></a>
   <div class="json-row" data-specimen="json row"><span class="json-name">name</span><span class="json-text">"text"</span>
     <span class="json-other">1</span><span class="json-object">{ 2 }</span><span class="json-actions">edit</span></div>
+  <ol class="checklist plain-list"><li><button type="button" class="checklist-step" data-specimen="first step"><span class="checklist-mark">1</span>text</button></li>
+    <li class="is-done"><button type="button" class="checklist-step" data-specimen="finished step"><span class="checklist-mark">2</span>text</button></li></ol>
   <div class="row-menu"><button type="button" data-specimen="menu item">Run</button><a href="#e" data-specimen="menu link">Edit</a>
     <button type="button" class="is-bad" data-specimen="menu item, dangerous">Delete</button></div>
   <span class="result-strip"><a class="result-cell good" href="#g" data-specimen="result"></a></span>
