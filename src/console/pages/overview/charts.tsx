@@ -13,7 +13,7 @@ type OneChart = Omit<ChartProps, 'height'>;
 
 /** The series of a chart, and how they are drawn. */
 interface Plan extends Pick<ChartProps, 'format' | 'isStacked' | 'hrefOf'> {
-  /** The series of the period before, whose sum is drawn; undefined: none. */
+  /** The series of the period before; their sum is drawn. Undefined: none. */
   readonly before?: readonly Points[] | undefined;
 }
 

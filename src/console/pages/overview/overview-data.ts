@@ -23,7 +23,7 @@ export interface Overview {
   readonly missing: readonly string[];
 }
 
-/** Periods whose statistics are kept for twice as long. */
+/** The statistics of these periods are kept for twice as long. */
 const COMPARED_MS: Partial<Record<Period, number>> = { '1h': 3_600_000, '1d': 86_400_000, '3d': 3 * 86_400_000 };
 
 type DeadCount = Schemas['Counts'];

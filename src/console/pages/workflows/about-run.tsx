@@ -1,9 +1,8 @@
-/** The facts about a run: a line of the main ones, and a section with URL, times, caller and result. */
-import type { ComponentChildren } from 'preact';
 import { Badge } from '../../parts/badge.js';
 import { Code, pretty } from '../../parts/code.js';
 import { duration } from '../../parts/format.js';
 import { Time } from '../../parts/time.js';
+import { FactLine, type NamedFact } from './fact-line.js';
 import { useRunLinks } from './links.js';
 import { durationOf, functionOf, type Run } from './records.js';
 import { errorOf } from './run-error.js';
@@ -18,7 +17,7 @@ export interface RunLineProps {
 export function RunLine({ run, planTimeoutMs }: RunLineProps) {
   const { workflowRunId, workflowRunCreatedAt, workflowRunCompletedAt, labels = [] } = run;
   const error = errorOf(run);
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
+  const facts: readonly NamedFact[] = [
     ['Run', <code>{workflowRunId}</code>],
     ['Begun', <Time at={workflowRunCreatedAt} as="past" />],
     [workflowRunCompletedAt === undefined ? 'So far' : 'Took', duration(durationOf(run, Date.now()))],
@@ -33,24 +32,13 @@ export function RunLine({ run, planTimeoutMs }: RunLineProps) {
       ),
     ],
   ];
-  return (
-    <dl class="flow-line">
-      {facts
-        .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
+  return <FactLine facts={facts} />;
 }
 
 export function AboutRun({ run }: { readonly run: Run }) {
   const links = useRunLinks();
   const { workflowUrl, workflowRunCompletedAt, labels = [], invoker, workflowRunResponse } = run;
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
+  const facts: readonly NamedFact[] = [
     ['Begun', <Time at={run.workflowRunCreatedAt} />],
     ['Ended', workflowRunCompletedAt === undefined ? undefined : <Time at={workflowRunCompletedAt} />],
     [workflowRunCompletedAt === undefined ? 'So far' : 'Took', duration(durationOf(run, Date.now()))],

@@ -2,8 +2,8 @@
  * A run in layers of steps for display, the first on top, with the start, end, spans and attempts of each step.
  *
  * The log has the time of a step's result. Its start is derived from the previous step, or for a parallel step from its
- * events. A step is carried out by messages: the previous step's message, whose delivery runs it, and those of its own
- * work (an announcement, a call and its answer).
+ * events. Messages carry out a step: the delivery of the previous step's message runs it, and a step may
+ * send an announcement, a call and its answer.
  */
 import type { NextStep, Run, RunEvent, Step } from './records.js';
 import { attemptsIn, type Life, lifeOf, painted, type Span, type SpanKind, type StepAttempt } from './run-life.js';

@@ -10,6 +10,7 @@ import { duration } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { Time } from '../../parts/time.js';
 import { ErrorBody } from './error-body.js';
+import { FactLine, type NamedFact } from './fact-line.js';
 import { useRunLinks } from './links.js';
 import { NotifyDialog } from './notify-dialog.js';
 import type { Run } from './records.js';
@@ -131,7 +132,7 @@ function StepFacts({ node }: { readonly node: Node }) {
   const { messageId } = step ?? next ?? {};
   const until = step === undefined ? undefined : untilOf(step);
   const child = step?.invokedWorkflowRunId;
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
+  const facts: readonly NamedFact[] = [
     ['Begun', <Time at={fromMs} as="clock" />],
     ['Ended', toMs === undefined ? undefined : <Time at={toMs} as="clock" />],
     ['Took', toMs === undefined ? undefined : duration(toMs - fromMs)],
@@ -145,18 +146,7 @@ function StepFacts({ node }: { readonly node: Node }) {
     ['Run', child === undefined ? undefined : <a href={links.run(child, step?.invokedWorkflowCreatedAt)}>{child}</a>],
     ['Message', messageId === undefined ? undefined : <code class="small">{messageId}</code>],
   ];
-  return (
-    <dl class="flow-line small">
-      {facts
-        .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
+  return <FactLine facts={facts} isSmall />;
 }
 
 function LastError({ attempts }: { readonly attempts: readonly StepAttempt[] }) {

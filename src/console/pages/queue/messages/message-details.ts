@@ -20,7 +20,7 @@ export interface MessageDetails {
 export const SHOWN_BODY_BYTES = 240;
 
 /**
- * Without details of a message whose creation is no longer in the log. Also without any after an error, because the
+ * Without details of a message if its creation is no longer in the log. Also without any after an error, because the
  * list itself does not depend on them.
  */
 export async function detailsOf(
