@@ -72,19 +72,22 @@ test: dist/.built ## unit, spec, contract and fuzz tests, no server; chance is r
 test-smoke: dist/.built ## `make run` used by published clients, killed and started again
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js'
 
+# The parts that call Node's own modules. The rest computes: it is tested on the oldest and on the newest release.
+CALLS_OF_NODE := 'dist/test/{unit/{adapters,edge,cli,kernel,journal,infra},spec/{edge-*,resp,actors},contract,fuzz}/**/*.test.js'
+NEWEST_NODE := 26
 # Programs that tests start by `node` are of that release too, and so is what `make run` starts. Each release tries other values.
 test-node-%: dist/.built ## test and test-smoke on another release of Node.js: make test-node-24
 	@bin=$$(infra/fetch-node.sh $*) || exit 1; \
 	export PATH="$$bin:$$PATH" PROPERTY_SEED=$*; echo "Node.js $$(node --version)"; \
-	$(SIDE_BY_SIDE) $(shell nproc) $(QUICK); failures=$$?; \
+	$(SIDE_BY_SIDE) $(shell nproc) $(if $(filter $(NEWEST_NODE),$*),$(QUICK),$(CALLS_OF_NODE)); failures=$$?; \
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js' && exit $$failures
 
 # Most of these wait for something for half of the time: four lanes keep two cores busy. The tests of clusters are in one lane.
 # Each lane is a process of mocha, because files of workflows share a server. A new folder is in the last lane until it is named.
 INTEGRATION := $(MOCHA) --exit --timeout 60000
-LANE_OF_QUEUES := dist/test/integration/{queue,workflow,serve}/**/*.test.js
-LANE_OF_CLUSTERS := dist/test/integration/{cluster,docs,resp,delivery,disk}/**/*.test.js
-LANE_OF_FILES := dist/test/integration/*.test.js
+LANE_OF_QUEUES := dist/test/integration/{queue,workflow}/**/*.test.js
+LANE_OF_CLUSTERS := dist/test/integration/{cluster,docs}/**/*.test.js
+LANE_OF_FILES := dist/test/integration/{*.test.js,{resp,disk,delivery}/**/*.test.js}
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
 	@failures=0; lanes=; \
@@ -112,7 +115,7 @@ test-differential: dist/.built ## same commands, same replies as a real Redis
 test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
-# The longest come first, so that both lanes end at about the same time.
+# The longest come first, so that the lanes end at about the same time. Each waits for three quarters of its time.
 CHAOS_LONGEST := $(addprefix dist/test/chaos/,read-models.test.js queue-conservation.test.js backup-kills.test.js embedded-kills.test.js queue-crash-points.test.js)
 CHAOS_OTHERS = $(filter-out $(TIMED_CHAOS) $(CHAOS_LONGEST),$(wildcard dist/test/chaos/*.test.js))
 CHAOS_DICE = $(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES))
@@ -121,7 +124,7 @@ test-chaos: dist/.built ## kills, freezes and cuts off real processes; MINUTES=n
 ifdef MINUTES
 	$(CHAOS_DICE) $(MOCHA) $(CHAOS_TIME) dist/test/chaos/cluster-faults.test.js
 else
-	$(CHAOS_DICE) $(SIDE_BY_SIDE) 2 $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS)
+	$(CHAOS_DICE) $(SIDE_BY_SIDE) 3 $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS)
 endif
 
 test-fuzz: dist/.built ## any request to every face; FUZZ_SECONDS=n for so long, FUZZ_SEED=n replays
