@@ -30,6 +30,7 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
   hyperloglog: 'HyperLogLog',
   stream: 'Stream',
   json: 'JSON',
+  array: 'Array',
   generic: 'Generic',
   transactions: 'Transactions',
   scripting: 'Scripting',

@@ -4,6 +4,7 @@ import { ConsoleBrowser } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
+const NAMES_OF_PARTS: Readonly<Record<string, string>> = { field: 'Field', '1.5': 'Score', '7': 'Index' };
 const RTL = '\u05e9\u05dc\u05d5\u05dd \u202eevil';
 
 describe('console: the data of a database', function () {
@@ -40,13 +41,14 @@ describe('console: the data of a database', function () {
       ['set', 'First member', ''],
       ['zset', 'Member', '1.5'],
       ['stream', 'Value', 'field'],
+      ['array', 'Value', '7'],
       ['ReJSON-RL', 'Document', ''],
     ] as const) {
       await page.getByRole('button', { name: 'New key' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill(`made:${type}`);
       await dialog.getByLabel('Type').selectOption(type);
-      if (part !== '') await dialog.getByLabel(part === 'field' ? 'Field' : 'Score').fill(part);
+      if (part !== '') await dialog.getByLabel(NAMES_OF_PARTS[part] ?? '').fill(part);
       await dialog.getByLabel(label, { exact: true }).fill('{"a":1}');
       await dialog.getByLabel('Expires after seconds').fill('1000');
       await dialog.getByRole('button', { name: 'Make it' }).click();

@@ -20,7 +20,18 @@ describe('console: values of each type', function () {
   for (const view of VIEWS) {
     it(`fits and is accessible with keys of every type at ${view.width} px, ${view.scheme}`, async () => {
       const person = await browser.person(view);
-      for (const key of ['', 'greeting', 'user:1', 'tasks', 'tags', 'board', 'events', 'events&part=groups', 'doc']) {
+      for (const key of [
+        '',
+        'greeting',
+        'user:1',
+        'tasks',
+        'tags',
+        'board',
+        'events',
+        'events&part=groups',
+        'ticks',
+        'doc',
+      ]) {
         await person.open(`/console/databases/${id}?tab=data${key === '' ? '' : `&key=${key}`}`);
         await person.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
         await person.heading().waitFor();
@@ -165,6 +176,25 @@ describe('console: values of each type', function () {
     await page.getByRole('row', { name: /bob/ }).waitFor();
   });
 
+  it('edits, appends and removes values of an array, with all digits of their indexes', async () => {
+    const { page } = await personAt('&key=ticks');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('row', { name: /^18446744073709551614/ }).waitFor();
+    await page.getByRole('row', { name: /^7/ }).getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel(/^Value, /).fill('changed');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => expect(await browser.kv('ARGET', 'ticks', 7)).to.equal('changed'));
+    await page.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByLabel(/^Value, /).fill('appended');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await eventually(async () => expect(await browser.kv('ARGET', 'ticks', 0)).to.equal('appended'));
+    await page.getByRole('button', { name: 'Highest first' }).click();
+    await eventually(async () => expect(await page.getByRole('row').nth(1).textContent()).to.include('last'));
+    await page.getByRole('row', { name: /last/ }).getByRole('button', { name: 'Take it out' }).click();
+    await dialog.getByRole('button', { name: 'Take it out' }).click();
+    await eventually(async () => expect(await browser.kv('ARCOUNT', 'ticks')).to.equal(2));
+  });
+
   it('pages through a large collection, and filters it', async () => {
     for (let at = 0; at < 2_000; at += 500) {
       await browser.kv('HSET', 'wide', ...Array.from({ length: 500 }, (_, one) => [`f${at + one}`, 'v']).flat());
@@ -234,5 +264,6 @@ const FIRST_KEYS: readonly (readonly (string | number)[])[] = [
   ['XADD', 'events', '*', 'order', 3],
   ['XGROUP', 'CREATE', 'events', 'billing', '0'],
   ['XREADGROUP', 'GROUP', 'billing', 'worker', 'COUNT', 2, 'STREAMS', 'events', '>'],
+  ['ARMSET', 'ticks', 0, 'first', 7, 'seventh', '18446744073709551614', 'last'],
   ['JSON.SET', 'doc', '$', '{"title":"Catalog","big":12345678901234567890,"items":[{"a":1}]}'],
 ];

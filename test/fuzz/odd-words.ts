@@ -27,6 +27,8 @@ export const FILLING: readonly (readonly string[])[] = [
   ['XADD', 'stream', '2-2', 'a', 'b'],
   ['XGROUP', 'CREATE', 'stream', 'grp', '0'],
   ['XREADGROUP', 'GROUP', 'grp', 'alice', 'COUNT', '2', 'STREAMS', 'stream', '>'],
+  ['ARMSET', 'array', '0', 'a', '1', '7', '5000', 'b', '18446744073709551614', 'z'],
+  ['ARRING', 'ring', '3', 'a', '2', 'c', 'd'],
   ['JSON.SET', 'json', '$', '{"a":1,"b":[1,2.5,"x",null],"c":{"a":"y","d":true}}'],
 ];
 

@@ -65,6 +65,7 @@ export type CommandFamily =
   | 'acl'
   | 'pubsub'
   | 'json'
+  | 'array'
   | 'cluster';
 
 /** The access a command needs to a key: for permissions by key (`%R~`, `%W~`) and COMMAND GETKEYSANDFLAGS. */

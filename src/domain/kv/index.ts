@@ -26,7 +26,7 @@ export { Rate } from './statistics.js';
 export { restRefusal } from './transaction.js';
 export { Crc64 } from './types/crc64.js';
 export { NEWEST_RDB_VERSION } from './types/rdb/decode-dump.js';
-export { sealPayload } from './types/rdb/encode-dump.js';
+export { ARRAY_DOUBLE, ARRAY_INTEGER, sealPayload } from './types/rdb/encode-dump.js';
 export { BadFormat, RdbReader } from './types/rdb/rdb-reader.js';
 export { commandStopped, PartStopped, StateInDoubt } from './undoable-execution.js';
 export type { Collection, Value } from './value.js';

@@ -3,14 +3,14 @@ import type { ByteString } from '../../kernel/index.js';
 import type { Audience } from './audience.js';
 
 /**
- * g generic, $ string, l list, s set, h hash, z sorted set, t stream, d module, x expired, e evicted, m missed, n new.
+ * g generic, $ string, l list, s set, h hash, z sorted set, t stream, a array, d module, x expired, e evicted, m missed, n new.
  */
-export type NotificationKind = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'd' | 'x' | 'e' | 'm' | 'n';
+export type NotificationKind = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'a' | 'd' | 'x' | 'e' | 'm' | 'n';
 
-const ALL = 'g$lshztxed';
-const KNOWN = /^[KEg$lshztdxemnA]*$/;
+const ALL = 'g$lshztaxed';
+const KNOWN = /^[KEg$lshztadxemnA]*$/;
 /** In the order in which Redis prints them. */
-const PRINTED = 'g$lshzxetdn';
+const PRINTED = 'g$lshzxetadn';
 
 /** The flags in Redis's form; undefined when one is unknown. */
 export function readNotificationFlags(text: ByteString): ByteString | undefined {

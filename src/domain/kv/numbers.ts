@@ -6,8 +6,16 @@ import type { ByteString } from '../../kernel/index.js';
 
 export const INT64_MAX = 9223372036854775807n;
 export const INT64_MIN = -9223372036854775808n;
+export const MAX_UNSIGNED_64 = (1n << 64n) - 1n;
+
+/** An unsigned 64-bit integer: a number if exact, otherwise a bigint. */
+export type Unsigned64 = number | bigint;
 
 const CANONICAL_INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/;
+/** As C's parser and Redis accept them: leading blanks and a plus are allowed. */
+const UNSIGNED_DIGITS = /^[ \t\n\v\f\r]*\+?([0-9]+)$/;
+/** Longer texts have leading zeros or are out of range; parsing them would be slow. */
+const MAX_UNSIGNED_DIGITS = 64;
 const DECIMAL = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const INFINITE = /^([+-]?)inf(?:inity)?$/i;
 
@@ -17,6 +25,16 @@ export function parseInt64(text: ByteString): number | bigint | undefined {
   if (text.length <= 15) return Number(text);
   const value = BigInt(text);
   if (value > INT64_MAX || value < INT64_MIN) return undefined;
+  return narrow(value);
+}
+
+/** Undefined unless the text is an unsigned 64-bit integer. */
+export function parseUnsigned64(text: ByteString): Unsigned64 | undefined {
+  const digits = UNSIGNED_DIGITS.exec(text)?.[1];
+  if (digits === undefined || digits.length > MAX_UNSIGNED_DIGITS) return undefined;
+  if (digits.length <= 15) return Number(digits);
+  const value = BigInt(digits);
+  if (value > MAX_UNSIGNED_64) return undefined;
   return narrow(value);
 }
 

@@ -24,6 +24,7 @@ const LENGTH_OF: Readonly<Record<string, ByteString>> = {
   set: 'SCARD',
   zset: 'ZCARD',
   stream: 'XLEN',
+  array: 'ARCOUNT',
 };
 /** Words of TYPE. */
 export const KEY_TYPES = [...Object.keys(LENGTH_OF), 'ReJSON-RL'] as const;

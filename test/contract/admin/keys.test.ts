@@ -74,6 +74,7 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       ['SADD', 'set', 'a', 'b', 'c'],
       ['ZADD', 'zset', '1', 'm'],
       ['XADD', 'stream', '*', 'f', 'v'],
+      ['ARMSET', 'array', '0', 'a', '900', 'b'],
       ['JSON.SET', 'json', '$', '{"a":1}'],
     );
     const { keys, cursor } = await shown('keys');
@@ -86,6 +87,7 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       set: ['set', 3],
       zset: ['zset', 1],
       stream: ['stream', 1],
+      array: ['array', 2],
       json: ['ReJSON-RL', undefined],
     });
     expect(keys.filter(({ ttlMs }) => ttlMs !== null).map(({ key }) => key)).to.deep.equal(['a']);

@@ -213,4 +213,59 @@ describe('client package: @upstash/redis on a process, collections', function ()
       expect(await failureOf(redis.exec([name, 'x'])), name).to.contain(`"${name}" is not allowed in REST`);
     }
   });
+
+  it('array commands write, read and remove values by index', async () => {
+    expect(await redis.arset<unknown>('a', 0, 'x', 2, true)).to.equal(3);
+    expect(await redis.arget('a', 1)).to.equal(2);
+    expect(await redis.arget('a', 9)).to.equal(null);
+    expect(await redis.armset('a', { '5': { n: 1 }, '1': 'one' })).to.equal(1);
+    expect(await redis.armset('a', [['18446744073709551614', 'last']])).to.equal(1);
+    expect(await redis.armget('a', 1, 5, '18446744073709551614', 7)).to.deep.equal(['one', { n: 1 }, 'last', null]);
+    expect(await redis.argetrange('a', 2, 0)).to.deep.equal([true, 'one', 'x']);
+    expect(await redis.arscan('a', 1, '18446744073709551614')).to.deep.equal([
+      ['1', 'one'],
+      ['2', true],
+      ['5', { n: 1 }],
+      ['18446744073709551614', 'last'],
+    ]);
+    expect(await redis.arscan('a', 0, 9, { limit: 1 })).to.deep.equal([['0', 'x']]);
+    expect(await redis.arlen('a')).to.equal('18446744073709551615');
+    expect(await redis.arcount('a')).to.equal(5);
+    expect(await redis.ardel('a', '18446744073709551614', 77)).to.equal(1);
+    expect(await redis.ardelrange('a', [4, 9], [0, 0])).to.equal(2);
+    expect(await redis.arlen('a')).to.equal('3');
+    expect(await redis.type('a')).to.equal('array');
+    expect(await redis.exec(['SCAN', '0', 'TYPE', 'array'])).to.deep.equal([0, ['a']]);
+    expect(await failureOf(redis.arset('a', -1, 'x'))).to.include('invalid array index');
+  });
+
+  it('array commands append, in a ring too, and search and calculate', async () => {
+    expect(await redis.arnext('a')).to.equal('0');
+    expect(await redis.arseek('a', 3)).to.equal(0);
+    expect(await redis.arinsert('a', 10, 20, 30)).to.equal('2');
+    expect(await redis.arnext('a')).to.equal('3');
+    expect(await redis.arlastitems('a', 2)).to.deep.equal([20, 30]);
+    expect(await redis.arlastitems('a', 2, { rev: true })).to.deep.equal([30, 20]);
+    expect(await redis.arseek('a', '18446744073709551615')).to.equal(1);
+    expect(await redis.arnext('a')).to.equal(null);
+    expect(await redis.arop('a', 0, 9, 'sum')).to.equal(60);
+    expect(await redis.arop('a', 0, 9, 'xor')).to.equal(0);
+    expect(await redis.arop('a', 0, 9, { match: '20' })).to.equal(1);
+    expect(await redis.arop('missing', 0, 9, 'max')).to.equal(null);
+    expect(await redis.arring('ring', 2, 'one', 'two', 'three')).to.equal('0');
+    expect(await redis.arlastitems('ring', 9)).to.deep.equal(['two', 'three']);
+    const predicates = [{ match: 'E' }, { re: '^t' }];
+    expect(await redis.argrep('ring', '-', '+', { predicates, combine: 'and', noCase: true })).to.deep.equal(['0']);
+    expect(await redis.argrep('ring', '-', '+', { predicates: [{ glob: 't*' }], withValues: true })).to.deep.equal([
+      ['0', 'three'],
+      ['1', 'two'],
+    ]);
+    expect(await redis.arinfo('ring')).to.include({ count: 2, sliceSize: 4096, slices: 1 });
+    expect(await redis.arinfo('ring', { full: true })).to.include({ sparseSlices: 1, denseSlices: 0 });
+    expect(await failureOf(single.arinfo('missing'))).to.include('no such key');
+    const [inserted, last] = await redis.multi().arinsert('b', 'x').arget('b', 0).exec();
+    expect([inserted, last]).to.deep.equal(['0', 'x']);
+    expect(await redis.eval("return redis.call('ARINSERT', KEYS[1], 'y')", ['b'], [])).to.equal(1);
+    expect(await single.pipeline().arget('b', 1).arcount('b').exec()).to.deep.equal(['y', 2]);
+  });
 });

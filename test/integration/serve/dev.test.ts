@@ -178,9 +178,9 @@ describe('millrace dev and demo', function () {
     const given = await readyWith(demo);
     const redis = new Redis({ url: given('UPSTASH_REDIS_REST_URL'), token: given('UPSTASH_REDIS_REST_TOKEN') });
     const types = await Promise.all(
-      ['greeting', 'user:1', 'jobs', 'colours', 'scores', 'events', 'doc:1'].map((key) => redis.type(key)),
+      ['greeting', 'user:1', 'jobs', 'colours', 'scores', 'events', 'readings', 'doc:1'].map((key) => redis.type(key)),
     );
-    expect(types).to.deep.equal(['string', 'hash', 'list', 'set', 'zset', 'stream', 'ReJSON-RL']);
+    expect(types).to.deep.equal(['string', 'hash', 'list', 'set', 'zset', 'stream', 'array', 'ReJSON-RL']);
     expect(await redis.dbsize()).to.be.greaterThan(200);
     const queue = new Client({ baseUrl: given('QSTASH_URL'), token: given('QSTASH_TOKEN') });
     expect((await queue.schedules.list()).map(({ scheduleId }) => scheduleId).sort()).to.deep.equal([

@@ -69,9 +69,10 @@ describe('commands with many words', () => {
     ...ids.map((id) => ['XADD', 'x', id, 'f', 'v']),
     ['XGROUP', 'CREATE', 'x', 'readers', '0'],
     ['XREADGROUP', 'GROUP', 'readers', 'one', 'COUNT', '500', 'STREAMS', 'x', '>'],
+    ['ARMSET', 'ar', ...keys.flatMap((key, i) => [String(3 * i), key])],
     ['JSON.SET', 'j', '$', '{"a":[1],"b":{"a":[2]}}'],
   ];
-  const KEYS = ['s', 'other', 'some', 'z', 'h', 'g', 'p', 'l', 'x', 'j'];
+  const KEYS = ['s', 'other', 'some', 'z', 'h', 'g', 'p', 'l', 'x', 'j', 'ar'];
   /** Fills only the keys of a command, because filling all takes longer than the command. */
   const filledFor = (words: readonly string[]) => {
     const named = new Set(words);
@@ -124,6 +125,12 @@ describe('commands with many words', () => {
     ['XACKDEL', 'x', 'readers', 'IDS', String(ids.length), ...ids],
     ['XCLAIM', 'x', 'readers', 'two', '0', ...ids, 'FORCE'],
     ['XADD', 'x', '9999-0', ...pairs],
+    ['ARSET', 'ar', '100', ...keys],
+    ['ARMSET', 'ar', ...keys.flatMap((key, i) => [String(1000 * i), key])],
+    ['ARMGET', 'ar', ...keys.map((_, i) => String(i))],
+    ['ARINSERT', 'ar', ...keys],
+    ['ARRING', 'ar', '500', ...keys],
+    ['ARDEL', 'ar', ...keys.map((_, i) => String(2 * i))],
     ['JSON.ARRAPPEND', 'j', '$..a', ...keys.map((_, i) => String(i))],
     ['JSON.GET', 'j', ...keys.map((_, i) => `$.b.a[${i % 3}]`)],
     ['BITFIELD_RO', 's1', ...keys.flatMap(() => ['GET', 'u8', '0'])],
@@ -175,6 +182,10 @@ describe('commands with many words', () => {
     ['GEOSEARCHSTORE', 'd', 'g', 'FROMLONLAT', '90', '40', 'BYRADIUS', '20000', 'km', 'DESC'],
     ['SORT', 's', 'ALPHA', 'DESC', 'GET', '#', 'GET', 'w_*'],
     ['XAUTOCLAIM', 'x', 'readers', 'two', '0', '0', 'COUNT', '5000'],
+    ['ARSCAN', 'ar', '0', '100000'],
+    ['ARDELRANGE', 'ar', '0', '100000'],
+    ['ARGREP', 'ar', '+', '-', 'RE', 'k.*7$', 'MATCH', '3', 'WITHVALUES'],
+    ['AROP', 'ar', '0', '100000', 'USED'],
     ['KEYS', '*'],
   ]) {
     it(`${words[0]} pauses within its results, and answers as in one slice`, () => {

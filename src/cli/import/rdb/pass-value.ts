@@ -1,4 +1,5 @@
 /** Finds the ends of values in an RDB file: each form is skipped without decoding. RESTORE decodes the content. */
+import { ARRAY_DOUBLE, ARRAY_INTEGER } from '../../../domain/kv/index.js';
 import type { FileBytes } from '../file-bytes.js';
 
 const LENGTH_32 = 0x80;
@@ -125,6 +126,17 @@ function passGroup(input: FileBytes, version: number): void {
   });
 }
 
+function passArray(input: FileBytes): void {
+  const count = readLength(input);
+  if (readLength(input) > 0) readLength(input);
+  times(count, () => {
+    readLength(input);
+    const form = readLength(input);
+    if (form === ARRAY_INTEGER || form === ARRAY_DOUBLE) input.pass(8);
+    else passString(input);
+  });
+}
+
 /** By the byte before a key; `DUMP_TYPES` of the domain explains the forms. */
 export const VALUE_FORMS: Readonly<Record<number, Pass>> = {
   0: passString,
@@ -155,4 +167,5 @@ export const VALUE_FORMS: Readonly<Record<number, Pass>> = {
   24: hashWithExpiries(INSTANT_BYTES),
   25: packedHashWithExpiries,
   26: stream(4),
+  28: passArray,
 };

@@ -1,5 +1,5 @@
 /**
- * Reads an RDB file of Redis 6 to 8.6 part by part. Values are not decoded: each is returned as its DUMP payload, for
+ * Reads an RDB file of Redis 6 to 8.8 part by part. Values are not decoded: each is returned as its DUMP payload, for
  * RESTORE.
  *
  *  RDF1 memory is bounded by one value of at most `mostValueBytes`; a longer one is skipped and reported

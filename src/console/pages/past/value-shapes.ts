@@ -13,10 +13,11 @@ export const SHAPES: Readonly<Record<string, readonly [names: readonly string[],
   list: [['RPUSH'], ['Element']],
   set: [['SADD'], ['Member']],
   zset: [['ZADD'], ['Score', 'Member']],
+  array: [['ARMSET'], ['Index', 'Value']],
 };
 
-/** Lists have an order; the items of other types are sorted, so that equal values have equal lines. */
-const ORDERED = 'list';
+/** Types with an order; the items of other types are sorted, so that equal values have equal lines. */
+const ORDERED: readonly string[] = ['list', 'array'];
 
 /** The items of a collection, each as its words. */
 export function itemsOf({ type, commands = [] }: PastLook): readonly PastWords[] {
@@ -39,7 +40,7 @@ export function linesOf(look: PastLook | undefined): string[] {
   if (type === 'string' && first?.[0] === 'SET') return textLines(shownText(first[2] ?? ''));
   if (SHAPES[type] === undefined) return commands.flatMap((words) => documentLines(words) ?? [lineOf(words)]);
   const lines = itemsOf(look).map((words) => words.map(shownText).join(type === 'zset' ? '  ' : ': '));
-  return type === ORDERED ? lines : lines.sort();
+  return ORDERED.includes(type) ? lines : lines.sort();
 }
 
 /** A JSON document as indented lines. */

@@ -4,7 +4,7 @@
  */
 import type { CommandDescription, CommandFamily, CommandFlag } from '../command-description.js';
 
-/** In Redis's order; `json` is the category of Redis's JSON module. */
+/** In Redis's order; `json` is the category of Redis's JSON module, `array` that of Redis 8.8. */
 export const CATEGORIES: readonly string[] = [
   'keyspace',
   'read',
@@ -28,6 +28,7 @@ export const CATEGORIES: readonly string[] = [
   'transaction',
   'scripting',
   'json',
+  'array',
 ];
 
 const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
@@ -49,6 +50,7 @@ const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
   acl: undefined,
   pubsub: 'pubsub',
   json: 'json',
+  array: 'array',
   cluster: undefined,
 };
 

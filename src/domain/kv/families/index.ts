@@ -1,6 +1,7 @@
 /** All families of Redis commands. */
 import type { CommandSpec } from '../command-spec.js';
 import { ACL } from './acl/index.js';
+import { ARRAY } from './array/index.js';
 import { BITMAP } from './bitmap/index.js';
 import { CLUSTER } from './cluster/index.js';
 import { CONNECTION } from './connection.js';
@@ -40,6 +41,7 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   SCRIPTING,
   FUNCTIONS,
   JSON_FAMILY,
+  ARRAY,
   CLUSTER,
   ACL,
 ];

@@ -1,11 +1,11 @@
 /**
- * Adds numbers like an x86 long double: a 64-bit mantissa, rounding half to even, printed with at most 17 decimals.
- * INCRBYFLOAT's replies and stored values depend on these digits, and a JavaScript number has 11 bits too few. Values
- * are exact: mantissa · 2^exponent.
+ * Adds numbers like an x86 long double: a 64-bit mantissa, rounding half to even, printed with at most 17 decimals
+ * (INCRBYFLOAT) or 17 digits (AROP). Replies and stored values depend on these digits, and a JavaScript number has 11
+ * bits too few. Values are exact: mantissa · 2^exponent.
  */
 import type { ByteString } from '../../../kernel/index.js';
 
-interface LongDouble {
+export interface LongDouble {
   readonly mantissa: bigint;
   readonly exponent: number;
 }
@@ -20,6 +20,7 @@ const MIN_EXPONENT = -16445;
 /** Redis does not accept longer texts as numbers, and parsing them would be slow. */
 const MAX_TEXT = 5 * 1024;
 const DECIMALS = 17;
+const DIGITS = 17;
 
 const DECIMAL = /^([+-]?)([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]+))?$/;
 const INFINITE = /^[+-]?inf(?:inity)?$/i;
@@ -34,10 +35,68 @@ export function addLongDoubles(left: ByteString, right: ByteString): Sum | undef
   const b = parse(right);
   if (a === undefined || b === undefined) return undefined;
   if (a === 'infinite' || b === 'infinite') return { kind: 'infinite' };
-  const exponent = Math.min(a.exponent, b.exponent);
-  const sum = (a.mantissa << BigInt(a.exponent - exponent)) + (b.mantissa << BigInt(b.exponent - exponent));
-  const rounded = round(sum, exponent);
+  const rounded = sumOf(a, b);
   return isInfinite(rounded) ? { kind: 'infinite' } : { kind: 'finite', text: print(rounded) };
+}
+
+/** The number as text; an infinite one as a JavaScript number; undefined if it is none. */
+export function parseLongDouble(text: ByteString): LongDouble | number | undefined {
+  const value = parse(text);
+  if (value !== 'infinite') return value;
+  return text.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+export function sumOf(a: LongDouble, b: LongDouble): LongDouble {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return round((a.mantissa << BigInt(a.exponent - exponent)) + (b.mantissa << BigInt(b.exponent - exponent)), exponent);
+}
+
+export function isLess(a: LongDouble, b: LongDouble): boolean {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return a.mantissa << BigInt(a.exponent - exponent) < b.mantissa << BigInt(b.exponent - exponent);
+}
+
+/** The whole part. */
+export function truncated({ mantissa, exponent }: LongDouble): bigint {
+  if (exponent >= 0) return mantissa << BigInt(exponent);
+  const whole = (mantissa < 0n ? -mantissa : mantissa) >> BigInt(-exponent);
+  return mantissa < 0n ? -whole : whole;
+}
+
+/** At most 17 digits, with an exponent for very small and very large numbers, as C's `%.17Lg`. */
+export function generalText({ mantissa, exponent }: LongDouble): ByteString {
+  if (mantissa === 0n) return '0';
+  const sign = mantissa < 0n ? '-' : '';
+  const magnitude = mantissa < 0n ? -mantissa : mantissa;
+  const above = exponent >= 0 ? magnitude << BigInt(exponent) : magnitude;
+  const below = exponent >= 0 ? 1n : 1n << BigInt(-exponent);
+  let power = above >= below ? String(above / below).length - 1 : -String(below / above).length;
+  let digits = scaledDigits(above, below, power);
+  // The power was an estimate, and rounding may add a digit.
+  while (digits.length !== DIGITS) {
+    power += digits.length > DIGITS ? 1 : -1;
+    digits = scaledDigits(above, below, power);
+  }
+  const significant = digits.replace(/0+$/, '');
+  if (power < -4 || power >= DIGITS) {
+    const rest = significant.length > 1 ? `.${significant.slice(1)}` : '';
+    return `${sign}${significant[0]}${rest}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+  }
+  if (power < 0) return `${sign}0.${'0'.repeat(-power - 1)}${significant}`;
+  const whole = digits.slice(0, power + 1);
+  const fraction = significant.slice(power + 1);
+  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}
+
+/** above / below · 10^(16 - power), rounded: the first 17 digits if `power` is that of the first one. */
+function scaledDigits(above: bigint, below: bigint, power: number): string {
+  const shift = DIGITS - 1 - power;
+  const numerator = shift >= 0 ? above * 10n ** BigInt(shift) : above;
+  const denominator = shift >= 0 ? below : below * 10n ** BigInt(-shift);
+  const quotient = numerator / denominator;
+  const twice = 2n * (numerator - quotient * denominator);
+  const isUp = twice > denominator || (twice === denominator && (quotient & 1n) === 1n);
+  return String(isUp ? quotient + 1n : quotient);
 }
 
 function parse(text: ByteString): LongDouble | 'infinite' | undefined {

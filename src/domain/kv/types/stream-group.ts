@@ -9,9 +9,9 @@
 
 import type { ByteString } from '../../../kernel/index.js';
 import type { UndoRecorder } from '../value.js';
+import { OrderedBlocks } from './ordered-blocks.js';
 import type { StreamId } from './stream-id.js';
 import { ENTRIES_A_SLICE } from './stream-limits.js';
-import { StreamOrder } from './stream-order.js';
 
 /** The number of entries read, if it cannot be determined. */
 export const UNKNOWN_COUNT = -1;
@@ -35,7 +35,7 @@ export class Consumer {
   seenAtMs = NEVER;
   /** The time of its last delivery; not journaled either. */
   activeAtMs = NEVER;
-  pending = new StreamOrder<PendingEntry>();
+  pending = new OrderedBlocks<PendingEntry>();
 
   constructor(readonly name: ByteString) {}
 
@@ -56,7 +56,7 @@ export interface Ledger {
 }
 
 export class ConsumerGroup {
-  pending = new StreamOrder<PendingEntry>();
+  pending = new OrderedBlocks<PendingEntry>();
   readonly #consumers = new Map<ByteString, Consumer>();
 
   constructor(

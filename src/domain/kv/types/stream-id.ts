@@ -3,14 +3,11 @@
  * ids can be compared as strings and used as keys.
  */
 import type { ByteString } from '../../../kernel/index.js';
+import type { Unsigned64 } from '../numbers.js';
 
 /** 16 bytes: milliseconds, then sequence. */
 export type StreamId = ByteString;
 
-/** An unsigned 64-bit integer: a number if exact, otherwise a bigint. */
-export type Unsigned64 = number | bigint;
-
-export const MAX_UNSIGNED_64 = (1n << 64n) - 1n;
 export const MIN_ID: StreamId = '\0'.repeat(16);
 export const MAX_ID: StreamId = '\xff'.repeat(16);
 const MIN_HALF = '\0'.repeat(8);
@@ -18,20 +15,6 @@ const MAX_HALF = '\xff'.repeat(8);
 const TWO_32 = 2 ** 32;
 /** High words below this give a number that is exact. */
 const EXACT_HIGH = 2 ** 21;
-
-/** As C's parser and Redis accept them: leading blanks and a plus are allowed. */
-const DIGITS = /^[ \t\n\v\f\r]*\+?([0-9]+)$/;
-
-/** Undefined unless the text is an unsigned 64-bit integer. */
-export function parseUnsigned64(text: ByteString): Unsigned64 | undefined {
-  const digits = DIGITS.exec(text)?.[1];
-  if (digits === undefined) return undefined;
-  if (digits.length <= 15) return Number(digits);
-  const value = BigInt(digits);
-  if (value > MAX_UNSIGNED_64) return undefined;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
-}
 
 export function packId(ms: Unsigned64, sequence: Unsigned64): StreamId {
   return packHalf(ms) + packHalf(sequence);

@@ -12,9 +12,9 @@ import type { ByteString } from '../../../kernel/index.js';
 import { SLICE_WORDS } from '../limits.js';
 import type { Settings } from '../settings.js';
 import type { Collection, UndoRecorder } from '../value.js';
+import { type BlockLimits, OrderedBlocks, SMALL_BLOCKS } from './ordered-blocks.js';
 import { byName, ConsumerGroup, type Ledger, UNKNOWN_COUNT } from './stream-group.js';
 import { MAX_ID, MIN_ID, type StreamId } from './stream-id.js';
-import { type BlockLimits, SMALL_BLOCKS, StreamOrder } from './stream-order.js';
 import { factsOfStream, rebuildStream, rebuildStreamInSlices, type StreamEntry } from './stream-rebuild.js';
 
 /** The overhead of an empty stream, of an entry in addition to its names and values, and of a field. */
@@ -89,7 +89,7 @@ export class Stream implements Collection {
   lastId: StreamId = MIN_ID;
   maxDeletedId: StreamId = MIN_ID;
   entriesAdded = 0;
-  #entries = new StreamOrder<StreamEntry>();
+  #entries = new OrderedBlocks<StreamEntry>();
   #entryBytes = 0;
   #lastNames: readonly ByteString[] = [];
   readonly #ledger: Ledger = { bytes: 0, undo: undefined };

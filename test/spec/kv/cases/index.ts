@@ -1,6 +1,7 @@
 /** Every case there is; the differential tests send them to real servers too. */
 import type { KvCase } from '../../../support/kv-case.js';
 import { ACL_CASES } from './acl.js';
+import { ARRAY_CASES } from './array.js';
 import { BITMAP_CASES } from './bitmap.js';
 import { CLUSTER_CASES } from './cluster.js';
 import { CONNECTION_CASES } from './connection.js';
@@ -23,6 +24,7 @@ import { STRING_GET_CASES } from './string-get.js';
 import { STRING_SET_CASES } from './string-set.js';
 
 export {
+  ARRAY_CASES,
   BITMAP_CASES,
   CONNECTION_CASES,
   GENERIC_CASES,
@@ -59,6 +61,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...SCRIPTING_CASES,
   ...FUNCTIONS_CASES,
   ...JSON_CASES,
+  ...ARRAY_CASES,
   ...CLUSTER_CASES,
   ...ACL_CASES,
 ];

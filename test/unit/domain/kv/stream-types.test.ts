@@ -1,5 +1,7 @@
 /** Proves SO1. */
 import { expect } from 'chai';
+import { parseUnsigned64 } from '../../../../src/domain/kv/numbers.js';
+import { OrderedBlocks } from '../../../../src/domain/kv/types/ordered-blocks.js';
 import {
   formatId,
   idAfter,
@@ -8,9 +10,7 @@ import {
   MIN_ID,
   nextInMillisecond,
   packId,
-  parseUnsigned64,
 } from '../../../../src/domain/kv/types/stream-id.js';
-import { StreamOrder } from '../../../../src/domain/kv/types/stream-order.js';
 import { seededRandom } from '../../../support/kv-bench.js';
 
 const MAX_64 = (1n << 64n) - 1n;
@@ -56,7 +56,7 @@ describe('key-value types: stream ids', () => {
 describe('key-value types: values in the order of ids', () => {
   it('equal a plain sorted list after random changes', () => {
     const { float } = seededRandom(7);
-    const order = new StreamOrder<number>();
+    const order = new OrderedBlocks<number>();
     const model = new Map<string, number>();
     for (let i = 0; i < 6000; i += 1) {
       const id = packId(Math.floor(float() * 3000), 0);
@@ -84,7 +84,7 @@ describe('key-value types: values in the order of ids', () => {
   });
 
   it('know the highest id of each block after an insertion split a block', () => {
-    const order = new StreamOrder<number>();
+    const order = new OrderedBlocks<number>();
     for (let i = 2; i <= 256; i += 2) order.append(packId(i, 0), i);
     expect(order.blockCount).to.equal(1);
     order.set(packId(3, 0), 3);
@@ -95,7 +95,7 @@ describe('key-value types: values in the order of ids', () => {
   });
 
   it('drop whole blocks from the front', () => {
-    const order = new StreamOrder<number>();
+    const order = new OrderedBlocks<number>();
     const limits = { maxEntries: 10, maxBytes: 1000 };
     for (let i = 1; i <= 2000; i += 1) order.append(packId(i, 0), i, 1, limits);
     expect(order.blockCount).to.equal(200);

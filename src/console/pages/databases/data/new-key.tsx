@@ -23,6 +23,7 @@ const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value:
   set: [undefined, 'First member', 'red'],
   zset: ['Score', 'Member', 'ada'],
   stream: ['Field', 'Value', '42'],
+  array: ['Index', 'Value', 'first'],
   'ReJSON-RL': [undefined, 'Document', '{}'],
 };
 
@@ -78,6 +79,8 @@ function firstCommand(type: KeyType, name: string, part: string, value: string):
       return ['ZADD', name, part, value];
     case 'stream':
       return ['XADD', name, '*', part, value];
+    case 'array':
+      return ['ARSET', name, part, value];
     case 'ReJSON-RL':
       return ['JSON.SET', name, '$', value, 'NX'];
   }

@@ -1,19 +1,10 @@
 /** Parses ids of stream entries, with Redis's errors. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
+import { MAX_UNSIGNED_64, parseUnsigned64, type Unsigned64 } from '../../numbers.js';
 import { ErrorReply } from '../../reply.js';
 import { mapped } from '../../slices.js';
-import {
-  idAfter,
-  idBefore,
-  MAX_ID,
-  MAX_UNSIGNED_64,
-  MIN_ID,
-  packId,
-  parseUnsigned64,
-  type StreamId,
-  type Unsigned64,
-} from '../../types/stream-id.js';
+import { idAfter, idBefore, MAX_ID, MIN_ID, packId, type StreamId } from '../../types/stream-id.js';
 
 export const invalidId = new ErrorReply('ERR Invalid stream ID specified as stream command argument');
 const invalidStart = new ErrorReply('ERR invalid start ID for the interval');

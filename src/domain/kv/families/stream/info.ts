@@ -2,11 +2,11 @@
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, type Reply, wrongSubcommand } from '../../reply.js';
 import { mapped, SlicePace } from '../../slices.js';
+import type { OrderedBlocks } from '../../types/ordered-blocks.js';
 import { ALL_IDS, Stream } from '../../types/stream.js';
 import { type Consumer, type ConsumerGroup, NEVER, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
 import { LONG_STREAM_ENTRIES } from '../../types/stream-limits.js';
-import type { StreamOrder } from '../../types/stream-order.js';
 import { noGroupInKey } from './errors.js';
 import { entryReply } from './range.js';
 import { walkInSlices } from './walking.js';
@@ -170,7 +170,7 @@ function* fullConsumer({ name, seenAtMs, activeAtMs, pending }: Consumer, count:
 }
 
 function* firstOf<V>(
-  order: Pick<StreamOrder<V>, 'walk'>,
+  order: Pick<OrderedBlocks<V>, 'walk'>,
   count: number,
   describe: (id: StreamId, value: V) => Reply,
 ): Generator<void, Reply[]> {

@@ -5,7 +5,6 @@ export { type JsonPlace, levelOf, matchesOf, outermost, pathOf, tokenText } from
 export { type Arithmetic, formatNumber, reckon } from './json-numbers.js';
 export { compilePath, isRoot, type JsonPath, lastOfStatic } from './json-path.js';
 export { pathTooDeep, pathTooLong, tooManyTerms } from './json-path-parser.js';
-export { compilePattern } from './json-pattern.js';
 export { parseJson, type ReadJson, readJson, tooDeep } from './json-reader.js';
 export * from './json-value.js';
 export { COMPACT, type JsonLayout, quoted, stringifyJson, writeJson } from './json-writer.js';

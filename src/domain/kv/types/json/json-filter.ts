@@ -3,11 +3,11 @@
  * strings; `==` and `!=` also accept other types. With a path that matches no value or several, a comparison is false.
  */
 
+import { compilePattern } from '../../pattern.js';
 import { ErrorReply } from '../../reply.js';
 import type { Steps } from '../../steps.js';
-import { MAX_MATCHED_BYTES } from './json-limits.js';
+import { MAX_MATCHED_BYTES, MAX_PATTERN_BYTES } from './json-limits.js';
 import type { CompareOperator, Filter, FilterTerm, PathSegment } from './json-path-parser.js';
-import { compilePattern } from './json-pattern.js';
 import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, WholeFloat } from './json-value.js';
 
 /** The context of a filter's evaluation. */
@@ -75,7 +75,7 @@ function compares(
   if (typeof a !== 'string' || typeof b !== 'string') return false;
   if (a.length > MAX_MATCHED_BYTES) throw tooLongToMatch;
   const pattern = right.kind === 'literal' ? right.pattern : undefined;
-  return (pattern ?? compilePattern(b)).matches(a);
+  return (pattern ?? compilePattern(b, MAX_PATTERN_BYTES)).matches(a);
 }
 
 function holds(a: JsonValue, operator: Exclude<CompareOperator, '=~'>, b: JsonValue): boolean {

@@ -10,9 +10,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { type ByteString, isAscii } from '../../../../kernel/index.js';
+import { compilePattern, type Pattern } from '../../pattern.js';
 import { ErrorReply } from '../../reply.js';
-import { MAX_FILTER_TERMS, MAX_PATH_BYTES, MAX_PATH_SEGMENTS } from './json-limits.js';
-import { compilePattern, type JsonPattern } from './json-pattern.js';
+import { MAX_FILTER_TERMS, MAX_PATH_BYTES, MAX_PATH_SEGMENTS, MAX_PATTERN_BYTES } from './json-limits.js';
 import { notUtf8, parseJson } from './json-reader.js';
 import type { JsonValue } from './json-value.js';
 
@@ -48,7 +48,7 @@ export type Filter =
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | '=~';
 
 export type FilterTerm =
-  | { readonly kind: 'literal'; readonly value: JsonValue; readonly pattern?: JsonPattern }
+  | { readonly kind: 'literal'; readonly value: JsonValue; readonly pattern?: Pattern }
   /** `@…`: from the candidate; `$…`: from the root. */
   | {
       readonly kind: 'path';
@@ -181,7 +181,12 @@ class PathParser {
     const right = this.#term();
     if (operator !== '=~' || right.kind === 'path') return { kind: 'compare', left, operator, right };
     if (typeof right.value !== 'string') throw this.#error();
-    return { kind: 'compare', left, operator, right: { ...right, pattern: compilePattern(right.value) } };
+    return {
+      kind: 'compare',
+      left,
+      operator,
+      right: { ...right, pattern: compilePattern(right.value, MAX_PATTERN_BYTES) },
+    };
   }
 
   #term(): FilterTerm {

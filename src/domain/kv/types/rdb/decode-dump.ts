@@ -8,14 +8,22 @@ import { formatDouble } from '../../numbers.js';
 import { inOneStep } from '../../steps.js';
 import { crc64InSteps } from '../crc64.js';
 import { DUMP_TYPES } from './dump-types.js';
-import { JSON_MODULE_ID, MODULE_END, MODULE_STRING } from './encode-dump.js';
+import {
+  ARRAY_DOUBLE,
+  ARRAY_INTEGER,
+  ARRAY_SHORT_TEXT,
+  ARRAY_TEXT,
+  JSON_MODULE_ID,
+  MODULE_END,
+  MODULE_STRING,
+} from './encode-dump.js';
 import { decodeListpack } from './listpack.js';
 import { decodeIntset, decodeZiplist, decodeZipmap } from './packed-lists.js';
 import { BadFormat, RdbReader } from './rdb-reader.js';
 import { readStream } from './stream-form.js';
 
-/** The newest supported format: Redis 8.6's. */
-export const NEWEST_RDB_VERSION = 13;
+/** The newest supported format: Redis 8.8's. */
+export const NEWEST_RDB_VERSION = 14;
 const FOOTER_BYTES = 10;
 /** The most words of one command, which bounds the size of an effect. */
 const CHUNK_WORDS = 256;
@@ -100,6 +108,8 @@ function* commandsOf(type: number, input: RdbReader, key: ByteString): Generator
       return yield* readStream(input, key, 3);
     case DUMP_TYPES.stream4:
       return yield* readStream(input, key, 4);
+    case DUMP_TYPES.array:
+      return yield* array(input, key);
     case DUMP_TYPES.module2:
       return yield* jsonDocument(input, key);
     default:
@@ -193,6 +203,24 @@ function* packedHashWithExpiries(input: RdbReader, key: ByteString, hasEarliest:
 
 function expiring(key: ByteString, field: ByteString, atMs: number): ByteString[] {
   return ['HPEXPIREAT', key, String(atMs), 'FIELDS', '1', field];
+}
+
+function* array(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  const count = input.size();
+  const lastInserted = input.size() === 0 ? undefined : input.bigSize();
+  yield* chunked(['ARMSET', key], 2, slots(input, count));
+  if (lastInserted !== undefined) yield ['ARSEEK', key, String(lastInserted + 1n)];
+}
+
+function* slots(input: RdbReader, count: number): Generator<ByteString> {
+  for (let i = 0; i < count; i += 1) {
+    yield String(input.bigSize());
+    const form = input.size();
+    if (form === ARRAY_INTEGER) yield String(input.raw(8).readBigInt64LE(0));
+    else if (form === ARRAY_DOUBLE) yield formatDouble(input.raw(8).readDoubleLE(0));
+    else if (form === ARRAY_TEXT || form === ARRAY_SHORT_TEXT) yield input.string();
+    else throw new BadFormat('a value of an array');
+  }
 }
 
 function* jsonDocument(input: RdbReader, key: ByteString): Generator<ByteString[]> {

@@ -25,4 +25,5 @@ export const DUMP_TYPES = {
   hashListpackExpiryEarly: 23,
   hashMetadata: 24,
   hashListpackExpiry: 25,
+  array: 28,
 } as const;

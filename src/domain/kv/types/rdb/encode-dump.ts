@@ -8,6 +8,7 @@ import { parseFloatStrict } from '../../numbers.js';
 import { SlicePace } from '../../slices.js';
 import { BYTES_A_LOOKUP, inOneStep, workOf } from '../../steps.js';
 import type { Collection } from '../../value.js';
+import type { ArrayValue } from '../array-value.js';
 import { crc64InSteps } from '../crc64.js';
 import type { Stream } from '../stream.js';
 import { DUMP_TYPES } from './dump-types.js';
@@ -18,6 +19,8 @@ import { StreamForm } from './stream-form.js';
 const WRITTEN_VERSION = 10;
 /** Fields with expiries exist since Redis 7.4. */
 const FIELD_EXPIRY_VERSION = 12;
+/** Arrays exist since Redis 8.8. */
+const ARRAY_VERSION = 14;
 
 /** Encodes in slices; returns the payload. @param json the text of the document, for a JSON value */
 export function* encodeDump(value: Collection, json: ByteString): Generator<void, ByteString> {
@@ -44,6 +47,11 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
     case 'stream':
       out.byte(DUMP_TYPES.stream2);
       yield* writeStream(out, value as Stream);
+      break;
+    case 'array':
+      version = ARRAY_VERSION;
+      out.byte(DUMP_TYPES.array);
+      yield* writeArray(out, value as ArrayValue);
       break;
     case 'json':
       writeJson(out, json);
@@ -87,6 +95,8 @@ const CHECKSUM_BYTES = 8;
 function* eachWord(value: Collection, from: number, take: (word: ByteString) => void): Generator<void, void> {
   const pace = new SlicePace();
   for (const words of value.rebuild('')) {
+    // The cursor of an array is written in front of its values.
+    if (words[0] === 'ARSEEK') continue;
     for (let i = from; i < words.length; i += 1) take(words[i] as ByteString);
     if (pace.isDue(workOf(words))) yield;
   }
@@ -156,6 +166,30 @@ function* writeStream(out: RdbWriter, value: Stream): Generator<void, void> {
   }
   yield* form.write(out);
 }
+
+function* writeArray(out: RdbWriter, value: ArrayValue): Generator<void, void> {
+  const { lastInserted } = value;
+  out.size(value.size);
+  out.size(lastInserted === undefined ? 0 : 1);
+  if (lastInserted !== undefined) out.size(lastInserted);
+  let index: ByteString | undefined;
+  yield* eachWord(value, 2, (word) => {
+    if (index === undefined) {
+      index = word;
+      return;
+    }
+    out.size(BigInt(index));
+    out.size(ARRAY_TEXT);
+    out.string(word);
+    index = undefined;
+  });
+}
+
+/** Redis marks each value of an array with its form, and reads a text in any of them. */
+export const ARRAY_TEXT = 0;
+export const ARRAY_INTEGER = 1;
+export const ARRAY_DOUBLE = 2;
+export const ARRAY_SHORT_TEXT = 3;
 
 /** The name of a module's type, six bits per letter, followed by ten bits for the format version. */
 function moduleId(name: string, version: number): bigint {

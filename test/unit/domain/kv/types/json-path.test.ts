@@ -2,14 +2,12 @@
 import { expect } from 'chai';
 import {
   compilePath,
-  compilePattern,
   inOneStep,
   MAX_CACHED_PATHS,
   MAX_FILTER_TERMS,
   MAX_MATCHED_BYTES,
   MAX_PATH_BYTES,
   MAX_PATH_SEGMENTS,
-  MAX_PATTERN_BYTES,
   matchesOf,
   outermost,
   parseJson,
@@ -209,97 +207,5 @@ describe('JSON paths', () => {
     expect(compilePath('$.first')).to.equal(first);
     for (let i = 0; i < MAX_CACHED_PATHS; i += 1) compilePath(`$.other${i}`);
     expect(compilePath('$.first')).not.to.equal(first);
-  });
-});
-
-describe('patterns of JSON paths', () => {
-  it('match as regular expressions do', () => {
-    const sources = [
-      'a',
-      '^a',
-      'a$',
-      '^a*$',
-      'a|b',
-      '(ab)+c',
-      '[a-c]+$',
-      '[^a]',
-      'a?b',
-      '.b',
-      '\\d+',
-      '^\\w+$',
-      'a\\.b',
-      '(a*)*b',
-      '(?:a|ab)(c|bcd)',
-      '',
-      '[]a]',
-      '[a-]',
-      '\\s',
-      '\\D',
-      'x*',
-      '^(a|^b)$',
-      '(|a)b',
-    ];
-    const texts = [
-      '',
-      'a',
-      'b',
-      'ab',
-      'abc',
-      'ababc',
-      'abcd',
-      'xyz',
-      'a.b',
-      '12',
-      'a b',
-      'aaaa',
-      '-',
-      ']',
-      '\n',
-      'cab',
-    ];
-    for (const source of sources) {
-      // A bracket that comes first in a class is itself, which only the other notation says so.
-      const expected = new RegExp(source === '[]a]' ? '[\\]a]' : source);
-      for (const text of texts)
-        expect(compilePattern(source).matches(text), `${source} in ${JSON.stringify(text)}`).to.equal(
-          expected.test(text),
-        );
-    }
-    expect(compilePattern('(?i)^[a-c]B$').matches('Cb')).to.equal(true);
-  });
-
-  it('take time in proportion to the text', () => {
-    const text = 'a'.repeat(50_000);
-    for (const source of ['(a*)*b', '(a|a)*b', '(a|aa)+$b', 'a*a*a*a*a*b', `${'a?'.repeat(60)}${'a'.repeat(60)}b`])
-      expect(compilePattern(source).matches(text)).to.equal(false);
-  });
-
-  it('are refused when they are invalid, unsupported or too long', () => {
-    for (const source of [
-      '(',
-      ')',
-      'a)',
-      '[',
-      '[a',
-      '*',
-      '+a',
-      'a**',
-      'a{2}',
-      '\\',
-      '\\1',
-      '\\b',
-      '[b-a]',
-      '[a-\\d]',
-      '(?=a)',
-      '(?<n>a)',
-    ])
-      expect(
-        refusalOf(() => compilePattern(source)),
-        source,
-      )
-        .to.have.property('text')
-        .that.includes('regular expression');
-    expect(compilePattern('a'.repeat(MAX_PATTERN_BYTES)).matches('a')).to.equal(false);
-    expect(refusalOf(() => compilePattern('a'.repeat(MAX_PATTERN_BYTES + 1)))).to.have.property('text');
   });
 });

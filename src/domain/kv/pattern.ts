@@ -1,26 +1,38 @@
 /**
- * Regular expressions of filters (`=~`). Matching takes time linear in the text: all possible states are followed in
- * parallel, without backtracking. They match bytes, anywhere in the text unless anchored.
+ * Regular expressions of JSON filters (`=~`) and of ARGREP. Matching takes time linear in the text: all possible states
+ * are followed in parallel, without backtracking. They match bytes, anywhere in the text unless anchored.
  *
- * Supported: `.` `[a-z]` `[^…]` `\d \w \s \D \W \S` `\t \n \r` escaped characters, groups, `|`, `*` `+` `?` (greediness
- * does not affect whether a text matches), `^` `$`, `(?i)` at the start. Counted repetitions, back references and
- * lookaround are refused.
+ * Supported: `.` `[a-z]` `[^…]` `[[:digit:]]` `\d \w \s \D \W \S` `\t \n \r` escaped characters, groups, `|`, `*` `+` `?`
+ * `{2}` `{2,}` `{2,5}` (greediness does not affect whether a text matches), `^` `$`, `(?i)` at the start. Back references
+ * and lookaround are refused.
  */
-import type { ByteString } from '../../../../kernel/index.js';
-import { ErrorReply } from '../../reply.js';
-import { MAX_PATTERN_BYTES } from './json-limits.js';
+import type { ByteString } from '../../kernel/index.js';
+import { ErrorReply } from './reply.js';
+import { inOneStep, type Steps } from './steps.js';
 
-export interface JsonPattern {
+export interface Pattern {
   matches(text: ByteString): boolean;
+  /** As `matches`, in slices: a long text with a long pattern takes seconds. */
+  matchesInSteps(text: ByteString): Steps<boolean>;
 }
+
+/** The longest `{100,200}` and `[:xdigit:]`. */
+const MAX_COUNT_BYTES = 9;
+const MAX_NAME_BYTES = 10;
+const MAX_REPETITIONS = 255;
+/** Visited states between two pauses: about half a millisecond. */
+const SLICE_STATES = 20_000;
 
 const badPattern = new ErrorReply('ERR regular expression is not valid or not supported');
 
-/** @throws ErrorReply */
-export function compilePattern(source: ByteString): JsonPattern {
-  if (source.length > MAX_PATTERN_BYTES) throw badPattern;
-  const program = new PatternParser(source).program();
-  return { matches: (text) => run(program, text) };
+/**
+ * @param maxBytes also bounds the states: repetitions multiply them, and each byte of a text may visit all of them
+ * @throws ErrorReply
+ */
+export function compilePattern(source: ByteString, maxBytes: number): Pattern {
+  if (source.length > maxBytes) throw badPattern;
+  const program = new PatternParser(source, maxBytes + 1).program();
+  return { matches: (text) => inOneStep(run(program, text)), matchesInSteps: (text) => run(program, text) };
 }
 
 type Bytes = Uint8Array;
@@ -37,12 +49,14 @@ interface Program {
   readonly start: number;
 }
 
-function run({ states, start }: Program, text: ByteString): boolean {
+function* run({ states, start }: Program, text: ByteString): Steps<boolean> {
+  let visited = 0;
   let current: number[] = [];
   /** The position at which a state was last added, plus 1, so that it is added once per position. */
   const addedAt = new Uint32Array(states.length);
   const follow = (into: number[], first: number, at: number): boolean => {
     const open = [first];
+    visited += 1;
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
       if (addedAt[index] === at + 1) continue;
       addedAt[index] = at + 1;
@@ -64,6 +78,11 @@ function run({ states, start }: Program, text: ByteString): boolean {
     }
     if (follow(next, start, at + 1)) return true;
     current = next;
+    visited += 1;
+    if (visited >= SLICE_STATES) {
+      visited = 0;
+      yield;
+    }
   }
   return false;
 }
@@ -76,7 +95,10 @@ class PatternParser {
   #at = 0;
   #ignoresCase = false;
 
-  constructor(private readonly source: ByteString) {}
+  constructor(
+    private readonly source: ByteString,
+    private readonly maxStates: number,
+  ) {}
 
   program(): Program {
     if (this.source.startsWith('(?i)')) {
@@ -90,6 +112,7 @@ class PatternParser {
   }
 
   #add(state: State): number {
+    if (this.#states.length >= this.maxStates) throw badPattern;
     this.#states.push(state);
     return this.#states.length - 1;
   }
@@ -111,19 +134,44 @@ class PatternParser {
   #repeated(): Part {
     const part = this.#atom();
     const sign = this.#peek();
-    if (sign === '{') throw badPattern;
+    if (sign === '{') return this.#counted(part);
     if (sign === '' || !'*+?'.includes(sign)) return part;
     this.#at += 1;
     this.#take('?');
     if (this.#peek() !== '' && '*+?{'.includes(this.#peek())) throw badPattern;
-    if (sign === '?') return (next) => this.#add({ kind: 'split', next: part(next), other: next });
+    if (sign === '?') return this.#optional(part);
+    return this.#endless(part, sign === '*');
+  }
+
+  #optional(part: Part): Part {
+    return (next) => this.#add({ kind: 'split', next: part(next), other: next });
+  }
+
+  #endless(part: Part, mayBeMissing: boolean): Part {
     return (next) => {
       const split = { kind: 'split', next: 0, other: next } as const;
       const index = this.#add(split);
       const inner = part(index);
       this.#states[index] = { ...split, next: inner };
-      return sign === '*' ? index : inner;
+      return mayBeMissing ? index : inner;
     };
+  }
+
+  /** `{2}`, `{2,}`, `{2,5}`: the part is built once for each repetition. */
+  #counted(part: Part): Part {
+    const [written, leastText = '', comma = '', mostText = ''] =
+      /^\{([0-9]{1,3})(,?)([0-9]{0,3})\}/.exec(this.source.slice(this.#at, this.#at + MAX_COUNT_BYTES)) ?? [];
+    if (written === undefined || (comma === '' && mostText !== '')) throw badPattern;
+    this.#at += written.length;
+    this.#take('?');
+    if (this.#peek() !== '' && '*+?{'.includes(this.#peek())) throw badPattern;
+    const least = Number(leastText);
+    const most = comma === '' ? least : Number(mostText || leastText);
+    if (most < least || most > MAX_REPETITIONS) throw badPattern;
+    const parts: Part[] = new Array(least).fill(part);
+    if (comma !== '' && mostText === '') parts.push(this.#endless(part, true));
+    else for (let i = least; i < most; i += 1) parts.push(this.#optional(part));
+    return (next) => parts.reduceRight((after, one) => one(after), next);
   }
 
   #atom(): Part {
@@ -166,6 +214,11 @@ class PatternParser {
     let isFirst = true;
     while (isFirst || this.#peek() !== ']') {
       isFirst = false;
+      const named = this.#namedClass();
+      if (named !== undefined) {
+        for (let code = 0; code < 256; code += 1) if (named[code] === 1) bytes[code] = 1;
+        continue;
+      }
       const character = this.#next();
       const from = character === '\\' ? this.#escaped() : only(character);
       const isSingle = from.indexOf(1) === from.lastIndexOf(1);
@@ -182,6 +235,17 @@ class PatternParser {
     }
     this.#at += 1;
     return isInverted ? inverted(bytes) : bytes;
+  }
+
+  /** `[:digit:]` within a class. */
+  #namedClass(): Bytes | undefined {
+    const [written, name = ''] =
+      /^\[:([a-z]{1,6}):\]/.exec(this.source.slice(this.#at, this.#at + MAX_NAME_BYTES)) ?? [];
+    if (written === undefined) return undefined;
+    const bytes = NAMED_CLASSES.get(name);
+    if (bytes === undefined) throw badPattern;
+    this.#at += written.length;
+    return bytes;
   }
 
   #escaped(): Bytes {
@@ -237,6 +301,17 @@ const CLASSES: ReadonlyMap<string, Bytes> = new Map([
   ['d', only(DIGITS)],
   ['w', only(`${DIGITS}${LETTERS}_`)],
   ['s', only(' \t\n\r\f\v')],
+]);
+const NAMED_CLASSES: ReadonlyMap<string, Bytes> = new Map([
+  ['alpha', only(LETTERS)],
+  ['digit', only(DIGITS)],
+  ['alnum', only(`${DIGITS}${LETTERS}`)],
+  ['upper', only(LETTERS.slice(26))],
+  ['lower', only(LETTERS.slice(0, 26))],
+  ['space', only(' \t\n\r\f\v')],
+  ['blank', only(' \t')],
+  ['punct', only(`!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`)],
+  ['xdigit', only(`${DIGITS}abcdefABCDEF`)],
 ]);
 const CONTROLS: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
