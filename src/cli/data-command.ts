@@ -141,13 +141,16 @@ const VERBS: Readonly<Record<string, Verb>> = {
 
   async 'runs rerun'(asked, { queue, write }) {
     const [id = ''] = asked.words;
-    const path = `/v2/workflows/dlq?workflowRunId=${encodeURIComponent(id)}`;
-    const [failed] = ((await queue.ask('GET', path)) as { messages: Fields[] }).messages;
-    if (failed === undefined)
-      throw new RefusedCommand(`there is no failed run ${id}: only failed runs can be started again`);
-    const restart = `/v2/workflows/dlq/restart/${encodeURIComponent(String(failed.dlqId))}`;
-    const restarted = (await queue.ask('POST', restart)) as Fields;
-    write(shown(asked, restarted, () => `${restarted.workflowRunId}\n`));
+    const { 'from-step': step = '0', input, 'step-result': result, url } = asked.options;
+    const body = {
+      fromStep: /^\d+$/.test(step) ? Number(step) : step,
+      input,
+      url,
+      ...(result === undefined ? {} : { stepResult: jsonOf('--step-result', result) }),
+    };
+    const path = `/v2/workflows/runs/${encodeURIComponent(id)}/rerun`;
+    const started = (await queue.ask('POST', path, JSON.stringify(body))) as Fields;
+    write(shown(asked, started, () => `${started.workflowRunId}\n`));
   },
 
   async 'runs cancel'(asked, { queue, write }) {
@@ -190,6 +193,14 @@ const VERBS: Readonly<Record<string, Verb>> = {
     ]);
   },
 };
+
+function jsonOf(option: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RefusedCommand(`${option} is not JSON: a text needs double quotes`);
+  }
+}
 
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   '/v2/messages': ['ID', 'STATE', 'RETRIES', 'NEXT', 'URL'],

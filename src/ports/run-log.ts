@@ -2,8 +2,8 @@
  * The read model of workflows: runs with their steps, and their events. Its answers may be shown: redacted parts are
  * replaced, long texts cut as requested.
  */
-import type { HeaderList, HttpMethod } from '../domain/queue/index.js';
-import type { FailureFunctionState, RunState } from '../domain/queue/runs/index.js';
+import type { Envelope, HeaderList, HttpMethod } from '../domain/queue/index.js';
+import type { FailureFunctionState, RunState, StepMark } from '../domain/queue/runs/index.js';
 import type { AccountId, DlqId, MessageId, RunId } from '../kernel/index.js';
 import type { Counts, MaybeBehind } from './behind.js';
 import type { MessageState } from './message-log.js';
@@ -229,6 +229,37 @@ export interface RunEventPage extends MaybeBehind {
   readonly cursor: string | undefined;
 }
 
+/** The entries of a run as they were stored, for another run. Not to be shown: nothing is redacted. */
+export interface RunEntries extends MaybeBehind {
+  /** Undefined: the log does not have the run. */
+  readonly run:
+    | {
+        readonly runId: RunId;
+        readonly createdAtMs: number;
+        readonly state: RunState;
+        /** The URL and settings of the run. */
+        readonly envelope: Envelope;
+        readonly entries: readonly StoredEntry[];
+      }
+    | undefined;
+}
+
+export interface StoredEntry {
+  /** Undefined: the payload. */
+  readonly step: StepMark | undefined;
+  /** Undefined: this and the further bodies do not fit into `maxBytes`, or the entry has left the journal. */
+  readonly body: Uint8Array | undefined;
+  readonly createdAtMs: number;
+}
+
+export interface RunEntriesQuery {
+  readonly runId: RunId;
+  /** Undefined: the latest run of that id. */
+  readonly createdAtMs: number | undefined;
+  /** For the bodies of all entries, in bytes. */
+  readonly maxBytes: number;
+}
+
 export interface RunLog {
   /**
    * @param seen  as in `MessageLog`
@@ -238,4 +269,5 @@ export interface RunLog {
   /** Runs by their state. */
   runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts>;
   runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage>;
+  runEntries(account: AccountId, query: RunEntriesQuery, seen: number): Promise<RunEntries>;
 }

@@ -15,6 +15,8 @@ import type {
   LogQuery,
   MessageLog,
   MessageState,
+  RunEntries,
+  RunEntriesQuery,
   RunEventPage,
   RunEventQuery,
   RunLog,
@@ -138,6 +140,10 @@ export class ReadModels implements MessageLog, RunLog {
 
   async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
     return this.#answer(account, seen, (isLate) => this.#store.runReader.events(account, query, isLate));
+  }
+
+  async runEntries(account: AccountId, query: RunEntriesQuery, seen: number): Promise<RunEntries> {
+    return this.#answer(account, seen, () => this.#store.runReader.entries(account, query));
   }
 
   #search<T>(begin: (isLate: () => boolean) => Generator<void, T>): Promise<T> {

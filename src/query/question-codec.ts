@@ -14,6 +14,7 @@ import type {
   MaybeBehind,
   MessageState,
   Period,
+  RunEntriesQuery,
   RunEventQuery,
   RunLogFilter,
   RunQuery,
@@ -51,6 +52,12 @@ export type Question =
   | { readonly kind: 'run-counts'; readonly account: AccountId; readonly filter: RunLogFilter; readonly seen: number }
   | { readonly kind: 'runs'; readonly account: AccountId; readonly query: RunQuery; readonly seen: number }
   | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number }
+  | {
+      readonly kind: 'run-entries';
+      readonly account: AccountId;
+      readonly query: RunEntriesQuery;
+      readonly seen: number;
+    }
   | { readonly kind: 'statistics'; readonly question: StatisticsQuestion };
 
 const KINDS: ReadonlySet<string> = new Set<Question['kind']>([
@@ -61,6 +68,7 @@ const KINDS: ReadonlySet<string> = new Set<Question['kind']>([
   'runs',
   'run-counts',
   'run-events',
+  'run-entries',
   'statistics',
 ]);
 

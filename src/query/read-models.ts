@@ -14,6 +14,8 @@ import type {
   LogQuery,
   MessageLog,
   MessageState,
+  RunEntries,
+  RunEntriesQuery,
   RunEvent,
   RunEventPage,
   RunEventQuery,
@@ -83,6 +85,11 @@ export class ReadModelsClient implements MessageLog, RunLog {
     return { events, cursor, ...behind };
   }
 
+  async runEntries(account: AccountId, query: RunEntriesQuery, seen: number): Promise<RunEntries> {
+    const found = decodePlain<RunEntries>(await this.#ask({ kind: 'run-entries', account, query, seen }));
+    return reportIfBehind(found, this.onBehind);
+  }
+
   async #counts(question: Question): Promise<Counts> {
     return reportIfBehind(decodePlain<Counts>(await this.#ask(question)), this.onBehind);
   }
@@ -130,6 +137,8 @@ export async function answer(
       const { events: items, cursor: next, behind } = await log.runEvents(account, query, seen);
       return encodePlain({ items, next, behind });
     }
+    case 'run-entries':
+      return encodePlain(await log.runEntries(question.account, question.query, question.seen));
     case 'statistics':
       return answerStatistics(statistics, question.question);
     default:

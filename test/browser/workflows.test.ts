@@ -188,6 +188,27 @@ describe('console: workflows', function () {
     await eventually(async () => expect(await waiting.count()).to.equal(0));
   });
 
+  it('runs a run again from a step, with a given result', async () => {
+    await flows.trigger('order', 'again');
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows/wfr_again`);
+    await page.getByRole('button', { name: 'Notify paid-wfr_again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Notify' }).click();
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
+    await step(page, 'payment').click();
+    await page.getByRole('button', { name: 'Run again from here' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('This step').selectOption('give');
+    await dialog.getByLabel('Result (JSON)').fill('{"euros":');
+    await dialog.getByText('The result is not valid JSON').waitFor();
+    await dialog.getByLabel('Result (JSON)').fill('{"euros":77}');
+    await dialog.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('The new run has started').waitFor();
+    await eventually(async () => expect(await badge(page).textContent()).to.equal('success'));
+    expect(page.url()).not.to.contain('wfr_again');
+    expect(await page.getByRole('region', { name: 'About the run' }).textContent()).to.include('"euros": 77');
+  });
+
   it('cancels a run after a confirmation', async () => {
     await flows.trigger('quick', 'cancels', { delay: '1h' });
     const { page } = await browser.person();

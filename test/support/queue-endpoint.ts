@@ -20,6 +20,8 @@ import type {
   MessageLog,
   QueueGateway,
   QueueGrant,
+  RunEntries,
+  RunEntriesQuery,
   RunEventPage,
   RunEventQuery,
   RunLog,
@@ -140,6 +142,16 @@ class ScriptedRunLog implements RunLog {
     this.eventQueries.push(query);
     this.seen.push(seen);
     return this.eventPage;
+  }
+
+  readonly entriesAsked: RunEntriesQuery[] = [];
+  /** Runs by id. */
+  readonly stored = new Map<string, RunEntries['run']>();
+
+  async runEntries(_account: AccountId, query: RunEntriesQuery, seen: number): Promise<RunEntries> {
+    this.entriesAsked.push(query);
+    this.seen.push(seen);
+    return { run: this.stored.get(query.runId) };
   }
 
   readonly counted: object[] = [];

@@ -207,27 +207,30 @@ export class QueueOwner {
   }
 }
 
-/** One step for each event; undefined for those without a body. @throws JOURNAL_DAMAGED */
+/** At least one step for each event; undefined for those without a body. @throws JOURNAL_DAMAGED */
 export function* carriedBodies(
   effects: Uint8Array,
 ): Iterable<readonly [number: number, content: Uint8Array] | undefined> {
   for (const event of decodeQueueEvents(effects)) {
-    const body = bodyOf(event);
-    yield body?.content === undefined ? undefined : [body.number, body.content];
+    const bodies = bodiesOf(event);
+    if (bodies.length === 0) yield undefined;
+    for (const { number, content } of bodies) yield content === undefined ? undefined : [number, content];
   }
 }
 
 /** Finds the bodies within the events of a queue, for readers of entries. */
-function bodyOf(event: QueueEvent): CarriedBody | undefined {
+function bodiesOf(event: QueueEvent): readonly CarriedBody[] {
   switch (event.type) {
     case 'MessageAccepted':
     case 'ScheduleSet':
-      return event.body;
+      return [event.body];
     case 'MessageDeadLettered':
     case 'FailureFunctionEnded':
-      return event.response;
+      return [event.response];
+    case 'RunStarted':
+      return event.rerunOf?.contents ?? [];
     default:
-      return undefined;
+      return [];
   }
 }
 

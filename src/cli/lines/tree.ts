@@ -98,7 +98,11 @@ function addDataLines(root: Command, run: RunVerb): void {
     .option('--state <state>', 'RUN_STARTED, RUN_SUCCESS, RUN_FAILED or RUN_CANCELED')
     .addOption(COUNT('at most so many (10)'));
   dataVerb(workflows, 'show <run>', 'prints a run with its steps and their results', ofRuns);
-  dataVerb(workflows, 'rerun <run>', 'starts a failed run from the beginning, and prints the new id', ofRuns);
+  dataVerb(workflows, 'rerun <run>', 'starts a run with the results of another one, and prints the new id', ofRuns)
+    .option('--from-step <step>', 'the number or name of the first step to execute (0, the payload)')
+    .option('--input <text>', 'another payload')
+    .option('--step-result <json>', 'the result of that step, which is then not executed')
+    .option('--url <url>', 'another endpoint');
   dataVerb(workflows, 'cancel <run>', 'ends a run before its next step', ofRuns);
   root.addCommand(workflows);
   dataVerb(root, 'logs', 'prints the newest events of messages', run)

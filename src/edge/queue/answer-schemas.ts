@@ -54,6 +54,13 @@ const ANSWERS = {
     workflowRuns: listOf(schemaNamed('RunName')),
     cursor: { ...TEXT, description: 'Empty: there is no more.' },
   }),
+  Reruns: record(
+    {
+      workflowRuns: listOf(record({ ...RUN_NAME, rerunOf: { ...TEXT, description: 'The id of the earlier run.' } })),
+      refused: listOf(record({ ...RUN_NAME, error: TEXT })),
+    },
+    CURSOR,
+  ),
   WaitingSteps: record({ waiters: listOf(schemaNamed('WaitingStep')), total: WHOLE }, CURSOR),
 };
 

@@ -53,6 +53,20 @@ export const OLD_ENDPOINTS: BodyShape = { of: endpoints(record({}, { url: URL_TE
 export const MESSAGES: BodyShape = {
   of: { ...listOf(schemaNamed('MessageToPublish')), minItems: 1, maxItems: MAX_BATCH_ITEMS },
 };
+/** Needed and optional members of a rerun. */
+export const RERUN_MEMBERS = [
+  {
+    fromStep: {
+      oneOf: [WHOLE, TEXT],
+      description: 'The number of the step to execute, 0 for the payload, or its name.',
+    },
+  },
+  {
+    input: { description: 'The payload of the new run: a text, or a value that is sent as JSON. Left out: as before.' },
+    stepResult: { description: 'The result of the step, which is then not executed.' },
+    url: { ...URL_TEXT, description: 'The endpoint of the new run. Left out: as before.' },
+  },
+] as const;
 export const WAIT: BodyShape = { of: schemaNamed('Wait') };
 
 function endpoints(one: JsonSchema): JsonSchema {

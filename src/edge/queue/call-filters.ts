@@ -66,16 +66,24 @@ export function bulkParameters(
   refuseLostId(path, one);
   const pairs = [...new URLSearchParams(rest)] as [string, string][];
   if (body.length === 0) return grouped(pairs, known);
-  for (const [name, given] of membersOf(parseJson(body))) {
+  return grouped([...pairs, ...memberPairs(membersOf(parseJson(body)))], known);
+}
+
+/** The parameters among the members of a body. @throws Refused 400 */
+export function memberParameters(members: Iterable<[string, unknown]>, known: ReadonlySet<string>): Parameters {
+  return grouped(memberPairs(members), known);
+}
+
+function* memberPairs(members: Iterable<[string, unknown]>): Iterable<[string, string]> {
+  for (const [name, given] of members) {
     const values = Array.isArray(given) ? given : [given];
     if (values.length === 0) throw invalid(`${name} is empty`);
     for (const value of values) {
       if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
         throw invalid(`${name} must be text or a list of texts`);
-      pairs.push([name, String(value)]);
+      yield [name, String(value)];
     }
   }
-  return grouped(pairs, known);
 }
 
 /** Refuses a path with an empty id, which would otherwise apply to all. @throws Refused 400 */

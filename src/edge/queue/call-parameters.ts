@@ -72,12 +72,15 @@ export function filterParameters(names: Iterable<string>): readonly ApiParameter
 
 /** The same parameters as members of a body, which bulk calls also accept. */
 export function filterBody(names: Iterable<string>): BodyShape {
-  const members = [...names].map((name): [string, JsonSchema] => [name, memberOf(knownParameter(name).schema)]);
   return {
-    of: record({}, Object.fromEntries(members)),
+    of: record({}, filterMembers(names)),
     isNeeded: false,
     description: 'The parameters of the query may be given here instead.',
   };
+}
+
+export function filterMembers(names: Iterable<string>): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries([...names].map((name) => [name, memberOf(knownParameter(name).schema)]));
 }
 
 /** A single value means a list with one value. */

@@ -40,7 +40,7 @@ export function callOf(endpoint: QueueEndpoint, exchange: CallExchange): QueueCa
 /** Notes what a call of an endpoint is about: it decides the form of refusals, and the run that they fail. */
 export function noteRun(call: QueueCall): void {
   const { path, request, words } = call;
-  call.isByEndpoint = isByRun(path);
+  call.isByEndpoint = isByRun(call.exchange);
   call.isOfRun = call.isByEndpoint && request.method !== 'GET';
   if (path.startsWith(WAIT)) call.runOfStep = headerValue(words.configuration, RUN_ID);
   else if (request.method === 'DELETE' && path.startsWith(RUNS) && FINISHES.test(words.rest)) {
@@ -59,7 +59,9 @@ export function failEarly(endpoint: QueueEndpoint, exchange: CallExchange, failu
 
 function mayBeOfRun(endpoint: QueueEndpoint, exchange: CallExchange): boolean {
   const { path } = exchange.target;
-  return isByRun(path) || isAt(BATCH_ROUTE.paths[0], path) || isSentByRun(wordsOf(endpoint, exchange).configuration);
+  return (
+    isByRun(exchange) || isAt(BATCH_ROUTE.paths[0], path) || isSentByRun(wordsOf(endpoint, exchange).configuration)
+  );
 }
 
 function wordsOf({ spellings, parts }: QueueEndpoint, exchange: CallExchange): CallWords {
@@ -78,14 +80,22 @@ function grantOf(endpoint: QueueEndpoint, { request, passed }: CallExchange, wor
   return grant;
 }
 
-function isByRun(path: string): boolean {
-  return BY_RUNS.some((start) => path.startsWith(start) && path.length > start.length);
+function isByRun({ request, target: { path } }: CallExchange): boolean {
+  const method = request.method?.toLowerCase();
+  return BY_RUNS.some(
+    ({ methods, start }) =>
+      methods.some((each) => each === method) && path.startsWith(start) && path.length > start.length,
+  );
+}
+
+interface Beginning {
+  readonly methods: QueueRoute['methods'];
+  readonly start: string;
 }
 
 /** The fixed beginnings of these routes' paths. */
-function startsOf(isOne: (route: QueueRoute) => boolean): readonly string[] {
-  const paths = ROUTED.filter(isOne).map(({ paths: [path] }) => path.replace(/[:*].*$/, ''));
-  return [...new Set(paths)];
+function startsOf(isOne: (route: QueueRoute) => boolean): readonly Beginning[] {
+  return ROUTED.filter(isOne).map(({ methods, paths: [path] }) => ({ methods, start: path.replace(/[:*].*$/, '') }));
 }
 
 export function isAt(route: string, path: string): boolean {

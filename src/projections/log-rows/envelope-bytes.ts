@@ -57,6 +57,10 @@ const envelope: Shape<Envelope> = record({
   callerIp: looseText(),
   isAlias: flag,
   callbackOf: optional(looseText<MessageId>()),
+  /** Of a run's trigger and messages. Files of earlier releases do not have it. */
+  workflow: trailing(
+    record({ detectsTrigger: flag, needsRecentClient: flag, canFetch: flag, isConfiguredByTrigger: flag }),
+  ),
 });
 
 export const [encodeEnvelope, decodeEnvelope] = bothWays(envelope, 'an envelope of the message log');

@@ -8,6 +8,8 @@ import type {
   Counts,
   LoggedRun,
   LoggedStep,
+  RunEntries,
+  RunEntriesQuery,
   RunEvent,
   RunEventPage,
   RunEventQuery,
@@ -19,6 +21,7 @@ import type {
   SqlRow,
   StepGroup,
   StepInfo,
+  StoredEntry,
 } from '../../ports/index.js';
 import { type LogPlace, placeOf, rangeOf, textOf } from '../log-rows/log-places.js';
 import { counted } from '../log-rows/row-counts.js';
@@ -94,6 +97,27 @@ export class RunReader {
       yield;
     }
     return { runs, cursor: undefined };
+  }
+
+  /** The run as it was stored, for another run. */
+  *entries(name: AccountId, { runId, createdAtMs, maxBytes }: RunEntriesQuery): Generator<void, RunEntries> {
+    const account = this.#account(name);
+    const [id] =
+      (account === undefined ? undefined : this.#narrowed(account, { runs: [{ runId, createdAtMs }] })) ?? [];
+    this.#parts.begin();
+    const head = id === undefined ? undefined : this.#parts.headOf(id);
+    if (head === undefined) return { run: undefined };
+    const { entries: deliveries } = yield* this.#parts.contents(head, undefined);
+    const entries: StoredEntry[] = [];
+    let left = maxBytes;
+    for (const { place, step, body, bodyBytes, createdAtMs: atMs } of deliveries) {
+      // An entry with another place follows one that has left the journal.
+      left = place === entries.length ? left - bodyBytes : -1;
+      entries.push({ step, body: left < 0 ? undefined : this.#parts.body(body), createdAtMs: atMs });
+      yield;
+    }
+    const { state, envelope } = head;
+    return { run: { runId: head.runId, createdAtMs: head.createdAtMs, state, envelope, entries } };
   }
 
   /** @param isLate called after each step */

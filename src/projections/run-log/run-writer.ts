@@ -155,13 +155,14 @@ export class RunWriter {
     return true;
   }
 
-  #runStarted({ runId, atMs, envelope, invoker, kept }: QueueEventOf<'RunStarted'>): void {
+  #runStarted({ runId, atMs, envelope, invoker, kept, rerunOf }: QueueEventOf<'RunStarted'>): void {
     const run = this.rows.addRun(this.#account, {
       runId,
       createdAtMs: atMs,
       envelope,
       invoker: invokerText(invoker),
     });
+    const contents = new Map(rerunOf?.contents.map(({ number, content }) => [number, content]));
     for (const [place, { messageId, body, step, createdAtMs }] of kept.entries()) {
       this.rows.addMessage(this.#account, run, {
         name: messageId,
@@ -169,7 +170,7 @@ export class RunWriter {
         place,
         step,
         envelope,
-        body: { number: body.number, content: undefined },
+        body: { number: body.number, content: contents.get(body.number) },
         createdAtMs,
         notBeforeMs: createdAtMs,
         state: MESSAGE.DELIVERED,

@@ -96,7 +96,7 @@ describe('millrace: the commands for keys, messages and runs', function () {
     await following.stop('SIGINT');
   });
 
-  it('runs list and runs show print a run, and runs cancel ends it', async () => {
+  it('runs list and runs show print a run, runs cancel ends it, and runs rerun starts it again', async () => {
     const triggered = await fetch(
       `${JSON.parse(await run('env', '--json')).MILLRACE_QUEUE_URL}/v2/trigger/${sink()}/flow`,
       {
@@ -113,8 +113,11 @@ describe('millrace: the commands for keys, messages and runs', function () {
     const { code, stderr } = await runMillrace(['runs', 'rerun', 'wfr_absent'], env);
     expect([code, stderr]).to.deep.equal([
       1,
-      'millrace runs: there is no failed run wfr_absent: only failed runs can be started again\n',
+      'millrace runs: POST /v2/workflows/runs/wfr_absent/rerun: 404 {"error":"workflowRun wfr_absent not found"}\n',
     ]);
+    const again = (await run('runs', 'rerun', id, '--input', '{"order":2}')).trim();
+    expect(await run('runs', 'show', again)).to.match(/RUN_STARTED[\s\S]*"order":2/);
+    await run('runs', 'cancel', again);
   });
 
   it('schedules lists schedules with their next time', async () => {

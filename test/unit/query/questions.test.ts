@@ -8,6 +8,7 @@ import type {
   LogPage,
   LogQuery,
   MessageLog,
+  RunEntries,
   RunEventPage,
   RunLog,
   RunPage,
@@ -57,6 +58,10 @@ const eventPage = {
   cursor: '1790000000001-1048576',
 } as unknown as RunEventPage;
 
+const entries = {
+  run: { ...run, state: 'RUN_FAILED', entries: [{ body: Uint8Array.from([1]), createdAtMs: 5 }] },
+} as unknown as RunEntries;
+
 class ScriptedLog implements MessageLog, RunLog {
   readonly asked: unknown[] = [];
   failure: Error | undefined;
@@ -88,6 +93,11 @@ class ScriptedLog implements MessageLog, RunLog {
   async runCounts(...question: unknown[]): Promise<Counts> {
     this.asked.push(question);
     return { counts: { RUN_FAILED: 2 }, isWhole: true };
+  }
+
+  async runEntries(...question: unknown[]): Promise<RunEntries> {
+    this.asked.push(question);
+    return entries;
   }
 
   async runs(...question: unknown[]): Promise<RunPage> {
@@ -144,6 +154,9 @@ describe('questions to the read models', () => {
     const eventQuery = { ...ALL_RUN_EVENTS, filter, states: ['INVOKED' as const], cursor: '1-2', trimBytes: 5 };
     expect(await asked.runEvents(ACCOUNT, eventQuery, 80)).to.deep.equal(eventPage);
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, eventQuery, 80]);
+    const entriesQuery = { runId: run.runId, createdAtMs: 5, maxBytes: 100 };
+    expect(await asked.runEntries(ACCOUNT, entriesQuery, 81)).to.deep.equal(entries);
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, entriesQuery, 81]);
   });
 
   it('may ask for counts', async () => {
@@ -171,6 +184,7 @@ describe('questions to the read models', () => {
       dlqCounts: async () => ({ counts: {}, isWhole: true, behind }),
       runCounts: async () => ({ counts: {}, isWhole: true, behind }),
       runs: async () => ({ ...page, behind }),
+      runEntries: async () => ({ run: undefined, behind }),
       runEvents: async () => ({ ...eventPage, behind: { positions: 4, ms: undefined } }),
     };
     const counted = new ReadModelsClient(

@@ -14,6 +14,7 @@ import { FactLine, type NamedFact } from './fact-line.js';
 import { useRunLinks } from './links.js';
 import { NotifyDialog } from './notify-dialog.js';
 import type { Run } from './records.js';
+import { RerunButton } from './rerun-dialog.js';
 import { kindWord } from './run-graph.js';
 import type { StepAttempt } from './run-life.js';
 import type { Node } from './run-model.js';
@@ -95,6 +96,7 @@ function PaneHead({ account, run, node, onDone }: Pick<StepDetailsProps, 'accoun
             Notify {event}
           </button>
         )}
+        {step !== undefined && mayChange.value && <RerunButton account={account} run={run} node={node} />}
         <button
           type="button"
           class="button small quiet icon"

@@ -9,6 +9,7 @@ import type { QueueSteps, QueueTurn } from '../messages/turn.js';
 import type { PublishItem, QueueCommand, QueueCommandOf, QueueReply } from '../model/commands.js';
 import { countFailedRuns, deleteFailedRuns, getFailedRun, listFailedRuns } from '../runs/failed-run-commands.js';
 import { cancelFailureFunction, runFailureFunction } from '../runs/failure-function.js';
+import { rerunRun } from '../runs/rerun.js';
 import { resumeRuns } from '../runs/resume.js';
 import { cancelRuns, endRunByCommand, getRun, refuseStep } from '../runs/run-commands.js';
 import { listAllWaiters } from '../runs/waiter-list.js';
@@ -145,6 +146,12 @@ export const QUEUE_COMMANDS: CommandTable = {
   DeleteFailedRuns: { decide: deleteFailedRuns },
   CountFailedRuns: { decide: countFailedRuns, isRead },
   ResumeRuns: { decide: resumeRuns, isRepeatable, mayGrow },
+  RerunRun: {
+    decide: rerunRun,
+    isRepeatable,
+    mayGrow,
+    bytes: ({ entries }) => entries.reduce((sum, { body }) => sum + ITEM_BYTES + body.length, COMMAND_BYTES),
+  },
   RunFailureFunction: { decide: runFailureFunction, isRepeatable, mayGrow },
   CancelFailureFunction: { decide: cancelFailureFunction },
   RefuseStep: { decide: refuseStep, isRepeatable, mayGrow },

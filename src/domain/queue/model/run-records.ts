@@ -5,9 +5,21 @@
  * a name says otherwise.
  */
 import type { RunId } from '../../../kernel/index.js';
-import { bytes, kind, oneOf, optional, record, type TypeOf, text, union, whole } from '../../../kernel/schema/index.js';
+import {
+  bytes,
+  kind,
+  listOf,
+  oneOf,
+  optional,
+  record,
+  type TypeOf,
+  text,
+  union,
+  whole,
+} from '../../../kernel/schema/index.js';
 import {
   bodyRef,
+  carriedBody,
   type DeliverySettings,
   dlqId,
   type Envelope,
@@ -136,5 +148,8 @@ export type FailureFunction = TypeOf<typeof failureFunction>;
 
 export const resumedFrom = record({ how: oneOf('resume', 'restart'), dlqId, runId, runCreatedAtMs: whole });
 export type ResumedFrom = TypeOf<typeof resumedFrom>;
+
+/** The run whose entries another one begins with, and the contents of these entries under new numbers. */
+export const rerunOf = record({ runId, runCreatedAtMs: whole, contents: listOf(carriedBody) });
 
 export type { DeliverySettings, Envelope };

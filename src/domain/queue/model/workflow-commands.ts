@@ -113,6 +113,9 @@ export type FailedRunFilter = TypeOf<typeof failedRunFilter>;
 const failedRunSelector = dlqSelectorBy(failedRunFilter);
 export type FailedRunSelector = TypeOf<typeof failedRunSelector>;
 
+export const runName = record({ runId, createdAtMs: whole });
+export type RunName = TypeOf<typeof runName>;
+
 /** A position in the order of deadlines. */
 const waiterPlace = record({ deadlineMs: whole, runId, stepId: whole });
 export type WaiterPlace = TypeOf<typeof waiterPlace>;
@@ -166,6 +169,19 @@ export const workflowCommands = {
     firstId: messageId,
     overrides: rawSettings,
   }),
+  /**
+   * Starts a run that begins with the given entries, the payload first. Its URL and settings are those of the
+   * envelope, with `overrides` over them.
+   */
+  RerunRun: kind(50, {
+    from: runName,
+    firstRunId: runId,
+    firstId: messageId,
+    envelope,
+    overrides: rawSettings,
+    entries: listOf(record({ step: optional(stepMark), body: bytes, createdAtMs: whole })),
+    payloadHash: text(),
+  }),
   RunFailureFunction: kind(44, { dlqId, messageId }),
   CancelFailureFunction: kind(45, { dlqId }),
   /**
@@ -175,9 +191,6 @@ export const workflowCommands = {
   RefuseStep: kind(49, { runId, error: text() }),
 };
 export type WorkflowCommand = UnionOf<'type', typeof workflowCommands>;
-
-export const runName = record({ runId, createdAtMs: whole });
-export type RunName = TypeOf<typeof runName>;
 
 const waiterView = record({
   runId,

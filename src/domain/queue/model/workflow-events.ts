@@ -9,6 +9,7 @@ import {
   oneOf,
   optional,
   text,
+  trailing,
   tuple,
   type UnionOf,
   whole,
@@ -17,6 +18,7 @@ import { carriedBody, dlqId, envelope, headerList, messageId, optionalText } fro
 import {
   failureFunction,
   invoker,
+  rerunOf,
   resumedFrom,
   runEntry,
   runId,
@@ -34,10 +36,11 @@ export const workflowEvents = {
     envelope,
     invoker: optional(invoker),
     resumedFrom: optional(resumedFrom),
-    /** For a resumed run: the entries of the failed run, in order. Else empty. */
+    /** For a resumed run: the entries of the failed run, in order; for a rerun those before its step. Else empty. */
     kept: listOf(runEntry),
     /** SHA-256 of the payload, base64url: tells a repeated trigger from a new one. */
     payloadHash: text(),
+    rerunOf: trailing(rerunOf),
   }),
   /** The endpoint has triggered the run itself: its settings hold from now on. */
   RunReconfigured: kind(36, { runId, atMs: whole, envelope }),

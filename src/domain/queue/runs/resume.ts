@@ -13,15 +13,16 @@ import { suspended, usageRefusal } from '../messages/refusals.js';
 import type { QueueSteps, QueueTurn } from '../messages/turn.js';
 import type { QueueCommandOf, QueueReply } from '../model/commands.js';
 import { rejection } from '../model/decision.js';
-import { derivedMessageId, messageIdAt } from '../model/ids.js';
+import { messageIdAt } from '../model/ids.js';
 import { runIdAt } from '../model/run-ids.js';
-import type { Envelope, RunEntry } from '../model/run-records.js';
+import type { Envelope } from '../model/run-records.js';
 import type { FailedRun } from '../model/runs/failed-run-index.js';
 import type { Run } from '../model/runs/run.js';
 import type { RunName } from '../model/workflow-commands.js';
 import { selectFailedRuns } from './failed-run-selection.js';
-import { openEnvelope, type ResumedEnvelope, resumedEnvelope } from './resumed-envelopes.js';
-import { acceptPart, creationMs, partOf } from './run-parts.js';
+import { deliverOpen, openEntries } from './open-entries.js';
+import { type ResumedEnvelope, resumedEnvelope } from './resumed-envelopes.js';
+import { creationMs } from './run-parts.js';
 
 type ResumeRuns = QueueCommandOf<'ResumeRuns'>;
 
@@ -96,7 +97,7 @@ function plan(command: ResumeRuns, runs: readonly FailedRun[], turn: QueueTurn):
     if (turn.state.runs.active(runId) !== undefined) {
       return rejection('INVALID', `workflow run ${runId} is active already`);
     }
-    messages += how === 'restart' ? 1 : openEntries(failed.run).length;
+    messages += how === 'restart' ? 1 : openEntries(failed.run.entries).length;
     planned.push({ failed, at, resumed });
   }
   return usageRefusal(messages, turn) ?? planned;
@@ -116,28 +117,10 @@ function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: Queu
   evolve({ type: 'RunStarted', runId, atMs, envelope, invoker, resumedFrom, kept, payloadHash });
   const run = state.runs.active(runId) as Run;
   const notBeforeMs = atMs + resumed.delaySeconds * 1000;
-  const open = how === 'resume' ? openEntries(before) : [0];
-  const id = messageIdAt(firstId, at);
-  open.forEach((index, nth) => {
-    const { body, step } = entries[index] as RunEntry;
-    const part = { role: 'step', ...partOf(run), index, step } as const;
-    const messageId = nth === 0 ? id : derivedMessageId(`${id} entry ${index}`);
-    const carried = { ...body, content: undefined };
-    acceptPart({ id: messageId, envelope: openEnvelope(run, index), body: carried, notBeforeMs, part }, turn);
-  });
+  const open = how === 'resume' ? openEntries(entries) : [0];
+  deliverOpen(run, { open, entries, firstId: messageIdAt(firstId, at), notBeforeMs }, turn);
   evolve({ type: 'DlqDeleted', dlqIds: [dlqId], atMs });
   return { runId, createdAtMs: atMs };
-}
-
-/** Indexes of the entries to deliver: FR3 (announced steps without a result, else the last entry). */
-function openEntries({ entries }: Run): readonly number[] {
-  const done = new Set<number>();
-  for (const { step } of entries) if (step !== undefined && step.stepId > 0) done.add(step.stepId);
-  const announced: number[] = [];
-  entries.forEach(({ step }, index) => {
-    if (step?.stepId === 0 && !done.has(step.targetStep)) announced.push(index);
-  });
-  return announced.length > 0 ? announced : [entries.length - 1];
 }
 
 function entriesOf({ run }: FailedRun): number {
@@ -169,7 +152,11 @@ function repeated(command: ResumeRuns, turn: QueueTurn): QueueReply {
 }
 
 /** A run that is no longer active was started a moment ago and has ended. */
-function nameOf({ firstRunId, firstId }: ResumeRuns, at: number, { state, context }: QueueTurn): RunName {
+export function nameOf(
+  { firstRunId, firstId }: Pick<ResumeRuns, 'firstRunId' | 'firstId'>,
+  at: number,
+  { state, context }: QueueTurn,
+): RunName {
   const runId = runIdAt(firstRunId, at);
   const message = state.messages.get(messageIdAt(firstId, at) as MessageId);
   const createdAtMs = state.runs.active(runId)?.createdAtMs ?? message?.createdAtMs ?? context.nowMs;

@@ -21,7 +21,8 @@ export const UNKNOWN_CLIENT_HEADER = 'Svc-Workflow-Unknown-Sdk';
 /** Envelopes kept for one configuration; further ones are rare and made again. */
 const MAX_KEPT = 32;
 
-const NO_MARK: WorkflowMark = {
+/** For runs whose mark is not known, and for outcomes: the list of entries is always sent, as every endpoint reads it. */
+export const NO_MARK: WorkflowMark = {
   detectsTrigger: false,
   needsRecentClient: false,
   canFetch: false,

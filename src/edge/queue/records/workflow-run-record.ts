@@ -2,6 +2,7 @@
  * A run as `/v2/workflows/logs` shows it, with its steps in groups; and one event of a run as `/v2/workflows/events`
  * lists it. Members without a value are omitted.
  */
+import type { RunName } from '../../../domain/queue/runs/index.js';
 import type {
   LoggedCall,
   LoggedFailureFunction,
@@ -18,6 +19,10 @@ import type {
 } from '../../../ports/index.js';
 import { headerObject, unlessEmpty } from '../../records/record-parts.js';
 import type { Spelling } from '../../wire-alias.js';
+
+export function nameRecord({ runId, createdAtMs }: RunName) {
+  return { workflowRunId: runId, workflowCreatedAt: createdAtMs };
+}
 
 export function runRecord(run: LoggedRun, spelling: Spelling) {
   return {

@@ -16,6 +16,7 @@ import { TRIGGER_ROUTES } from './trigger.js';
 import { WORKFLOW_DLQ_ROUTES } from './workflow-dlq.js';
 import { WORKFLOW_EVENT_ROUTES } from './workflow-events.js';
 import { WORKFLOW_LOG_ROUTES } from './workflow-logs.js';
+import { WORKFLOW_RERUN_ROUTES } from './workflow-reruns.js';
 import { WORKFLOW_RUN_ROUTES } from './workflow-runs.js';
 
 /** Served in front of Koa. */
@@ -34,6 +35,7 @@ export const ROUTED: readonly QueueRoute[] = [
   ...FLOW_CONTROL_ROUTES,
   ...KEY_ROUTES,
   ...TRIGGER_ROUTES,
+  ...WORKFLOW_RERUN_ROUTES,
   ...WORKFLOW_RUN_ROUTES,
   ...WORKFLOW_EVENT_ROUTES,
   ...WORKFLOW_LOG_ROUTES,

@@ -10,12 +10,7 @@ import {
   type QueueReplyOf,
   trimmedBody,
 } from '../../../domain/queue/index.js';
-import {
-  type FailedRunSelector,
-  type FailedRunView,
-  newRunId,
-  type RunName,
-} from '../../../domain/queue/runs/index.js';
+import { type FailedRunSelector, type FailedRunView, newRunId } from '../../../domain/queue/runs/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
@@ -26,6 +21,7 @@ import { settingsOf } from '../publish-items.js';
 import { endOfPage, only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { RUN_PAGE_BYTES } from '../queue-limits.js';
 import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
+import { nameRecord } from '../records/workflow-run-record.js';
 import {
   bulkRuns,
   chosenRunId,
@@ -223,8 +219,4 @@ function trimmed(view: FailedRunView, trimBytes: number | undefined): FailedRunV
     responseContent: cut(responseContent, envelope.settings.redact?.response),
     failureFunctionContent: cut(failureFunctionContent),
   };
-}
-
-function nameRecord({ runId, createdAtMs }: RunName) {
-  return { workflowRunId: runId, workflowCreatedAt: createdAtMs };
 }

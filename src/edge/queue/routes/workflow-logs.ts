@@ -53,8 +53,10 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'trimBody',
   'order',
 ]);
-const NOT_OF_COUNTS = ['groupBy', 'cursor', 'count', 'state', 'trimBody', 'order'];
-const OF_COUNTS: ReadonlySet<string> = new Set([...PARAMETERS].filter((name) => !NOT_OF_COUNTS.includes(name)));
+const NOT_RUN_FILTERS = ['groupBy', 'cursor', 'count', 'state', 'trimBody', 'order'];
+export const RUN_FILTERS: ReadonlySet<string> = new Set(
+  [...PARAMETERS].filter((name) => !NOT_RUN_FILTERS.includes(name)),
+);
 const BY_RUN = 'workflowRunId';
 /** Runs of one page, unless it ends earlier by the size of its runs. */
 const DEFAULT_RUN_COUNT = 10;
@@ -73,10 +75,10 @@ export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
   queueRoute('GET /v2/workflows/counts', {
     summary: 'Counts the workflow runs that a filter meets, by their state.',
     permission: 'read',
-    parameters: filterParameters(OF_COUNTS),
+    parameters: filterParameters(RUN_FILTERS),
     answer: shows('Counts'),
     async handle(call) {
-      const { filter } = runFilterOf(queryParameters(call.words.rest, OF_COUNTS));
+      const { filter } = runFilterOf(queryParameters(call.words.rest, RUN_FILTERS));
       const { runLog } = call.endpoint.parts;
       await answerCounts(call, await runLog.runCounts(call.grant.account, filter, await call.position()));
     },
@@ -131,7 +133,7 @@ function parametersOf(call: QueueCall): Parameters {
 }
 
 /** @returns `others`: the other parameters; empty if complete run names are given */
-function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; readonly others: Parameters } {
+export function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; readonly others: Parameters } {
   const named = valuesOf(parameters, 'workflowRuns', MAX_CALL_IDS);
   if (named.length > 0) return { filter: { runs: named.map(runNamed) }, others: new Map() };
   const { host, path, label, flowControlKey, callerIp, messageId, fromMs, toMs } = filterOf(parameters);
@@ -159,7 +161,7 @@ function runNamed(text: string) {
   return { runId: text.slice(0, at) as RunId, createdAtMs: wholeNumber('workflowRuns', text.slice(at + 1)) };
 }
 
-function runStatesOf(parameters: Parameters): { states: RunState[]; stepStates: StepState[] } {
+export function runStatesOf(parameters: Parameters): { states: RunState[]; stepStates: StepState[] } {
   const words = new Set(valuesOf(parameters, 'state', MAX_CALL_FILTER_VALUES).map((word) => word.toUpperCase()));
   const states = RUN_STATES.filter((state) => words.delete(state));
   const stepStates = STEP_STATES.filter((state) => words.delete(state));

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { carriedBodies } from '../../../../src/actors/queue/queue-owner.js';
 import { encodeQueueEvent } from '../../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
+import type { RunId } from '../../../../src/kernel/index.js';
 import { GOLDEN_EVENTS } from './golden-values.js';
 import { GOLDEN_RUN_MESSAGES } from './workflow-golden-values.js';
 
@@ -21,6 +22,13 @@ describe('bodies in queue events', () => {
     expect([...new Set(carriers)]).to.deep.equal(['MessageAccepted', 'ScheduleSet', 'FailureFunctionEnded']);
     const found = [...carriedBodies(Buffer.concat(events.map(encodeQueueEvent)))];
     expect(found).to.deep.equal(expected);
+  });
+
+  it('are found in a rerun, which has one for each entry that it keeps', () => {
+    const contents = [3, 4].map((number) => ({ number, bytes: 1, content: Uint8Array.from([number]) }));
+    const rerunOf = { runId: 'r' as RunId, runCreatedAtMs: 1, contents };
+    const found = [...carriedBodies(encodeQueueEvent({ ...GOLDEN_EVENTS.RunStarted, rerunOf }))];
+    expect(found).to.deep.equal(contents.map(({ number, content }) => [number, content]));
   });
 
   it('are found in the last response of a message or of a failure function', () => {

@@ -157,6 +157,10 @@ describe('events of runs', () => {
     const nothing = new Uint8Array(0);
     const events: QueueEvent[] = [
       { ...RunStarted, invoker: undefined, resumedFrom: undefined, kept: [] },
+      {
+        ...RunStarted,
+        rerunOf: { runId: 'r' as RunId, runCreatedAtMs: 1, contents: [{ number: 4, bytes: 1, content: nothing }] },
+      },
       { ...RunEnded, state: 'RUN_SUCCESS', response: nothing, dlqId: undefined, error: undefined },
       { ...RunEnded, state: 'RUN_CANCELED', response: undefined, dlqId: undefined, error: '' },
       { ...FailureFunctionEnded, state: undefined, response: { number: 0, bytes: 0, content: undefined } },

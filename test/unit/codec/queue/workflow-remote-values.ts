@@ -143,6 +143,21 @@ export const WORKFLOW_COMMANDS: ListOfEach<WorkflowCommand> = {
     firstId: id,
     overrides: raw,
   })),
+  RerunRun: [
+    {
+      type: 'RerunRun',
+      from: { runId, createdAtMs: atMs },
+      firstRunId: child,
+      firstId: id,
+      envelope,
+      overrides: raw,
+      entries: [
+        { step: undefined, body: content, createdAtMs: atMs },
+        { step, body: new Uint8Array(0), createdAtMs: atMs },
+      ],
+      payloadHash: 'hash',
+    },
+  ],
   RunFailureFunction: [{ type: 'RunFailureFunction', dlqId, messageId: id }],
   CancelFailureFunction: [{ type: 'CancelFailureFunction', dlqId }],
 };

@@ -17,6 +17,8 @@ export interface RunHolds {
   holdBody(body: BodyRef): void;
   /** Also stores the content if the event carries it. */
   takeBody(body: CarriedBody): void;
+  /** Stores the content of a body that is held already. */
+  storeBody(body: CarriedBody): void;
   dropBody(body: BodyRef): void;
   holdEnvelope(envelope: Envelope): SharedEnvelope;
   dropEnvelope(shared: SharedEnvelope): void;

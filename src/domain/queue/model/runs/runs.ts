@@ -201,12 +201,13 @@ export class Runs {
   // ── events ──
 
   start(event: WorkflowEventOf<'RunStarted'>): void {
-    const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
+    const { runId, atMs, envelope, invoker, kept, payloadHash, rerunOf } = event;
     const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
     const isNew = this.#awake.set(runId, run) && !this.#sleeping.has(runId);
     assert(isNew, 'a run is started that is active', { runId });
     weighRun(run, this.holds);
     for (const entry of kept) appendHeld(run, entry, this.holds);
+    for (const content of rerunOf?.contents ?? []) this.holds.storeBody(content);
   }
 
   reconfigure({ runId, envelope }: WorkflowEventOf<'RunReconfigured'>): void {

@@ -46,6 +46,7 @@ export class AccountParts {
     this.runs = new Runs({
       holdBody: (body) => bodies.hold(body),
       takeBody: (body) => bodies.take(body),
+      storeBody: (body) => bodies.store(body),
       dropBody: (body) => bodies.drop(body),
       holdEnvelope: (envelope) => this.envelopes.hold(envelope),
       dropEnvelope: (shared) => this.envelopes.release(shared),
