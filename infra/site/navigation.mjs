@@ -95,7 +95,7 @@ export const NAVIGATION = [
       },
       {
         name: 'Watching',
-        pages: below('operations', ['metrics', 'alarms', 'traces', 'statistics', 'redis-operations', 'admin-api']),
+        pages: below('operations', ['alerts', 'metrics', 'alarms', 'traces', 'statistics', 'redis-operations', 'admin-api']),
       },
       {
         name: 'Data',

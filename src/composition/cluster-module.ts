@@ -1,7 +1,7 @@
 /** The view of the cluster from this process, and this process's own report. */
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
-import { AlarmTeller, ClusterLook, ProcessReporter, type SaidOfItself } from '../actors/cluster/index.js';
+import { ClusterLook, ProcessReporter, type SaidOfItself } from '../actors/cluster/index.js';
 import { natsStatus } from '../adapters/nats/index.js';
 import { NodeReadings, VERSION } from '../adapters/node/index.js';
 import * as tokens from './tokens.js';
@@ -22,6 +22,4 @@ export async function startCluster(c: DependencyContainer, said: SaidOfItself): 
   const ports = { ...tokens.portsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH), session: c.resolve(tokens.SESSION) };
   const facts = { version: VERSION, host: hostname(), pid: new NodeReadings().pid, roles };
   await life.run(new ProcessReporter({ ...ports, ...said }, facts));
-  const isOwner = () => !c.resolve(tokens.NATS).isExclusive && c.resolve(tokens.CONTROL).isOwner();
-  await life.run(new AlarmTeller({ ...ports, cluster: c.resolve(tokens.CLUSTER_LOOK), isOwner }));
 }

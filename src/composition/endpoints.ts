@@ -64,6 +64,7 @@ export async function startEndpoints(c: DependencyContainer): Promise<string[]> 
     planes,
   });
   mgmtPort = await open(c, management, mgmtPort, 'MILLRACE_MGMT_PORT');
+  c.resolve(tokens.MANAGEMENT_ADDRESS).url = `${http}://${at(mgmtPort)}`;
   return [
     `kv=${http}://${at(kvPort)}`,
     `queue=${http}://${at(queuePort)}`,

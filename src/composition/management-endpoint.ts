@@ -50,6 +50,7 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
     ...sessionParts(c, options),
     backups: c.resolve(tokens.BACKUPS),
     removal: c.resolve(tokens.REMOVAL),
+    alerts: c.resolve(tokens.ALERT_NOTICES),
     pendingDocuments: pendingDocuments(c.resolve(tokens.GATEWAY), c.resolve(tokens.SEARCH)),
     pricesOf: () => prices,
     signIns: guard.of('management'),

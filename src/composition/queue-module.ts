@@ -45,13 +45,17 @@ export function registerQueueOwner(c: DependencyContainer): void {
   });
 }
 
+export function registerQueueGateway(c: DependencyContainer): void {
+  tokens.once(c, tokens.QUEUE_GATEWAY, queueGateway);
+}
+
 export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueServerParts>): QueueServer {
   const { accounts } = c.resolve(tokens.CONTROL);
   const readModels = c.resolve(tokens.READ_MODELS);
   const { publicUrlQueue: publicUrl, trustedProxies } = c.resolve(tokens.CONFIG).endpoints;
   return createQueueServer({
     ...tokens.portsOf(c),
-    gateway: queueGateway(c),
+    gateway: c.resolve(tokens.QUEUE_GATEWAY),
     access: accounts,
     admin: accounts,
     messageLog: readModels,

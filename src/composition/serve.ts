@@ -15,6 +15,7 @@ import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
 import type { Check, Log } from '../ports/index.js';
 import { readinessOfModels, readinessOfSearch } from '../projections/index.js';
+import { registerAlerts, startAlerts } from './alerts-module.js';
 import { registerCluster, startCluster } from './cluster-module.js';
 import { type MadeCredentials, registerControl, startControl } from './control-module.js';
 import { registerDuties, startDuties } from './duties-module.js';
@@ -22,7 +23,7 @@ import { startEndpoints } from './endpoints.js';
 import { registerKvGateway, registerKvOwner } from './kv-module.js';
 import { registerBasics, registerMembership, registerNats } from './process-module.js';
 import { registerReadModels, registerRemoteReadModels, startReadModels } from './projections-module.js';
-import { registerQueueOwner } from './queue-module.js';
+import { registerQueueGateway, registerQueueOwner } from './queue-module.js';
 import { registerRemoteSearch, registerSearch, startSearch } from './search-module.js';
 import { registerShards } from './shards-module.js';
 import * as tokens from './tokens.js';
@@ -82,6 +83,7 @@ function startPlanes(basics: DependencyContainer) {
     const c = basics.createChildContainer();
     c.registerInstance(tokens.LIFETIME, life);
     c.registerInstance(tokens.START, { isOver: false });
+    c.registerInstance(tokens.MANAGEMENT_ADDRESS, { url: undefined });
     await joinOthers(c);
     await startOwners(c);
     const credentials = await startControl(c);
@@ -90,6 +92,7 @@ function startPlanes(basics: DependencyContainer) {
     watchStreams(c);
     const checks = checksOf(c);
     await startCluster(c, { checks, hosts: [...hostsOf(c), c.resolve(tokens.CONTROL).host].filter((host) => !!host) });
+    await startAlerts(c);
     const stop = () => life.endAfter(c.resolve(tokens.CONFIG).process, c.resolve(tokens.TIMERS));
     const { failed } = c.resolve(tokens.NATS_OPENING);
     return { addresses, ready: untilAllIsReady(c, checks), credentials, failed, checks, stop };
@@ -139,7 +142,9 @@ async function startOwners(c: DependencyContainer): Promise<void> {
     await life.run(c.resolve(tokens.QUEUE_OWNER));
   }
   registerKvGateway(c);
+  registerQueueGateway(c);
   registerDuties(c);
+  registerAlerts(c);
   if (!hasRole(c, 'projection')) {
     registerRemoteReadModels(c);
     registerRemoteSearch(c);

@@ -4,10 +4,11 @@
  */
 import 'reflect-metadata';
 import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
+import type { AlertNotices } from '../actors/alerts/index.js';
 import type { ClusterLook } from '../actors/cluster/index.js';
 import type { DatabaseKeeper, ProcessControl } from '../actors/control/index.js';
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
-import type { QueueOwner } from '../actors/queue/index.js';
+import type { QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
 import type { SocketHttpOut } from '../adapters/http-delivery/index.js';
 import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
@@ -113,6 +114,10 @@ export const HTTP_OUT = token<SocketHttpOut>('HttpOut');
 export const CONTROL = token<ProcessControl>('ProcessControl');
 export const CLUSTER_LOOK = token<ClusterLook>('ClusterLook');
 export const GATEWAY = token<KvShardGateway>('KvGateway');
+export const QUEUE_GATEWAY = token<QueueShardGateway>('QueueGateway');
+export const ALERT_NOTICES = token<AlertNotices>('AlertNotices');
+/** The management endpoint's own address, once it listens. */
+export const MANAGEMENT_ADDRESS = token<{ url: string | undefined }>('ManagementAddress');
 export const BACKUP_JOBS = token<JobProcesses<ThreadTask, KeepRequest, KeptState>>('BackupJobs');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');

@@ -18,12 +18,13 @@ export function firstConflict(config: Config): string | undefined {
   ].find((line) => line !== undefined);
 }
 
-function halfAPair({ endpoints, nats }: Config): string | undefined {
+function halfAPair({ endpoints, nats, alerts }: Config): string | undefined {
   return (
     half(endpoints, 'tlsCert', 'tlsKey') ??
     half(nats, 'natsUser', 'natsPassword') ??
     half(nats, 'natsTlsCert', 'natsTlsKey') ??
-    half(nats, 'natsSysUser', 'natsSysPassword')
+    half(nats, 'natsSysUser', 'natsSysPassword') ??
+    half(alerts, 'smtpUrl', 'smtpFrom')
   );
 }
 

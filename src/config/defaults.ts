@@ -362,6 +362,16 @@ export const DEFAULTS = {
     'Free traffic of each database and account in a month, before MILLRACE_BANDWIDTH_PRICE_CENTS applies.',
   ),
 
+  // alerts
+  alertLookMs: as(
+    10_000,
+    'Time between two evaluations of the alert rules by the owner of the control shard. A state is raised when two successive ones show it.',
+  ),
+  smtpUrl: unset(
+    'The mail server for notices of alerts, with user and password: smtp://user:password@host:587, or smtps:// for TLS from the first byte. Without it a rule can have no channel of the type email.',
+  ),
+  smtpFrom: unset('The sender of the mails; set together with MILLRACE_SMTP_URL.'),
+
   // tracing
   otlpEndpoint: unset(
     'The base URL of a collector for OTLP over HTTP, usually on port 4318; spans are sent to /v1/traces under it. Without it tracing is off and its code is not loaded.',

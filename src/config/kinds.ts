@@ -140,6 +140,12 @@ export function secretHeaders(): SettingKind {
   return secret('name=value pairs of headers, separated by commas', new RegExp(`^${one}(,${one}){0,15}$`));
 }
 
+/** A URL that may contain a user and a password. */
+export function secretUrl(...schemes: readonly string[]): SettingKind {
+  const accepts = `${schemes.map((scheme) => `${scheme}://`).join(' or ')} and a host, with user and password if needed`;
+  return secret(accepts, new RegExp(`^(${schemes.join('|')})://[\\x21-\\x7e]{1,1024}$`));
+}
+
 function secret(accepts: string, pattern: RegExp): SettingKind {
   return {
     accepts,

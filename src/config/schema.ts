@@ -24,6 +24,7 @@ import {
   secretHeaders,
   secretText,
   secretToken,
+  secretUrl,
   someOf,
   text,
   whole,
@@ -36,6 +37,10 @@ import { type AuditRetentionSetting, retention, type WireAlias, wireAlias } from
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
+
+/** `ops@example.com`, or `Millrace <ops@example.com>`. */
+const MAIL_SENDER =
+  /^(?:[^<>\p{Cc}]{0,128}<[^\s@<>\p{Cc}]{1,128}@[^\s@<>\p{Cc}]{1,253}>|[^\s@<>\p{Cc}]{1,128}@[^\s@<>\p{Cc}]{1,253})$/u;
 
 const ROLES = ['edge', 'kv', 'queue', 'projection'] as const;
 type RoleName = (typeof ROLES)[number];
@@ -206,6 +211,15 @@ class PriceSettings {
   @setting(bytes(0, 1024 * GIB)) readonly freeBandwidthBytes!: number;
 }
 
+/** Alert rules, and the mail server of their notices. */
+class AlertSettings {
+  @setting(milliseconds(100, 600_000)) readonly alertLookMs!: number;
+  @setting(secretUrl('smtp', 'smtps')) readonly smtpUrl!: Secret | undefined;
+  @setting(text('an email address, or a name and an address in angle brackets', MAIL_SENDER)) readonly smtpFrom!:
+    | string
+    | undefined;
+}
+
 /** The collector of traces. */
 class TracingSettings {
   @setting(url('http', 'https')) readonly otlpEndpoint!: string | undefined;
@@ -242,6 +256,7 @@ export class Config {
   readonly destinations = new DestinationSettings();
   readonly delivery = new DeliveryConfig();
   readonly prices = new PriceSettings();
+  readonly alerts = new AlertSettings();
   readonly tracing = new TracingSettings();
   readonly firstStart = new FirstStartSettings();
 

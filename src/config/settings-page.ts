@@ -17,6 +17,7 @@ const TITLES: Readonly<Record<string, string>> = {
   destinations: 'Destinations of deliveries',
   delivery: 'Deliveries and the queue',
   prices: 'Prices',
+  alerts: 'Alerts',
   tracing: 'Traces',
   signIn: 'Signing in',
   firstStart: 'First start',

@@ -33,3 +33,5 @@ export type ScheduleId = Branded<'ScheduleId'>;
 export type ApiKeyId = Branded<'ApiKeyId'>;
 /** `bk-<16 base32 characters>`. */
 export type BackupId = Branded<'BackupId'>;
+/** `al-<16 base32 characters>`, or `al-<kind>` of a built-in rule. */
+export type AlertRuleId = Branded<'AlertRuleId'>;

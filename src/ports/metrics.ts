@@ -209,6 +209,26 @@ export interface MeasuredProcess {
   readings(): MetricReadings;
 }
 
+/** The limited kinds of memory, with the gauges of their use and limit. */
+export const MEMORY_PARTS = [
+  ['keys and values', 'millrace_data_bytes', 'millrace_data_limit_bytes'],
+  ['waiting messages', 'millrace_queue_memory_bytes', 'millrace_queue_memory_limit_bytes'],
+  ['requests', 'millrace_request_bytes', 'millrace_request_limit_bytes'],
+] as const;
+
+/** Read models, with the gauges of their lag in seconds. */
+export const LAGGING_MODELS = [
+  ['lists and logs', 'millrace_read_model_behind_seconds'],
+  ['statistics', 'millrace_statistics_behind_seconds'],
+  ['search indexes', 'millrace_search_behind_seconds'],
+] as const;
+
+/** The largest value of all labels; 0 without data. */
+export function largestReading(readings: MetricReadings, name: CounterName | GaugeName): number {
+  const found = readings[name] ?? 0;
+  return typeof found === 'number' ? found : Math.max(0, ...Object.values(found));
+}
+
 /** Metrics without effect, for unmonitored processes. */
 export const UNWATCHED: Metrics = {
   counter: () => ({ add: () => undefined }),

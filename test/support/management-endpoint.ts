@@ -4,10 +4,11 @@
  */
 import { ManagementGrants } from '../../src/actors/control/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
+import type { AlertRule } from '../../src/domain/control/index.js';
 import { createManagementServer, type ManagementServerParts } from '../../src/edge/index.js';
 import { AREAS } from '../../src/edge/openapi/index.js';
-import { type AccountId, type BackupId, type DatabaseId, MillraceError } from '../../src/kernel/index.js';
-import type { Backups } from '../../src/ports/index.js';
+import { type AccountId, type BackupId, type DatabaseId, FORMAT_LEVEL, MillraceError } from '../../src/kernel/index.js';
+import type { AlertTests, Backups, TestedChannel } from '../../src/ports/index.js';
 import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/protocol/index.js';
 import { misfits } from './json-schema.js';
 import { MemoryLog } from './kv-endpoint.js';
@@ -69,6 +70,21 @@ class SaidBackups implements Backups {
   }
 }
 
+/** Answers about channels as a test says, and notes which rules were tested. */
+class SaidAlerts implements AlertTests {
+  hasMail = true;
+  readonly tested: AlertRule[] = [];
+
+  refusalOf(url: string): string | undefined {
+    return url.includes('10.0.0.1') ? 'the address is private' : undefined;
+  }
+
+  async test(rule: AlertRule): Promise<readonly TestedChannel[]> {
+    this.tested.push(rule);
+    return rule.channels.map((channel) => ({ channel, isSent: channel.type !== 'email', answer: 'msg_1' }));
+  }
+}
+
 interface DescribedAnswer {
   readonly content: Record<string, { schema: object }>;
 }
@@ -91,6 +107,7 @@ export class ManagementHarness {
   readonly control = new MemoryControl();
   readonly statistics = new SaidStatistics();
   readonly backups = new SaidBackups();
+  readonly alerts = new SaidAlerts();
   /** Of what was deleted: id and partitions. */
   readonly removed: (readonly [DatabaseId, number])[] = [];
   readonly log = new MemoryLog();
@@ -118,6 +135,7 @@ export class ManagementHarness {
       sealing: () => this.sealing,
       statistics: this.statistics,
       backups: this.backups,
+      alerts: this.alerts,
       removal: { remove: (database, partitions) => void this.removed.push([database, partitions]) },
       clock: { nowMs: () => this.control.nowMs, monotonicMs: () => realTime.monotonicMs() },
       timers: realTime,
@@ -142,6 +160,7 @@ export class ManagementHarness {
     const { port } = await this.#server.listen(0, '127.0.0.1');
     this.#url = `http://127.0.0.1:${port}`;
     const { caller, account } = await this.newPerson('owner@example.com');
+    await this.control.send({ type: 'RaiseFormat', level: FORMAT_LEVEL, by: 'test' });
     this.owner = caller;
     this.ownerAccount = account;
     this.document = (await this.call('GET', '/openapi.json', { as: null })).json as OpenApi;

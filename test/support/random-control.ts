@@ -10,11 +10,12 @@ import {
   searchQueries,
   TEAM_ROLES,
 } from '../../src/domain/control/index.js';
-import type { AccountId } from '../../src/kernel/index.js';
+import type { AccountId, AlertRuleId } from '../../src/kernel/index.js';
 import { createDatabase, db, secret, secretsOf, session, TODAY } from '../spec/control/given.js';
 import {
   ANNA,
   ac,
+  alertRule,
   apiKey,
   BERT,
   bk,
@@ -36,6 +37,7 @@ const plan = fc.constantFrom(...DATABASE_PLANS);
 const day = fc.integer({ min: TODAY - 1, max: TODAY + 2 });
 const who = fc.constantFrom('a', 'b').map(session);
 const count = fc.nat({ max: 2000 });
+const ruleId = fc.constantFrom('al-one', 'al-two', 'al-disk').map((id) => id as AlertRuleId);
 
 type Plain = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
@@ -162,7 +164,7 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   DeleteApiKey: of({ email, id: small.map(keyId) }),
   ListApiKeys: of({ email }),
   SignOut: of({ session: small, untilMs: fc.constantFrom(0, 2 ** 45) }),
-  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 3), by: small }),
+  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 3, 4), by: small }),
   CreateSearchIndex: fc.tuple(small, account, tokens).map(([name, of, made]) => ({
     index: newIndex(`i${name}`, { account: of, tokens: made }),
   })),
@@ -194,6 +196,23 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   ListBackups: of({ account, database }),
   GetBackup: of({ account, backup: small.map(bk) }),
   ListAudit: of({ account, count }),
+  SetAlertRule: fc
+    .tuple(account, ruleId, small, fc.boolean(), fc.boolean(), fc.constantFrom(0, 2 ** 45))
+    .map(([of, id, name, isEnabled, isNew, silentUntilMs]) => ({
+      rule: alertRule(id, { account: of, name, isEnabled, silentUntilMs }),
+      isNew,
+    })),
+  DeleteAlertRule: of({ account, rule: ruleId }),
+  ListAlerts: of({ account, count }),
+  ObserveAlerts: fc.tuple(account, ruleId, fc.subarray(['one', 'two', 'three'])).map(([of, rule, subjects]) => ({
+    observed: [{ account: of, rule, firing: subjects.map((subject) => ({ subject, text: `${subject} fails` })) }],
+  })),
+  EndAlertNotice: of({
+    number: fc.integer({ min: 1, max: 6 }),
+    place: fc.nat({ max: 2 }),
+    state: fc.constantFrom('sent' as const, 'failed' as const),
+    answer: small,
+  }),
 };
 
 export const PLAIN_TYPES = Object.keys(kinds) as readonly Plain['type'][];

@@ -8,5 +8,3 @@ export const MAX_WISH_TRIES = 10;
 export const PROCESS_ANSWER_MS = 1_000;
 /** All readers of the status in one process share one inquiry for this time. */
 export const LOOK_FRESH_MS = 500;
-/** Time between two checks for alarms by the owner of the control shard. A check costs a few requests. */
-export const ALARM_LOOK_MS = 10_000;

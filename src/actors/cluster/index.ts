@@ -1,4 +1,3 @@
-export { AlarmTeller } from './alarm-teller.js';
 export { alarmsOf } from './cluster-alarms.js';
 export { LOOK_FRESH_MS, MAX_DRAINED, PROCESS_ANSWER_MS } from './cluster-limits.js';
 export { CANNOT_BE_ASKED, ClusterLook } from './cluster-look.js';

@@ -52,6 +52,11 @@ export const AUDIT_ACTIONS = {
   raiseFormat: [50, 'Raise Format Level'],
   steerCluster: [51, 'Steer Cluster'],
   createQueue: [52, 'Create Queue'],
+  createAlertRule: [53, 'Create Alert Rule'],
+  updateAlertRule: [54, 'Update Alert Rule'],
+  deleteAlertRule: [55, 'Delete Alert Rule'],
+  silenceAlertRule: [56, 'Silence Alert Rule'],
+  testAlertRule: [57, 'Test Alert Rule'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -22,6 +22,13 @@ import {
 } from './decide-databases.js';
 import { decideRaiseFormat } from './decide-format.js';
 import {
+  decideDeleteAlertRule,
+  decideEndNotice,
+  decideListAlerts,
+  decideObserveAlerts,
+  decideSetAlertRule,
+} from './decide-management-alerts.js';
+import {
   decideAudited,
   decideListAudit,
   refuseForeignDatabase,
@@ -141,6 +148,19 @@ export const CONTROL_COMMANDS: ControlTable = {
   ListBackups: { decide: decideListBackups, isRead },
   GetBackup: { decide: decideGetBackup, isRead },
   ListAudit: { decide: decideListAudit, isRead },
+  SetAlertRule: {
+    decide: decideSetAlertRule,
+    tenant: ({ rule }) => rule.account,
+    bytes: ({ rule }) => CONTROL_COMMAND_BYTES + ROW_BYTES * rule.channels.length,
+  },
+  DeleteAlertRule: { decide: decideDeleteAlertRule },
+  ListAlerts: { decide: decideListAlerts, isRead },
+  ObserveAlerts: {
+    decide: decideObserveAlerts,
+    bytes: ({ observed }) =>
+      observed.reduce((sum, { firing }) => sum + ROW_BYTES * (1 + firing.length), CONTROL_COMMAND_BYTES),
+  },
+  EndAlertNotice: { decide: decideEndNotice },
 };
 
 export function rowOfControl(command: ControlCommand): ControlRow {

@@ -143,6 +143,7 @@ const rejectionReason = wordOf(
   'UNKNOWN_MEMBER',
   'UNKNOWN_KEY',
   'UNKNOWN_BACKUP',
+  'UNKNOWN_ALERT_RULE',
   /** The message names the bound. */
   'TOO_MANY',
   /**

@@ -16,6 +16,15 @@ import {
   signingKeysRotated,
   teamSet,
 } from './evolve-accounts.js';
+import {
+  alertAnnounced,
+  alertNoticeEnded,
+  alertRaised,
+  alertResolved,
+  alertRestored,
+  alertRuleDeleted,
+  alertRuleSet,
+} from './evolve-alerts.js';
 import { backupDeleted, backupEnded, backupStarted } from './evolve-backups.js';
 import {
   meterFolded,
@@ -109,6 +118,13 @@ const CONTROL_EVENTS: EventTable = {
     },
     leavesAccess,
   },
+  AlertRuleSet: { evolve: alertRuleSet, leavesAccess },
+  AlertRuleDeleted: { evolve: alertRuleDeleted, leavesAccess },
+  AlertRaised: { evolve: alertRaised, leavesAccess },
+  AlertResolved: { evolve: alertResolved, leavesAccess },
+  AlertAnnounced: { evolve: alertAnnounced, leavesAccess },
+  AlertNoticeEnded: { evolve: alertNoticeEnded, leavesAccess },
+  AlertRestored: { evolve: alertRestored, leavesAccess },
   SignedOut: {
     evolve: (event, { signedOut }) => signedOut.add(event, event.atMs),
     isAwaited,

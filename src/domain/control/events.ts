@@ -5,7 +5,8 @@
  */
 import { integer, listOf, looseText, openKind, openRecord, type UnionOf } from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
-import { accountId, apiKeyId, backupId, databaseId, sessionId } from './ids.js';
+import { alert, alertChannel, alertPhase, alertRule, noticeState, raisedAlertFields } from './alerts.js';
+import { accountId, alertRuleId, apiKeyId, backupId, databaseId, sessionId } from './ids.js';
 import {
   accountPlan,
   apiKeyFields,
@@ -122,7 +123,23 @@ export const controlEvents = {
   SignedOut: openKind(38, { ...signedOutFields, atMs: integer }),
   /** From here on forms of this level may be stored in every journal. */
   FormatRaised: openKind(39, { level: integer, by: looseText(), atMs: integer }),
+  /** The whole rule; also the first change of a built-in one. */
+  AlertRuleSet: openKind(40, { rule: alertRule, atMs: integer }),
+  AlertRuleDeleted: openKind(41, { rule: alertRuleId, atMs: integer }),
+  AlertRaised: openKind(42, { ...raisedAlertFields, atMs: integer }),
+  AlertResolved: openKind(43, { number: integer, atMs: integer }),
+  /** Notices to these channels are to be sent. */
+  AlertAnnounced: openKind(44, { number: integer, phase: alertPhase, channels: listOf(alertChannel), atMs: integer }),
+  /** `place` of the notice among those of its alert. */
+  AlertNoticeEnded: openKind(45, {
+    number: integer,
+    place: integer,
+    state: noticeState,
+    answer: looseText(),
+    atMs: integer,
+  }),
   // ── in snapshots only ──
+  AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {
     index: openRecord({ ...newSearchIndexFields, createdAtMs: integer, deletedAtMs: integer }),
   }),

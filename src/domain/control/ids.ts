@@ -1,5 +1,5 @@
 /** Types of ids that the records of the control state contain. */
-import type { AccountId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type { AccountId, AlertRuleId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../kernel/index.js';
 import { text } from '../../kernel/schema/index.js';
 
 export const accountId = text<AccountId>();
@@ -7,3 +7,4 @@ export const databaseId = text<DatabaseId>();
 export const sessionId = text<SessionId>();
 export const apiKeyId = text<ApiKeyId>();
 export const backupId = text<BackupId>();
+export const alertRuleId = text<AlertRuleId>();

@@ -1,11 +1,14 @@
 export * from './account-limits.js';
 export * from './account-plans.js';
+export * from './alert-kinds.js';
+export * from './alerts.js';
 export * from './audit-actions.js';
 export { bytesOfControl, CONTROL_COMMANDS, rowOfControl } from './command-table.js';
 export type * from './commands.js';
 export { controlCommands, controlReplies } from './commands.js';
 export * from './database-plans.js';
 export { decide } from './decide.js';
+export { alertChanges, allAlertRules, isBuiltIn } from './decide-management-alerts.js';
 export { DEFAULT_KEY_NAME, defaultKeyOf } from './decide-management-keys.js';
 export { rowOfControlEvent } from './event-table.js';
 export { type ControlEvent, controlEvents } from './events.js';

@@ -80,3 +80,19 @@ export const MAX_COUNTED_BYTES = Number.MAX_SAFE_INTEGER;
 /** More than one process can execute. */
 export const MAX_COMMANDS_PER_SECOND = 1_000_000_000;
 export const MAX_CONNECTIONS = 1_000_000;
+/** Rules of one account; a person reads all of them on one page. */
+export const MAX_ACCOUNT_ALERT_RULES = 50;
+/** Of all accounts together: each is evaluated at every look, mostly with one question to a read model. */
+export const MAX_ALERT_RULES = 1_000;
+export const MAX_ALERT_CHANNELS = 5;
+/** Open alerts of one rule: more subjects are as clear with these. */
+export const MAX_ALERT_SUBJECTS = 20;
+/** Ended alerts of one account that are kept, and of all accounts: about 5 MB. */
+export const MAX_ACCOUNT_ALERTS = 200;
+export const MAX_ALERTS = 10_000;
+/** Length of a subject, of a text and of the answer to a notice; longer ones are cut. */
+export const MAX_ALERT_TEXT = 256;
+/** As long as the longest name of a key, and most URLs. */
+export const MAX_ALERT_TARGET = 512;
+/** Logs are kept for about this time. */
+export const MAX_ALERT_WINDOW_SECONDS = 7 * 86_400;

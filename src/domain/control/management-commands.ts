@@ -17,7 +17,8 @@ import {
   wordOf,
 } from '../../kernel/schema/index.js';
 import { accountLimitFields } from '../queue/index.js';
-import { accountId, apiKeyId, backupId, databaseId } from './ids.js';
+import { alert, alertRule, firingSubject, noticeState } from './alerts.js';
+import { accountId, alertRuleId, apiKeyId, backupId, databaseId } from './ids.js';
 import {
   accountPlanFields,
   apiKey,
@@ -127,6 +128,18 @@ export const managementCommands = {
   GetBackup: openKind(46, { account: accountId, backup: backupId }),
   /** Newest first, at most `count` (up to MAX_AUDIT_PAGE). */
   ListAudit: openKind(47, { account: accountId, count: integer }),
+  /** Creates the rule, or replaces an existing one. */
+  SetAlertRule: openKind(51, { rule: alertRule, isNew: flag }),
+  /** Answered with the deleted rule. */
+  DeleteAlertRule: openKind(52, { account: accountId, rule: alertRuleId }),
+  /** All rules, all open alerts, and ended ones up to `count` alerts. */
+  ListAlerts: openKind(53, { account: accountId, count: integer }),
+  // ── sent by the owner of the control shard itself ──
+  /** All present subjects of each of these rules. */
+  ObserveAlerts: openKind(54, {
+    observed: listOf(openRecord({ account: accountId, rule: alertRuleId, firing: listOf(firingSubject) })),
+  }),
+  EndAlertNotice: openKind(55, { number: integer, place: integer, state: noticeState, answer: looseText() }),
 };
 export type ManagementCommand = UnionOf<'type', typeof managementCommands>;
 
@@ -140,5 +153,9 @@ export const managementReplies = {
   Backups: openKind(19, { backups: listOf(backup) }),
   OneBackup: openKind(20, { backup }),
   AuditEntries: openKind(21, { entries: listOf(auditEntry) }),
+  OneAlertRule: openKind(24, { rule: alertRule }),
+  /** Alerts newest first. */
+  AlertsAre: openKind(25, { rules: listOf(alertRule), alerts: listOf(alert) }),
+  AlertsNoted: openKind(26, {}),
 };
 export type ManagementReply = UnionOf<'type', typeof managementReplies>;

@@ -37,6 +37,8 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   if (position > 0 || latestDay > 0) {
     yield { type: 'MeterRestored', position, marks: sorted(state.meterMarks), latestDay };
   }
+  for (const rule of sorted(state.alerts.rules)) yield { type: 'AlertRuleSet', rule, atMs: 0 };
+  for (const alert of state.alerts.byNumber.values()) yield { type: 'AlertRestored', alert };
   for (const entry of state.audit.all()) yield { type: 'AuditNoted', ...entry };
   for (const session of state.signedOut.all()) yield { type: 'SignedOut', ...session, atMs: 0 };
 }

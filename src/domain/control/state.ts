@@ -11,6 +11,7 @@
  *  CST7 a backup exists no longer than its database, and belongs to the account of the database
  */
 import type { AccountId, ApiKeyId, BackupId, DatabaseId } from '../../kernel/index.js';
+import { AlertRecords } from './alerts.js';
 import { AuditLog } from './audit-log.js';
 import { DayCounts } from './day-counts.js';
 import type { ControlEventOf } from './events.js';
@@ -112,6 +113,7 @@ export class ControlState extends DayCounts {
   readonly search = new SearchIndexRecords();
   readonly backups = new BackupRecords();
   readonly signedOut = new SignedOutSessions();
+  readonly alerts = new AlertRecords();
   readonly audit: AuditLog;
   /** Includes deleted ones. */
   readonly databases = new Map<DatabaseId, Database>();
@@ -188,6 +190,7 @@ export class ControlState extends DayCounts {
     this.accounts.delete(id);
     this.deletedAccounts.set(id, atMs);
     this.apiKeys.dropOf(id, () => false);
+    this.alerts.dropOf(id);
   }
 
   #unindexAccount(account: Account): void {

@@ -3,7 +3,7 @@
  * One process with its own nats-server is a cluster of one.
  */
 import { isMillraceError } from '../../kernel/index.js';
-import type { CounterName, GaugeName, MetricReadings } from '../../ports/index.js';
+import { LAGGING_MODELS, largestReading, MEMORY_PARTS, type MetricReadings } from '../../ports/index.js';
 import type { AdminCall } from './admin-call.js';
 import type { AdminEndpoint } from './admin-endpoint.js';
 import { LATE_SECONDS, NEARLY_FULL_SHARE, NEW_DEAD_LETTERS_MS, VERIFY_DUE_MS } from './admin-limits.js';
@@ -50,33 +50,25 @@ function* diskAttention({ parts }: AdminEndpoint, readings: MetricReadings): Ite
       text: 'the disk is full: requests that grow data are refused until there is room',
     };
   }
-  if (largest(readings, 'millrace_journal_excess_bytes') > 0) {
+  if (largestReading(readings, 'millrace_journal_excess_bytes') > 0) {
     yield { about: 'disk', level: 'warning', text: 'all journals together exceed their size limit' };
   }
 }
 
 function* memoryAttention(readings: MetricReadings): Iterable<Attention> {
-  for (const [what, used, limit] of [
-    ['keys and values', 'millrace_data_bytes', 'millrace_data_limit_bytes'],
-    ['waiting messages', 'millrace_queue_memory_bytes', 'millrace_queue_memory_limit_bytes'],
-    ['requests', 'millrace_request_bytes', 'millrace_request_limit_bytes'],
-  ] as const) {
-    const most = largest(readings, limit);
-    if (most === 0 || largest(readings, used) < most * NEARLY_FULL_SHARE) continue;
+  for (const [what, used, limit] of MEMORY_PARTS) {
+    const most = largestReading(readings, limit);
+    if (most === 0 || largestReading(readings, used) < most * NEARLY_FULL_SHARE) continue;
     yield { about: 'memory', level: 'warning', text: `${what} use nearly all of their memory limit` };
   }
 }
 
 function* lagAttention(readings: MetricReadings): Iterable<Attention> {
-  if (largest(readings, 'millrace_queue_lag_seconds') >= LATE_SECONDS) {
+  if (largestReading(readings, 'millrace_queue_lag_seconds') >= LATE_SECONDS) {
     yield { about: 'queue', level: 'warning', text: 'more messages are due than can be started' };
   }
-  for (const [what, behind] of [
-    ['lists and logs', 'millrace_read_model_behind_seconds'],
-    ['statistics', 'millrace_statistics_behind_seconds'],
-    ['search indexes', 'millrace_search_behind_seconds'],
-  ] as const) {
-    if (largest(readings, behind) < LATE_SECONDS) continue;
+  for (const [what, behind] of LAGGING_MODELS) {
+    if (largestReading(readings, behind) < LATE_SECONDS) continue;
     yield { about: 'read models', level: 'warning', text: `${what} are more than ${LATE_SECONDS} seconds behind` };
   }
 }
@@ -104,10 +96,4 @@ function* proofAttention({ verified, parts }: AdminEndpoint): Iterable<Attention
   else if (verified === undefined || parts.clock.nowMs() - verified.atMs >= VERIFY_DUE_MS) {
     yield { about, level: 'notice', text: 'this process has not verified the journals recently' };
   }
-}
-
-/** The largest value of all labels; 0 without data. */
-function largest(readings: MetricReadings, name: CounterName | GaugeName): number {
-  const found = readings[name] ?? 0;
-  return typeof found === 'number' ? found : Math.max(0, ...Object.values(found));
 }

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import type { Prices } from '../../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type {
+  AlertTests,
   Backups,
   DataRemoval,
   ManagementAccess,
@@ -54,6 +55,8 @@ export interface ManagementEndpointParts extends EndpointParts<ManagementEndpoin
   /** Undefined: calls for statistics or backups get 503. */
   readonly statistics?: Statistics | undefined;
   readonly backups?: Backups | undefined;
+  /** Checks and tests the channels of alert rules. */
+  readonly alerts: AlertTests;
   /** Undefined: data of deleted databases stays, without access. */
   readonly removal?: DataRemoval | undefined;
   /** The price list of an account. */

@@ -10,7 +10,7 @@ import type {
   SealedSecret,
   SearchTokens,
 } from '../../domain/control/index.js';
-import type { ApiKeyId, BackupId, Random } from '../../kernel/index.js';
+import type { AlertRuleId, ApiKeyId, BackupId, Random } from '../../kernel/index.js';
 import type { Sealing } from '../../ports/index.js';
 import { hashSecret, newId, newQueueToken, newSecretText, type SecretPrefix } from '../../protocol/index.js';
 
@@ -57,6 +57,10 @@ export class ManagementSecrets {
 
   backupId(): BackupId {
     return newId('bk-', this.random) as BackupId;
+  }
+
+  alertRuleId(): AlertRuleId {
+    return newId('al-', this.random) as AlertRuleId;
   }
 
   #made(prefix: SecretPrefix): SealedSecret {

@@ -35,6 +35,8 @@ const OURS = [
   ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
   ...['POST /v2/msgq/enable-prometheus/{id}', 'POST /v2/msgq/disable-prometheus/{id}'],
   'POST /v2/msgq/user',
+  ...['GET /v2/alerts', 'GET /v2/alerts/history', 'POST /v2/alerts', 'PUT /v2/alerts/{id}', 'DELETE /v2/alerts/{id}'],
+  ...['POST /v2/alerts/{id}/silence', 'POST /v2/alerts/{id}/test'],
   'GET /openapi.json',
 ];
 
@@ -47,6 +49,7 @@ const WITHOUT_ID = [
   'POST /apikey',
   'POST /v2/apikey',
   'POST /v2/msgq/user',
+  'POST /v2/alerts',
 ];
 
 describe('management API: every documented route', () => {
@@ -199,6 +202,14 @@ describe('management API: every documented route', () => {
     await face.ok('GET', '/v2/apikeys');
     await face.ok('DELETE', '/apikey/ci');
     await face.ok('DELETE', '/v2/apikey/laptop');
+    const { json: rule } = await face.ok('POST', '/v2/alerts', body('POST /v2/alerts'));
+    const alert = `/v2/alerts/${(rule as { rule_id: string }).rule_id}`;
+    await face.ok('GET', '/v2/alerts');
+    await face.ok('PUT', alert, body('PUT /v2/alerts/{id}'));
+    await face.ok('POST', `${alert}/silence`, body('POST /v2/alerts/{id}/silence'));
+    await face.ok('POST', `${alert}/test`);
+    await face.ok('GET', '/v2/alerts/history');
+    await face.ok('DELETE', alert);
     await face.ok('GET', '/v2/kv/stats');
     await face.ok('GET', '/openapi.json', { as: null });
 
@@ -208,7 +219,8 @@ describe('management API: every documented route', () => {
 
   it('gets 405 with the allowed methods', async () => {
     for (const path of new Set(face.documented.map((name) => name.split(' ')[1] as string))) {
-      const { status, headers, json } = await face.call('PUT', target(path));
+      const method = face.documented.includes(`PUT ${path}`) ? 'PATCH' : 'PUT';
+      const { status, headers, json } = await face.call(method, target(path));
       expect(status, path).to.equal(405);
       const allowed = (headers.get('allow') ?? '').split(', ');
       for (const method of allowed.filter((each) => each !== 'HEAD')) {

@@ -1,5 +1,6 @@
 /** Builders for accounts, teams, keys, search indexes and backups with values that do not matter to a test. */
 import {
+  type AlertRule,
   type AuditNote,
   type ControlCommand,
   type ControlEvent,
@@ -9,7 +10,7 @@ import {
   type NewAccount,
   type TeamRole,
 } from '../../../src/domain/control/index.js';
-import type { AccountId, ApiKeyId, BackupId } from '../../../src/kernel/index.js';
+import type { AccountId, AlertRuleId, ApiKeyId, BackupId } from '../../../src/kernel/index.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, databaseCreated, db, INSTALLED, NOW_MS, secret } from './given.js';
 
 export const ANNA = 'a@b.example';
@@ -157,3 +158,17 @@ export const NOTE: AuditNote = {
   ip: '192.0.2.7',
   reason: '',
 };
+
+export const alertRule = (id: AlertRuleId, over: Partial<AlertRule> = {}): AlertRule => ({
+  id,
+  account: ACCOUNT,
+  name: 'Payments fail',
+  kind: 'destination',
+  target: '',
+  threshold: 5,
+  windowSeconds: 300,
+  channels: [{ type: 'webhook', address: 'https://pager.example/alerts' }],
+  isEnabled: true,
+  silentUntilMs: 0,
+  ...over,
+});

@@ -10,7 +10,7 @@ import {
   type ShardName,
 } from '../../../src/kernel/index.js';
 import type { KvDelivery, ProcessReport } from '../../../src/protocol/index.js';
-import { GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './control/golden-values.js';
+import { ALERT_RULE, GOLDEN_ALERT, GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './control/golden-values.js';
 
 const {
   AccountCreated: { type: _account, ...plainAccount },
@@ -71,6 +71,9 @@ export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: 
   OneTeam: [{ type: 'OneTeam', team: { ...account, team } }],
   TeamIsGone: [{ type: 'TeamIsGone' }],
   ApiKeys: [{ type: 'ApiKeys', keys: [key] }],
+  OneAlertRule: [{ type: 'OneAlertRule', rule: ALERT_RULE }],
+  AlertsAre: [{ type: 'AlertsAre', rules: [ALERT_RULE], alerts: [GOLDEN_ALERT] }],
+  AlertsNoted: [{ type: 'AlertsNoted' }],
   OneSearchIndex: [{ type: 'OneSearchIndex', index: { ...index, deletedAtMs: undefined } }],
   SearchIndexes: [{ type: 'SearchIndexes', indexes: [{ ...index, tokens: undefined, deletedAtMs: 9 }] }],
   Backups: [{ type: 'Backups', backups: [] }],

@@ -152,6 +152,9 @@ const BAD: Record<string, [string, string]> = {
   BANDWIDTH_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],
   FREE_STORAGE_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   FREE_BANDWIDTH_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
+  ALERT_LOOK_MS: ['99', 'accepts a whole number of milliseconds from 100 to 600000, not "99"'],
+  SMTP_URL: ['mail.example', 'accepts smtp:// or smtps:// and a host, with user and password if needed'],
+  SMTP_FROM: ['ops', 'accepts an email address, or a name and an address in angle brackets, not "ops"'],
   OTLP_ENDPOINT: ['collector:4318', `accepts ${URL_ACCEPTS}`],
   OTLP_HEADERS: ['authorization', 'accepts name=value pairs of headers, separated by commas'],
   TRACE_RATIO: ['1%', 'accepts a number from 0 to 1, not "1%"'],
@@ -423,16 +426,22 @@ describe('configuration: secrets', () => {
         'NATS_TOKEN',
         'NATS_SYS_PASSWORD',
         'OTLP_HEADERS',
+        'SMTP_URL',
       ].map((name) => `MILLRACE_${name}`),
     );
   });
 
   for (const variable of hidden) {
     it(`never print ${variable}, although it can be revealed`, () => {
-      const given = variable === 'MILLRACE_OTLP_HEADERS' ? `authorization=${CANARY}` : CANARY;
+      const wrapped: Record<string, string> = {
+        MILLRACE_OTLP_HEADERS: `authorization=${CANARY}`,
+        MILLRACE_SMTP_URL: `smtp://ops:${CANARY}@mail.example`,
+      };
+      const given = wrapped[variable] ?? CANARY;
       const env: Env = { ...REMOTE, [variable]: given };
       if (variable === 'MILLRACE_NATS_PASSWORD') env.MILLRACE_NATS_USER = 'me';
       if (variable === 'MILLRACE_NATS_SYS_PASSWORD') env.MILLRACE_NATS_SYS_USER = 'me';
+      if (variable === 'MILLRACE_SMTP_URL') env.MILLRACE_SMTP_FROM = 'ops@example.com';
       const { config, warnings } = loadConfig(env);
       const printed = [
         describeConfig(config),

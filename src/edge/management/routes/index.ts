@@ -1,5 +1,6 @@
 /** All declared routes of the management API. */
 import type { ManagementRoute } from '../management-call.js';
+import { ALERT_ROUTES } from './alerts.js';
 import { BACKUP_ROUTES } from './backups.js';
 import { DATABASE_SETTING_ROUTES } from './database-settings.js';
 import { DATABASE_ROUTES } from './databases.js';
@@ -18,4 +19,5 @@ export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...QUEUE_ACCOUNT_ROUTES,
   ...TEAM_ROUTES,
   ...KEY_AND_AUDIT_ROUTES,
+  ...ALERT_ROUTES,
 ];

@@ -1,12 +1,6 @@
 /** Proves CLK1, CLK2, ALT1, ALT2. */
 import { expect } from 'chai';
-import {
-  AlarmTeller,
-  alarmsOf,
-  ClusterLook,
-  LOOK_FRESH_MS,
-  PROCESS_ANSWER_MS,
-} from '../../../../src/actors/cluster/index.js';
+import { alarmsOf, ClusterLook, LOOK_FRESH_MS, PROCESS_ANSWER_MS } from '../../../../src/actors/cluster/index.js';
 import { Membership, sessionKey, WISHES_KEY } from '../../../../src/actors/runtime/index.js';
 import { markSessionDead } from '../../../../src/actors/runtime/session.js';
 import { encodeProcessReport } from '../../../../src/codec/cluster/index.js';
@@ -14,7 +8,6 @@ import { encodeSessionRecord, encodeWishes, firstCounter } from '../../../../src
 import { FORMAT_LEVEL, MillraceError, type SessionId, type ShardName } from '../../../../src/kernel/index.js';
 import type { ClusterStatus, NatsStatus } from '../../../../src/ports/index.js';
 import type { ProcessReport } from '../../../../src/protocol/index.js';
-import { MemoryLog } from '../../../support/kv-endpoint.js';
 import { ManualTime, MemoryLeaseStore, MemoryNetwork } from '../../../support/memory/index.js';
 
 const SHARDS = ['CONTROL', 'KV_0', 'KV_1'] as ShardName[];
@@ -212,36 +205,5 @@ describe('an alarm of the cluster', () => {
       'NATS server a lacks the newest of KV_0',
       'NATS server c lacks the newest of KV_1, KV_2, KV_3, KV_4, KV_5 and 2 more',
     ]);
-  });
-
-  it('is logged once after two consecutive looks and once when it is over, by the owner of the control shard', async () => {
-    const timers = new ManualTime();
-    const log = new MemoryLog();
-    let alarms: string[] = [];
-    let isOwner = true;
-    const cluster = { look: async () => ({ ...WELL, alarms }) };
-    let isConnected = true;
-    const bus = { isConnected: () => isConnected };
-    const teller = new AlarmTeller({ bus, cluster, timers, log, isOwner: () => isOwner });
-    const told = () =>
-      log.lines.splice(0).map(({ level, event, fields }) => `${level} ${event} ${(fields as { alarm: string }).alarm}`);
-    teller.start();
-    alarms = ['moving'];
-    await timers.advance(10_000);
-    alarms = ['full'];
-    for (let look = 0; look < 4; look += 1) await timers.advance(10_000);
-    expect(told()).to.deep.equal(['error cluster.alarm full']);
-    alarms = [];
-    await timers.advance(20_000);
-    expect(told()).to.deep.equal(['info cluster.alarm-over full']);
-    isConnected = false;
-    alarms = ['nobody answers'];
-    await timers.advance(30_000);
-    isConnected = true;
-    isOwner = false;
-    alarms = ['not mine to tell'];
-    await timers.advance(30_000);
-    expect(told()).to.deep.equal([]);
-    teller.stop();
   });
 });

@@ -1,8 +1,15 @@
 /**
  * The values with bytes recorded in test/fixtures/journals/control-events.json and meter-record.json. Never edited.
  */
-import type { ControlEvent } from '../../../../src/domain/control/index.js';
-import type { AccountId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
+import type { Alert, AlertRule, ControlEvent } from '../../../../src/domain/control/index.js';
+import type {
+  AccountId,
+  AlertRuleId,
+  ApiKeyId,
+  BackupId,
+  DatabaseId,
+  SessionId,
+} from '../../../../src/kernel/index.js';
 import type { MeterRecord } from '../../../../src/protocol/index.js';
 
 const account = 'ac-aaaabbbbccccdddd' as AccountId;
@@ -52,6 +59,45 @@ const searchIndex = {
 const searchTokens = { token: secret('c'), readOnlyToken: secret('d') };
 const backup = 'bk-aaaabbbbccccdddd' as BackupId;
 const apiKey = 'key_aaaabbbbccccdddd' as ApiKeyId;
+
+export const ALERT_RULE: AlertRule = {
+  id: 'al-aaaabbbbccccdddd' as AlertRuleId,
+  account,
+  name: 'Payments fail',
+  kind: 'destination',
+  target: 'pay.example',
+  threshold: 5,
+  windowSeconds: 300,
+  channels: [
+    { type: 'webhook', address: 'https://pager.example/alerts' },
+    { type: 'email', address: 'ops@b.example' },
+  ],
+  isEnabled: true,
+  silentUntilMs: atMs,
+};
+const RAISED_ALERT = {
+  number: 7,
+  rule: ALERT_RULE.id,
+  account,
+  name: ALERT_RULE.name,
+  kind: ALERT_RULE.kind,
+  subject: 'pay.example',
+  text: '6 attempts at pay.example failed',
+};
+export const GOLDEN_ALERT: Alert = {
+  ...RAISED_ALERT,
+  raisedAtMs: atMs,
+  resolvedAtMs: 0,
+  isAnnounced: true,
+  notices: [
+    {
+      phase: 'raised',
+      channel: { type: 'webhook', address: 'https://pager.example/alerts' },
+      state: 'waiting',
+      answer: '',
+    },
+  ],
+};
 
 /** One of each type. */
 export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<ControlEvent, { type: Type }> } = {
@@ -197,6 +243,13 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   ApiKeyDeleted: { type: 'ApiKeyDeleted', id: apiKey, atMs },
   SignedOut: { type: 'SignedOut', session: '0b8f7a52-2b6e-4b38-9c9e-0d8f1c2a3b4c', untilMs: atMs + 1, atMs },
   FormatRaised: { type: 'FormatRaised', level: 2, by: 'root@host', atMs },
+  AlertRuleSet: { type: 'AlertRuleSet', rule: ALERT_RULE, atMs },
+  AlertRuleDeleted: { type: 'AlertRuleDeleted', rule: ALERT_RULE.id, atMs },
+  AlertRaised: { type: 'AlertRaised', ...RAISED_ALERT, atMs },
+  AlertResolved: { type: 'AlertResolved', number: 7, atMs },
+  AlertAnnounced: { type: 'AlertAnnounced', number: 7, phase: 'raised', channels: ALERT_RULE.channels, atMs },
+  AlertNoticeEnded: { type: 'AlertNoticeEnded', number: 7, place: 0, state: 'sent', answer: 'msg_1', atMs },
+  AlertRestored: { type: 'AlertRestored', alert: GOLDEN_ALERT },
   SearchIndexCreated: { type: 'SearchIndexCreated', index: { ...searchIndex, tokens: searchTokens } },
   SearchIndexSet: {
     type: 'SearchIndexSet',

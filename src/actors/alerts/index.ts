@@ -1,0 +1,3 @@
+export { AlertNotices } from './alert-notices.js';
+export { firingSubjects } from './alert-readings.js';
+export { AlertTeller } from './alert-teller.js';

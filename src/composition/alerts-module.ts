@@ -1,0 +1,57 @@
+/** Alert rules: their readings, and the sending of notices. */
+
+import { hostname } from 'node:os';
+import type { DependencyContainer } from 'tsyringe';
+import { AlertNotices, AlertTeller, firingSubjects } from '../actors/alerts/index.js';
+import { readTlsFiles } from '../adapters/node/index.js';
+import { SmtpMailSender } from '../adapters/smtp/index.js';
+import * as tokens from './tokens.js';
+
+export function registerAlerts(c: DependencyContainer): void {
+  tokens.once(c, tokens.ALERT_NOTICES, () => {
+    const { clock, random } = tokens.portsOf(c);
+    const { accounts, view } = c.resolve(tokens.CONTROL);
+    const { publicUrlMgmt } = c.resolve(tokens.CONFIG).endpoints;
+    return new AlertNotices({
+      clock,
+      random,
+      accounts,
+      queues: c.resolve(tokens.QUEUE_GATEWAY),
+      destinations: c.resolve(tokens.HTTP_OUT),
+      mail: mailSender(c),
+      state: () => view.state,
+      consoleUrl: () => publicUrlMgmt ?? c.resolve(tokens.MANAGEMENT_ADDRESS).url,
+    });
+  });
+}
+
+export async function startAlerts(c: DependencyContainer): Promise<void> {
+  const life = c.resolve(tokens.LIFETIME);
+  const config = c.resolve(tokens.CONFIG);
+  const { client: control, view } = c.resolve(tokens.CONTROL);
+  const ports = { ...tokens.portsOf(c), state: () => view.state };
+  const readModels = c.resolve(tokens.READ_MODELS);
+  const readings = {
+    ...ports,
+    // A killed process stays listed for a while; alone with its own nats-server, its successor would report it.
+    cluster: c.resolve(tokens.NATS).isExclusive ? undefined : c.resolve(tokens.CLUSTER_LOOK),
+    metrics: c.resolve(tokens.METRICS),
+    storage: c.resolve(tokens.STORAGE),
+    messageLog: readModels,
+    runLog: readModels,
+    queues: c.resolve(tokens.QUEUE_GATEWAY),
+    certificate: async () => (await readTlsFiles(config.endpoints))?.cert,
+  };
+  const isOwner = () => c.resolve(tokens.CONTROL).isOwner();
+  const notices = c.resolve(tokens.ALERT_NOTICES);
+  const firing = (rule: Parameters<typeof firingSubjects>[0]) => firingSubjects(rule, readings);
+  await life.run(new AlertTeller({ ...ports, control, notices, isOwner, firing }, config.alerts.alertLookMs));
+}
+
+function mailSender(c: DependencyContainer): SmtpMailSender | undefined {
+  const { smtpUrl, smtpFrom } = c.resolve(tokens.CONFIG).alerts;
+  if (smtpUrl === undefined || smtpFrom === undefined) return undefined;
+  const sender = new SmtpMailSender({ url: smtpUrl.reveal(), from: smtpFrom, host: hostname() });
+  c.resolve(tokens.LIFETIME).atEnd(() => sender.close());
+  return sender;
+}

@@ -1,0 +1,152 @@
+/** Alert rules in a real process: its notices reach a webhook, a Slack-compatible URL and a mailbox, once each. */
+import { Receiver } from '@upstash/qstash';
+import { expect } from 'chai';
+import { SMTPServer } from 'smtp-server';
+import { eventually } from '../../support/eventually.js';
+import { WIRE_ALIAS } from '../../support/millrace-clients.js';
+import { endEverything, type MillraceProcess, startMillrace } from '../../support/millrace-process.js';
+import { SIGNING_KEYS } from '../../support/queue-process.js';
+import { QueueSink } from '../../support/queue-sink.js';
+
+const QUEUE_TOKEN = 'queue-token-of-the-tests-0123456789abcdef';
+const MGMT_KEY = 'mgmt-key-of-the-tests-0123456789abcdef';
+const PASSWORD = 'mail-password-of-the-tests';
+
+interface Alert {
+  readonly alert: number;
+  readonly subject: string;
+  readonly text: string;
+  readonly resolved_at: number;
+  readonly notices: readonly { readonly phase: string; readonly state: string; readonly answer: string }[];
+}
+
+describe('alert rules of a running process', () => {
+  let sink: QueueSink;
+  let smtp: SMTPServer;
+  const mails: string[] = [];
+  let env: Record<string, string>;
+  let server: MillraceProcess;
+
+  before(async () => {
+    sink = await QueueSink.listening();
+    smtp = new SMTPServer({
+      disabledCommands: ['STARTTLS'],
+      onAuth: ({ username, password }, _session, done) =>
+        username === 'ops' && password === PASSWORD
+          ? done(null, { user: 'ops' })
+          : done(new Error(`no such user or password: ${password}`)),
+      onData(stream, _session, done) {
+        const pieces: Buffer[] = [];
+        stream.on('data', (piece: Buffer) => pieces.push(piece));
+        stream.on('end', () => {
+          mails.push(Buffer.concat(pieces).toString());
+          done();
+        });
+      },
+    });
+    await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve));
+    const address = smtp.server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    env = {
+      ...WIRE_ALIAS,
+      MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
+      MILLRACE_MGMT_EMAIL: 'ops@example.com',
+      MILLRACE_MGMT_KEY: MGMT_KEY,
+      MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
+      MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
+      MILLRACE_ALERT_LOOK_MS: '200',
+      MILLRACE_SMTP_URL: `smtp://ops:${PASSWORD}@127.0.0.1:${port}`,
+      MILLRACE_SMTP_FROM: 'Millrace <millrace@example.com>',
+    };
+    server = await startMillrace({ env });
+  });
+  after(async () => {
+    await endEverything();
+    await new Promise<void>((resolve) => smtp.close(() => resolve()));
+    await sink.close();
+  });
+
+  const manage = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const authorization = `Basic ${Buffer.from(`ops@example.com:${MGMT_KEY}`).toString('base64')}`;
+    const response = await fetch(`${server.addresses.mgmt}${path}`, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  };
+  const failOne = () =>
+    fetch(`${server.addresses.queue}/v2/publish/${sink.url('/broken')}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${QUEUE_TOKEN}`, 'svc-retries': '0' },
+    });
+  const history = async () => (await manage('GET', '/v2/alerts/history')) as Alert[];
+
+  it('send one signed webhook, one Slack message and one mail when it fires and when it is over, across a restart', async () => {
+    const [hook, slack] = [sink.path('hook'), sink.path('slack')];
+    sink.answer('/broken', { status: 500 });
+    const channels = [
+      { type: 'webhook', address: sink.url(hook) },
+      { type: 'slack', address: sink.url(slack) },
+      { type: 'email', address: 'anna@example.com' },
+    ];
+    const rule = { name: 'Dead & gone', kind: 'dead-letters', threshold: 1, window: 6, channels };
+    const { rule_id: id } = (await manage('POST', '/v2/alerts', rule)) as { rule_id: string };
+
+    const tested = (await manage('POST', `/v2/alerts/${id}/test`)) as { sent: boolean; answer: string }[];
+    expect(tested.map(({ sent }) => sent)).to.deep.equal([true, true, true]);
+    expect(tested[2]?.answer).to.match(/^250 /);
+    const [test] = await sink.arrived(hook, 1);
+    expect(JSON.parse(test?.body ?? '')).to.deep.include({ state: 'test', alert: 0 });
+
+    await failOne();
+    const [, raised] = await sink.arrived(hook, 2);
+    const body = JSON.parse(raised?.body ?? '') as Record<string, unknown>;
+    expect(body).to.deep.include({
+      state: 'firing',
+      rule: { id, name: 'Dead & gone', kind: 'dead-letters' },
+      subject: 'dead letters',
+      text: '1 messages reached the DLQ within 6 seconds',
+      url: `${server.addresses.mgmt}/console/alerts`,
+    });
+    const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });
+    const signature = raised?.headers['upstash-signature'] as string;
+    expect(await receiver.verify({ signature, body: raised?.body ?? '', url: sink.url(hook) })).to.equal(true);
+    const [, said] = await sink.arrived(slack, 2);
+    expect(JSON.parse(said?.body ?? ''))
+      .to.have.property('text')
+      .that.includes('*[firing] Dead &amp; gone: dead letters*');
+
+    await eventually(async () => {
+      const [alert] = await history();
+      expect(alert?.notices.map(({ state }) => state)).to.deep.equal(['sent', 'sent', 'sent']);
+    });
+    await server.kill('SIGKILL');
+    server = await startMillrace({ dataDir: server.dataDir, env });
+    await sink.arrived(hook, 3);
+    await eventually(async () => {
+      const alerts = await history();
+      expect(alerts, JSON.stringify(alerts)).to.have.lengthOf(1);
+      expect(alerts[0]?.resolved_at).to.be.greaterThan(0);
+      expect(alerts[0]?.notices.map(({ phase, state }) => `${phase} ${state}`)).to.deep.equal([
+        ...['raised sent', 'raised sent', 'raised sent'],
+        ...['resolved sent', 'resolved sent', 'resolved sent'],
+      ]);
+    });
+    const bodies = (await sink.arrived(hook, 3)).map((call) => (JSON.parse(call.body) as { state: string }).state);
+    expect(bodies).to.deep.equal(['test', 'firing', 'resolved']);
+    const subjects = mails.map((mail) => /^Subject: (.*)$/m.exec(mail)?.[1]?.trim());
+    expect(subjects).to.deep.equal([
+      '[test] Dead & gone: test',
+      '[firing] Dead & gone: dead letters',
+      '[resolved] Dead & gone: dead letters',
+    ]);
+    expect(mails[1])
+      .to.match(/^From: Millrace <millrace@example.com>/m)
+      .and.match(/^To: anna@example.com/m);
+    expect(server.stdout() + server.stderr()).not.to.include(PASSWORD);
+  });
+});
