@@ -104,7 +104,7 @@ export const NAVIGATION = [
       {
         name: 'Machines',
         pages: [
-          ...below('operations', ['cluster', 'clocks', 'nats-server', 'nats-rights', 'upgrades', 'versions']),
+          ...below('operations', ['cores', 'cluster', 'clocks', 'nats-server', 'nats-rights', 'upgrades', 'versions']),
           'failures',
           'performance',
         ],

@@ -30,7 +30,7 @@ function processTable(processes: readonly ProcessStatus[], nowMs: number): strin
   const rows = processes.map((one) => [
     one.process,
     one.isDrained ? `${one.state}, drained` : one.state,
-    one.host === undefined ? '' : `${one.host}:${one.pid}`,
+    one.host === undefined ? '' : `${one.host}:${one.pid}${one.worker === undefined ? '' : `, worker ${one.worker}`}`,
     one.version ?? '',
     shown(one.readsFormat),
     (one.roles ?? []).join(','),

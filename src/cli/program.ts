@@ -8,6 +8,7 @@ import { listenForSignals } from './interruption.js';
 import { commandTree, type RunVerbs } from './lines/tree.js';
 import { FAILED, type Output, oneLine, type ParsedArguments, runLine, shown } from './parser.js';
 import { isHuman } from './serve-line.js';
+import { isSupervised, withWorkerCount } from './worker-count.js';
 
 const output: Output = {
   write: (text) => void process.stdout.write(text),
@@ -58,10 +59,14 @@ async function overview(): Promise<number> {
 async function runProcess(verb: string, asked: ParsedArguments): Promise<number> {
   switch (verb) {
     case 'serve': {
-      (await import('./early-threads.js')).beginThreadsEarly(env);
-      const { atTerminal, serveCommand } = await import('./serve-command.js');
       const isRead = isHuman(asked);
-      return serveCommand(isRead ? atTerminal(env) : env, output, {
+      const { SupervisorLink } = await import('../adapters/workers/index.js');
+      const link = SupervisorLink.ofThisProcess();
+      if (link !== undefined) return (await import('./worker-command.js')).workerCommand(link, env, isRead);
+      const decided = withWorkerCount(env);
+      if (!isSupervised(decided)) (await import('./early-threads.js')).beginThreadsEarly(env);
+      const { atTerminal, serveCommand } = await import('./serve-command.js');
+      return serveCommand(isRead ? atTerminal(decided) : decided, output, {
         isHuman: isRead,
         opensConsole: asked.flags.has('open'),
       });

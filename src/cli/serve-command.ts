@@ -13,12 +13,13 @@ import {
   VERSION,
   writeRunningFile,
 } from '../adapters/node/index.js';
-import type { MadeCredentials } from '../composition/index.js';
+import type { MadeCredentials, RunningProcess } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
 import { type Addresses, addressesOf } from './client-variables.js';
 import { type Colour, paint } from './paint.js';
 import type { Output } from './parser.js';
+import type { Supervised } from './supervise.js';
 
 const COLOURS: Readonly<Record<string, Colour>> = { debug: 'grey', info: 'cyan', warn: 'yellow', error: 'red' };
 
@@ -115,7 +116,7 @@ async function serve(
  * Waits for a step, but not long: while a server is fetched or reads much data, probes need answers, which needs the
  * whole program.
  */
-async function soon(step: Promise<unknown>): Promise<void> {
+export async function soon(step: Promise<unknown>): Promise<void> {
   await within(
     LOADED_AFTER_MS,
     step.then(() => undefined),
@@ -130,10 +131,16 @@ export function atTerminal(env: Environment): Environment {
 }
 
 /** Starts an embedded nats-server first and loads most of the program in parallel. */
-async function begin(config: Config, warnings: readonly string[], isHuman: boolean, stopping: AbortSignal) {
+async function begin(
+  config: Config,
+  warnings: readonly string[],
+  isHuman: boolean,
+  stopping: AbortSignal,
+): Promise<Supervised | RunningProcess> {
   const log = logOf(config, isHuman);
   for (const warning of warnings) log.warn('config.warning', { warning });
   const nats = new NatsOpening(config, log);
+  if (config.sharedBy > 1) return (await import('./supervise.js')).superviseWorkers({ config, log, nats }, stopping);
   // Loading blocks the event loop, so it happens while the server needs no attention: data types while it starts, the
   // rest while it creates its streams.
   await soon(nats.launched);
@@ -144,7 +151,7 @@ async function begin(config: Config, warnings: readonly string[], isHuman: boole
 }
 
 /** Lines have the machine's own time, for comparison with other logs. */
-function logOf({ process: { logLevel: level } }: Config, isHuman: boolean): JsonLog {
+export function logOf({ process: { logLevel: level } }: Config, isHuman: boolean): JsonLog {
   const write = isHuman ? humanLines(process.stderr, level === 'debug') : streamLines(process.stderr);
   return new JsonLog({ level, clock: new SystemClock(), write });
 }
@@ -189,18 +196,18 @@ export function firstStartText({ file, lines }: MadeCredentials, isTerminal: boo
 }
 
 /** A forgotten socket or timer must not keep a stopped process running, nor one that failed to start. */
-function exitSoon(): void {
+export function exitSoon(): void {
   setImmediate(() => process.exit());
 }
 
-function signalled(): Promise<string> {
+export function signalled(): Promise<string> {
   return new Promise((resolve) => {
     process.once('SIGTERM', () => resolve('SIGTERM'));
     process.once('SIGINT', () => resolve('SIGINT'));
   });
 }
 
-async function within(ms: number, work: Promise<void>): Promise<boolean> {
+export async function within(ms: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

@@ -20,6 +20,7 @@ export async function startCluster(c: DependencyContainer, said: SaidOfItself): 
   const life = c.resolve(tokens.LIFETIME);
   const { roles } = c.resolve(tokens.CONFIG).process;
   const ports = { ...tokens.portsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH), session: c.resolve(tokens.SESSION) };
-  const facts = { version: VERSION, host: hostname(), pid: new NodeReadings().pid, roles };
+  const worker = tokens.ifRegistered(c, tokens.WORKER)?.start.number;
+  const facts = { version: VERSION, host: hostname(), pid: new NodeReadings().pid, roles, ...(worker && { worker }) };
   await life.run(new ProcessReporter({ ...ports, ...said }, facts));
 }

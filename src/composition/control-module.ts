@@ -48,6 +48,8 @@ async function makeFirstDatabase(
   c: DependencyContainer,
   pause: () => Promise<void>,
 ): Promise<MadeCredentials | undefined> {
+  // One worker of a machine keeps the file; the others wait for its result.
+  if (tokens.ifRegistered(c, tokens.WORKER)?.start.keepsCredentials === false) return undefined;
   const config = c.resolve(tokens.CONFIG);
   const random = c.resolve(tokens.RANDOM);
   const { connections, names } = c.resolve(tokens.NATS);

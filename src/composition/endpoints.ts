@@ -99,7 +99,7 @@ async function open(c: DependencyContainer, endpoint: Endpoint, port: number, va
 function sharedParts(c: DependencyContainer) {
   const { clock, timers, random, metrics, log, tracing } = tokens.portsOf(c);
   const gateway = c.resolve(tokens.GATEWAY);
-  const { signIn } = c.resolve(tokens.CONFIG);
+  const { signIn, sharedBy } = c.resolve(tokens.CONFIG);
   const { view: access, freshness, quota, meter, users: admin } = c.resolve(tokens.CONTROL);
   const broadcasts = new BroadcastQueue(clock, timers);
   const events = new SubscriptionRegistry(gateway, timers, log, c.resolve(tokens.SESSION).processId, broadcasts);
@@ -110,7 +110,7 @@ function sharedParts(c: DependencyContainer) {
   metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
   // It logs once a minute, one event per endpoint.
-  const guard = new SignInGuard({ clock, timers, log, metrics }, signIn.signInFailures);
+  const guard = new SignInGuard({ clock, timers, log, metrics }, Math.ceil(signIn.signInFailures / sharedBy));
   const endpoint = {
     gateway,
     events,

@@ -1,4 +1,4 @@
 /** The functions that the command line calls. */
 export { commandParts, storageOfCommand } from './command-container.js';
 export type { MadeCredentials } from './control-module.js';
-export { startProcess } from './serve.js';
+export { type RunningProcess, startProcess } from './serve.js';

@@ -19,7 +19,13 @@ import { registerStorage } from './storage-module.js';
 import * as tokens from './tokens.js';
 
 /** Clock, randomness, log and metrics, which are needed before NATS is connected. */
-export function registerBasics(c: DependencyContainer, config: Config, log: Log): void {
+/** @param labels of the metrics of this process */
+export function registerBasics(
+  c: DependencyContainer,
+  config: Config,
+  log: Log,
+  labels: Readonly<Record<string, string>> = {},
+): void {
   const machine = new SystemClock();
   c.registerInstance(tokens.CONFIG, config);
   c.registerInstance(tokens.BOOT_TIME, new ProcBootTime());
@@ -32,7 +38,7 @@ export function registerBasics(c: DependencyContainer, config: Config, log: Log)
   c.registerInstance(tokens.RANDOM, new NodeRandom());
   c.registerInstance(tokens.LOG, log);
   tokens.once(c, tokens.FACE_LOG, () => new LimitedLog(c.resolve(tokens.LOG), c.resolve(tokens.TIMERS)));
-  c.registerInstance(tokens.METRICS, new PromMetrics({ withProcess: true }));
+  c.registerInstance(tokens.METRICS, new PromMetrics({ withProcess: true, labels }));
   c.registerInstance(tokens.MEMORY, processMemory(config.process.memoryBytes));
 }
 

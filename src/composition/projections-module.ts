@@ -16,6 +16,10 @@ const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** A process without the role asks other processes. */
 export function registerRemoteReadModels(c: DependencyContainer): void {
   registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'query'));
+  const worker = tokens.ifRegistered(c, tokens.WORKER);
+  // Another worker of this machine may keep them.
+  if (worker !== undefined)
+    c.registerInstance(tokens.READ_MODEL_CARE, { rebuild: (model) => worker.link.rebuild(model) });
 }
 
 export function registerReadModels(c: DependencyContainer): void {

@@ -14,7 +14,6 @@ import { DiskUsage, Lifetime, ProcessWatch } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
 import type { Check, Log } from '../ports/index.js';
-import { readinessOfModels, readinessOfSearch } from '../projections/index.js';
 import { registerAlerts, startAlerts } from './alerts-module.js';
 import { registerCluster, startCluster } from './cluster-module.js';
 import { type MadeCredentials, registerControl, startControl } from './control-module.js';
@@ -28,6 +27,7 @@ import { registerRemoteSearch, registerSearch, startSearch } from './search-modu
 import { registerShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 import { startTracing } from './tracing-module.js';
+import { isWorker, joinWorkers, modelChecksOf } from './worker-module.js';
 
 export interface RunningProcess {
   /** `name=url`, in the order of the ready line. */
@@ -49,6 +49,8 @@ export interface Beginning {
   readonly config: Config;
   readonly log: Log;
   readonly nats: NatsOpening;
+  /** Given in a worker: its supervisor answers probes and scrapers. */
+  readonly worker?: tokens.WorkerPlace | undefined;
 }
 
 /**
@@ -56,24 +58,30 @@ export interface Beginning {
  * @param stopping  ends the wait for missing dependencies
  * @throws MillraceError with one line; all started parts are stopped again. SHUTTING_DOWN if `stopping` came first
  */
-export function startProcess({ config, log, nats }: Beginning, stopping: AbortSignal) {
+export function startProcess({ config, log, nats, worker }: Beginning, stopping: AbortSignal) {
   return Lifetime.begin(async (life): Promise<RunningProcess> => {
     life.atEnd(() => nats.giveUp());
     const c = tokens.newContainer();
-    registerBasics(c, config, log);
+    registerBasics(c, config, log, worker && { worker: `${worker.start.number}` });
+    if (worker !== undefined) c.registerInstance(tokens.WORKER, worker);
     c.registerInstance(tokens.NATS_OPENING, nats);
     await startTracing(c, life);
     life.closeAtEnd(new ProcessWatch(c.resolve(tokens.METRICS).registry));
     const awaited = new AwaitedStart({ log, timers: c.resolve(tokens.TIMERS) });
     c.registerInstance(tokens.AWAITED_START, awaited);
     let checks: Checks = () => awaited.checks();
-    const health = await startHealth(c, life, () => checks());
+    c.resolve(tokens.METRICS).gauge('millrace_ready', () => Number(Object.values(checks()).every(({ ok }) => ok)));
+    const health = worker === undefined ? [await startHealth(c, life, () => checks())] : [];
+    worker?.link.answerWith({
+      checks: () => checks(),
+      metrics: async () => (await c.resolve(tokens.METRICS).page()).text,
+    });
     const start = () => startPlanes(c);
     // An embedded server belongs to this process, so waiting for it to return would be useless.
     const planes = config.isEmbedded ? await start() : await awaited.begin(start, stopping);
     life.atEnd(() => planes.stop());
     checks = planes.checks;
-    return { ...planes, addresses: [...planes.addresses, health], stop: () => life.end() };
+    return { ...planes, addresses: [...planes.addresses, ...health], stop: () => life.end() };
   });
 }
 
@@ -104,7 +112,7 @@ async function joinOthers(c: DependencyContainer): Promise<void> {
   const config = c.resolve(tokens.CONFIG);
   const life = c.resolve(tokens.LIFETIME);
   const nats = await c.resolve(tokens.NATS_OPENING).takeListening(c.resolve(tokens.AWAITED_START), (connections) => {
-    registerMembership(c, connections, config.isEmbedded);
+    registerMembership(c, connections, config.isEmbedded && !isWorker(c));
     const membership = c.resolve(tokens.MEMBERSHIP);
     membership.start();
     life.atEnd(() => membership.stop());
@@ -115,6 +123,7 @@ async function joinOthers(c: DependencyContainer): Promise<void> {
   const session = c.resolve(tokens.SESSION);
   await session.start();
   life.closeAtEnd(session);
+  await joinWorkers(c);
   c.registerInstance(tokens.JOURNAL_TOTAL, await journalTotalOf(config, nats));
   c.registerInstance(tokens.SEALING, await sealingOf(config, nats, c.resolve(tokens.RANDOM)));
   registerShards(c);
@@ -145,7 +154,7 @@ async function startOwners(c: DependencyContainer): Promise<void> {
   registerQueueGateway(c);
   registerDuties(c);
   registerAlerts(c);
-  if (!hasRole(c, 'projection')) {
+  if (!hasRole(c, 'projection') || isWorker(c)) {
     registerRemoteReadModels(c);
     registerRemoteSearch(c);
     return;
@@ -160,6 +169,8 @@ function watchStreams(c: DependencyContainer): void {
   const nats = c.resolve(tokens.NATS);
   const leaders = new LeaderSpread(nats, tokens.portsOf(c), () => c.resolve(tokens.CONTROL).isOwner());
   c.resolve(tokens.LIFETIME).atEnd(() => leaders.stop());
+  // The workers of a machine have one data directory.
+  if ((tokens.ifRegistered(c, tokens.WORKER)?.start.number ?? 1) > 1) return;
   const usage = new DiskUsage({
     ...tokens.portsOf(c),
     dataDir: c.resolve(tokens.CONFIG).storage.dataDir,
@@ -174,7 +185,6 @@ function watchStreams(c: DependencyContainer): void {
 async function startHealth(c: DependencyContainer, life: Lifetime, checks: Checks): Promise<string> {
   const { endpoints, signIn } = c.resolve(tokens.CONFIG);
   const metrics = c.resolve(tokens.METRICS);
-  metrics.gauge('millrace_ready', () => Number(Object.values(checks()).every(({ ok }) => ok)));
   const health = await startHealthServer({
     host: endpoints.host,
     port: endpoints.metricsPort,
@@ -204,18 +214,14 @@ function checksOf(c: DependencyContainer): Checks {
   const control = c.resolve(tokens.CONTROL);
   const clocks = c.resolve(tokens.CLOCK_WATCH);
   const hosts = hostsOf(c);
-  const readModels = tokens.ifRegistered(c, tokens.READ_MODELS_THREAD);
-  const searches = tokens.ifRegistered(c, tokens.SEARCH_THREAD);
   const life = c.resolve(tokens.LIFETIME);
+  const modelChecks = modelChecksOf(c);
   return () => ({
     ...life.checks(),
     nats: nats.check(),
     control: control.check(),
     ...(hosts.length > 0 && { clock: clocks.check(), shards: checkOfShards(hosts) }),
-    ...(readModels && {
-      'read-models': readinessOfModels(readModels.status?.readModels, readModels.status?.statistics),
-    }),
-    ...(searches && { search: readinessOfSearch(searches.status) }),
+    ...modelChecks(),
   });
 }
 

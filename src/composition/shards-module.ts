@@ -15,8 +15,9 @@ export function registerShards(c: DependencyContainer): void {
   tokens.once(c, tokens.COMPACTOR, compactor);
   // Only an embedded server's disk is watched; the operators of a cluster watch the disks of its servers.
   tokens.once(c, tokens.STORAGE, () => {
-    const { dataDir: directory, diskReserveBytes } = c.resolve(tokens.CONFIG).storage;
-    const reserveBytes = c.resolve(tokens.NATS).isExclusive ? diskReserveBytes : 0;
+    const { isEmbedded, storage } = c.resolve(tokens.CONFIG);
+    const { dataDir: directory, diskReserveBytes } = storage;
+    const reserveBytes = isEmbedded ? diskReserveBytes : 0;
     return watchedDisk({ ...tokens.storagePortsOf(c), directory, reserveBytes }, c.resolve(tokens.LIFETIME));
   });
   tokens.once(c, tokens.DELIVERIES, () => new KvDeliveries(c.resolve(tokens.BUS)));

@@ -21,6 +21,7 @@ import type {
   ProcessMemory,
   PromMetrics,
 } from '../adapters/node/index.js';
+import type { SupervisorLink, WorkerStart } from '../adapters/workers/index.js';
 import type { Config } from '../config/index.js';
 import type { KeepRequest, KeptState } from '../journal/backup/index.js';
 import type {
@@ -53,6 +54,12 @@ import type {
 } from '../projections/index.js';
 import type { CompactorTask, ReadModelsTask, SearchTask, ThreadTask } from './thread-tasks.js';
 
+/** The place of this process among the workers of its machine. */
+export interface WorkerPlace {
+  readonly link: SupervisorLink;
+  readonly start: WorkerStart;
+}
+
 function token<T>(name: string): InjectionToken<T> {
   return Symbol(name) as InjectionToken<T>;
 }
@@ -69,7 +76,7 @@ export function once<T>(c: DependencyContainer, name: InjectionToken<T>, make: (
 
 /** Undefined in a process without the role that registers it. */
 export function ifRegistered<T>(c: DependencyContainer, name: InjectionToken<T>): T | undefined {
-  return c.isRegistered(name) ? c.resolve(name) : undefined;
+  return c.isRegistered(name, true) ? c.resolve(name) : undefined;
 }
 
 // For processes, threads and commands.
@@ -134,6 +141,8 @@ export const READ_MODELS_THREAD =
 export const EVENT_LIMITS = token<EventLimits>('EventLimits');
 export const SEARCH_THREAD = token<AnsweringThread<SearchTask, SearchWord, SearchStatus>>('SearchThread');
 export const READ_MODEL_CARE = token<ReadModelCare>('ReadModelCare');
+/** In a worker, which has a supervisor. */
+export const WORKER = token<WorkerPlace>('WorkerPlace');
 /** Over when every check of the process has succeeded once. */
 export const START = token<{ isOver: boolean }>('Start');
 /** Registered after it listens. */

@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly dataDir: string;
   /** Without MILLRACE_NATS_URL the process runs its own nats-server. */
   readonly isEmbedded: boolean;
+  /** The number of workers. */
+  readonly sharedBy: number;
   /** The variable that makes the process reachable from other machines; undefined: none. */
   readonly exposedBy: string | undefined;
 }
@@ -54,11 +56,18 @@ export const CLUSTER_JOURNAL_BYTES = 128 * GIB;
 export const DEFAULTS = {
   // process
   roles: as(['edge', 'kv', 'queue', 'projection'], 'One process with all roles is the simplest installation.'),
+  workers: as(
+    'auto',
+    'One worker for two processors, as many as the memory allows with MILLRACE_HEAP_MB for each. With one, the process has no supervisor. See docs/operations/cores.md.',
+  ),
   logLevel: as('info', 'A line for each fact an operator acts on; debug adds stacks and is for development.'),
-  heapMb: as(1024, 'Room for a million small keys and for compacting them; given to node by `make run`.'),
+  heapMb: as(
+    1024,
+    'Room for a million small keys and for compacting them; given to node by `make run`. Each worker has this much.',
+  ),
   memoryBytes: unset(
     'Memory for tenant data: 55 % for databases, 25 % for waiting messages, 20 % for requests and responses in flight. The distance to the heap limit leaves room for garbage collection.',
-    'three quarters of the heap limit',
+    'three quarters of the heap limit, in each worker',
   ),
   shutdownMs: derived(
     '10000 embedded, 20000 in a cluster',
@@ -176,13 +185,13 @@ export const DEFAULTS = {
     'Without sync, a power failure of all replicas loses acknowledged writes, so it must be allowed explicitly.',
   ),
   kvShards: derived(
-    '4 embedded, 16 in a cluster',
-    ({ isEmbedded }) => (isEmbedded ? 4 : 16),
+    '4 embedded in one process, otherwise 16',
+    ({ isEmbedded, sharedBy }) => (isEmbedded && sharedBy === 1 ? 4 : 16),
     'Fewer shards make larger entries; a cluster needs several for each process. Fixed at the first start.',
   ),
   queueShards: derived(
-    '4 embedded, 16 in a cluster',
-    ({ isEmbedded }) => (isEmbedded ? 4 : 16),
+    '4 embedded in one process, otherwise 16',
+    ({ isEmbedded, sharedBy }) => (isEmbedded && sharedBy === 1 ? 4 : 16),
     'As MILLRACE_KV_SHARDS.',
   ),
   auditRetention: as(

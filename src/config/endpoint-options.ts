@@ -23,15 +23,16 @@ export function nativeBoundsOf(config: Config) {
 }
 
 /** Options of every HTTP endpoint. */
-export function httpEndpointOptionsOf({ http, endpoints }: Config) {
+export function httpEndpointOptionsOf({ http, endpoints, sharedBy }: Config) {
   return {
     limits: {
       headersTimeoutMs: http.httpHeadersTimeoutMs,
       requestTimeoutMs: http.httpRequestTimeoutMs,
       connectionsCheckingIntervalMs: http.httpConnectionsCheckMs,
       keepAliveTimeoutMs: http.httpKeepAliveMs,
-      maxConnections: http.httpMaxConnections,
-      maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
+      // The supervisor gives connections to the workers in turn.
+      maxConnections: Math.ceil(http.httpMaxConnections / sharedBy),
+      maxConnectionsPerAddress: Math.ceil(http.httpMaxConnectionsPerAddress / sharedBy),
     },
     aliases: endpoints.wireAlias === undefined ? [] : [endpoints.wireAlias],
   };

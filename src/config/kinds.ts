@@ -39,6 +39,14 @@ export function whole(min: number, max: number, what = 'a whole number'): Settin
   };
 }
 
+/** A number, or a word that leaves the number to the program. */
+export function wholeOr(word: string, min: number, max: number): SettingKind {
+  const kind = whole(min, max);
+  const isRight = (value: unknown) =>
+    value === word || (Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
+  return { ...kind, accepts: `${word}, or ${kind.accepts}`, rules: [rule('wholeOr', isRight)] };
+}
+
 export function milliseconds(min: number, max: number): SettingKind {
   return whole(min, max, 'a whole number of milliseconds');
 }

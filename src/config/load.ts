@@ -47,7 +47,7 @@ function readGiven(config: Config, environment: Environment): void {
 
 /** Two passes over the sections, because derived defaults depend on plain ones. */
 function fillDefaults(config: Config): void {
-  const nothing = { host: '', dataDir: '', isEmbedded: true, exposedBy: undefined };
+  const nothing = { host: '', dataDir: '', isEmbedded: true, sharedBy: 1, exposedBy: undefined };
   for (const surroundings of [undefined, () => surroundingsOf(config)]) {
     for (const { values, settings } of sectionsOf(config)) {
       for (const { field, fallback } of settings) {

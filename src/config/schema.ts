@@ -28,6 +28,7 @@ import {
   someOf,
   text,
   whole,
+  wholeOr,
   yesOrNo,
 } from './kinds.js';
 import type { Secret } from './secret.js';
@@ -49,6 +50,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** The process as a whole. */
 class ProcessSettings {
   @setting(someOf(...ROLES)) readonly roles!: readonly RoleName[];
+  @setting(wholeOr('auto', 1, 64)) readonly workers!: number | 'auto';
   @setting(oneOf('debug', 'info', 'warn', 'error')) readonly logLevel!: LogLevel;
   @setting(whole(128, 65_536, 'MiB')) readonly heapMb!: number;
   @setting(bytes(32 * MIB, 1024 * GIB)) readonly memoryBytes!: number | undefined;
@@ -263,5 +265,10 @@ export class Config {
   /** The process runs its own nats-server. */
   get isEmbedded(): boolean {
     return this.nats.natsUrl === undefined;
+  }
+
+  /** The processes that share this configuration, and limits of clients with it; `auto` is decided before. */
+  get sharedBy(): number {
+    return this.process.workers === 'auto' ? 1 : this.process.workers;
   }
 }

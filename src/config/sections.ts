@@ -23,8 +23,8 @@ export function sectionsOf(config: Config): readonly SettingSection[] {
 export const SETTINGS: readonly SettingSpec[] = sectionsOf(new Config()).flatMap(({ settings }) => settings);
 
 export function surroundingsOf(config: Config): Surroundings {
-  const { endpoints, storage, isEmbedded } = config;
-  return { host: endpoints.host, dataDir: storage.dataDir, isEmbedded, exposedBy: exposedBy(endpoints) };
+  const { endpoints, storage, isEmbedded, sharedBy } = config;
+  return { host: endpoints.host, dataDir: storage.dataDir, isEmbedded, sharedBy, exposedBy: exposedBy(endpoints) };
 }
 
 /** The first setting that shows that other machines connect to this process. */

@@ -56,7 +56,7 @@ function rowOf({ variable, kind, fallback }: SettingSpec): string {
 }
 
 /** Any surroundings will do, because derived defaults are shown in words. */
-const NOWHERE = { host: '', dataDir: '', isEmbedded: true, exposedBy: undefined };
+const NOWHERE = { host: '', dataDir: '', isEmbedded: true, sharedBy: 1, exposedBy: undefined };
 
 function inCell(text: string): string {
   return text.replaceAll('|', '\\|').replace(/<([^>]*)>/g, '&lt;$1&gt;');

@@ -58,5 +58,7 @@ export const processReport = openFields({
   stopped: listOf(openRecord({ shard: text<ShardName>(), why: text() })),
   /** The highest level of stored forms that it reads. Older versions do not report it and read only the first. */
   readsFormat: absent(integer),
+  /** Its number among the workers of its machine; missing in a process without a supervisor. */
+  worker: absent(integer),
 });
 export type ProcessReport = TypeOf<typeof processReport>;

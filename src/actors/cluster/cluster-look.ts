@@ -146,7 +146,7 @@ export class ClusterLook implements ClusterWatch {
     return { asked: all.filter((one) => one !== undefined), newestAtMs };
   }
 
-  /** Waits at most `PROCESS_ANSWER_MS` (CLK1). @returns undefined for a process that has ended in order */
+  /** Waits at most `PROCESS_ANSWER_MS` (CLK1). @returns undefined for a process that is known to have ended */
   async #ask({ process, session }: Known): Promise<ProcessAnswer | undefined> {
     const { bus, clock, leases } = this.ports;
     const fromMs = clock.nowMs();
@@ -160,7 +160,7 @@ export class ClusterLook implements ClusterWatch {
         const record = await leases.get(sessionKey(session));
         if (record === undefined) return undefined;
         const found = decodeSessionRecord(record.value);
-        if (found.hasEnded) return undefined;
+        if (found.hasEnded || found.isGone) return undefined;
         const { isDead: isGone, aliveAtMs = record.storedAtMs } = found;
         return { process, report: undefined, isGone, readsFormat: levelReadBy(found), aliveAtMs };
       } catch {

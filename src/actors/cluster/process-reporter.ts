@@ -19,7 +19,7 @@ export interface ProcessReporterPorts {
 export type SaidOfItself = Pick<ProcessReporterPorts, 'checks' | 'hosts'>;
 
 /** The facts that stay the same while the process runs. */
-export type ReporterIdentity = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles'>;
+export type ReporterIdentity = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles' | 'worker'>;
 
 export class ProcessReporter {
   readonly #startedAtMs: number;

@@ -2,6 +2,7 @@ export type { Activation, ActorLimits } from './activation.js';
 export { checkOfShards } from './check-of-shards.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
+export { announceGone, markAllGone } from './gone-sessions.js';
 export { GuardedClock } from './guarded-clock.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox } from './mailbox.js';

@@ -15,6 +15,7 @@ interface Member {
   isSure: boolean;
   wishes: number | undefined;
   follows: boolean;
+  isGone: boolean;
   readonly firstHeardAtMs: number;
   lastHeardAtMs: number;
 }
@@ -78,6 +79,7 @@ export class Membership {
 
   /** Milliseconds without a sign of life; 0 while we could not have heard one. */
   silentForMs(session: SessionId): number {
+    if (this.isGone(session)) return Number.POSITIVE_INFINITY;
     return this.#silenceSince(this.#members.get(session)?.lastHeardAtMs);
   }
 
@@ -90,6 +92,11 @@ export class Membership {
   liveProcesses(withinMs: number): SessionId[] {
     const sinceMs = this.clock.monotonicMs() - withinMs;
     return [...this.#processHeardAtMs].filter(([, heardAtMs]) => heardAtMs >= sinceMs).map(([process]) => process);
+  }
+
+  /** True after its supervisor has announced the end of its process. */
+  isGone(session: SessionId): boolean {
+    return this.#members.get(session)?.isGone === true;
   }
 
   /** The process that has this session, if it was ever heard. */
@@ -120,6 +127,7 @@ export class Membership {
       .map(([process, [session, { lastHeardAtMs, isLeaving }]]) => {
         return { process, session, silentForMs: nowMs - lastHeardAtMs, isLeaving };
       })
+      .filter(({ session }) => !this.isGone(session))
       .filter(({ isLeaving, silentForMs }) => !isLeaving || silentForMs < GONE_AFTER_MS);
   }
 
@@ -168,11 +176,14 @@ export class Membership {
     for (const listener of this.#listeners) listener(heartbeat, isNew);
   }
 
-  #note({ session, canOwn, isLeaving, process, clock, wishes, planes, follows = false }: Heartbeat): void {
+  #note({ session, canOwn, isLeaving, process, clock, wishes, planes, follows = false, ...end }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
+    // A heartbeat that was on its way when its process ended changes nothing.
+    const isGone = end.isGone === true || this.isGone(session);
     // Older versions do not report their clocks.
     const isSure = clock?.isSure ?? true;
-    this.#processHeardAtMs.set(process, nowMs);
+    if (isGone) this.#processHeardAtMs.delete(process);
+    else this.#processHeardAtMs.set(process, nowMs);
     for (const [silent, heardAtMs] of this.#processHeardAtMs) {
       if (nowMs - heardAtMs > FORGET_AFTER_MS) this.#processHeardAtMs.delete(silent);
     }
@@ -182,7 +193,7 @@ export class Membership {
         if (nowMs - lastHeardAtMs > FORGET_AFTER_MS) this.#members.delete(old);
       }
       const heard = { firstHeardAtMs: nowMs, lastHeardAtMs: nowMs };
-      this.#members.set(session, { process, canOwn, planes, isLeaving, isSure, wishes, follows, ...heard });
+      this.#members.set(session, { process, canOwn, planes, isLeaving, isSure, wishes, follows, isGone, ...heard });
       return;
     }
     member.canOwn = canOwn;
@@ -191,6 +202,7 @@ export class Membership {
     member.isSure = isSure;
     member.wishes = wishes;
     member.follows = follows;
+    member.isGone = isGone;
     member.lastHeardAtMs = nowMs;
   }
 }

@@ -315,13 +315,13 @@ export async function renewalsOf(leases: LeaseStore, session: SessionId): Promis
 /**
  * Marks a session dead, after which it cannot renew (SE2). Undefined when it has renewed in the meantime, or when that
  * is unknown.
- * @param end  set when the session itself reports its end
+ * @param end  set by the session itself, or by the supervisor of its process
  * @returns the number of its renewals
  */
 export async function markSessionDead(
   leases: LeaseStore,
   session: SessionId,
-  end: Pick<SessionRecord, 'hasEnded'> = {},
+  end: Pick<SessionRecord, 'hasEnded' | 'isGone'> = {},
 ): Promise<number | undefined> {
   const record = await leases.get(sessionKey(session));
   if (record === undefined) {

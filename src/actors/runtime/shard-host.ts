@@ -3,8 +3,8 @@
  * the high-water mark, and moves shards to the processes that should own them.
  *
  *  SH1 winning a lease proves no ownership: the claim in the journal does
- *  SH2 a shard is taken after its release, or after its owner has been silent for `takeoverMs` and its session is
- *      marked dead
+ *  SH2 a shard is taken after its release, or after its owner has been silent for `takeoverMs` or is known to have
+ *      ended, and its session is marked dead
  *  SH3 a lease in our name without an actor is taken again or released, because while we live no other process may
  *      take it
  *  SH4 a journal in doubt stops its shard with an alarm, and is tried again only by an operator; an end that the
@@ -37,6 +37,7 @@ import {
 } from '../../ports/index.js';
 import type { Activation, Grant, Sighting } from './activation.js';
 import { FollowedShards } from './followed-shards.js';
+import { isMarkedGone } from './gone-sessions.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
 import { NextOwners } from './next-owners.js';
@@ -261,8 +262,9 @@ export class ShardHost<W extends Work> {
   }
 
   /** Handles announcements of other processes (SH5). */
-  #hear({ session, news = [] }: Heartbeat): void {
+  #hear({ session, news = [], isGone = false }: Heartbeat): void {
     if (session === this.session.id) return;
+    if (isGone) this.#lookAgain();
     for (const { shard, epoch, what } of news) {
       if (what === 'released' && this.options.shards.includes(shard)) {
         if (this.#busy.has(shard)) this.#heardOf.add(shard);
@@ -270,6 +272,14 @@ export class ShardHost<W extends Work> {
       }
       if (what === 'taken') this.#forgetFormer(shard, epoch);
       if (what === 'followed') this.#hearFollowed(shard, { session, epoch });
+    }
+  }
+
+  /** Checks every shard immediately, also those that are being checked. */
+  #lookAgain(): void {
+    for (const shard of this.options.shards) {
+      if (this.#busy.has(shard)) this.#heardOf.add(shard);
+      else if (!this.#isStopping) this.#lookAt(shard);
     }
   }
 
@@ -363,7 +373,8 @@ export class ShardHost<W extends Work> {
     const record = await leases.get(shard);
     const lease = record === undefined ? undefined : decodeShardLease(record.value);
     const sighting = this.#seenSilent.get(shard);
-    const renewals = lease === undefined ? undefined : await this.#freeAfter(lease);
+    const isGone = lease !== undefined && !lease.isReleased && (await this.#isGone(lease.session));
+    const renewals = lease === undefined ? undefined : await this.#freeAfter(lease, isGone);
     if (lease !== undefined && renewals === undefined) {
       this.#follow(shard, lease);
       return;
@@ -379,7 +390,7 @@ export class ShardHost<W extends Work> {
       return;
     }
     // A replaced owner, or one whose read lease is not over, may still be answering reads.
-    const isAnothers = lease !== undefined && lease.session !== this.session.id && !lease.isReleased;
+    const isAnothers = lease !== undefined && lease.session !== this.session.id && !lease.isReleased && !isGone;
     const needsQuiet = !this.options.isExclusive && (isAnothers || (lease?.needsQuiet ?? false));
     const mine: ShardLease = {
       epoch: Math.max(lease?.epoch ?? 0, end.head.epoch) + 1,
@@ -413,10 +424,18 @@ export class ShardHost<W extends Work> {
   }
 
   /** SH2. @returns how often the owner had renewed, undefined while the shard is not free */
-  async #freeAfter({ isReleased, session }: ShardLease): Promise<number | undefined> {
+  async #freeAfter({ isReleased, session }: ShardLease, isGone: boolean): Promise<number | undefined> {
     if (isReleased || this.options.isExclusive || session === this.session.id) return NO_MATTER;
-    if (this.membership.silentForMs(session) < this.times.takeoverMs) return undefined;
+    if (!isGone && this.membership.silentForMs(session) < this.times.takeoverMs) return undefined;
     return markSessionDead(this.ports.leases, session);
+  }
+
+  /** True when the owner's process is known to have ended: its silence need not be waited for. */
+  async #isGone(session: SessionId): Promise<boolean> {
+    if (this.options.isExclusive || session === this.session.id) return false;
+    if (this.membership.isGone(session)) return true;
+    // A session that was heard is alive, or silent.
+    return this.membership.processOf(session) === undefined && isMarkedGone(this.ports.leases, session);
   }
 
   /** Observes the silent owner (SH6). All facts are read before the noted instant. */

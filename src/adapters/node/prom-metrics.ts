@@ -74,6 +74,8 @@ export interface PromMetricsOptions {
    * Adds prom-client's process metrics. Only for one instance in a process, because its observers cannot be stopped.
    */
   readonly withProcess: boolean;
+  /** Of every sample. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export class PromMetrics implements Metrics, MeasuredProcess {
@@ -82,7 +84,8 @@ export class PromMetrics implements Metrics, MeasuredProcess {
   readonly #gauges = new Map<GaugeName, Map<string, () => number | undefined>>();
   readonly #histograms = new Map<HistogramName, Map<string, HistogramCell>>();
 
-  constructor({ withProcess }: PromMetricsOptions) {
+  constructor({ withProcess, labels = {} }: PromMetricsOptions) {
+    this.registry.setDefaultLabels(labels);
     for (const name of namesOf(COUNTERS)) this.#declareCounter(name);
     for (const name of namesOf(GAUGE_HELP)) this.#declareGauge(name);
     for (const name of namesOf(HISTOGRAMS)) this.#declareHistogram(name);

@@ -51,6 +51,8 @@ const sessionRecord = openFields({
   hasEnded: absent(flag),
   /** For a dead session: when its last heartbeat was stored, by the store's clock. Unknown to older versions. */
   aliveAtMs: absent(integer),
+  /** For a dead session: its supervisor has seen the process end, so it answers no reads. Unknown to older versions. */
+  isGone: absent(flag),
 });
 export type SessionRecord = TypeOf<typeof sessionRecord>;
 export const [encodeSessionRecord, decodeSessionRecord] = bothWays(versioned(1, sessionRecord), 'a session');
@@ -118,6 +120,8 @@ const heartbeat = openFields({
   planes: absent(listOf(text<Plane>())),
   /** It replays a shard before it takes it, and reports that. Missing in heartbeats of older versions. */
   follows: absent(flag),
+  /** Sent by the process's supervisor: the process has ended and will not be heard again. Unknown to older versions. */
+  isGone: absent(flag),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');

@@ -201,6 +201,7 @@ const CLUSTER = {
       checks: listOf(record({ name: TEXT, ok: FLAG }, { detail: TEXT })),
       stopped: listOf(record({ ...SHARDS, why: TEXT })),
       readsFormat: WHOLE,
+      worker: { ...WHOLE, description: 'Its number among the workers of its machine.' },
       silentForMs: { ...NUMBER, description: 'Of one that does not answer: the age of its last sign of life.' },
     },
   ),

@@ -1,7 +1,7 @@
 /** Proves SE2–SE4, SH2, SH3, SH5–SH7, FOL2. */
 import { encode } from '@msgpack/msgpack';
 import { expect } from 'chai';
-import { rendezvousOwner } from '../../../src/actors/runtime/index.js';
+import { announceGone, markAllGone, rendezvousOwner } from '../../../src/actors/runtime/index.js';
 import { markSessionDead, sessionKey } from '../../../src/actors/runtime/session.js';
 import { decodeSessionRecord, decodeShardLease } from '../../../src/codec/leases/index.js';
 import { OK } from '../../../src/domain/kv/index.js';
@@ -127,6 +127,35 @@ describe('ownership of a shard', () => {
     expect(await marked(killed))
       .to.include({ isDead: true })
       .and.not.to.have.property('hasEnded');
+  });
+
+  it('goes to a successor immediately, without a quiet time, when a supervisor has announced the end of its owner (SH2)', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    const second = await stand.start();
+    await stand.time.advance(500);
+    const [owner] = stand.owners();
+    const other = owner === first ? second : first;
+    await owner?.run('SET a 1');
+    owner?.kill();
+    const { id: session, processId: process } = owner?.session ?? first.session;
+    await announceGone({ leases: stand.leases, bus: other.bus }, { session, process });
+    await stand.time.advance(100);
+    expect(stand.owners()).to.include(other);
+    expect(await other.run('INCR a')).to.equal(2);
+    expect(other.membership.liveProcesses(10_000)).to.deep.equal([other.session.processId]);
+  });
+
+  it('goes to a new process immediately when every earlier session is marked as ended (SH2)', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    await first.run('SET a 1');
+    first.kill();
+    await markAllGone(stand.leases);
+    const second = await stand.start();
+    await stand.time.advance(500);
+    expect(stand.owners()).to.include(second);
+    expect(await second.run('INCR a')).to.equal(2);
   });
 
   it('goes to a successor after its owner was silent for the takeover time, not before', async () => {

@@ -125,6 +125,7 @@ export const GOLDEN_HEARTBEATS: readonly Heartbeat[] = [
     planes: ['kv'],
     follows: true,
   },
+  { session, canOwn: false, isLeaving: true, process: 'node-0' as SessionId, isGone: true },
 ];
 
 const lease = {
@@ -146,6 +147,7 @@ export const GOLDEN_SESSIONS = [
   { counter: 3, isDead: true, readsFormat: 2, hasEnded: true },
   { counter: 0, isDead: true, hasEnded: true },
   { counter: 2_199_023_255_555, isDead: true, readsFormat: 2, aliveAtMs: 1_790_000_000_123 },
+  { counter: 2_199_023_255_555, isDead: true, readsFormat: 2, aliveAtMs: 1_790_000_000_123, isGone: true },
 ];
 export const GOLDEN_BOOT_TIMES = [
   [],
@@ -230,4 +232,5 @@ export const GOLDEN_REPORTS: readonly ProcessReport[] = [
     stopped: [{ shard: 'KV_2' as ShardName, why: 'in doubt' }],
   },
   { ...report, readsFormat: 2 },
+  { ...report, readsFormat: 2, worker: 2 },
 ];

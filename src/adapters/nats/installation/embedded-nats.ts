@@ -77,6 +77,27 @@ export async function openEmbedded(
   }
 }
 
+/** The embedded server that another process of this machine runs. @throws MillraceError */
+export async function openShared(config: Config, options: NatsOptions): Promise<OpenedNats> {
+  const connections = await connect(options);
+  try {
+    const layout = await verifiedLayout(connections, config.nats.natsPrefix);
+    return {
+      options,
+      connections,
+      names: new Names(config.nats.natsPrefix),
+      layout,
+      serverVersion: connections.serverVersions().join(', '),
+      isExclusive: false,
+      check: () => (connections.appends.isConnected() ? { ok: true } : NOT_CONNECTED),
+      close: () => connections.close(),
+    };
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+}
+
 async function embeddedLayout(
   connections: NatsConnections,
   config: Config,

@@ -11,13 +11,13 @@ export interface JournalTotal {
   readonly shards: readonly ShardName[];
 }
 
-/** @param nats `isExclusive`: its disk is that of the data directory, and no other installation uses it */
+/** The disk of an embedded server is that of the data directory, and no other installation uses it. */
 export async function journalTotalOf(
-  { storage }: Pick<Config, 'storage'>,
-  { layout, isExclusive }: { readonly layout: DeclaredCounts; readonly isExclusive: boolean },
+  { storage, isEmbedded }: Pick<Config, 'storage' | 'isEmbedded'>,
+  { layout }: { readonly layout: DeclaredCounts },
 ): Promise<JournalTotal> {
   const { kv, queue } = shardNames(layout);
-  const bytes = storage.journalTotalBytes ?? (isExclusive ? await shareOf(storage.dataDir) : CLUSTER_JOURNAL_BYTES);
+  const bytes = storage.journalTotalBytes ?? (isEmbedded ? await shareOf(storage.dataDir) : CLUSTER_JOURNAL_BYTES);
   return { bytes, shards: [CONTROL_SHARD, ...kv, ...queue] };
 }
 

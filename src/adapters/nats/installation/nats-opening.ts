@@ -9,7 +9,7 @@
 import { once } from 'node:events';
 import type { Config } from '../../../config/index.js';
 import type { Log, Subscription } from '../../../ports/index.js';
-import type { NatsConnections } from '../connection.js';
+import type { NatsConnections, NatsOptions } from '../connection.js';
 import { markFile, refuseUnfinishedRestore } from '../restore-mark.js';
 import type { AwaitedStart } from './awaited-start.js';
 import type { EmbeddedStart } from './embedded-nats.js';
@@ -39,10 +39,13 @@ export class NatsOpening {
   constructor(
     private readonly config: Config,
     private readonly log: Log,
+    /** The embedded server of the supervisor of this process. */
+    private readonly shared?: NatsOptions | undefined,
   ) {
     const { signal } = this.#givingUp;
     this.failed = once(signal, 'abort').then(() => signal.reason as string);
-    const steps = config.isEmbedded ? this.#begin() : { launched: Promise.resolve(), asked: Promise.resolve() };
+    const isOwn = config.isEmbedded && shared === undefined;
+    const steps = isOwn ? this.#begin() : { launched: Promise.resolve(), asked: Promise.resolve() };
     this.launched = steps.launched;
     this.asked = steps.asked;
   }
@@ -115,6 +118,10 @@ export class NatsOpening {
     const onGiveUp = (why: string) => this.#givingUp.abort(why);
     // The NATS client is loaded while the programs that a server needs are checked.
     const { openNats } = await import('./open-nats.js');
-    return openNats(this.config, this.log, onGiveUp, { start: { ...start, unneeded: this.#unneeded.signal }, reached });
+    return openNats(this.config, this.log, onGiveUp, {
+      start: { ...start, unneeded: this.#unneeded.signal },
+      reached,
+      shared: this.shared,
+    });
   }
 }

@@ -7,11 +7,11 @@ import type { Config } from '../../../config/index.js';
 import { isMillraceError, MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
 import { readFileIfThere, refuseUnusableDirectory } from '../../node/index.js';
-import { connect, type NatsConnections } from '../connection.js';
+import { connect, type NatsConnections, type NatsOptions } from '../connection.js';
 import { markFile, refuseUnfinishedRestore } from '../restore-mark.js';
 import { markRecord } from '../restore-record.js';
 import { Names, type NatsUser } from '../subjects.js';
-import { type EmbeddedStart, openEmbedded } from './embedded-nats.js';
+import { type EmbeddedStart, openEmbedded, openShared } from './embedded-nats.js';
 import { FitServers } from './fit-servers.js';
 import { natsOptionsOf } from './nats-options.js';
 import { NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
@@ -23,6 +23,8 @@ export interface OpenOptions {
   /** For an embedded server. */
   readonly start?: EmbeddedStart;
   readonly reached?: ReachedNats | undefined;
+  /** The embedded server of the supervisor of this process. */
+  readonly shared?: NatsOptions | undefined;
 }
 
 /** The work of a process while an external NATS is reachable and not usable yet. */
@@ -38,9 +40,10 @@ export async function openNats(
   config: Config,
   log: Log,
   onGiveUp: (why: string) => void,
-  { isRestoring = false, as, start, reached }: OpenOptions = {},
+  { isRestoring = false, as, start, reached, shared }: OpenOptions = {},
 ): Promise<OpenedNats> {
   const { dataDir } = config.storage;
+  if (shared !== undefined) return openShared(config, shared);
   if (config.isEmbedded) {
     await refuseUnusableDirectory(dataDir, 'MILLRACE_DATA_DIR');
     if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);

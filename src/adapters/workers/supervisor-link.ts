@@ -1,0 +1,125 @@
+/**
+ * The supervisor, as its worker sees it: a channel that closes when the supervisor ends.
+ *
+ *  SUL1 a worker ends when its supervisor has ended: Node's cluster exits in that case
+ */
+import cluster from 'node:cluster';
+import { describeError, isMillraceError, type SessionId } from '../../kernel/index.js';
+import type {
+  Answers,
+  FromWorker,
+  Question,
+  ReadyWorker,
+  RebuiltModel,
+  ToWorker,
+  WorkerSession,
+  WorkerStart,
+} from './messages.js';
+
+type AnswerOf = { readonly [Q in Question]: () => Answers[Q] | Promise<Answers[Q]> };
+
+export class SupervisorLink {
+  /** Resolves when the supervisor asks this worker to end. */
+  readonly stopped: Promise<void>;
+  readonly #begun: Promise<WorkerStart>;
+  readonly #mayGo: Promise<readonly SessionId[]>;
+  readonly #onDuty: Promise<void>;
+  #answers: AnswerOf | undefined;
+  #rebuild: ((model: RebuiltModel) => void) | undefined;
+
+  /** @returns undefined in a process that is no worker */
+  static ofThisProcess(): SupervisorLink | undefined {
+    return cluster.isWorker ? new SupervisorLink() : undefined;
+  }
+
+  private constructor() {
+    let onBegin!: (start: WorkerStart) => void;
+    let onGo!: (processes: readonly SessionId[]) => void;
+    let onDuty!: () => void;
+    let onStop!: () => void;
+    this.#begun = new Promise((resolve) => {
+      onBegin = resolve;
+    });
+    this.#mayGo = new Promise((resolve) => {
+      onGo = resolve;
+    });
+    this.#onDuty = new Promise((resolve) => {
+      onDuty = resolve;
+    });
+    this.stopped = new Promise((resolve) => {
+      onStop = resolve;
+    });
+    process.on('message', (message: ToWorker) => {
+      switch (message.kind) {
+        case 'begin':
+          return onBegin(message);
+        case 'go':
+          return onGo(message.processes);
+        case 'duty':
+          return onDuty();
+        case 'rebuild':
+          return this.#rebuild?.(message.model);
+        case 'question':
+          return void this.#answer(message.id, message.about);
+        case 'stop':
+          return onStop();
+      }
+    });
+  }
+
+  /** Reports that this process runs. @returns its part, when the installation is open */
+  begin(): Promise<WorkerStart> {
+    this.#send({ kind: 'hello' });
+    return this.#begun;
+  }
+
+  /** Resolves when all workers that start at the same time have joined. @returns their processes */
+  join(session: WorkerSession): Promise<readonly SessionId[]> {
+    this.haveSession(session);
+    return this.#mayGo;
+  }
+
+  haveSession(session: WorkerSession): void {
+    this.#send({ kind: 'joined', ...session });
+  }
+
+  /** Resolves when this worker is to keep the read models. */
+  get onDuty(): Promise<void> {
+    return this.#onDuty;
+  }
+
+  /** @param rebuild  called in the worker that keeps the read models */
+  whenRebuilt(rebuild: (model: RebuiltModel) => void): void {
+    this.#rebuild = rebuild;
+  }
+
+  /** Has the worker that keeps the read models build one again. */
+  rebuild(model: RebuiltModel): void {
+    this.#send({ kind: 'rebuild', model });
+  }
+
+  answerWith(answers: AnswerOf): void {
+    this.#answers = answers;
+  }
+
+  ready(facts: ReadyWorker): void {
+    this.#send({ kind: 'ready', ...facts });
+  }
+
+  /** Resolves when the message is written, so that the process may end. */
+  failed(error: unknown): Promise<void> {
+    const code = isMillraceError(error) ? error.code : 'DEFECT';
+    return new Promise((resolve) => this.#send({ kind: 'failed', code, message: describeError(error) }, resolve));
+  }
+
+  async #answer(id: number, about: Question): Promise<void> {
+    const answer = await this.#answers?.[about]();
+    this.#send({ kind: 'answer', id, answer });
+  }
+
+  /** A supervisor that has ended needs no message: this process ends too (SUL1). */
+  #send(message: FromWorker, onSent: () => void = () => {}): void {
+    if (process.connected) process.send?.(message, undefined, {}, onSent);
+    else onSent();
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * One worker as the supervisor sees it: from its start to its end.
+ *
+ *  WPR1 `ended` resolves after the process has exited, so that it answers no request any more
+ *  WPR2 a worker that does not end in time is killed
+ */
+import cluster, { type Worker } from 'node:cluster';
+import { MillraceError } from '../../kernel/index.js';
+import type {
+  Answers,
+  FromWorker,
+  Question,
+  ReadyWorker,
+  RebuiltModel,
+  ToWorker,
+  WorkerSession,
+  WorkerStart,
+} from './messages.js';
+
+/** The end of a worker, in words for the log. */
+export interface WorkerEnd {
+  readonly how: string;
+  /** The reason that the worker gave. */
+  readonly why: MillraceError | undefined;
+}
+
+/** Variables to change in the environment of the supervisor; an empty text counts as not set. */
+export type WorkerEnvironment = Readonly<Record<string, string>>;
+
+/** Called with messages that concern other workers. */
+export interface WorkerListener {
+  joined(worker: WorkerProcess): void;
+  rebuild(model: RebuiltModel): void;
+}
+
+/** An answer that takes longer is not waited for. */
+const ANSWER_WITHIN_MS = 1_500;
+
+export class WorkerProcess {
+  readonly ready: Promise<ReadyWorker>;
+  readonly ended: Promise<WorkerEnd>;
+  /** Its last session, once it has joined. */
+  session: WorkerSession | undefined;
+  hasJoined = false;
+  isReady = false;
+  /** It was asked to end. */
+  isEnding = false;
+  hasEnded = false;
+  readonly #worker: Worker;
+  /** Messages until it listens. */
+  #early: ToWorker[] | undefined = [];
+  readonly #pending = new Map<number, (answer: unknown) => void>();
+  #questions = 0;
+  #why: MillraceError | undefined;
+  #onReady: (facts: ReadyWorker) => void = () => {};
+
+  constructor(
+    readonly number: number,
+    environment: WorkerEnvironment,
+    /** Resolves when the installation is open. */
+    private readonly start: Promise<Omit<WorkerStart, 'number'>>,
+    private readonly listener: WorkerListener,
+  ) {
+    this.ready = new Promise((resolve) => {
+      this.#onReady = resolve;
+    });
+    this.#worker = cluster.fork(environment);
+    this.ended = new Promise((resolve) => {
+      // A process that could not be started has no exit.
+      this.#worker.once('error', (error) => resolve({ how: error.message, why: undefined }));
+      this.#worker.once('exit', (code, signal) => {
+        this.hasEnded = true;
+        for (const answer of this.#pending.values()) answer(undefined);
+        resolve({ how: signal ? `signal ${signal}` : `exit code ${code}`, why: this.#why });
+      });
+    });
+    this.#worker.on('message', (message: FromWorker) => this.#hear(message));
+  }
+
+  get pid(): number {
+    return this.#worker.process.pid ?? 0;
+  }
+
+  send(message: ToWorker): void {
+    // It may end at any time, and its end is reported separately.
+    if (this.#early !== undefined) this.#early.push(message);
+    else if (this.#worker.isConnected()) this.#worker.send(message, undefined, () => {});
+  }
+
+  /** @returns undefined if it does not answer in time */
+  ask<Q extends Question>(about: Q): Promise<Answers[Q] | undefined> {
+    if (this.hasEnded || !this.hasJoined) return Promise.resolve(undefined);
+    this.#questions += 1;
+    const id = this.#questions;
+    return new Promise((resolve) => {
+      const answer = (given: unknown) => {
+        clearTimeout(timer);
+        this.#pending.delete(id);
+        resolve(given as Answers[Q] | undefined);
+      };
+      const timer = setTimeout(() => answer(undefined), ANSWER_WITHIN_MS);
+      this.#pending.set(id, answer);
+      this.send({ kind: 'question', id, about });
+    });
+  }
+
+  /** @returns whether it ended in time (WPR2) */
+  async end(withinMs: number): Promise<boolean> {
+    this.isEnding = true;
+    // It has no session, and no shard to hand over.
+    if (!this.hasJoined) this.kill();
+    this.send({ kind: 'stop' });
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.kill();
+    }, withinMs);
+    await this.ended;
+    clearTimeout(timer);
+    return !isLate;
+  }
+
+  kill(): void {
+    this.#worker.process.kill('SIGKILL');
+  }
+
+  #listens(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const message of early) this.send(message);
+    // If it fails, the supervisor ends.
+    void this.start.then((start) => this.send({ kind: 'begin', number: this.number, ...start })).catch(() => {});
+  }
+
+  #hear(message: FromWorker): void {
+    switch (message.kind) {
+      case 'hello':
+        this.#listens();
+        return;
+      case 'joined':
+        this.session = { process: message.process, session: message.session };
+        this.hasJoined = true;
+        this.listener.joined(this);
+        return;
+      case 'ready':
+        this.isReady = true;
+        this.#onReady({ addresses: message.addresses, credentials: message.credentials });
+        return;
+      case 'failed':
+        this.#why = new MillraceError(message.code as MillraceError['code'], message.message);
+        return;
+      case 'rebuild':
+        this.listener.rebuild(message.model);
+        return;
+      case 'answer':
+        this.#pending.get(message.id)?.(message.answer);
+    }
+  }
+}
