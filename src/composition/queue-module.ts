@@ -50,7 +50,7 @@ export function registerQueueGateway(c: DependencyContainer): void {
 }
 
 export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueServerParts>): QueueServer {
-  const { accounts } = c.resolve(tokens.CONTROL);
+  const { accounts, view } = c.resolve(tokens.CONTROL);
   const readModels = c.resolve(tokens.READ_MODELS);
   const { publicUrlQueue: publicUrl, trustedProxies } = c.resolve(tokens.CONFIG).endpoints;
   return createQueueServer({
@@ -60,6 +60,7 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
     admin: accounts,
     messageLog: readModels,
     runLog: readModels,
+    formatLevel: () => view.formatLevel,
     destinations: c.resolve(tokens.HTTP_OUT),
     log: c.resolve(tokens.FACE_LOG),
     trustedProxies,

@@ -11,7 +11,7 @@ import type {
   QueueReply,
 } from '../../src/domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../../src/edge/index.js';
-import { type AccountId, MillraceError } from '../../src/kernel/index.js';
+import { type AccountId, FORMAT_LEVEL, MillraceError } from '../../src/kernel/index.js';
 import type {
   Counts,
   DlqPage,
@@ -187,6 +187,7 @@ export class QueueEndpointHarness {
   limits: AccountLimits = LIMITS;
   state: AccountState = 'active';
   isControlStale = false;
+  formatLevel = FORMAT_LEVEL;
   keys: { current: string; next: string } | undefined = { current: 'sig_1', next: 'sig_2' };
   /** URLs that contain this are refused. */
   forbidden = 'forbidden.example';
@@ -197,6 +198,7 @@ export class QueueEndpointHarness {
   constructor(parts: Partial<QueueServerParts> = {}) {
     this.server = createQueueServer({
       gateway: this.gateway,
+      formatLevel: () => this.formatLevel,
       access: {
         grantForQueueToken: (token) => this.#grantFor(token),
         grantForQueueUser: (userId) => (userId === QUEUE_USER ? this.#grantFor(QUEUE_TOKEN) : undefined),

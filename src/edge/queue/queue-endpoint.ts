@@ -17,6 +17,8 @@ export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
   readonly aliases: readonly AliasWords[];
   /** The base URL of webhooks for third parties; undefined: the URL of each request. */
   readonly publicUrl?: string | undefined;
+  /** The level of stored formats that the installation writes. */
+  formatLevel(): number;
 }
 
 export class QueueEndpoint extends Endpoint<QueueEndpointParts> {

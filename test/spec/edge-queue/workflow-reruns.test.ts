@@ -132,6 +132,15 @@ describe('edge/queue: POST /v2/workflows/runs/<id>/rerun', () => {
     expect((await post({ fromStep: 1 })).status).to.equal(200);
   });
 
+  it('is refused before the installation is raised to format level 4, because earlier programs lose the entries', async () => {
+    face.formatLevel = 3;
+    const { status, json } = await post({ fromStep: 1 });
+    expect([status, json]).to.deep.equal([
+      400,
+      { error: 'a rerun needs format level 4: run millrace cluster upgrade' },
+    ]);
+  });
+
   it('is refused with a read-only token', async () => {
     const { status } = await face.request('POST', RERUN, { body: { fromStep: 1 }, token: QUEUE_READ_ONLY_TOKEN });
     expect(status).to.equal(403);

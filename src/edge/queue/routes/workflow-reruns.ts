@@ -2,7 +2,7 @@
 import { webcrypto } from 'node:crypto';
 import { parseDestinationUrl } from '../../../domain/queue/index.js';
 import { newRunId, type RunName } from '../../../domain/queue/runs/index.js';
-import type { RunId } from '../../../kernel/index.js';
+import { RERUNS_FORMAT_LEVEL, type RunId } from '../../../kernel/index.js';
 import type { RunEntries } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
 import { membersOf } from '../../http/checked.js';
@@ -104,6 +104,9 @@ async function storedRun(call: QueueCall, runId: RunId, createdAtMs: number | un
 
 /** @param chosen the id of the new run. @throws Refused */
 async function rerun(call: QueueCall, run: StoredRun, request: RerunRequest, chosen?: RunId): Promise<RunName> {
+  if (call.endpoint.parts.formatLevel() < RERUNS_FORMAT_LEVEL) {
+    throw invalid(`a rerun needs format level ${RERUNS_FORMAT_LEVEL}: run millrace cluster upgrade`);
+  }
   const { clock, random } = call.endpoint.parts;
   const overrides = overridesOf(call);
   settingsOf(call, overrides, 'retry', {});
