@@ -51,6 +51,7 @@ export const NAVIGATION = [
         name: 'Databases',
         pages: [
           'guide/connecting',
+          'guide/cluster-clients',
           'commands',
           'deviations',
           ...below('guide', ['messages', 'waiting', 'access-control', 'scripts', 'data']),

@@ -61,6 +61,7 @@ async function create(asked: ParsedArguments, { client, random, sealing, default
         maxRequestsPerDay: wholeOf(asked, 'max-requests-per-day') ?? defaultLimits.maxRequestsPerDay,
       },
       secrets: sealDatabaseCredentials(credentials, sealing),
+      ...(asked.flags.has('cluster') && { isCluster: true }),
     },
   } as const;
   const owner = account ?? (await firstAccount(client));

@@ -31,9 +31,10 @@ export function secretLines(database: Database, credentials: DatabaseCredentials
 }
 
 /** The output of `--json` for a database. */
-export function databaseFacts({ id, name, account, partitions, limits, settings, createdAtMs }: Database) {
+export function databaseFacts({ id, name, account, partitions, isCluster, limits, settings, createdAtMs }: Database) {
   const state = settings?.isSuspended === true ? 'suspended' : 'active';
-  return { id, name, account, state, partitions, ...limits, createdAt: new Date(createdAtMs).toISOString() };
+  const placing = { partitions, cluster: isCluster === true };
+  return { id, name, account, state, ...placing, ...limits, createdAt: new Date(createdAtMs).toISOString() };
 }
 
 export function secretFacts(database: Database, { standardToken, readOnlyToken, password }: DatabaseCredentials) {

@@ -8,6 +8,7 @@ import { AclCommands, BroadcastQueue, createKvServer, createRespServer, SignInGu
 import { ByteBudget } from '../kernel/index.js';
 import { METER_SHARD } from '../protocol/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
+import { respNodesOf } from './kv-module.js';
 import { managementEndpoint } from './management-endpoint.js';
 import { queueEndpoint } from './queue-module.js';
 import { threadTaskOf } from './thread-container.js';
@@ -81,7 +82,8 @@ async function openNativeEndpoint(c: DependencyContainer, { users: acl, guard, .
   const { host, respPort } = config.endpoints;
   if (respPort === 0) return undefined;
   const limits = nativeBoundsOf(config);
-  const resp = createRespServer({ ...parts, acl, limits, signIns: guard.of('resp'), redisVersion: REDIS_VERSION });
+  const own = { acl, limits, nodes: respNodesOf(c), signIns: guard.of('resp'), redisVersion: REDIS_VERSION };
+  const resp = createRespServer({ ...parts, ...own });
   const port = await open(c, resp, respPort, 'MILLRACE_RESP_PORT');
   c.registerInstance(tokens.NATIVE_FACE, { ...resp, host, port, maxClients: limits.maxConnections });
   return port;

@@ -1,9 +1,9 @@
 /** Databases: the shards in a process with the role `kv`, and access to their owners from every process. */
 import type { DependencyContainer } from 'tsyringe';
 import { KvOwner, KvShardGateway, ProcessInfo } from '../actors/kv-shard/index.js';
-import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
+import { callerSilenceMs, HeardNodes, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { NodeReadings, VERSION } from '../adapters/node/index.js';
+import { NodeReadings, reachableAddress, VERSION } from '../adapters/node/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
@@ -40,6 +40,18 @@ export function registerKvGateway(c: DependencyContainer): void {
     const host = tokens.ifRegistered(c, tokens.KV_OWNER)?.host;
     const limits = { holdMs: c.resolve(tokens.CONFIG).ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
     return new KvShardGateway({ ...tokens.portsOf(c), caller, host }, limits, layout.kvShards);
+  });
+}
+
+/** The RESP addresses of the processes. From the first call on, this process announces its own. */
+export function respNodesOf(c: DependencyContainer): HeardNodes {
+  const { endpoints, ownership } = c.resolve(tokens.CONFIG);
+  const { host, respPort, respAnnounceHost = reachableAddress(host), respAnnouncePort = respPort } = endpoints;
+  return new HeardNodes(c.resolve(tokens.MEMBERSHIP), c.resolve(tokens.SESSION), {
+    address: { host: respAnnounceHost, port: respAnnouncePort },
+    kvShards: c.resolve(tokens.NATS).layout.kvShards,
+    heartbeatMs: ownership.sessionHeartbeatMs,
+    owned: () => tokens.ifRegistered(c, tokens.KV_OWNER)?.host.ownedShards() ?? [],
   });
 }
 

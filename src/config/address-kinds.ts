@@ -14,7 +14,7 @@ export function host(): SettingKind {
   const isHost = (value: unknown) =>
     typeof value === 'string' && (isIP(value) !== 0 || (HOST_NAME.test(value) && !ENDS_NUMERIC.test(value)));
   return {
-    accepts: 'an IP address or a host name to listen on',
+    accepts: 'an IP address or a host name',
     rules: [rule('host', isHost)],
     read: (given) => given,
     write: String,

@@ -65,6 +65,8 @@ class EndpointSettings {
   @setting(port('takes any free one')) readonly queuePort!: number;
   @setting(port('takes any free one')) readonly mgmtPort!: number;
   @setting(port('turns it off')) readonly respPort!: number;
+  @setting(host()) readonly respAnnounceHost!: string | undefined;
+  @setting(whole(1, 65_535, 'a port')) readonly respAnnouncePort!: number | undefined;
   @setting(port('takes any free one')) readonly metricsPort!: number;
   @setting(url('http', 'https')) readonly publicUrlKv!: string | undefined;
   @setting(url('http', 'https')) readonly publicUrlQueue!: string | undefined;

@@ -27,6 +27,8 @@ export interface KvGrant {
   readonly database: DatabaseId;
   /** In order of index; one unless the database was created with more. */
   readonly partitions: readonly PartitionName[];
+  /** RESP clients are sent to the owners of its slots. */
+  readonly isCluster?: boolean | undefined;
   readonly role: 'standard' | 'read-only';
   /** The ACL user of the token: `default`, `default_ro` or one made by ACL SETUSER. */
   readonly user: string;

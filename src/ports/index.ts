@@ -35,6 +35,7 @@ export * from './queue-gateway.js';
 export * from './random.js';
 export * from './read-model-care.js';
 export * from './recurring-fact.js';
+export * from './resp-nodes.js';
 export * from './run-log.js';
 export * from './sealing.js';
 export * from './search.js';

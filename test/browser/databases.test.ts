@@ -69,11 +69,12 @@ describe('console: databases', function () {
     await page.getByRole('button', { name: 'New database' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('fresh');
     await page.getByRole('dialog').getByLabel('Plan').selectOption('fixed_1gb');
+    await page.getByRole('dialog').getByLabel('Cluster mode').check();
     await page.getByRole('button', { name: 'Make it' }).click();
     await page.locator('h1', { hasText: 'fresh' }).waitFor();
     await page.getByRole('heading', { name: 'Ready lines' }).waitFor();
     const [id = ''] = /[0-9a-f-]{36}/.exec(page.url()) ?? [];
-    expect(await record(id)).to.include({ database_name: 'fresh', database_type: 'Fixed 1GB' });
+    expect(await record(id)).to.include({ database_name: 'fresh', database_type: 'Fixed 1GB', cluster: true });
   });
 
   it('shows the error in a new database, and keeps the input', async () => {

@@ -14,6 +14,8 @@ export const PASSWORD = 'first-password';
 export const OTHER_PASSWORD = 'other-password';
 /** Opens a database of three partitions. */
 export const WIDE_PASSWORD = 'wide-password';
+/** Opens a database of three partitions in cluster mode. */
+export const CLUSTER_PASSWORD = 'cluster-password';
 
 export class RespEndpointHarness {
   readonly owner = new MemoryOwner();
@@ -70,12 +72,19 @@ export class RespEndpointHarness {
     if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
     if (this.revoked.has(password)) return undefined;
     if (user !== undefined && user !== 'default') return undefined;
-    const id = { [PASSWORD]: 'db-first', [OTHER_PASSWORD]: 'db-other', [WIDE_PASSWORD]: 'db-wide' }[password];
+    const id = {
+      [PASSWORD]: 'db-first',
+      [OTHER_PASSWORD]: 'db-other',
+      [WIDE_PASSWORD]: 'db-wide',
+      [CLUSTER_PASSWORD]: 'db-cluster',
+    }[password];
     if (id === undefined) return undefined;
-    const count = id === 'db-wide' ? 3 : 1;
+    const isCluster = id === 'db-cluster';
+    const count = id === 'db-wide' || isCluster ? 3 : 1;
     const grant: KvGrant = {
       database: id as DatabaseId,
       partitions: Array.from({ length: count }, (_, index) => `kv:${id}:${index}` as PartitionName),
+      isCluster,
       role: 'standard',
       user: 'default',
       limits: { maxCommandBytes: this.maxCommandBytes, maxRequestsPerDay: 0 },

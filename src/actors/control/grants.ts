@@ -136,7 +136,7 @@ function grantOfUser(database: Database, { name, rules }: AclUserRecord): KvGran
  * shapes and are slow.
  */
 function grantOf(
-  { id, partitions, limits, settings }: Database,
+  { id, partitions, isCluster, limits, settings }: Database,
   role: KvGrant['role'],
   user: string,
   permissions: KvGrant['permissions'],
@@ -145,6 +145,7 @@ function grantOf(
   return {
     database: id,
     partitions: Array.from({ length: partitions }, (_, index) => kvPartition(id, index)),
+    isCluster,
     role,
     user,
     permissions,
@@ -161,7 +162,7 @@ function isSame(one: KvGrant, other: KvGrant): boolean {
 
 /**
  * True when both grants give the same user the same rights from the same addresses; limits may differ. The number of
- * partitions never changes.
+ * partitions and the cluster mode never change.
  */
 export function opensTheSame(one: KvGrant, other: KvGrant): boolean {
   return (

@@ -19,6 +19,7 @@ export {
   type SilenceWatch,
 } from './remote.js';
 export { callerSilenceMs, callLimits, ROUTE_RETRY_MS } from './remote-call.js';
+export { HeardNodes } from './resp-nodes.js';
 export { watchedClocks, watchShards } from './runtime-gauges.js';
 export { type RuntimeMetrics, runtimeMetricsOf } from './runtime-metrics.js';
 export { Session, type SessionTimes, sessionKey } from './session.js';

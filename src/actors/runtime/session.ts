@@ -12,6 +12,7 @@ import {
   decodeSessionRecord,
   encodeSessionRecord,
   firstCounter,
+  type RespNodeNews,
   type SessionRecord,
   type ShardNews,
 } from '../../codec/leases/index.js';
@@ -59,6 +60,7 @@ export class Session {
   #heartbeat: Timer | undefined;
   #renewal: Timer | undefined;
   #hasBegun = false;
+  #node: (() => RespNodeNews) | undefined;
   readonly #failedRenewals: RecurringFact;
 
   constructor(
@@ -182,6 +184,12 @@ export class Session {
     return this.#leftAtMs === undefined ? 0 : this.ports.clock.monotonicMs() - this.#leftAtMs;
   }
 
+  /** Every heartbeat contains the RESP address of this process, and its shards, from now on. */
+  announceNode(node: () => RespNodeNews): void {
+    this.#node = node;
+    this.#announceIfLive();
+  }
+
   /** Announces a change of a shard immediately. */
   tell(news: ShardNews): void {
     this.#announceIfLive([news]);
@@ -223,7 +231,9 @@ export class Session {
     const clock = this.ports.clocks.reading();
     const wishes = this.placement.revision;
     const isLeaving = this.#isLeaving;
-    const heartbeat = { session, canOwn, isLeaving, process: processId, clock, wishes, planes, follows: canOwn };
+    const node = this.#node?.();
+    const said = { session, canOwn, isLeaving, process: processId, clock, wishes, planes, follows: canOwn };
+    const heartbeat = node === undefined ? said : { ...said, node };
     this.membership.announce(news === undefined ? heartbeat : { ...heartbeat, news });
   }
 

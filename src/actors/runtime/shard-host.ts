@@ -193,6 +193,12 @@ export class ShardHost<W extends Work> {
     return [...this.#held.values()].map(({ actor }) => actor);
   }
 
+  /** The shards that this process owns and keeps, with their epochs. */
+  ownedShards(): (readonly [shard: ShardName, epoch: number])[] {
+    const kept = [...this.#held].filter(([, { actor }]) => actor.state !== 'draining');
+    return kept.map(([shard, { lease }]) => [shard, lease.epoch]);
+  }
+
   /** The reasons of failed last checks, by shard. */
   lookFailures(): ReadonlyMap<ShardName, string> {
     return this.#lookFailures;

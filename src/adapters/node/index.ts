@@ -15,6 +15,7 @@ export * from './jobs/process-compactor.js';
 export * from './json-log.js';
 export * from './lifetime.js';
 export * from './limited-log.js';
+export * from './machine-address.js';
 export * from './process-memory.js';
 export * from './process-readings.js';
 export * from './process-watch.js';

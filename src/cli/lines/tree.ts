@@ -180,6 +180,7 @@ function dbLine(run: RunVerb): Command {
   dataVerb(db, 'create', 'creates a database and prints its tokens and password once', run)
     .requiredOption('--name <name>', 'its name')
     .addOption(wholeOption('--partitions <n>', 'the number of partitions (1)'))
+    .option('--cluster', 'cluster clients of Redis are sent to the owners of its slots')
     .addOption(MAX_COMMAND_BYTES())
     .addOption(MAX_REQUESTS())
     .option('--account <id>', 'the account that owns the database (the first account)');

@@ -104,6 +104,14 @@ const shardNews = openRecord({
 });
 export type ShardNews = TypeOf<typeof shardNews>;
 
+/** The RESP address of a process and the shards of databases that it owns there, for cluster clients of Redis. */
+const respNode = openRecord({
+  host: text(),
+  port: integer,
+  owned: listOf(tuple<[shard: ShardName, epoch: number]>(text<ShardName>(), integer)),
+});
+export type RespNodeNews = TypeOf<typeof respNode>;
+
 const heartbeat = openFields({
   session,
   canOwn: flag,
@@ -122,6 +130,8 @@ const heartbeat = openFields({
   follows: absent(flag),
   /** Sent by the process's supervisor: the process has ended and will not be heard again. Unknown to older versions. */
   isGone: absent(flag),
+  /** Missing without a RESP endpoint, and in heartbeats of older versions. */
+  node: absent(respNode),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');

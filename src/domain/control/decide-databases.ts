@@ -175,8 +175,9 @@ function hasSecrets({ secrets }: Database, { standardToken, readOnlyToken, passw
 type Creation = Extract<ControlEvent, { readonly type: 'DatabaseCreated' }>;
 
 function creationOf(database: NewDatabase, account: AccountId, createdAtMs: number): Creation {
-  const { id, name, partitions, limits, secrets } = database;
-  return { type: 'DatabaseCreated', id, name, account, partitions, limits, secrets, createdAtMs };
+  const { id, name, partitions, limits, secrets, isCluster } = database;
+  const created = { id, name, account, partitions, limits, secrets, createdAtMs } as const;
+  return { type: 'DatabaseCreated', ...created, ...(isCluster === true && { isCluster }) };
 }
 
 function databaseOf({ type: _, ...database }: Creation): Database {

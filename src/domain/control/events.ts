@@ -3,7 +3,16 @@
  * beyond a new optional last field is a new type (test/fixtures/journals/control-events.json).
  * Events of the last group occur in snapshots only: each states a result of many events in absolute form.
  */
-import { integer, listOf, looseText, openKind, openRecord, type UnionOf } from '../../kernel/schema/index.js';
+import {
+  absent,
+  flag,
+  integer,
+  listOf,
+  looseText,
+  openKind,
+  openRecord,
+  type UnionOf,
+} from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
 import { alert, alertChannel, alertPhase, alertRule, noticeState, raisedAlertFields } from './alerts.js';
 import { accountId, alertRuleId, apiKeyId, backupId, databaseId, sessionId } from './ids.js';
@@ -58,6 +67,7 @@ export const controlEvents = {
     limits: databaseLimits,
     secrets: databaseSecrets,
     createdAtMs: integer,
+    isCluster: absent(flag),
   }),
   /** The account and database of the first start, of which there is one. */
   FirstStarted: openKind(3, { account: accountId, database: databaseId, atMs: integer }),

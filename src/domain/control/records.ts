@@ -3,7 +3,16 @@
  * clear. The order of fields is the stored format: SHP1 (a field is never moved or removed; a new one comes last) and
  * SHP4 (open records write no last fields without a value).
  */
-import { absent, integer, listOf, looseText, openRecord, optional, type TypeOf } from '../../kernel/schema/index.js';
+import {
+  absent,
+  flag,
+  integer,
+  listOf,
+  looseText,
+  openRecord,
+  optional,
+  type TypeOf,
+} from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
 import { accountId, databaseId, sessionId } from './ids.js';
 import { accountPlan, databaseSettings, team } from './management.js';
@@ -50,6 +59,8 @@ export const database = openRecord({
   deletedAtMs: optional(integer),
   /** Undefined: DEFAULT_DATABASE_SETTINGS. */
   settings: absent(databaseSettings),
+  /** Cluster clients of Redis are told the owners of its slots; undefined: it is one node to them. Never changes. */
+  isCluster: absent(flag),
 });
 export type Database = TypeOf<typeof database>;
 
@@ -153,6 +164,7 @@ export const newDatabase = openRecord({
   limits: databaseLimits,
   secrets: databaseSecrets,
   settings: absent(databaseSettings),
+  isCluster: absent(flag),
 });
 export type NewDatabase = TypeOf<typeof newDatabase>;
 

@@ -41,3 +41,8 @@ export function isOwnKey({ index, partitions }: HashRange, key: ByteString): boo
 export function partitionOfSlot(slot: number, partitions: number): number {
   return Math.floor((slot * partitions) / HASH_SLOTS);
 }
+
+/** The first slot of a partition; the last one is before that of the next partition. */
+export function firstSlotOf(index: number, partitions: number): number {
+  return Math.ceil((index * HASH_SLOTS) / partitions);
+}

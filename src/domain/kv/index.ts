@@ -8,11 +8,18 @@ export { Effects } from './effects.js';
 export { type Caller, KvEngine, type SlicedCommand } from './engine.js';
 export { storedBytes } from './eviction.js';
 export { ACL_HELP, aclCategories, aclGeneratePassword, aclWrongWords } from './families/acl/answers.js';
+export {
+  type ClusterNode,
+  clusterInfo,
+  clusterNodes,
+  clusterShards,
+  clusterSlots,
+} from './families/cluster/description.js';
 export { human } from './families/server/info.js';
 export { servedModules } from './families/server/modules.js';
 export { SLOW_NOTE } from './families/server/slow-log.js';
 export { compileGlob, type Glob, globTooLong, isGlobTooLong, MAX_GLOB_BYTES } from './glob.js';
-export { hashSlot, partitionOfSlot } from './hash-slot.js';
+export { firstSlotOf, HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';
 export { KEY_OVERHEAD_BYTES, Keyspace } from './keyspace.js';
 export * from './limits.js';

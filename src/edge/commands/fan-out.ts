@@ -53,10 +53,18 @@ export function routeScan(
   return { partition: Number(both % BigInt(partitions)), words: words.with(1, String(own)) };
 }
 
-/** The partition's reply with the client's next cursor: in the same partition, the start of the next one, or 0. */
-export function continueScan(reply: Reply, partition: number, partitions: number): Reply {
+/**
+ * The partition's reply with the client's next cursor: in the same partition, the start of the next one, or 0.
+ * @param visited the partitions that the client sees, in order; default: all
+ */
+export function continueScan(
+  reply: Reply,
+  partition: number,
+  partitions: number,
+  visited: readonly number[] = [...Array(partitions).keys()],
+): Reply {
   if (!Array.isArray(reply)) return reply;
   const [cursor, ...rest] = reply as [ByteString, ...Reply[]];
   if (cursor !== '0') return [String(BigInt(cursor) * BigInt(partitions) + BigInt(partition)), ...rest];
-  return [partition + 1 < partitions ? String(partition + 1) : '0', ...rest];
+  return [String(visited.find((index) => index > partition) ?? 0), ...rest];
 }

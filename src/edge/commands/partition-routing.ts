@@ -30,7 +30,11 @@ import { PortionsOfSeveral, slotOf } from './portions-of-several.js';
 const NO_DETAILS: RequestDetails = {};
 
 export class PartitionRouter {
-  constructor(private readonly gateway: KvGateway) {}
+  /** @param answersFor for databases in cluster mode: the partitions whose keys commands about all keys see */
+  constructor(
+    private readonly gateway: KvGateway,
+    private readonly answersFor?: (partition: PartitionName) => boolean,
+  ) {}
 
   /** @throws MillraceError as the gateway does */
   run(
@@ -39,7 +43,9 @@ export class PartitionRouter {
     admitted: AdmittedCommands,
     details: RequestDetails = NO_DETAILS,
   ): Promise<RoutedReplies> {
-    if (grant.partitions.length > 1 && mode !== 'transaction') return this.#across(grant, mode, admitted, details);
+    if (mode !== 'transaction' && (grant.partitions.length > 1 || this.#isNode(grant))) {
+      return this.#ofOne(grant, mode, admitted, details) ?? this.#across(grant, mode, admitted, details);
+    }
     //  PRO1 (one partition: one request), PRO2 (otherwise one hash slot)
     return this.gateway.execute(requestOf(grant, this.partitionOf(grant, admitted), mode, admitted, details));
   }
@@ -55,7 +61,7 @@ export class PartitionRouter {
    * The error that discards a transaction in a database of several partitions (PRO2: all keys are in one hash slot).
    */
   transactionProblem(grant: KvGrant, admitted: AdmittedCommands): ErrorReply | undefined {
-    if (grant.partitions.length === 1) return undefined;
+    if (grant.partitions.length === 1 && grant.isCluster !== true) return undefined;
     return slotOfAll(admitted) === 'several' ? ERRORS.crossSlot : undefined;
   }
 
@@ -66,13 +72,38 @@ export class PartitionRouter {
       : new PortionsOfOne(this.gateway, { index: 0, mode: 'pipeline', ...admitted });
   }
 
+  #isNode({ isCluster }: KvGrant): boolean {
+    return isCluster === true && this.answersFor !== undefined;
+  }
+
+  /** The usual request, a single command on keys of one slot, without the parts for several partitions. */
+  #ofOne(
+    grant: KvGrant,
+    mode: KvMode,
+    admitted: AdmittedCommands,
+    details: RequestDetails,
+  ): Promise<RoutedReplies> | undefined {
+    if (admitted.commands.length !== 1) return undefined;
+    const slot = slotOfAll(admitted);
+    if (typeof slot !== 'number') return undefined;
+    const index = partitionOfSlot(slot, grant.partitions.length);
+    const partition = grant.partitions[index] as PartitionName;
+    return this.gateway.execute(requestOf(grant, partition, mode, admitted, details)).then((response) => ({
+      replies: response.replies,
+      syncToken: `${index}:${response.syncToken}`,
+      hasSaid: response.hasSaid,
+      denials: response.denials,
+    }));
+  }
+
   async #across(
     grant: KvGrant,
     mode: KvMode,
     admitted: AdmittedCommands,
     details: RequestDetails,
   ): Promise<RoutedReplies> {
-    const portions = new PortionsOfSeveral(this.gateway, grant, mode, admitted);
+    const asked = this.#isNode(grant) ? this.answersFor : undefined;
+    const portions = new PortionsOfSeveral(this.gateway, grant, mode, admitted, asked);
     const routed = await portions.next(grant, details);
     if (portions.isOver) return routed;
     // Commands that were not run because of the answer's size get an error.

@@ -17,7 +17,7 @@ import {
   partitionOfSlot,
   type Reply,
 } from '../../domain/kv/index.js';
-import type { ByteString } from '../../kernel/index.js';
+import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
 import type { KvMode, KvResponse } from '../../protocol/index.js';
 import { nativeRefusalOf, refusalOf } from '../error-map.js';
@@ -47,6 +47,9 @@ interface Recipe {
 }
 
 const ONLY: Merge = ([reply]) => reply as Reply;
+const NO_MORE_KEYS: Reply = ['0', []];
+/** In cluster mode, at a process without slots of the database. */
+const NO_SLOTS = new ErrorReply('ERR this node has no slots of the database: ask the nodes of CLUSTER SLOTS');
 
 export class PortionsOfSeveral implements Portions {
   readonly #shares: readonly PartitionShare[];
@@ -54,9 +57,17 @@ export class PortionsOfSeveral implements Portions {
   #made = 0;
   #isFirst = true;
 
-  constructor(gateway: KvGateway, { partitions }: KvGrant, mode: KvMode, { specs, commands }: AdmittedCommands) {
+  /** @param isAsked the partitions that commands about all keys ask; default: all */
+  constructor(
+    gateway: KvGateway,
+    { partitions }: KvGrant,
+    mode: KvMode,
+    { specs, commands }: AdmittedCommands,
+    isAsked?: (partition: PartitionName) => boolean,
+  ) {
     const byPartition: (readonly ByteString[])[][] = partitions.map(() => []);
-    this.#recipes = commands.map((words, at) => recipeOf(byPartition, specs[at] as CommandSpec, words));
+    const asked = () => [...partitions.keys()].filter((index) => isAsked?.(partitions[index] as PartitionName) ?? true);
+    this.#recipes = commands.map((words, at) => recipeOf(byPartition, specs[at] as CommandSpec, words, asked));
     this.#shares = byPartition.map((own, index) => {
       const given = { index, mode, commands: own, bytes: bytesOfCommands(own) };
       return { portions: new PortionsOfOne(gateway, given), replies: [], merged: 0 };
@@ -131,8 +142,13 @@ function take(share: PartitionShare, position: number): Reply {
   return reply;
 }
 
-/** Adds the command to the commands of its partitions. */
-function recipeOf(byPartition: (readonly ByteString[])[][], spec: CommandSpec, words: readonly ByteString[]): Recipe {
+/** Adds the command to the commands of its partitions. @param asked the partitions of commands about all keys */
+function recipeOf(
+  byPartition: (readonly ByteString[])[][],
+  spec: CommandSpec,
+  words: readonly ByteString[],
+  asked: () => readonly number[],
+): Recipe {
   const count = byPartition.length;
   const partOf = (partition: number, own: readonly ByteString[]) => {
     const commands = byPartition[partition] as (readonly ByteString[])[];
@@ -140,13 +156,21 @@ function recipeOf(byPartition: (readonly ByteString[])[][], spec: CommandSpec, w
   };
   const { acrossPartitions: how } = spec;
   if (how === 'walk') {
-    const { partition, words: own } = routeScan(words, count);
+    const among = asked();
+    const { partition: named, words: own } = routeScan(words, count);
+    // A partition whose scan has begun is finished here, even if it has moved since.
+    const partition = own[1] === '0' ? among.find((index) => index >= named) : named;
+    if (partition === undefined) return { parts: [], make: () => NO_MORE_KEYS };
     return {
       parts: [partOf(partition, own)],
-      make: ([reply]) => continueScan(reply as Reply, partition, count),
+      make: ([reply]) => continueScan(reply as Reply, partition, count, among),
     };
   }
-  if (how !== undefined) return { parts: byPartition.map((_, index) => partOf(index, words)), make: mergeOf(how) };
+  if (how !== undefined) {
+    const among = asked();
+    const hasNoReply = among.length === 0 && (how === 'first' || how === 'succeeded');
+    return { parts: among.map((index) => partOf(index, words)), make: hasNoReply ? () => NO_SLOTS : mergeOf(how) };
+  }
   const slot = slotOf(keysOf(spec, words));
   if (slot === 'several') return { parts: [], make: () => ERRORS.crossSlot };
   return { parts: [partOf(slot === undefined ? 0 : partitionOfSlot(slot, count), words)], make: ONLY };

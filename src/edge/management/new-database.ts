@@ -26,6 +26,7 @@ export async function newDatabaseOf(call: ManagementCall, request: CreateDatabas
     name,
     account: call.account,
     partitions: request.partitions ?? parts.defaultPartitions,
+    ...(request.cluster === true && { isCluster: true }),
     limits: databasePlanLimits(plan),
     secrets: secrets.ofDatabase(),
     settings: {

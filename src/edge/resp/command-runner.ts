@@ -26,7 +26,7 @@ import { denialOf, mayRunWhatever } from '../commands/permissions.js';
 import { saysLoading } from '../error-map.js';
 import type { QueuedTransaction } from './client-state.js';
 import { clientLine } from './commands/client-line.js';
-import { CONNECTION_COMMANDS, type CommandAnswer, InPieces, Several } from './commands/index.js';
+import { CLUSTER_COMMANDS, CONNECTION_COMMANDS, type CommandAnswer, InPieces, Several } from './commands/index.js';
 import { hearsForbidden } from './listening-rights.js';
 import { NO_MEMORY } from './memory-refusals.js';
 import type { RespBatch } from './resp-batch.js';
@@ -135,7 +135,7 @@ export class ClientCommandRunner {
       if (spec.asksReadiness === true) client.isRefusedWhileLoading = saysLoading(problem.text);
       return this.#refuse(problem);
     }
-    const own = CONNECTION_COMMANDS.get(spec.name);
+    const own = CONNECTION_COMMANDS.get(spec.name) ?? this.#clusterCommand(spec);
     const { transaction } = client;
     if (transaction !== undefined && own?.isDoneInTransaction !== true) return this.#queue(transaction, spec, words);
     if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch, isBehind);
@@ -179,7 +179,12 @@ export class ClientCommandRunner {
     if (client.protocol === 2 && client.isSubscriber && spec.mayFollowSubscribe !== true) {
       return notWhileSubscribed(spec.name);
     }
-    return undefined;
+    return grant.isCluster === true ? this.endpoint.cluster?.redirection(grant, spec, words) : undefined;
+  }
+
+  #clusterCommand({ family, name }: CommandSpec) {
+    const isNode = family === 'cluster' && this.client.grant?.isCluster === true && this.endpoint.cluster !== undefined;
+    return isNode ? CLUSTER_COMMANDS.get(name) : undefined;
   }
 
   #noteDenial({ database }: KvGrant, denial: PermissionDenied): void {
@@ -189,7 +194,7 @@ export class ClientCommandRunner {
   }
 
   #queue(transaction: QueuedTransaction, spec: CommandSpec, words: readonly ByteString[]): Outcome {
-    const own = CONNECTION_COMMANDS.get(spec.name);
+    const own = CONNECTION_COMMANDS.get(spec.name) ?? this.#clusterCommand(spec);
     const isOfEdge = spec.family === 'acl';
     if (isOfEdge || spec.flags.includes('nomulti') || (own !== undefined && !own.isQueueable)) {
       return this.#refuse(NOT_IN_TRANSACTION);
@@ -254,7 +259,7 @@ export class ClientCommandRunner {
     if (client.replies !== 'on' || client.tracking !== undefined) {
       if (this.#takesSilence()) batch.silenceLast();
       this.#track(grant, spec, words, batch);
-    } else if (spec.family !== 'acl' && mayRunWhatever(grant)) this.#alike = spec;
+    } else if (spec.family !== 'acl' && grant.isCluster !== true && mayRunWhatever(grant)) this.#alike = spec;
     return BATCHED;
   }
 

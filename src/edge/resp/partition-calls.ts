@@ -135,11 +135,11 @@ export class PartitionCalls {
   }
 
   /** Answers of several partitions are merged as a whole, so they are requested in full. */
-  #portionOf({ partitions }: KvGrant, { isBehind }: RespBatch): number {
+  #portionOf({ partitions, isCluster }: KvGrant, { isBehind }: RespBatch): number {
     const { budget, parts } = this.endpoint;
     const most = budget.maxAnswerBytes;
     const { answerPortionBytes, answerPortionBehindBytes } = parts.limits;
-    if (partitions.length > 1) return most;
+    if (partitions.length > 1 || isCluster === true) return most;
     return Math.min(isBehind ? answerPortionBehindBytes : answerPortionBytes, most);
   }
 

@@ -14,6 +14,7 @@ import {
   type Metrics,
   type Quota,
   type RespAccess,
+  type RespNodes,
   type Timers,
   type Tracing,
   UNWATCHED,
@@ -25,6 +26,7 @@ import { nativeRefusalOf } from '../error-map.js';
 import { Incidents } from '../http/incidents.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientRegistry } from './client-registry.js';
+import { ClusterMode } from './cluster-mode.js';
 import { CutLog } from './cut-log.js';
 import { MemoryWaiters } from './memory-waiters.js';
 import { Pauses } from './pauses.js';
@@ -83,12 +85,15 @@ export interface RespEndpointParts {
   readonly budget?: ByteBudget | undefined;
   /** Answers ACL commands. Default: partitions are asked. */
   readonly acl?: AclCommands | undefined;
+  /** The processes that clients of databases in cluster mode are sent to. Default: every database is one node. */
+  readonly nodes?: RespNodes | undefined;
   /** Reported by HELLO; clients choose features by it. */
   readonly redisVersion: string;
 }
 
 export class RespEndpoint {
   readonly router: PartitionRouter;
+  readonly cluster: ClusterMode | undefined;
   readonly clients: ClientRegistry;
   readonly pauses: Pauses;
   readonly tracking: TrackingTables;
@@ -115,7 +120,9 @@ export class RespEndpoint {
     this.refused = metrics.counter('millrace_resp_commands_total', 'refused');
     this.#failed = metrics.counter('millrace_resp_commands_total', 'failed');
     this.batchSeconds = metrics.histogram('millrace_resp_batch_seconds');
-    this.router = new PartitionRouter(parts.gateway);
+    const cluster = parts.nodes === undefined ? undefined : new ClusterMode(parts.nodes);
+    this.cluster = cluster;
+    this.router = new PartitionRouter(parts.gateway, cluster && ((partition) => cluster.answersFor(partition)));
     this.signIns = parts.signIns ?? UNGUARDED;
     this.incidents = new Incidents('resp', parts, 'r');
     this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);

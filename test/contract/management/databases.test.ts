@@ -33,6 +33,7 @@ describe('management API: databases', () => {
       auto_upgrade: true,
       prod_pack_enabled: true,
       partitions: 3,
+      cluster: true,
     });
     expect(made).to.include({
       database_name: 'sessions',
@@ -66,13 +67,16 @@ describe('management API: databases', () => {
       db_lua_timeout: 250_000_000,
       db_store_max_idle: 900_000_000_000,
       creation_time: Math.floor(face.control.nowMs / 1000),
+      partitions: 3,
+      cluster: true,
     });
     expect(made.primary_members).to.deep.equal(['eu-west-1']);
     expect(made.all_members).to.deep.equal(['eu-west-1', 'us-east-1', 'us-west-2']);
     expect(made.read_regions).to.deep.equal(['us-east-1', 'us-west-2']);
     expect(made).to.not.have.property('platform');
     const id = databaseIdOfUuid(made.database_id);
-    expect(id === undefined ? undefined : face.control.state.databases.get(id)?.partitions).to.equal(3);
+    const stored = id === undefined ? undefined : face.control.state.databases.get(id);
+    expect(stored).to.include({ partitions: 3, isCluster: true });
     expect(await shown(made.database_id)).to.deep.equal(made);
     expect(await shownAll()).to.deep.equal([made]);
   });
@@ -150,6 +154,7 @@ describe('management API: databases', () => {
     ['with a budget below 0', { database_name: 'a', region: 'eu-west-1', budget: -1 }, /^budget: /],
     ['with a fractional budget', { database_name: 'a', region: 'eu-west-1', budget: 0.5 }, /^budget: /],
     ['with a string for a flag', { database_name: 'a', region: 'eu-west-1', eviction: 'true' }, /^eviction: /],
+    ['with a string for cluster', { database_name: 'a', region: 'eu-west-1', cluster: 'yes' }, /^cluster: /],
     ['with 0 partitions', { database_name: 'a', region: 'eu-west-1', partitions: 0 }, /^partitions: /],
   ] as const) {
     it(`POST /v2/kv/database is refused ${feature}`, async () => expect(await refused(body)).to.match(text));

@@ -71,6 +71,13 @@ describe('millrace db', () => {
     expect(control.state.passwords.get(hashSecret(field(out, 'password')))).to.equal(id);
   });
 
+  it('create --cluster makes a database in cluster mode, and --json shows it', async () => {
+    const made = JSON.parse((await run('create', '--name', 'hot', '--cluster', '--partitions', '8', '--json')).out);
+    expect(made).to.include({ partitions: 8, cluster: true });
+    expect(control.state.live(made.id)).to.include({ isCluster: true });
+    expect(JSON.parse((await run('create', '--name', 'plain', '--json')).out).cluster).to.equal(false);
+  });
+
   it('list omits secrets, unless they are requested', async () => {
     const { out: made } = await run('create', '--name', 'shop');
     const plain = await run('list');

@@ -126,6 +126,14 @@ export const GOLDEN_HEARTBEATS: readonly Heartbeat[] = [
     follows: true,
   },
   { session, canOwn: false, isLeaving: true, process: 'node-0' as SessionId, isGone: true },
+  {
+    session,
+    canOwn: true,
+    isLeaving: false,
+    process: session,
+    follows: true,
+    node: { host: '10.0.0.7', port: 6380, owned: [['KV_7' as ShardName, 300]] },
+  },
 ];
 
 const lease = {

@@ -1,11 +1,29 @@
 /** The form for a new database; opens the database afterwards. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { manage } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Check, Choice, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
 import { PLANS, REGIONS } from './plans.js';
+
+type Fields = Readonly<Record<'plan' | 'region' | 'budget' | 'partitions', Signal<string>>>;
+
+function PlaceFields({ plan, region, budget, partitions }: Fields) {
+  return (
+    <div class="form-grid">
+      <Choice label="Plan" value={plan} options={PLANS} hint="Its limits; they can be changed later." />
+      <Choice
+        label="Primary region"
+        value={region}
+        options={REGIONS.map((one) => [one, one])}
+        hint="A word in its record: the data is where this server runs."
+      />
+      <TextField label="Budget a month, dollars" type="number" value={budget} hint="0: no limit." />
+      <TextField label="Partitions" type="number" value={partitions} hint="Parts its keys are spread over, for ever." />
+    </div>
+  );
+}
 
 export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
   const name = useSignal('');
@@ -14,6 +32,7 @@ export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
   const budget = useSignal('0');
   const partitions = useSignal('1');
   const isEvicting = useSignal(false);
+  const isCluster = useSignal(false);
   const isSending = useSignal(false);
   const { route } = useLocation();
   const send = async (event: Event) => {
@@ -28,6 +47,7 @@ export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
           budget: Number(budget.value),
           eviction: isEvicting.value,
           partitions: Number(partitions.value),
+          cluster: isCluster.value,
         },
       });
       said(`${made.database_name} is ready.`);
@@ -43,23 +63,9 @@ export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
     <Dialog title="New database" onClose={onClose}>
       <form class="stack" onSubmit={send}>
         <TextField label="Name" value={name} isRequired placeholder="shop" />
-        <div class="form-grid">
-          <Choice label="Plan" value={plan} options={PLANS} hint="Its limits; they can be changed later." />
-          <Choice
-            label="Primary region"
-            value={region}
-            options={REGIONS.map((one) => [one, one])}
-            hint="A word in its record: the data is where this server runs."
-          />
-          <TextField label="Budget a month, dollars" type="number" value={budget} hint="0: no limit." />
-          <TextField
-            label="Partitions"
-            type="number"
-            value={partitions}
-            hint="Parts its keys are spread over, for ever."
-          />
-        </div>
+        <PlaceFields plan={plan} region={region} budget={budget} partitions={partitions} />
         <Check label="Evict keys when it is full" value={isEvicting} />
+        <Check label="Cluster mode: cluster clients of Redis ask the owners of its slots" value={isCluster} />
         <button type="submit" class="button primary" disabled={isSending.value || name.value.trim() === ''}>
           Make it
         </button>

@@ -77,6 +77,9 @@ export class DatabaseAnswer {
   @TextFlag() readonly db_acl_enabled!: 'true' | 'false';
   @TextFlag() readonly db_acl_default_user_status!: 'true' | 'false';
   @IsBoolean() readonly db_eviction!: boolean;
+  /** Extensions: the number of partitions, and whether cluster clients of Redis are sent to their owners. */
+  @IsInt() readonly partitions!: number;
+  @IsBoolean() readonly cluster!: boolean;
 }
 
 /** @param hidesSecrets omits three fields. @throws BAD_CONFIG if the secrets were sealed with another key file */
@@ -136,6 +139,8 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
     db_acl_enabled: 'true',
     db_acl_default_user_status: 'true',
     db_eviction: settings.isEvicting,
+    partitions: database.partitions,
+    cluster: database.isCluster === true,
   };
 }
 

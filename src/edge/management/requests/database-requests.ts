@@ -86,6 +86,11 @@ export class CreateDatabaseRequest {
   @Min(1)
   @IsInt()
   readonly partitions: number | undefined;
+
+  /** An extension: cluster clients of Redis are sent to the owners of its slots. It cannot be changed later. */
+  @IsOptional()
+  @IsBoolean()
+  readonly cluster: boolean | undefined;
 }
 
 export class RenameDatabaseRequest {

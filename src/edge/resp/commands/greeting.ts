@@ -131,7 +131,7 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
     'id',
     client.id,
     'mode',
-    'standalone',
+    client.grant.isCluster === true ? 'cluster' : 'standalone',
     'role',
     'master',
     'modules',

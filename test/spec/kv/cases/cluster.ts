@@ -5,7 +5,16 @@ const FIXED = ['info', 'myid', 'nodes', 'slots', 'shards', 'keyslot', 'countkeys
 const OUT_OF_RANGE = '-ERR Invalid or out of range slot';
 const hasText = (text: string) => (reply: unknown) => JSON.stringify(reply).includes(text);
 
+const OF_CONNECTIONS = ['ASKING', 'READONLY', 'READWRITE'];
+
 export const CLUSTER_CASES: readonly KvCase[] = [
+  ...OF_CONNECTIONS.flatMap((name) => {
+    const refusal = `-ERR Command "${name}" is not allowed in REST or it has a special context path`;
+    return [
+      kvCase(`${name} needs a connection`, [], name, refusal),
+      kvCase(`${name} has an arity`, [], `${name} 1`, wrongArity(name.toLowerCase())),
+    ];
+  }),
   ...FIXED.map((name) =>
     kvCase(`CLUSTER ${name} has an arity`, [], `CLUSTER ${name} 1 2 3`, wrongArity(`cluster|${name}`), []),
   ),

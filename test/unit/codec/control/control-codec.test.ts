@@ -31,7 +31,7 @@ import {
   session,
 } from '../../../spec/control/given.js';
 import { repetitions } from '../../../support/depth.js';
-import { GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './golden-values.js';
+import { GOLDEN_CLUSTER_DATABASE, GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './golden-values.js';
 
 const fixture = (name: string) =>
   JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/${name}.json`, 'utf8')) as Record<string, string>;
@@ -52,6 +52,12 @@ describe('control events', () => {
     expect([...decodeControlEvents(Buffer.from(golden['LimitsUpdated later'] as string, 'hex'))]).to.deep.equal([
       GOLDEN_LATER_LIMITS,
     ]);
+  });
+
+  it('keep the bytes of a database in cluster mode', () => {
+    const bytes = golden['DatabaseCreated later'] as string;
+    expect(hex(encodeControlEvent(GOLDEN_CLUSTER_DATABASE))).to.equal(bytes);
+    expect([...decodeControlEvents(Buffer.from(bytes, 'hex'))]).to.deep.equal([GOLDEN_CLUSTER_DATABASE]);
   });
 
   it('follow each other in a section', () => {

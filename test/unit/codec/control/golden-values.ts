@@ -311,6 +311,9 @@ export const GOLDEN_LATER_LIMITS: ControlEvent = {
   atMs,
 };
 
+/** A database in cluster mode: records of others keep their bytes. */
+export const GOLDEN_CLUSTER_DATABASE: ControlEvent = { ...GOLDEN_EVENTS.DatabaseCreated, isCluster: true };
+
 export const GOLDEN_METER_RECORD: MeterRecord = {
   session,
   number: 12,

@@ -41,6 +41,7 @@ function factsOf(database: DatabaseView): Rows {
     ['Budget a month', database.budget === 0 ? 'no limit' : `$${database.budget}`],
     ['Region', database.primary_region || database.region],
     ['Read regions', readRegions.length === 0 ? 'none' : readRegions.join(', ')],
+    ['Partitions', database.cluster ? `${database.partitions}, in cluster mode` : String(database.partitions)],
     ['Eviction', database.eviction ? 'on: keys leave when it is full' : 'off: writes are refused when it is full'],
     ['Upgrades itself', database.auto_upgrade ? 'yes, to the next plan' : 'no'],
     [

@@ -1,15 +1,18 @@
 /**
  * The query subcommands of CLUSTER. To clients a database is one node with all hash slots, regardless of its number of
- * partitions. Subcommands that change a cluster are refused.
+ * partitions; for a database in cluster mode the RESP endpoint answers instead (edge/resp/commands/cluster.ts).
+ * Subcommands that change a cluster are refused.
  */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../../kernel/index.js';
 import { NO_KEYS } from '../../command-description.js';
 import type { CommandContext, CommandSpec, Handler, SlicedHandler } from '../../command-spec.js';
 import { HASH_SLOTS, hashSlot } from '../../hash-slot.js';
-import { ErrorReply, MapReply, VerbatimReply } from '../../reply.js';
+import { ErrorReply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
+import { connectionRow } from '../connection-row.js';
 import { family, helpRow, row, VARIES } from '../rows.js';
+import { type ClusterNode, clusterInfo, clusterNodes, clusterShards, clusterSlots } from './description.js';
 
 const LAST_SLOT = HASH_SLOTS - 1;
 const invalidSlot = new ErrorReply('ERR Invalid or out of range slot');
@@ -18,59 +21,18 @@ const invalidCount = new ErrorReply('ERR Invalid number of keys');
 const SLICE_KEYS = 2000;
 const FEW_KEYS = 5000;
 
-/** 40 hex digits, constant while the process runs. */
-function nodeId({ server }: CommandContext): string {
-  const runId = server.info().get('server')?.get('run_id') ?? '';
-  return createHash('sha1').update(runId).digest('hex');
-}
-
-function address({ server }: CommandContext): { host: string; port: number } {
+/** The one node; its id is constant while the process runs. */
+function oneNodeOf({ server }: CommandContext): readonly ClusterNode[] {
   const info = server.info().get('server');
-  return { host: info?.get('tcp_host') ?? '127.0.0.1', port: Number(info?.get('tcp_port') ?? 0) };
+  const id = createHash('sha1')
+    .update(info?.get('run_id') ?? '')
+    .digest('hex');
+  const address = { host: info?.get('tcp_host') ?? '127.0.0.1', port: Number(info?.get('tcp_port') ?? 0) };
+  return [{ id, ...address, isSelf: true, ranges: [[0, LAST_SLOT]] }];
 }
-
-/** CLUSTER INFO → `field:value` lines. */
-const info: Handler = () => new VerbatimReply(INFO);
-
-const INFO = [
-  'cluster_state:ok',
-  `cluster_slots_assigned:${HASH_SLOTS}`,
-  `cluster_slots_ok:${HASH_SLOTS}`,
-  'cluster_slots_pfail:0',
-  'cluster_slots_fail:0',
-  'cluster_known_nodes:1',
-  'cluster_size:1',
-  'cluster_current_epoch:1',
-  'cluster_my_epoch:1',
-  'cluster_stats_messages_sent:0',
-  'cluster_stats_messages_received:0',
-  'total_cluster_links_buffer_limit_exceeded:0',
-  '',
-].join('\r\n');
 
 /** CLUSTER MYID → the node's id. */
-const myId: Handler = (context) => nodeId(context);
-
-/** CLUSTER NODES → one line. */
-const nodes: Handler = (context) => {
-  const { host, port } = address(context);
-  const line = `${nodeId(context)} ${host}:${port}@${port} myself,master - 0 0 1 connected 0-${LAST_SLOT}\n`;
-  return new VerbatimReply(line);
-};
-
-/** CLUSTER SLOTS → [[first, last, [host, port, id, []]]]. */
-const slots: Handler = (context) => {
-  const { host, port } = address(context);
-  return [[0, LAST_SLOT, [host, port, nodeId(context), new MapReply([])]]];
-};
-
-/** CLUSTER SHARDS → one shard with one node. */
-const shards: Handler = (context) => {
-  const { host, port } = address(context);
-  const node = ['id', nodeId(context), 'port', port, 'ip', host, 'endpoint', host, 'role', 'master'];
-  const state = ['replication-offset', 0, 'health', 'online'];
-  return [new MapReply(['slots', [0, LAST_SLOT], 'nodes', [new MapReply([...node, ...state])]])];
-};
+const myId: Handler = (context) => (oneNodeOf(context)[0] as ClusterNode).id;
 
 /** CLUSTER KEYSLOT key → its hash slot. */
 const keySlot: Handler = ({ args }) => hashSlot(args.bytes(2));
@@ -129,16 +91,32 @@ const HELP = [
   '    Return information about slot range mappings and the nodes associated with them.',
 ];
 
+const PLAIN = ['loading', 'stale', 'fast'] as const;
 const told = { flags: ['loading', 'stale', 'random'], keys: NO_KEYS } as const;
-const oneNode = { ...told, deviations: ['A database is one node to its clients.'] } as const;
+const oneNode = {
+  ...told,
+  deviations: ['A database is one node to its clients, unless it was created with `cluster`.'],
+} as const;
 const varies = { ...oneNode, tips: VARIES } as const;
 
 export const CLUSTER: readonly CommandSpec[] = family('cluster', [
-  row('CLUSTER INFO', 2, '3.0.0', 'Describes the cluster of one node.', { ...varies, handler: info }),
-  row('CLUSTER MYID', 2, '3.0.0', 'Returns the id of the node.', { ...oneNode, handler: myId }),
-  row('CLUSTER NODES', 2, '3.0.0', 'Lists the one node.', { ...varies, handler: nodes }),
-  row('CLUSTER SLOTS', 2, '3.0.0', 'Maps the hash slots to the one node.', { ...varies, handler: slots }),
-  row('CLUSTER SHARDS', 2, '7.0.0', 'Describes the one shard.', { ...varies, handler: shards }),
+  row('CLUSTER INFO', 2, '3.0.0', 'Describes the cluster.', {
+    ...varies,
+    handler: (context) => clusterInfo(oneNodeOf(context)),
+  }),
+  row('CLUSTER MYID', 2, '3.0.0', 'Returns the id of the node that answers.', { ...oneNode, handler: myId }),
+  row('CLUSTER NODES', 2, '3.0.0', 'Lists the nodes.', {
+    ...varies,
+    handler: (context) => clusterNodes(oneNodeOf(context)),
+  }),
+  row('CLUSTER SLOTS', 2, '3.0.0', 'Maps the hash slots to nodes.', {
+    ...varies,
+    handler: (context) => clusterSlots(oneNodeOf(context)),
+  }),
+  row('CLUSTER SHARDS', 2, '7.0.0', 'Describes the shards.', {
+    ...varies,
+    handler: (context) => clusterShards(oneNodeOf(context)),
+  }),
   row('CLUSTER KEYSLOT', 3, '3.0.0', 'Returns the hash slot of a key.', {
     ...told,
     flags: ['loading', 'stale'],
@@ -158,4 +136,7 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
     acrossPartitions: 'items',
   }),
   helpRow('CLUSTER', '5.0.0', HELP),
+  connectionRow('ASKING', 1, '3.0.0', 'Accepted; no slot is ever asked for twice.', { flags: ['fast'] }),
+  connectionRow('READONLY', 1, '3.0.0', 'Accepted; there are no replicas to read from.', { flags: PLAIN }),
+  connectionRow('READWRITE', 1, '3.0.0', 'Accepted; there are no replicas to read from.', { flags: PLAIN }),
 ]);
