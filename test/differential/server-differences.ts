@@ -9,6 +9,8 @@ const nameOf = (words: readonly string[]): string => `${words[0]} ${words[1] ?? 
 /** A HyperLogLog without what it remembers of its own count. */
 const withoutCount = (resp: string): string => resp.replace(/^(\$[0-9]+\r\nHYLL[\s\S]{4})[\s\S]{8}/, '$1');
 
+const OF_CLUSTER = /^(CLUSTER|ASKING|READONLY|READWRITE)$/;
+
 export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'SORT of a set by nothing',
@@ -40,7 +42,7 @@ export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
     name: 'CLUSTER',
     reason: 'a database is one node with every slot; a server outside of a cluster refuses the family',
     covers: ({ words, theirs }) =>
-      words[0] === 'CLUSTER' && theirs === '-ERR This instance has cluster support disabled\r\n',
+      OF_CLUSTER.test(words[0] ?? '') && theirs === '-ERR This instance has cluster support disabled\r\n',
   },
   {
     name: 'MODULE',
