@@ -22,6 +22,7 @@ export const PAGES: readonly Page[] = [
   { href: '/console/workflows', label: 'Workflows', icon: 'workflows', isShown: withData },
   { href: '/console/search', label: 'Search', icon: 'search', isShown: always },
   { href: '/console/past', label: 'Time machine', icon: 'past', isShown: always },
+  { href: '/console/alerts', label: 'Alerts', icon: 'bell', isShown: always },
   { href: '/console/cluster', label: 'Cluster', icon: 'cluster', isShown: () => isOperator.value },
   { href: '/console/team', label: 'Team and keys', icon: 'team', isShown: always },
 ];
@@ -39,6 +40,7 @@ export const ROUTES = [
   { path: '/console/search', component: lazy(() => import('./pages/search/indexes.js')) },
   { path: '/console/search/:id', component: lazy(() => import('./pages/search/search-index.js')) },
   { path: '/console/past', component: lazy(() => import('./pages/past/past.js')) },
+  { path: '/console/alerts', component: lazy(() => import('./pages/alerts/alerts.js')) },
   { path: '/console/cluster', component: lazy(() => import('./pages/cluster/cluster.js')) },
   { path: '/console/team', component: lazy(() => import('./pages/team/team.js')) },
 ] as const;

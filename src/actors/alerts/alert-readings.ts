@@ -130,7 +130,9 @@ async function deadLetters({ account, threshold, windowSeconds }: AlertRule, por
     count += sumOf(all) - sumOf(notices);
   }
   if (count < threshold) return [];
-  return [{ subject: 'dead letters', text: `${count} messages reached the DLQ within ${inWords(windowSeconds)}` }];
+  return [
+    { subject: 'dead letters', text: `${counted(count, 'message')} reached the DLQ within ${inWords(windowSeconds)}` },
+  ];
 }
 
 async function failingDestinations(rule: AlertRule, ports: AlertReadingPorts) {
@@ -155,7 +157,7 @@ async function failingDestinations(rule: AlertRule, ports: AlertReadingPorts) {
     .slice(0, MAX_ALERT_SUBJECTS)
     .map(([host, count]) => ({
       subject: host,
-      text: `${count} attempts at ${host} failed within ${inWords(windowSeconds)}`,
+      text: `${counted(count, 'attempt')} at ${host} failed within ${inWords(windowSeconds)}`,
     }));
 }
 
@@ -186,7 +188,7 @@ async function failedRuns({ account, target, threshold, windowSeconds }: AlertRu
   }
   if (count < threshold) return [];
   const which = target === '' ? '' : ` of ${target}`;
-  const text = `at least ${threshold} ${threshold === 1 ? 'run' : 'runs'}${which} failed within ${inWords(windowSeconds)}`;
+  const text = `at least ${counted(threshold, 'run')}${which} failed within ${inWords(windowSeconds)}`;
   return [{ subject: target === '' ? 'failed runs' : target, text }];
 }
 
@@ -200,7 +202,7 @@ function* oldBackups(rule: AlertRule, { state, clock }: AlertReadingPorts): Iter
     const text =
       newest === undefined
         ? `the database ${database.name} has no completed backup`
-        : `the last completed backup of the database ${database.name} is ${hours} hours old`;
+        : `the last completed backup of the database ${database.name} is ${counted(hours, 'hour')} old`;
     yield { subject: database.name, text };
   }
 }
@@ -225,7 +227,7 @@ async function silentSchedule({ account, target, threshold, windowSeconds }: Ale
     const filter = { fromMs, scheduleId: [target] };
     const count = sumOf(current(await ports.messageLog.eventCounts(queue, filter, ['DELIVERED'], seen)));
     if (count >= threshold) return [];
-    const text = `the schedule ${target} had ${count} successful deliveries within ${inWords(windowSeconds)}`;
+    const text = `the schedule ${target} had ${count === 1 ? 'one successful delivery' : `${count} successful deliveries`} within ${inWords(windowSeconds)}`;
     return [{ subject: target, text }];
   }
   return [{ subject: target, text: `there is no schedule ${target}` }];
@@ -262,7 +264,7 @@ function sumOf({ counts }: Counts): number {
 }
 
 function inWords(seconds: number): string {
-  const [count, unit] =
+  const [count, unit]: readonly [number, string] =
     seconds < 120
       ? [seconds, 'second']
       : seconds < 7200
@@ -270,5 +272,9 @@ function inWords(seconds: number): string {
         : seconds < 172_800
           ? [Math.floor(seconds / 3600), 'hour']
           : [Math.floor(seconds / 86_400), 'day'];
+  return counted(count, unit);
+}
+
+function counted(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

@@ -109,7 +109,7 @@ describe('alert rules of a running process', () => {
       state: 'firing',
       rule: { id, name: 'Dead & gone', kind: 'dead-letters' },
       subject: 'dead letters',
-      text: '1 messages reached the DLQ within 6 seconds',
+      text: '1 message reached the DLQ within 6 seconds',
       url: `${server.addresses.mgmt}/console/alerts`,
     });
     const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });

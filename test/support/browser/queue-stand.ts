@@ -17,8 +17,8 @@ export class QueueStand extends ConsoleBrowser {
   #sink: QueueSink | undefined;
   readonly #failing: string[] = [];
 
-  override async start(): Promise<this> {
-    await super.start(ENVIRONMENT);
+  override async start(env: Readonly<Record<string, string>> = {}): Promise<this> {
+    await super.start({ ...ENVIRONMENT, ...env });
     this.#sink = await QueueSink.listening();
     return this;
   }

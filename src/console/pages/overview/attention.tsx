@@ -30,10 +30,24 @@ const NEARLY_FULL = 0.85;
 export const DEAD_LETTERS = '/console/dead-letters';
 export const FAILED_RUNS = '/console/workflows?tab=failed';
 
+/** The built-in alert rule about each subject of the installation. */
+const RULES: Readonly<Record<string, string>> = {
+  cluster: 'al-cluster',
+  disk: 'al-disk',
+  memory: 'al-memory',
+  'read models': 'al-read-models',
+};
+/** Alerts of these kinds are shown by other matters. */
+const SHOWN_ELSEWHERE = ['cluster', 'disk', 'memory', 'read-models', 'dead-letters'];
+export const ALERTS = '/console/alerts';
+
 /** Alarms of the installation about dead letters are left out: the whole numbers of both lists are shown. */
-export function mattersIn({ databases, uses, dead, installation }: Overview): Matter[] {
+export function mattersIn({ databases, uses, dead, installation, alerts }: Overview): Matter[] {
+  const quiet = new Set(
+    alerts?.rules.filter(({ state }) => state === 'silenced' || state === 'off').map(({ rule_id }) => rule_id),
+  );
   const ofInstallation = (installation?.attention ?? [])
-    .filter(({ since }) => since === undefined)
+    .filter(({ since, about }) => since === undefined && !quiet.has(RULES[about] ?? ''))
     .map(({ about, level, text }): Matter => {
       const matter = { level, text, href: PAGES[about] ?? '/console/cluster' };
       return about === 'proof' ? { ...matter, action: 'verify' } : matter;
@@ -47,7 +61,10 @@ export function mattersIn({ databases, uses, dead, installation }: Overview): Ma
     if (share < NEARLY_FULL) return [];
     return [aboutDatabase(database, share >= 1 ? 'error' : 'warning', `is ${Math.floor(share * 100)} % full`)];
   });
-  const matters = [...ofInstallation, ...suspended, ...full, ...deadMatters(dead)];
+  const firing = (alerts?.firing ?? [])
+    .filter(({ kind, rule_id }) => !SHOWN_ELSEWHERE.includes(kind) && !quiet.has(rule_id))
+    .map(({ text }): Matter => ({ level: 'warning', text, href: ALERTS }));
+  const matters = [...ofInstallation, ...suspended, ...full, ...firing, ...deadMatters(dead)];
   return matters.sort((a, b) => RANKS.indexOf(a.level) - RANKS.indexOf(b.level));
 }
 
@@ -96,6 +113,9 @@ export function Attention({ matters, account, onDone }: AttentionProps) {
         {alarms.length === 0
           ? 'No problems.'
           : `${counted(alarms.length, 'thing')} ${alarms.length === 1 ? 'needs' : 'need'} you`}
+        <a class="small" href={ALERTS}>
+          Alert rules
+        </a>
       </h2>
       <Matters label="Needs attention" matters={alarms} {...{ account, onDone }} />
       <Matters label="Notes" matters={notes} {...{ account, onDone }} />

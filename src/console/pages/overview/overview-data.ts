@@ -19,6 +19,7 @@ export interface Overview {
   readonly searches: Operations['GET /v2/search/stats'] | undefined;
   /** Problems of the installation, for operators. */
   readonly installation: Operations['GET /v2/admin/health'] | undefined;
+  readonly alerts: Operations['GET /v2/alerts'] | undefined;
   /** Parts that could not be loaded. */
   readonly missing: readonly string[];
 }
@@ -42,12 +43,13 @@ async function load(period: Period): Promise<Overview> {
       missing.push(what);
       return undefined;
     });
-  const [databases, kv, accounts, searches, installation] = await Promise.all([
+  const [databases, kv, accounts, searches, installation, alerts] = await Promise.all([
     manage('GET /v2/kv/databases', { query: { credentials: 'hide' } }),
     manage('GET /v2/kv/stats', { query: { period } }),
     manage('GET /v2/msgq/users'),
     maybe('search', manage('GET /v2/search/stats')),
     isOperator.value ? maybe('the installation', manage('GET /v2/admin/health')) : undefined,
+    maybe('alerts', manage('GET /v2/alerts')),
   ]);
   const id = accounts[0]?.id;
   const [before, [queueStats, dead] = []] = await Promise.all([
@@ -60,7 +62,7 @@ async function load(period: Period): Promise<Overview> {
         ]),
   ]);
   const uses = new Map(kv.databases.map((use) => [use.database_id, use]));
-  return { databases, kv, uses, queueStats, before, account: id, dead, searches, installation, missing };
+  return { databases, kv, uses, queueStats, before, account: id, dead, searches, installation, alerts, missing };
 }
 
 async function statisticsBefore(period: Period, id: string | undefined): Promise<Overview['before']> {

@@ -1,0 +1,99 @@
+/** Alerts: open ones, the rules, and the history with its notices. */
+import { useSignal } from '@preact/signals';
+import { useAsk } from '../../api/ask.js';
+import { manage } from '../../api/call.js';
+import { mayChange } from '../../api/session.js';
+import { Badge } from '../../parts/badge.js';
+import { counted } from '../../parts/format.js';
+import { Icon } from '../../parts/icon.js';
+import { PageHead } from '../../parts/page-head.js';
+import { Shown } from '../../parts/states.js';
+import { Tabs, useTab } from '../../parts/tabs.js';
+import './alerts.css';
+import { History } from './history.js';
+import { OpenAlerts } from './open-alerts.js';
+import { RuleForm } from './rule-form.js';
+import type { Rule } from './rule-words.js';
+import { Rules } from './rules.js';
+import { TestDialog } from './test-dialog.js';
+
+const EVERY_MS = 5_000;
+
+export default function AlertsPage() {
+  const asked = useAsk('alerts', (signal) => manage('GET /v2/alerts', { signal }), EVERY_MS);
+  const edited = useSignal<Rule | 'new' | undefined>(undefined);
+  const tested = useSignal<Rule | undefined>(undefined);
+  const firing = asked.data?.firing.length ?? 0;
+  const tabs = [
+    { id: 'rules', label: 'Rules', count: asked.data?.rules.length },
+    { id: 'history', label: 'History' },
+  ];
+  const tab = useTab(tabs);
+  const badge =
+    asked.data === undefined ? undefined : (
+      <Badge tone={firing > 0 ? 'bad' : 'good'}>{firing > 0 ? `${firing} firing` : 'all quiet'}</Badge>
+    );
+  return (
+    <>
+      <PageHead title="Alerts" badge={badge}>
+        {mayChange.value && (
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => {
+              edited.value = 'new';
+            }}
+          >
+            <Icon name="plus" />
+            New rule
+          </button>
+        )}
+      </PageHead>
+      <Tabs label="Alerts" tabs={tabs} />
+      {tab === 'history' ? (
+        <History />
+      ) : (
+        <Shown asked={asked}>
+          {({ rules, firing: open, email_available }) => (
+            <div class="stack">
+              <OpenAlerts alerts={open} />
+              <Rules
+                rules={rules}
+                onDone={asked.reload}
+                onEdit={(rule) => {
+                  edited.value = rule;
+                }}
+                onTest={(rule) => {
+                  tested.value = rule;
+                }}
+              />
+              <p class="small muted">
+                {counted(rules.length, 'rule')}. A state that two successive looks show raises an alert; its end is
+                told, too. {!email_available && 'Mails need MILLRACE_SMTP_URL. '}
+                <a href="/docs/operations/alerts.html">How rules work</a>
+              </p>
+            </div>
+          )}
+        </Shown>
+      )}
+      {edited.value !== undefined && (
+        <RuleForm
+          rule={edited.value === 'new' ? undefined : edited.value}
+          hasMail={asked.data?.email_available === true}
+          onClose={() => {
+            edited.value = undefined;
+            void asked.reload();
+          }}
+        />
+      )}
+      {tested.value !== undefined && (
+        <TestDialog
+          rule={tested.value}
+          onClose={() => {
+            tested.value = undefined;
+          }}
+        />
+      )}
+    </>
+  );
+}
