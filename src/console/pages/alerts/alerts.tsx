@@ -1,6 +1,7 @@
 /** Alerts: open ones, the rules, and the history with its notices. */
-import { useSignal } from '@preact/signals';
-import { useAsk } from '../../api/ask.js';
+import { type Signal, useSignal } from '@preact/signals';
+import type { Operations } from '#api';
+import { type Asked, useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
@@ -50,32 +51,7 @@ export default function AlertsPage() {
         )}
       </PageHead>
       <Tabs label="Alerts" tabs={tabs} />
-      {tab === 'history' ? (
-        <History />
-      ) : (
-        <Shown asked={asked}>
-          {({ rules, firing: open, email_available }) => (
-            <div class="stack">
-              <OpenAlerts alerts={open} />
-              <Rules
-                rules={rules}
-                onDone={asked.reload}
-                onEdit={(rule) => {
-                  edited.value = rule;
-                }}
-                onTest={(rule) => {
-                  tested.value = rule;
-                }}
-              />
-              <p class="small muted">
-                {counted(rules.length, 'rule')}. A state that two successive looks show raises an alert; its end is
-                told, too. {!email_available && 'Mails need MILLRACE_SMTP_URL. '}
-                <a href="/docs/operations/alerts.html">How rules work</a>
-              </p>
-            </div>
-          )}
-        </Shown>
-      )}
+      {tab === 'history' ? <History /> : <RulesTab {...{ asked, edited, tested }} />}
       {edited.value !== undefined && (
         <RuleForm
           rule={edited.value === 'new' ? undefined : edited.value}
@@ -95,5 +71,35 @@ export default function AlertsPage() {
         />
       )}
     </>
+  );
+}
+
+interface RulesTabProps {
+  readonly asked: Asked<Operations['GET /v2/alerts']>;
+  readonly edited: Signal<Rule | 'new' | undefined>;
+  readonly tested: Signal<Rule | undefined>;
+}
+
+function RulesTab({ asked, edited, tested }: RulesTabProps) {
+  const edit = (rule: Rule) => {
+    edited.value = rule;
+  };
+  const test = (rule: Rule) => {
+    tested.value = rule;
+  };
+  return (
+    <Shown asked={asked}>
+      {({ rules, firing, email_available }) => (
+        <div class="stack">
+          <OpenAlerts alerts={firing} />
+          <Rules rules={rules} onDone={asked.reload} onEdit={edit} onTest={test} />
+          <p class="small muted">
+            {counted(rules.length, 'rule')}. A state that two successive looks show raises an alert; its end is told,
+            too. {!email_available && 'Mails need MILLRACE_SMTP_URL. '}
+            <a href="/docs/operations/alerts.html">How rules work</a>
+          </p>
+        </div>
+      )}
+    </Shown>
   );
 }

@@ -77,12 +77,7 @@ export function RuleForm({ rule, hasMail, onClose }: RuleFormProps) {
             {...(words.isTargetRequired !== true && { hint: 'Empty: all.' })}
           />
         )}
-        <div class="rule-numbers">
-          {words.unit !== undefined && (
-            <TextField label={`Threshold (${words.unit})`} type="number" value={threshold} isRequired />
-          )}
-          {words.window !== undefined && <Choice label="Within" value={window} options={windowsWith(window.value)} />}
-        </div>
+        <Numbers words={words} threshold={threshold} window={window} />
         <p class="note">
           Fires when: <span dir="auto">{sentenceOf({ ...body(), target: target.value || '…' } as Rule)}.</span>
         </p>
@@ -95,6 +90,21 @@ export function RuleForm({ rule, hasMail, onClose }: RuleFormProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface NumbersProps {
+  readonly words: (typeof KINDS)[Kind];
+  readonly threshold: Signal<string>;
+  readonly window: Signal<string>;
+}
+
+function Numbers({ words: { unit, window: hasWindow }, threshold, window }: NumbersProps) {
+  return (
+    <div class="rule-numbers">
+      {unit !== undefined && <TextField label={`Threshold (${unit})`} type="number" value={threshold} isRequired />}
+      {hasWindow !== undefined && <Choice label="Within" value={window} options={windowsWith(window.value)} />}
+    </div>
   );
 }
 
