@@ -31,6 +31,7 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
   stream: 'Stream',
   json: 'JSON',
   array: 'Array',
+  queue: 'Queue',
   generic: 'Generic',
   transactions: 'Transactions',
   scripting: 'Scripting',

@@ -45,10 +45,6 @@ export function registerQueueOwner(c: DependencyContainer): void {
   });
 }
 
-export function registerQueueGateway(c: DependencyContainer): void {
-  tokens.once(c, tokens.QUEUE_GATEWAY, queueGateway);
-}
-
 export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueServerParts>): QueueServer {
   const { accounts, view } = c.resolve(tokens.CONTROL);
   const readModels = c.resolve(tokens.READ_MODELS);
@@ -69,19 +65,16 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
   });
 }
 
-function queueGateway(c: DependencyContainer): QueueShardGateway {
-  const { isExclusive, layout } = c.resolve(tokens.NATS);
-  const { ownership, delivery } = c.resolve(tokens.CONFIG);
-  const caller = isExclusive ? undefined : c.resolve(tokens.CALLER);
-  const host = tokens.ifRegistered(c, tokens.QUEUE_OWNER)?.host;
-  return new QueueShardGateway(
-    { ...tokens.portsOf(c), intake: c.resolve(tokens.INTAKE), caller, host },
-    {
-      holdMs: ownership.requestHoldMs,
-      retryEveryMs: ROUTE_RETRY_MS,
-      tellAfterMs: delivery.queueTellAfterMs,
-      maxIntakeBytes: MAX_INTAKE_BYTES,
-    },
-    layout.queueShards,
-  );
+/** Leads to the owners of accounts from every process. */
+export function registerQueueGateway(c: DependencyContainer): void {
+  tokens.once(c, tokens.QUEUE_GATEWAY, () => {
+    const { isExclusive, layout } = c.resolve(tokens.NATS);
+    const { ownership, delivery } = c.resolve(tokens.CONFIG);
+    const caller = isExclusive ? undefined : c.resolve(tokens.CALLER);
+    const host = tokens.ifRegistered(c, tokens.QUEUE_OWNER)?.host;
+    const times = { holdMs: ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
+    const intake = { tellAfterMs: delivery.queueTellAfterMs, maxIntakeBytes: MAX_INTAKE_BYTES };
+    const ports = { ...tokens.portsOf(c), intake: c.resolve(tokens.INTAKE), caller, host };
+    return new QueueShardGateway(ports, { ...times, ...intake }, layout.queueShards);
+  });
 }

@@ -142,16 +142,15 @@ async function joinOthers(c: DependencyContainer): Promise<void> {
 /** The owners of databases and queues in this process, and its read models or access to those of another process. */
 async function startOwners(c: DependencyContainer): Promise<void> {
   const life = c.resolve(tokens.LIFETIME);
+  if (hasRole(c, 'queue')) registerQueueOwner(c);
+  // Owners of databases send messages to those of queues.
+  registerQueueGateway(c);
   if (hasRole(c, 'kv')) {
     registerKvOwner(c);
     await life.run(c.resolve(tokens.KV_OWNER));
   }
-  if (hasRole(c, 'queue')) {
-    registerQueueOwner(c);
-    await life.run(c.resolve(tokens.QUEUE_OWNER));
-  }
+  if (hasRole(c, 'queue')) await life.run(c.resolve(tokens.QUEUE_OWNER));
   registerKvGateway(c);
-  registerQueueGateway(c);
   registerDuties(c);
   registerAlerts(c);
   if (!hasRole(c, 'projection') || isWorker(c)) {

@@ -27,6 +27,8 @@ export interface PartitionFold {
   digest(): string;
   /** Keys, or the objects counted in this plane. */
   readonly size: number;
+  /** Messages that its owner has to send; undefined: none. */
+  readonly pending?: number;
   /** Undefined: the segments hold everything. */
   readonly bodies?: BodySource;
 }

@@ -43,5 +43,6 @@ export function manifestPartition(
     digest: fold.digest(),
     segments,
     ...(bodySegments.length === 0 ? {} : { bodySegments }),
+    ...(fold.pending ? { pending: fold.pending } : {}),
   };
 }

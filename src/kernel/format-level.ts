@@ -7,7 +7,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  * 1  all formats from before levels existed: events of the control state up to 38
  * 2  the journal records which level applies from which position on: event 39 of the control state, `FormatRaised`
  * 3  a delivered message may have the beginning of its answer: the fifth place of `MessageDelivered`
- * 4  alert rules and alerts: events 40 to 46 of the control state; contents of entries in `RunStarted`, for reruns
+ * 4  alert rules and alerts: events 40 to 46 of the control state; contents of entries in `RunStarted`, for reruns;
+ *    messages of databases: the effects `QUEUE.PENDING` and `QUEUE.SENT`, and event 49 of queues, `OutboxTaken`
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -21,6 +22,8 @@ export const ANSWERS_FORMAT_LEVEL = 3;
 export const ALERTS_FORMAT_LEVEL = 4;
 /** From this level on runs can be started with the entries of other runs. */
 export const RERUNS_FORMAT_LEVEL = 4;
+/** From this level on databases store messages for the queue. */
+export const OUTBOX_FORMAT_LEVEL = 4;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

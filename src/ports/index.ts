@@ -28,6 +28,7 @@ export * from './meter-log.js';
 export * from './metrics.js';
 export * from './native-endpoint.js';
 export * from './object-store.js';
+export * from './outbox.js';
 export * from './process-ports.js';
 export * from './process-readings.js';
 export * from './queue-access.js';

@@ -100,6 +100,8 @@ export const GAUGE_HELP = {
     help: 'For how long a shard has had more messages due than it could start.',
     label: 'shard',
   },
+  millrace_outbox_messages: { help: 'Messages of databases of this process that the queue has not accepted yet.' },
+  millrace_outbox_lag_seconds: { help: 'Age of the oldest of these messages.' },
   millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
   millrace_queue_messages: { help: 'Waiting messages and DLQ entries of all accounts owned by this process.' },
   millrace_queue_dead_letters: { help: 'DLQ entries of all accounts owned by this process.' },

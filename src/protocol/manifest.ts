@@ -41,6 +41,8 @@ const manifestPartition = openRecord({
   segments: listOf(segmentRef),
   /** The bodies to which the state refers, in order of first number; ranges may overlap. Missing: none. */
   bodySegments: absent(listOf(bodySegmentRef)),
+  /** Messages that its owner has to send, so it loads the partition at its start. Missing: none. */
+  pending: absent(integer),
 });
 export type ManifestPartition = TypeOf<typeof manifestPartition>;
 

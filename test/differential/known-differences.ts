@@ -108,6 +108,12 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     covers: ({ spec, theirs }) => spec?.family === 'array' && theirs.startsWith('-ERR unknown command'),
   },
   {
+    name: 'commands that send messages to the queue',
+    mayNotShow: true,
+    reason: 'Redis has no queue of this kind',
+    covers: ({ words, theirs }) => (words[0] ?? '').startsWith('QUEUE.') && theirs.startsWith('-ERR unknown command'),
+  },
+  {
     name: 'digits of scores and coordinates',
     mayNotShow: true,
     reason: 'the shortest that read back as the same, as Redis 8 and the documented API print them; 7.0 prints 17',

@@ -3,7 +3,9 @@
  * the one law all commands keep: their effects, replayed into another engine, give the same keyspace.
  */
 import { expect } from 'chai';
+import { AccountRefusals, QueueMessages } from '../../src/actors/kv-shard/index.js';
 import { RespCommandReader } from '../../src/codec/resp/index.js';
+import { DEFAULT_ACCOUNT_LIMITS } from '../../src/domain/control/index.js';
 import {
   admit,
   type Caller,
@@ -18,8 +20,10 @@ import {
   type ServerInfo,
   SimpleString,
 } from '../../src/domain/kv/index.js';
-import type { ByteString } from '../../src/kernel/index.js';
+import type { AccountId, ByteString, DatabaseId } from '../../src/kernel/index.js';
 import { NOW, wordsOf } from './kv-case.js';
+
+export const OUTBOX_ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 
 const FACTS: ServerInfo = {
   nowMicros: () => NOW * 1000 + 42,
@@ -37,6 +41,7 @@ export class KvBench {
 
   constructor(seed = 1) {
     this.engine = new KvEngine(seededRandom(seed), FACTS);
+    this.engine.outbox.composer = messagesOf(seed);
     this.#mirror = new KvEngine(seededRandom(seed), FACTS);
   }
 
@@ -85,6 +90,20 @@ export class KvBench {
     expect(digestOf(rebuilt), 'digest of what the rebuilding commands make').to.equal(digestOf(this.engine));
     expect(rebuilt.keyspace.bytes, 'bytes of what they make').to.equal(this.engine.keyspace.bytes);
   }
+}
+
+/** Composes messages for an account without peculiarities. One host is forbidden. */
+export function messagesOf(seed: number, refusals = new AccountRefusals()): QueueMessages {
+  const terms = { state: 'active', limits: DEFAULT_ACCOUNT_LIMITS, centsPer100kMessages: 0 } as const;
+  return new QueueMessages(
+    {
+      accounts: { outboxAccountOf: () => ({ account: OUTBOX_ACCOUNT, terms }) },
+      random: seededRandom(seed),
+      destinations: { refusalOf: (url) => (url.includes('forbidden.example') ? 'forbidden' : undefined) },
+      refusals,
+    },
+    'db-aaaaaaaaaaaaaaaa' as DatabaseId,
+  );
 }
 
 /** A reply as cases write it. */

@@ -1,5 +1,5 @@
 /** One kv shard on memory adapters and manual time: for specs of the actor, a command at a time. */
-import { KvFold, KvPlane, KvWork, replayFold } from '../../src/actors/kv-shard/index.js';
+import { KvFold, KvPlane, KvWork, type OutboxParts, replayFold } from '../../src/actors/kv-shard/index.js';
 import { type Activation, type ActorLimits, ShardActor } from '../../src/actors/runtime/index.js';
 import { KvEngine, type Permissions, type Reply } from '../../src/domain/kv/index.js';
 import { loadKept } from '../../src/journal/backup/index.js';
@@ -67,6 +67,8 @@ export class KvShardStand {
     mayReach: () => true,
     keyPatterns: ['~*'],
   });
+  /** The queue, for messages of commands. */
+  outbox: OutboxParts | undefined;
   /** What processes were told of, in order. */
   readonly deliveries: { edge: SessionId; partition: PartitionName; events: readonly KvEvent[] }[] = [];
 
@@ -87,6 +89,7 @@ export class KvShardStand {
         onReady: () => actor.resume(),
         onFailure: (error) => actor.fail(error),
         dataLimits: this.#currentDataLimits(),
+        outbox: this.outbox,
         activation: `epoch-${this.epoch + 1}`,
         permissionsOf: (user, rules) => this.permissionsOf(rules, user),
         deliver: (edge, partition, events) => this.deliveries.push({ edge, partition, events }),

@@ -4,8 +4,25 @@
  */
 import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
 import type { AccountTerms } from '../../domain/queue/index.js';
-import { type AccountId, BoundedCache, getOrCreate, MillraceError, type Random } from '../../kernel/index.js';
-import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
+import {
+  type AccountId,
+  BoundedCache,
+  type DatabaseId,
+  getOrCreate,
+  MillraceError,
+  OUTBOX_FORMAT_LEVEL,
+  type Random,
+} from '../../kernel/index.js';
+import type {
+  AccountBook,
+  OutboxAccount,
+  OutboxAccounts,
+  QueueAccess,
+  QueueAdmin,
+  QueueGrant,
+  Sealing,
+  SigningKeys,
+} from '../../ports/index.js';
 import { hashSecret, newSecretText, userIdIn } from '../../protocol/index.js';
 import type { ControlClient } from './control-client.js';
 import type { ControlView } from './control-view.js';
@@ -24,6 +41,11 @@ export interface AccountsOptions {
   readonly centsPer100kMessages: number;
 }
 
+/** Processes of the previous release cannot read such messages. */
+const NEEDS_LEVEL: OutboxAccount = {
+  problem: `messages of databases need the format level ${OUTBOX_FORMAT_LEVEL}: run millrace cluster upgrade`,
+};
+
 /** Grants kept; above this number all are dropped. */
 const MAX_CACHED_GRANTS = 10_000;
 /** Unsealed key pairs kept. */
@@ -31,7 +53,7 @@ const MAX_CACHED_KEYS = 10_000;
 /** Users of tokens kept; as many as there may be accounts. */
 const MAX_CACHED_USERS = 10_000;
 
-export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
+export class Accounts implements QueueAccess, AccountBook, OutboxAccounts, QueueAdmin {
   readonly #grantsByToken = new BoundedCache<string, QueueGrant>(MAX_CACHED_GRANTS);
   readonly #termsById = new Map<AccountId, AccountTerms>();
   readonly #keysBySealed = new BoundedCache<string, SigningKeys>(MAX_CACHED_KEYS);
@@ -92,6 +114,21 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     const terms = { limits, state, centsPer100kMessages: this.options.centsPer100kMessages };
     this.#termsById.set(id, terms);
     return terms;
+  }
+
+  outboxAccountOf(database: DatabaseId, named: string): OutboxAccount {
+    const { view } = this.ports;
+    if (view.formatLevel < OUTBOX_FORMAT_LEVEL) return NEEDS_LEVEL;
+    const owner = view.state.live(database)?.account;
+    if (owner === undefined) return { problem: 'the database is not known here yet; try again' };
+    const account = named === '' ? owner : (named as AccountId);
+    if (account !== owner && view.state.accounts.get(account)?.queueOwner !== owner) {
+      return { problem: `the owner of the database has no queue ${named}: CONFIG SET queue-account names another one` };
+    }
+    const terms = this.termsOf(account);
+    return terms === undefined
+      ? { problem: `the queue ${account} is not known here yet; try again` }
+      : { account, terms };
   }
 
   /** The number of log events kept for each account; undefined while this process may not know the newest number. */

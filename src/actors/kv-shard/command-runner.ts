@@ -179,6 +179,13 @@ export class ShardCommandRunner {
     const { effects } = engine;
     const { count, bytes } = effects;
     const { commands } = work.request;
+    const refusal = engine.judge(commands, turn.nowMs, work.callerFor(this.ports.permissionsOf));
+    if (refusal !== undefined) {
+      work.isAborted = true;
+      work.replies.push(new ErrorReply(`EXECABORT Transaction discarded because of: ${refusal.text}`));
+      this.noteChanges(owned, engine, turn, 0, 0);
+      return false;
+    }
     const isOfResp = isOfRespEndpoint(work);
     // Over REST each command is refused separately.
     if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {

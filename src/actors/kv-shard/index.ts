@@ -6,6 +6,8 @@ export { type GaugedOwner, KvGauges } from './kv-gauges.js';
 export { KvDeliveries, KvOwner } from './kv-owner.js';
 export { KvPlane, type KvPlanePorts } from './kv-plane.js';
 export { KvWork } from './kv-work.js';
+export type { OutboxParts } from './outbox-relay.js';
 export { ProcessInfo, REDIS_VERSION } from './process-info.js';
+export { AccountRefusals, QueueMessages } from './queue-messages.js';
 export { MAX_REPLACEMENT_BYTES } from './replacements.js';
 export { SubscriptionRegistry } from './subscription-registry.js';

@@ -87,6 +87,10 @@ export class KvFold implements PartitionFold {
   get size(): number {
     return this.engine.keyspace.size;
   }
+
+  get pending(): number {
+    return this.engine.outbox.size;
+  }
 }
 
 function readerOf(effects: Uint8Array): RespCommandReader {

@@ -12,13 +12,15 @@ import type {
   Clock,
   DataLimits,
   Meter,
+  OutboxAccounts,
   ProcessPorts,
+  QueueGateway,
   StorageGauge,
   Subscription,
   Timer,
   Timers,
 } from '../../ports/index.js';
-import type { KvDelivery } from '../../protocol/index.js';
+import { type KvDelivery, parseKvPartition } from '../../protocol/index.js';
 import {
   DEFAULT_ANSWER_MEMORY,
   type OwnedPlane,
@@ -34,7 +36,9 @@ import { serveKvShard } from './kv-gateway.js';
 import { KvGauges } from './kv-gauges.js';
 import { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
+import type { OutboxParts } from './outbox-relay.js';
 import type { ProcessInfo } from './process-info.js';
+import { AccountRefusals, QueueMessages, type QueueMessagesPorts } from './queue-messages.js';
 import type { LoadKept } from './replacements.js';
 
 /** A tenth of the time after which a partition counts as idle. */
@@ -103,6 +107,10 @@ export interface KvOwnerPorts extends ProcessPorts {
   readonly dataLimits: DataLimits;
   readonly deliveries: KvDeliveries;
   readonly processInfo: ProcessInfo;
+  /** The queue, for messages of commands. */
+  readonly queue: Pick<QueueGateway, 'ask'>;
+  readonly accounts: OutboxAccounts;
+  readonly destinations: QueueMessagesPorts['destinations'];
   own(plane: OwnedPlane<KvWork, KvPlane>): OwnedShards<KvWork, KvPlane>;
 }
 
@@ -126,6 +134,7 @@ export class KvOwner {
   readonly #gauges: KvGauges;
   readonly #passivation: Passivation;
   readonly #loadKept: LoadKept;
+  readonly #outbox: OutboxParts;
 
   constructor(
     private readonly ports: KvOwnerPorts,
@@ -135,6 +144,7 @@ export class KvOwner {
     const { shards, dataBytes, silenceMs } = options;
     this.#held = new HeldData(dataBytes, { timers, log, loaded: () => this.#loaded() });
     this.#loadKept = keptLoader(ports);
+    this.#outbox = outboxParts(ports);
     this.#owned = ports.own({
       shards,
       createPlane: (activation) => this.#createPlane(activation),
@@ -145,6 +155,8 @@ export class KvOwner {
     this.#gauges = new KvGauges({ clock, timers, meter, owners: () => this.#owned.planes() });
     metrics.gauge('millrace_data_bytes', () => this.#held.usedBytes);
     metrics.gauge('millrace_data_limit_bytes', () => this.#held.limitBytes);
+    metrics.gauge('millrace_outbox_messages', () => this.#outboxState().messages);
+    metrics.gauge('millrace_outbox_lag_seconds', () => this.#outboxState().lagMs / 1000);
     watchShards(metrics, this.host, shards);
   }
 
@@ -166,6 +178,17 @@ export class KvOwner {
     await this.#owned.stop();
   }
 
+  #outboxState(): { readonly messages: number; readonly lagMs: number } {
+    const nowMs = this.ports.clock.nowMs();
+    let messages = 0;
+    let lagMs = 0;
+    for (const [, { outbox }] of this.#loaded()) {
+      messages += outbox.size;
+      lagMs = Math.max(lagMs, nowMs - (outbox.oldestAtMs ?? nowMs));
+    }
+    return { messages, lagMs };
+  }
+
   *#loaded() {
     for (const { plane } of this.#owned.planes()) {
       for (const [name, { engine }] of plane.loaded()) yield [name, engine] as const;
@@ -185,6 +208,7 @@ export class KvOwner {
         createFold: (audience) => this.#createFold(audience),
         loadPartition,
         loadKept: this.#loadKept,
+        outbox: this.#outbox,
         held: this.#held,
         onReady: () => actor().resume(),
         onFailure: (error) => actor().fail(error),
@@ -202,6 +226,16 @@ export class KvOwner {
     engine.maxAnswerBytes = this.options.maxAnswerBytes;
     return new KvFold(engine);
   }
+}
+
+function outboxParts({ accounts, destinations, random, queue }: KvOwnerPorts): OutboxParts {
+  const refusals = new AccountRefusals();
+  return {
+    queue,
+    refusals,
+    composerFor: (partition) =>
+      new QueueMessages({ accounts, destinations, random, refusals }, parseKvPartition(partition).database),
+  };
 }
 
 /** Loads a kept moment of a partition in small steps, so that the process continues to serve requests. */

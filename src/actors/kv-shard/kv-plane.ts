@@ -19,6 +19,7 @@ import {
 import { type CommandRunnerPorts, ShardCommandRunner } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
+import { type OutboxParts, OutboxRelay } from './outbox-relay.js';
 import { OwnedPartition } from './owned-partition.js';
 import { PartitionAudience } from './partition-audience.js';
 import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
@@ -40,6 +41,8 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   createFold(audience: Audience): KvFold;
   /** Sends events to a process with listening clients. */
   deliver(edge: SessionId, partition: PartitionName, events: readonly KvEvent[]): void;
+  /** Undefined: commands send no messages to the queue. */
+  readonly outbox?: OutboxParts | undefined;
   /** Undefined: partitions are never replaced by a kept moment. */
   readonly loadKept?: LoadKept | undefined;
   /** Called when a parked request can continue. */
@@ -49,6 +52,8 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
 }
 
 const NO_WORKS: KvWork[] = [];
+/** Stands for the outbox among the changed keys of a turn. */
+const OUTBOX_PROGRESS = '\0outbox';
 
 export class KvPlane implements ShardPlane<KvWork> {
   readonly #ownedByName = new Map<PartitionName, OwnedPartition>();
@@ -62,6 +67,9 @@ export class KvPlane implements ShardPlane<KvWork> {
   readonly #awaited = new Set<OwnedPartition>();
   readonly #runner: ShardCommandRunner;
   readonly #replacements: Replacements;
+  readonly #relay: OutboxRelay | undefined;
+  /** False until the partitions loaded at the start were looked through for messages. */
+  #isRelaying = false;
   readonly #yieldBudget: YieldBudget;
   readonly activation: string;
 
@@ -77,6 +85,8 @@ export class KvPlane implements ShardPlane<KvWork> {
       (owned) => ports.createFold(owned.audience),
       (owned, work) => this.#resume(owned, work),
     );
+    const { outbox } = ports;
+    this.#relay = outbox && new OutboxRelay({ ...ports, ...outbox, onAccepted: () => this.ports.onReady?.() });
     this.activation = ports.activation;
   }
 
@@ -160,8 +170,28 @@ export class KvPlane implements ShardPlane<KvWork> {
       if (owned.waiting.size > 0) this.#endOverdueWaits(owned, nowMs);
       else this.#awaited.delete(owned);
     }
+    if (this.#relay !== undefined) this.#relayMessages(this.#relay, turn);
     const isExpiryDue = nowMs - this.#lastExpiryAtMs >= this.limits.expiryEveryMs || this.#isExpiryBehind;
     if (isExpiryDue) this.#expire(turn, nowMs);
+  }
+
+  /** Confirms messages that the queue has accepted, and sends those that were loaded. */
+  #relayMessages(relay: OutboxRelay, turn: Turn): void {
+    if (!this.#isRelaying) {
+      this.#isRelaying = true;
+      for (const owned of this.#ownedByName.values()) relay.look(owned);
+    }
+    relay.confirm(turn.effects > 0, (owned, sequence) => {
+      const { engine } = owned;
+      // A half-done command would take the effect into its own, which may be undone.
+      if (engine === undefined || owned.isInDoubt || engine.run.isOpen) return false;
+      const { bytes } = engine.effects;
+      engine.outbox.sent(sequence);
+      // No read depends on it.
+      engine.keyspace.changes.open.add(OUTBOX_PROGRESS);
+      this.#runner.noteChanges(owned, engine, turn, 1, engine.effects.bytes - bytes);
+      return true;
+    });
   }
 
   #expire(turn: Turn, nowMs: number): void {
@@ -204,7 +234,10 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   nextTickInMs(): number | undefined {
     if (this.#isExpiryBehind || this.#runner.doubted.size > 0) return 1;
-    let inMs = this.#mayExpire ? this.limits.expiryEveryMs : undefined;
+    const isBehind = !this.#isRelaying && this.#relay !== undefined;
+    let inMs = this.#mayExpire || isBehind ? this.limits.expiryEveryMs : undefined;
+    const confirmInMs = this.#relay?.confirmInMs;
+    if (confirmInMs !== undefined) inMs = Math.min(inMs ?? confirmInMs, confirmInMs);
     const nowMs = this.ports.clock.monotonicMs();
     for (const { waiting } of this.#awaited) {
       const { earliestMs } = waiting;
@@ -227,6 +260,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     for (const owned of this.#inFlight) {
       owned.commit(head.position);
       owned.sectionIndex = links.get(owned.name)?.number ?? owned.sectionIndex;
+      this.#relay?.look(owned);
     }
     this.#inFlight = [];
     for (const owned of this.#runner.doubted) this.#rebuildIfStored(owned);
@@ -237,6 +271,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 
   abandon(): KvWork[] {
+    this.#relay?.stop();
     const parked = this.#ready.splice(0);
     for (const owned of this.#ownedByName.values()) parked.push(...owned.parked.splice(0), ...owned.waiting.clear());
     parked.push(...this.#runner.finished.splice(0));
@@ -262,6 +297,10 @@ export class KvPlane implements ShardPlane<KvWork> {
       // Small entries are not sliced, and thousands of them may be read without a pause.
       if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
     }
+    for (const owned of this.#ownedByName.values()) {
+      const hasPending = (owned.snapshot?.pending ?? 0) > 0;
+      if (hasPending && owned.fold === undefined) await this.#restoreOwned(owned);
+    }
   }
 
   /** Partitions that a newer snapshot covers may leave memory, and are loaded from it. */
@@ -282,8 +321,8 @@ export class KvPlane implements ShardPlane<KvWork> {
       if (owned.fold === undefined || !isIdle || !isCovered || !owned.hasNothingUnstored || owned.isInDoubt) continue;
       if (!owned.audience.isEmpty || owned.waiting.size > 0) continue;
       const { effects } = owned.fold.engine;
-      // Expiring keys must be removed, so the partition stays loaded.
-      if (owned.fold.engine.hasExpiries || effects.count > 0) continue;
+      // Expiring keys must be removed and messages sent, so the partition stays loaded.
+      if (owned.fold.engine.hasExpiries || effects.count > 0 || owned.fold.engine.outbox.size > 0) continue;
       owned.fold = undefined;
       passivated += 1;
       this.ports.log.debug('partition.passivated', { partition: owned.name });
@@ -320,6 +359,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     const owned = new OwnedPartition(
       partition,
       new PartitionAudience((edge, events) => this.ports.deliver(edge, partition, events)),
+      this.ports.outbox?.composerFor(partition),
     );
     this.#ownedByName.set(partition, owned);
     return owned;
@@ -350,6 +390,7 @@ export class KvPlane implements ShardPlane<KvWork> {
         owned.audience.flush();
         this.ports.log.info('partition.rebuilt', { partition: owned.name });
         this.#ready.push(...owned.parked.splice(0));
+        this.#relay?.look(owned);
         this.ports.onReady?.();
       },
       (error: unknown) => this.ports.onFailure?.(error),

@@ -5,7 +5,7 @@
  *  PS2 a reply that looked at an uncommitted key waits for that entry
  *  PS3 no part of a half-done command is in an entry: all of it goes into the entry that is open when it is done
  */
-import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
+import { ChangedKeys, type CommandSpec, type KvEngine, keysOf, type MessageComposer } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
 import { type ManifestPartition, parseKvPartition } from '../../protocol/index.js';
 import type { KvFold } from './kv-fold.js';
@@ -46,6 +46,7 @@ export class OwnedPartition {
   constructor(
     readonly name: PartitionName,
     readonly audience: PartitionAudience,
+    private readonly composer?: MessageComposer | undefined,
   ) {
     this.database = parseKvPartition(name).database;
   }
@@ -60,7 +61,8 @@ export class OwnedPartition {
     this.settingsVersion = 0;
     this.limitsVersion = -1;
     if (fold === undefined) return;
-    const { keyspace, statistics } = fold.engine;
+    const { keyspace, outbox, statistics } = fold.engine;
+    outbox.composer = this.composer;
     this.waiting.moveTo(keyspace.changes);
     statistics.waiting = this.waiting;
     this.noteTracking();
@@ -110,13 +112,14 @@ export class OwnedPartition {
   /** Marks the changes of the open turn as in flight. @returns its effects */
   seal(): Buffer {
     const emptied = this.inFlight;
-    const { effects, keyspace, run } = this.engine as KvEngine;
+    const { effects, keyspace, outbox, run } = this.engine as KvEngine;
     const { changes } = keyspace;
     this.inFlight = changes.open;
     changes.open = emptied;
     this.inFlightOrdinal = this.openOrdinal;
     this.openOrdinal = 0;
     this.audience.seal();
+    outbox.seal();
     // A half-done command is in no entry (PS3), and its changed keys are not known separately.
     if (run.isOpen) changes.open.everything = true;
     return effects.take();
@@ -127,6 +130,7 @@ export class OwnedPartition {
     this.inFlight.clear();
     this.latestToken = `${position}-${this.inFlightOrdinal}`;
     this.audience.commit();
+    this.engine?.outbox.commit();
     if (this.open.isEmpty) this.audience.flush();
   }
 }

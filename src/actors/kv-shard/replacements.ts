@@ -7,8 +7,11 @@
  *       journal needs no other object
  *  RPL3 earlier effects of the open turn are in the same section, before the replacement, because their replies wait
  *       for it
+ *  RPL4 messages that wait for the queue stay; those of the kept moment are left out, because they were sent, or are of
+ *       another database
  */
-import { type KvEngine, OK } from '../../domain/kv/index.js';
+import { RespCommandReader } from '../../codec/resp/index.js';
+import { type KvEngine, OK, PENDING_EFFECT, SENT_EFFECT } from '../../domain/kv/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import type { Turn } from '../runtime/index.js';
 import type { ShardCommandRunner } from './command-runner.js';
@@ -94,7 +97,8 @@ export class Replacements {
     for (const [name] of engine.settings.changed()) {
       if (!isSet.has(name)) effects.push('CONFIG', 'SET', name, next.settings.get(name) ?? '');
     }
-    for (const segment of segments) effects.adopt(segment, 1);
+    for (const piece of withoutOutbox(segments)) effects.adopt(piece, 1);
+    next.outbox.adopt(engine.outbox);
     owned.fold = fold;
     turn.commands += 1;
     next.keyspace.changes.noteEverything();
@@ -104,5 +108,27 @@ export class Replacements {
     work.waitsForTurn = turn.number;
     work.replies.push(OK);
     if (next.keyspace.changes.ready.size > 0) this.runner.serveWaiters(owned, next, turn);
+  }
+}
+
+/** The commands before the keys of a partition (`rebuildingPreamble`). */
+const PREAMBLE: ReadonlySet<string> = new Set(['CONFIG', 'FUNCTION', PENDING_EFFECT, SENT_EFFECT]);
+
+/** The segments without messages (RPL4). Messages come before all keys, so the rest is not read. */
+function* withoutOutbox(segments: readonly Uint8Array[]): Iterable<Uint8Array> {
+  let isOver = false;
+  for (const segment of segments) {
+    if (isOver) {
+      yield segment;
+      continue;
+    }
+    const reader = new RespCommandReader(Buffer.from(segment.buffer, segment.byteOffset, segment.byteLength));
+    for (let at = 0, words = reader.next(); words !== undefined && !isOver; words = reader.next()) {
+      const [name = ''] = words;
+      isOver = !PREAMBLE.has(name);
+      if (isOver) yield segment.subarray(at);
+      else if (name !== PENDING_EFFECT && name !== SENT_EFFECT) yield segment.subarray(at, reader.offset);
+      at = reader.offset;
+    }
   }
 }

@@ -4,7 +4,7 @@
  *
  * An unreadable command or reply is a peer's error (INVALID); an unreadable intake record is stored damage.
  */
-import { publishItems, queueCommands, queueReplies } from '../../domain/queue/index.js';
+import { outboxRecord, publishItems, queueCommands, queueReplies } from '../../domain/queue/index.js';
 import type { AccountId } from '../../kernel/index.js';
 import { behindVersion, bothWays, record, type TypeOf, text, union } from '../../kernel/schema/index.js';
 
@@ -23,6 +23,12 @@ export const [encodeQueueReply, decodeQueueReply] = bothWays(
   behindVersion(1, reply),
   'the answer of a queue',
   'INVALID',
+);
+
+/** A record of a database's outbox. */
+export const [encodeOutboxRecord, decodeOutboxRecord] = bothWays(
+  behindVersion(1, outboxRecord),
+  'a record of an outbox',
 );
 
 /** A publish that waits for an owner. */

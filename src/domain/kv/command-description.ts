@@ -66,6 +66,7 @@ export type CommandFamily =
   | 'pubsub'
   | 'json'
   | 'array'
+  | 'queue'
   | 'cluster';
 
 /** The access a command needs to a key: for permissions by key (`%R~`, `%W~`) and COMMAND GETKEYSANDFLAGS. */

@@ -11,6 +11,7 @@ import type { HashRange } from './hash-slot.js';
 import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
 import type { NotificationKind } from './notifications.js';
+import type { Outbox } from './outbox.js';
 import type { Blocked, ErrorReply, Paused, Reply } from './reply.js';
 import type { ServerInfo } from './server-info.js';
 import type { Settings } from './settings.js';
@@ -50,6 +51,8 @@ export interface CommandContext {
   /** Subscribers and monitors. */
   readonly audience: Audience;
   readonly libraries: Libraries;
+  /** Messages for the queue. */
+  readonly outbox: Outbox;
   /** The endpoint that received the command; a few documented answers differ. */
   readonly face: KvEndpointName;
   /** Whether the handler may answer `Blocked`. Not over REST, in a transaction or in a script. */
@@ -109,6 +112,10 @@ export interface CommandSpec extends CommandDescription {
    * Default: always. @throws ErrorReply for words that the handler will refuse, so there is no work
    */
   readonly isLong?: (context: CommandContext) => boolean;
+  /**
+   * Judges the command before its transaction runs any command; a refusal discards the transaction. @throws ErrorReply
+   */
+  readonly judge?: (context: CommandContext) => void;
   /** For a command that runs a script: whether the script or function declares that it writes no keys. */
   readonly readsOnly?: (context: CommandContext) => boolean;
 }

@@ -54,6 +54,7 @@ const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
   asksReadiness: undefined,
   endsScript: undefined,
   waitsForGroup: undefined,
+  judge: undefined,
   readsOnly: undefined,
   readOnlyToken: undefined,
   isLook: undefined,

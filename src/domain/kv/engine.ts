@@ -9,7 +9,7 @@ import { type Audience, NO_AUDIENCE } from './audience.js';
 import type { KvEndpointName, Permissions } from './command-description.js';
 import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
 import type { CommandTable } from './command-table.js';
-import { COMMANDS } from './commands.js';
+import { COMMANDS, EFFECTS } from './commands.js';
 import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
 import { removeExpiredFields } from './field-expiry.js';
@@ -19,6 +19,7 @@ import { Libraries } from './libraries.js';
 import { MAX_ANSWER_BYTES, MAX_COMMAND_MS } from './limits.js';
 import { MemoryBounds } from './memory-bounds.js';
 import { type NotificationKind, Notifications } from './notifications.js';
+import { Outbox } from './outbox.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
 import { type Blocked, ERRORS, ErrorReply, type Paused, type Reply } from './reply.js';
 import type { ServerInfo } from './server-info.js';
@@ -58,6 +59,7 @@ export class KvEngine {
   readonly keyspace = new Keyspace(this.effects);
   readonly settings = new Settings(PARAMETER_DEFAULTS);
   readonly libraries = new Libraries();
+  readonly outbox = new Outbox(this.effects);
   readonly statistics = new ServerCounters();
   readonly bounds: MemoryBounds;
   readonly run: UndoableExecution;
@@ -72,9 +74,9 @@ export class KvEngine {
     audience: Audience = NO_AUDIENCE,
     private readonly commands: CommandTable = COMMANDS,
   ) {
-    const { keyspace, effects, settings, libraries, statistics } = this;
+    const { keyspace, effects, settings, libraries, outbox, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
-    this.run = new UndoableExecution({ keyspace, effects, settings, libraries, audience }, server);
+    this.run = new UndoableExecution({ keyspace, effects, settings, libraries, audience, outbox }, server);
     this.#notifications = new Notifications(audience);
     keyspace.onExpired = (key) => this.#noteExpired(key);
     settings.onChange = (name) => {
@@ -97,6 +99,7 @@ export class KvEngine {
       settings,
       bounds: this.bounds,
       libraries,
+      outbox,
       statistics,
       audience,
       nowMs: 0,
@@ -172,6 +175,23 @@ export class KvEngine {
     return isLong;
   }
 
+  /** Judges the commands of a transaction before the first one runs. @returns the first refusal */
+  judge(commands: readonly (readonly ByteString[])[], nowMs: number, caller: Caller): ErrorReply | undefined {
+    this.outbox.beginJudging();
+    for (const words of commands) {
+      const judge = this.commands.find(words)?.judge;
+      if (judge === undefined) continue;
+      this.#prepare(words, nowMs, caller);
+      try {
+        judge(this.#context);
+      } catch (refusal) {
+        if (refusal instanceof ErrorReply) return refusal;
+        throw refusal;
+      }
+    }
+    return undefined;
+  }
+
   /** Starts a command in slices; each call of `next` runs one. A refusal is returned as the reply. */
   begin(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): SlicedCommand {
     this.#prepare(words, 0, caller);
@@ -215,7 +235,7 @@ export class KvEngine {
 
   /** Applies one effect from the journal. @throws DEFECT when it does not apply; a recorded effect always should */
   replay(words: readonly ByteString[]): void {
-    const spec = this.commands.find(words);
+    const spec = this.commands.find(words) ?? EFFECTS.find(words);
     if (spec === undefined) throw unknownEffect(words);
     const reply = this.#replaying(() => this.execute(spec, words, 0));
     if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);

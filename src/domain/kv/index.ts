@@ -24,6 +24,14 @@ export { ChangedKeys, KeyChanges } from './key-changes.js';
 export { KEY_OVERHEAD_BYTES, Keyspace } from './keyspace.js';
 export * from './limits.js';
 export { MAX_LIBRARIES, MAX_LIBRARIES_BYTES, MAX_LIBRARY_BYTES } from './lua/index.js';
+export {
+  type ComposedMessage,
+  type MessageComposer,
+  type OutboxCallKind,
+  PENDING_EFFECT,
+  type PendingMessage,
+  SENT_EFFECT,
+} from './outbox.js';
 export { DEFAULT_ACL_LOG, MAX_ACL_LOG } from './parameters.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';

@@ -72,6 +72,10 @@ const savePoints = (text: ByteString): CheckedValue => {
   return isValid ? { value: words.join(' ') } : { problem: 'Invalid save parameters' };
 };
 
+/** The id of a queue account; empty: the account of the database's owner. */
+const accountId = (text: ByteString): CheckedValue =>
+  /^[A-Za-z0-9_-]{0,64}$/.test(text) ? { value: text } : { problem: 'argument must be the id of an account' };
+
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 const entries = integer(0, MAX_COUNT);
 const bytes = memory(0, MAX_COUNT);
@@ -117,6 +121,7 @@ const PARAMETERS: readonly ServerParameter[] = [
   { name: 'slowlog-max-len', standard: '128', check: integer(0, 100_000) },
   { name: 'latency-monitor-threshold', standard: '0', check: integer(0, MAX_COUNT) },
   { name: 'busy-reply-threshold', standard: '5000', check: integer(1, MAX_COUNT), alias: 'lua-time-limit' },
+  { name: 'queue-account', standard: '', check: accountId },
   { name: 'databases', standard: '1', check: undefined },
   // Stored so that clients can read them back, without effect: every change is stored before it is answered, and
   // snapshots are made when the journal has grown, so durability is never weaker than requested.

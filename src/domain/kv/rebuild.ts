@@ -4,6 +4,7 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { Libraries } from './libraries.js';
+import type { Outbox } from './outbox.js';
 import type { Settings } from './settings.js';
 import type { Value } from './value.js';
 
@@ -40,14 +41,17 @@ function* withExpiry(
   if (expireAtMs !== undefined) yield ['PEXPIREAT', key, String(expireAtMs)];
 }
 
-/** The parts of a partition other than its keys: parameters that were set, function libraries. */
+/** The parts of a partition other than its keys: parameters that were set, function libraries, the outbox. */
 export function* rebuildingPreamble({
   settings,
   libraries,
+  outbox,
 }: {
   readonly settings: Settings;
   readonly libraries: Libraries;
+  readonly outbox: Outbox;
 }): Iterable<ByteString[]> {
   for (const [name, value] of settings.changed()) yield ['CONFIG', 'SET', name, value];
   for (const [, source] of libraries.entries()) yield ['FUNCTION', 'LOAD', 'REPLACE', source];
+  yield* outbox.rebuilding();
 }

@@ -11,6 +11,7 @@ import type { Audience } from './audience.js';
 import type { Effects } from './effects.js';
 import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
+import type { Outbox } from './outbox.js';
 import { ErrorReply } from './reply.js';
 import type { ServerInfo } from './server-info.js';
 import type { Settings } from './settings.js';
@@ -54,6 +55,7 @@ export interface CommandRunParts {
   readonly settings: Settings;
   readonly libraries: Libraries;
   readonly audience: Audience;
+  readonly outbox: Outbox;
 }
 
 export class UndoableExecution {
@@ -79,6 +81,7 @@ export class UndoableExecution {
     this.#librariesVersion = this.parts.libraries.version;
     this.parts.keyspace.beginUndo();
     this.parts.effects.hold();
+    this.parts.outbox.hold();
     this.parts.audience.hold?.();
     return true;
   }
@@ -88,6 +91,7 @@ export class UndoableExecution {
     this.isOpen = false;
     this.parts.keyspace.endUndo();
     this.parts.effects.letGo();
+    this.parts.outbox.letGo();
     this.parts.audience.letGo?.();
   }
 
@@ -96,13 +100,14 @@ export class UndoableExecution {
    * stopped run leaves the keyspace unchanged, or the state is declared in doubt)
    */
   undo(): boolean {
-    const { settings, libraries, keyspace, effects, audience } = this.parts;
+    const { settings, libraries, keyspace, effects, audience, outbox } = this.parts;
     this.isOpen = false;
     const hasWritten = effects.hasHeld;
     // Parameters and libraries are not restored.
     const isOfKeys = settings.version === this.#settingsVersion && libraries.version === this.#librariesVersion;
     const isUndone = keyspace.undo() && isOfKeys;
     effects.drop();
+    outbox.drop();
     audience.unsay?.();
     return isUndone || !hasWritten;
   }

@@ -29,7 +29,7 @@ export { isBodyless, trimmedBody } from './messages/message-view.js';
 export * from './messages/retry-policy.js';
 export type { QueueSteps } from './messages/turn.js';
 export type * from './model/commands.js';
-export { PENDING_STATES, publishItems, queueCommands, queueReplies } from './model/commands.js';
+export { outboxRecord, PENDING_STATES, publishItems, queueCommands, queueReplies } from './model/commands.js';
 export * from './model/decision.js';
 export { type QueueEvent, type QueueEventOf, queueEvents } from './model/events.js';
 export type * from './model/held.js';
@@ -56,7 +56,7 @@ export * from './model/settings/duration.js';
 
 export * from './model/settings/flow-control-setting.js';
 
-export { canonicalHeaderName, isOfTrace, outgoingHeaderProblem } from './model/settings/header-names.js';
+export { canonicalHeaderName, isOfTrace } from './model/settings/header-names.js';
 
 export * from './model/settings/labels.js';
 
@@ -66,5 +66,8 @@ export * from './model/settings/publish-settings.js';
 
 export * from './model/settings/redaction.js';
 export * from './model/settings/retry-delay.js';
+export * from './model/settings/run-names.js';
 export { OPTION_NAMES } from './model/settings/setting-options.js';
+export * from './model/settings/trigger-headers.js';
+export { askedCall } from './model/settings/worded-calls.js';
 export { rowOfEvent } from './model/state/event-table.js';

@@ -81,7 +81,13 @@ export class RequestRunner {
       const maxAnswerBytes = length > 1 ? this.#maxAnswerBytes : undefined;
       routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange, maxAnswerBytes));
     }
-    const { replies, syncToken, denials, hasSaid } = routed;
+    const { replies, syncToken, denials, hasSaid, isAborted } = routed;
+    // The owner has discarded the transaction before its first command.
+    if (isAborted === true && replies[0] instanceof ErrorReply) {
+      room.free();
+      exchange.refuse(badRequest(replies[0].restText));
+      return;
+    }
     // A publishing client waits while too many messages are still being written to listeners.
     if (hasSaid === true) await this.endpoint.broadcasts.whenCaughtUp(grant.database);
     for (const denial of denials ?? []) users?.noteDenied(grant.database, denial, '', 'lua');

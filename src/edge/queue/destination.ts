@@ -2,15 +2,12 @@
  * The destination in the raw request target. A URL stays as it was written, including `//`; a percent-encoded URL is
  * accepted, too.
  */
-import { nameProblem, parseDestinationUrl } from '../../domain/queue/index.js';
+import { type NamedDestination, parseDestination } from '../../domain/queue/index.js';
 import { invalid } from '../http/refused.js';
 
-export type MessageDestination =
-  | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'group'; readonly name: string };
+export type MessageDestination = NamedDestination;
 
 const ABSOLUTE = /^https?:\/\//i;
-const LANGUAGE_MODEL = 'api/llm';
 
 export interface SplitTarget {
   readonly path: string;
@@ -38,11 +35,9 @@ export function destinationInPath(remainder: string, query: string): MessageDest
 
 /** @param text as in a batch. @throws Refused 400 */
 export function destinationOf(text: string): MessageDestination {
-  if (text === LANGUAGE_MODEL) throw invalid('destination api/llm is not available on this server');
-  if (!ABSOLUTE.test(text) && nameProblem('name', text) === undefined) return { kind: 'group', name: text };
-  const outcome = parseDestinationUrl(text);
+  const outcome = parseDestination(text);
   if (!outcome.isOk) throw invalid(outcome.message);
-  return { kind: 'url', url: outcome.url };
+  return outcome.destination;
 }
 
 /** Decodes a path segment. @throws Refused 400 */

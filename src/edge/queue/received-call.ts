@@ -2,6 +2,7 @@
  * The first checks of a queue call, with or without Koa: its words, and its credentials. Only webhooks of workflows
  * need no token: their URL is the secret.
  */
+import { headerValue } from '../../domain/queue/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueRefusalOf } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
@@ -15,7 +16,7 @@ import { type CallExchange, cutOff, QueueCall, type QueueRoute, rawHeadersOf } f
 import type { QueueEndpoint } from './queue-endpoint.js';
 import { BATCH_ROUTE } from './routes/batch.js';
 import { ROUTED } from './routes/index.js';
-import { headerValue, isSentByRun } from './run-headers.js';
+import { isSentByRun } from './run-headers.js';
 import { RUN_ID } from './run-names.js';
 import { grantForHook, HOOKS, hookIn, mustBeOpen } from './workflow-hooks.js';
 

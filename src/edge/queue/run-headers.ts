@@ -2,9 +2,9 @@
  * Headers of a message that describe its workflow run. They configure no delivery and are not forwarded; a forward
  * header can still send one of them on.
  */
-import type { HeaderList } from '../../domain/queue/index.js';
+import { FEATURES, type HeaderList, headerValue } from '../../domain/queue/index.js';
 import type { WorkflowMark } from '../../domain/queue/runs/index.js';
-import { BoundedCache, getOrCreate, textOfHeader } from '../../kernel/index.js';
+import { BoundedCache, getOrCreate } from '../../kernel/index.js';
 import { RUN_ID } from './run-names.js';
 
 export interface RunHeaders {
@@ -22,7 +22,6 @@ export interface RunHeaders {
   readonly mark: WorkflowMark;
 }
 
-export const FEATURES = 'svc-feature-set';
 const FEATURES_OF_RESULT = 'svc-callback-feature-set';
 
 const INIT = 'svc-workflow-init';
@@ -91,12 +90,6 @@ function markIn(text: string): WorkflowMark {
     canFetch: features.has('LazyFetch'),
     isConfiguredByTrigger: features.has('WF_TriggerOnConfig'),
   };
-}
-
-/** The value as trimmed text. */
-export function headerValue(headers: HeaderList, wanted: string): string | undefined {
-  for (const [name, value] of headers) if (name === wanted) return textOfHeader(value).trim();
-  return undefined;
 }
 
 function flag(headers: HeaderList, name: string): boolean {

@@ -1,10 +1,9 @@
 /** Reads the mark of a step from its record, or from the headers of a call. */
-import type { HeaderList } from '../../domain/queue/index.js';
+import { type HeaderList, headerValue } from '../../domain/queue/index.js';
 import { MAX_STEP_NAME_BYTES, type StepMark } from '../../domain/queue/runs/index.js';
 import { objectIn } from '../http/checked.js';
 import { parseJson } from '../http/json-items.js';
 import { invalid } from '../http/refused.js';
-import { headerValue } from './run-headers.js';
 
 const OF_CALL = 'svc-callback-forward-svc-workflow-';
 

@@ -6,7 +6,14 @@
  */
 
 import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
-import { MAX_URL_BYTES, type PublishItem, parseDestinationUrl } from '../../domain/queue/index.js';
+import {
+  codingProblem,
+  headerValue,
+  MAX_URL_BYTES,
+  type PublishItem,
+  parseDestinationUrl,
+  withoutCodings,
+} from '../../domain/queue/index.js';
 import {
   type InvokingStep,
   MAX_STEP_TEXT_BYTES,
@@ -29,7 +36,7 @@ import {
 } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
 import { headersOf } from './requests/header-members.js';
-import { headerValue, markOf, type RunHeaders, runHeadersOf } from './run-headers.js';
+import { markOf, type RunHeaders, runHeadersOf } from './run-headers.js';
 import { checkedRunId, newRunId } from './run-names.js';
 import { stepOfCall, stepOfObject, stepOfRecord } from './step-marks.js';
 
@@ -62,11 +69,6 @@ class InvokeRequest {
   }
 }
 
-/**
- * Endpoints pass these on with their own request's headers. No code here decodes a coding, so a failure with one
- * could not be read.
- */
-const CODINGS = ['svc-forward-accept-encoding', 'svc-failure-callback-forward-accept-encoding'];
 const INVOKE_COUNT = 'svc-forward-svc-workflow-invoke-count';
 
 /** A plain message or one of a run, depending on its headers. @throws Refused 400, 412, 413 */
@@ -85,12 +87,9 @@ export function runItem(
   const { destination, body, isAlias, record } = asked;
   const raw = withTrace(asked.raw, call.request.trace, !run.isTrigger || run.isInvoke);
   if (destination.kind === 'group') throw invalid('the destination of a workflow must be a url, not a url group');
-  // The payload is delivered in a list with the results of steps, so it cannot have a content coding.
-  if (!run.isCall && raw.headers.some(isEncoded)) {
-    throw invalid('content-encoding is not allowed for a message of a workflow: send its body uncompressed');
-  }
-  const headers =
-    run.isCall || !raw.headers.some(isCoding) ? raw.headers : raw.headers.filter((pair) => !isCoding(pair));
+  const problem = run.isCall ? undefined : codingProblem(raw.headers);
+  if (problem !== undefined) throw invalid(problem);
+  const headers = run.isCall ? raw.headers : withoutCodings(raw.headers);
   const invoke = run.isInvoke
     ? InvokeRequest.from(record === undefined ? parseJson(bytes(body)) : record.value)
     : undefined;
@@ -169,14 +168,6 @@ function payloadOf(call: QueueCall, { record }: RequestedMessage, { body = '' }:
   const { maxMessageBytes } = call.grant.terms.limits;
   if (payload.length > maxMessageBytes) throw new RefusedRequest(queueBodyTooLarge(maxMessageBytes));
   return payload;
-}
-
-function isEncoded([name, value]: RequestedDelivery['headers'][number]): boolean {
-  return name === 'content-encoding' && !['', 'identity'].includes(value.trim().toLowerCase());
-}
-
-function isCoding([name]: RequestedDelivery['headers'][number]): boolean {
-  return CODINGS.includes(name);
 }
 
 /** Without a count it is the first. */

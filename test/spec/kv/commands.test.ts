@@ -7,6 +7,7 @@ import {
   ALL_CASES,
   CONNECTION_CASES,
   GENERIC_CASES,
+  QUEUE_CASES,
   SERVER_CASES,
   STRING_CHANGE_CASES,
   STRING_GET_CASES,
@@ -20,6 +21,7 @@ describeCases('key-value commands: changing strings', STRING_CHANGE_CASES);
 describeCases('key-value commands: keys of any type', GENERIC_CASES);
 describeCases('key-value commands: connection and transactions', CONNECTION_CASES);
 describeCases('key-value commands: server', SERVER_CASES);
+describeCases('key-value commands: messages for the queue', QUEUE_CASES);
 
 /** The newest server of test/differential, which sends all cases to it. */
 const NEWEST_SERVER = 8.0;

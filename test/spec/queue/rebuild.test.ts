@@ -79,12 +79,16 @@ function play(queue: QueueSpec, { do: what, a, b }: Action, number: number): voi
       }),
     () => ask({ type: 'TakeIntake', records: [{ position: number, items: [item(id)] }] }),
     () => ask({ type: 'GetDlq', dlqId: '1-1' as DlqId }),
+    () => {
+      const call = { kind: 'publish', item: b % 4 === 0 ? groupItem(id, 'missing') : item(id) } as const;
+      return ask({ type: 'TakeOutbox', source: `kv:db${a % 2}:0`, records: [{ sequence: number, call }] });
+    },
   ];
   actions[what % actions.length]?.();
   queue.work(3);
 }
 
-const programs = fc.array(fc.record({ do: fc.nat(23), a: fc.nat(100), b: fc.nat(100) }), {
+const programs = fc.array(fc.record({ do: fc.nat(24), a: fc.nat(100), b: fc.nat(100) }), {
   minLength: 40,
   maxLength: 120,
   size: 'max',

@@ -4,7 +4,10 @@
  */
 import type { CommandDescription, CommandFamily, CommandFlag } from '../command-description.js';
 
-/** In Redis's order; `json` is the category of Redis's JSON module, `array` that of Redis 8.8. */
+/**
+ * In Redis's order; `json` is the category of Redis's JSON module, `array` that of Redis 8.8, `queue` that of commands
+ * that send messages.
+ */
 export const CATEGORIES: readonly string[] = [
   'keyspace',
   'read',
@@ -29,6 +32,7 @@ export const CATEGORIES: readonly string[] = [
   'scripting',
   'json',
   'array',
+  'queue',
 ];
 
 const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
@@ -51,6 +55,7 @@ const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
   pubsub: 'pubsub',
   json: 'json',
   array: 'array',
+  queue: 'queue',
   cluster: undefined,
 };
 

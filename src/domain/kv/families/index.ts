@@ -14,6 +14,7 @@ import { JSON_FAMILY } from './json/index.js';
 import { LIST } from './list/index.js';
 import { PUBLISH } from './publish.js';
 import { PUBSUB } from './pubsub.js';
+import { QUEUE } from './queue.js';
 import { SCRIPTING } from './scripting/index.js';
 import { SERVER } from './server/index.js';
 import { SET } from './set/index.js';
@@ -42,6 +43,7 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   FUNCTIONS,
   JSON_FAMILY,
   ARRAY,
+  QUEUE,
   CLUSTER,
   ACL,
 ];

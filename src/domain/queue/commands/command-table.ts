@@ -6,7 +6,7 @@ import { cancelMessage, cancelMessages } from '../messages/cancel.js';
 import { listMessages } from '../messages/message-list.js';
 import { getMessage } from '../messages/message-view.js';
 import type { QueueSteps, QueueTurn } from '../messages/turn.js';
-import type { PublishItem, QueueCommand, QueueCommandOf, QueueReply } from '../model/commands.js';
+import type { OutboxCall, PublishItem, QueueCommand, QueueCommandOf, QueueReply } from '../model/commands.js';
 import { countFailedRuns, deleteFailedRuns, getFailedRun, listFailedRuns } from '../runs/failed-run-commands.js';
 import { cancelFailureFunction, runFailureFunction } from '../runs/failure-function.js';
 import { rerunRun } from '../runs/rerun.js';
@@ -25,6 +25,7 @@ import {
   setGroupDefaults,
   upsertEndpoints,
 } from './group-commands.js';
+import { takeOutbox } from './outbox.js';
 import { publish, takeIntake } from './publish.js';
 import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queue-commands.js';
 import { deleteSchedule, getSchedule, listSchedules, pauseSchedule, setSchedule } from './schedule-commands.js';
@@ -118,6 +119,12 @@ export const QUEUE_COMMANDS: CommandTable = {
     isOfTheActor,
     bytes: ({ records }) => records.reduce((sum, { items }) => sum + bytesOfItems(items), 0),
   },
+  TakeOutbox: {
+    decide: takeOutbox,
+    isRepeatable,
+    mayGrow,
+    bytes: ({ records }) => records.reduce((sum, { call }) => sum + bytesOfCall(call), 0),
+  },
 
   Wait: {
     decide: wait,
@@ -168,6 +175,11 @@ export function bytesOfItems(items: readonly PublishItem[]): number {
     bytes += ITEM_BYTES + body.length + (stepText?.length ?? 0);
   }
   return bytes;
+}
+
+function bytesOfCall(call: OutboxCall): number {
+  if (call.kind === 'publish') return bytesOfItems([call.item]);
+  return COMMAND_BYTES + (call.kind === 'schedule' ? call.schedule.body.length : call.content.length);
 }
 
 /** The sent body is counted too: the body cache may hold the same bytes, but may also have dropped them. */

@@ -3,6 +3,8 @@
  * The form of every field was validated before (publish-settings); the owner judges the parts that depend on state:
  * groups, limits, deduplication, flow control.
  */
+
+import type { AccountId, RunId } from '../../../kernel/index.js';
 import {
   absent,
   bytes,
@@ -142,6 +144,23 @@ export type AttemptOutcome = TypeOf<typeof outcome>;
 const toldRecord = record({ position: whole, items: publishItems });
 export type AcceptedIntake = TypeOf<typeof toldRecord>;
 
+/** A call that a command of a database has made, complete with its ids. */
+const outboxCall = union('kind', {
+  publish: kind(1, { item }),
+  schedule: kind(2, { schedule: newSchedule }),
+  /** The fields of `Notify`. */
+  notify: kind(3, { eventId: text(), runId: optional(text<RunId>()), firstId: messageId, content: bytes }),
+});
+export type OutboxCall = TypeOf<typeof outboxCall>;
+
+/** A record of a database's outbox, as its journal holds it. */
+export const outboxRecord = record({ account: text<AccountId>(), call: outboxCall });
+export type OutboxRecord = TypeOf<typeof outboxRecord>;
+
+/** Sequences of one source only grow. */
+const sequencedCall = record({ sequence: whole, call: outboxCall });
+export type SequencedCall = TypeOf<typeof sequencedCall>;
+
 export const queueCommands = {
   ...workflowCommands,
   /** Either all items are published or none. `isTold`: the intake acknowledged them, so no limit refuses them now. */
@@ -204,6 +223,11 @@ export const queueCommands = {
     count: whole,
     after: optional(whole),
   }),
+  /**
+   * Accepts records of a database's outbox, in order; those that were accepted before are skipped. Publishes at the
+   * beginning are accepted together, or the first record alone: the reply says how far.
+   */
+  TakeOutbox: kind(51, { source: text(), records: listOf(sequencedCall) }),
 };
 export type QueueCommand = UnionOf<'type', typeof queueCommands>;
 
@@ -332,6 +356,8 @@ export const queueReplies = {
    * `counts`: all messages that match, in any state, in the order of `PENDING_STATES`. `after`: undefined at the end.
    */
   Messages: kind(22, { messages: listOf(pendingView), counts: listOf(whole), after: optional(whole) }),
+  /** The records up to this sequence are accepted. */
+  OutboxTaken: kind(25, { sequence: whole }),
 };
 export type QueueReply = UnionOf<'type', typeof queueReplies>;
 

@@ -205,6 +205,9 @@ export const queueEvents = {
     messagesThisMonth: whole,
     isDailyLimitReached: flag,
   }),
+  // ── outboxes of databases ──
+  /** The records of this source, a partition of a database, are accepted up to this sequence. Also in snapshots. */
+  OutboxTaken: kind(49, { source: text(), sequence: whole, atMs: whole }),
 };
 export type QueueEvent = UnionOf<'type', typeof queueEvents>;
 

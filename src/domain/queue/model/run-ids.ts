@@ -2,6 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Random, RunId } from '../../../kernel/index.js';
 
+/** The header that names a run. */
+export const RUN_ID = 'svc-workflow-runid';
+
 const PREFIX = 'wfr_';
 const CHARACTERS = 21;
 /** 126 bits are used. */

@@ -1,5 +1,5 @@
 /** Selects failed runs for a list or bulk call, and reads the settings that a resume or restart overrides. */
-import { MAX_DLQ_COUNT, type RawSettings } from '../../../domain/queue/index.js';
+import { headerValue, MAX_DLQ_COUNT, type RawSettings } from '../../../domain/queue/index.js';
 import {
   FAILURE_FUNCTION_STATES,
   type FailedRunFilter,
@@ -24,7 +24,6 @@ import {
 } from '../call-filters.js';
 import { isSetting } from '../call-words.js';
 import type { QueueCall } from '../queue-call.js';
-import { headerValue } from '../run-headers.js';
 import { newRunId, RUN_ID } from '../run-names.js';
 import { dlqPage } from './dlq-page.js';
 

@@ -1,6 +1,6 @@
 /** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and notifications. */
 
-import type { HeaderList, QueueCommandOf } from '../../../domain/queue/index.js';
+import { type HeaderList, headerValue, type QueueCommandOf } from '../../../domain/queue/index.js';
 import type { RunId } from '../../../kernel/index.js';
 import { anyBody } from '../../http/body-shape.js';
 import { parseJson } from '../../http/json-items.js';
@@ -15,7 +15,6 @@ import { DEFAULT_EVENT_COUNT, MAX_EVENT_COUNT } from '../queue-limits.js';
 import { listedWaiterRecord, notifyRecord, waiterRecord } from '../records/waiter-record.js';
 import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
-import { headerValue } from '../run-headers.js';
 import { checkedRunId, eventIdInPath, possibleRunId, RUN_ID } from '../run-names.js';
 import { stepOfObject } from '../step-marks.js';
 import { askedDelivery, stepTextOf } from '../workflow-items.js';

@@ -13,6 +13,7 @@ import { HASH_CASES } from './hash.js';
 import { HYPERLOGLOG_CASES } from './hyperloglog.js';
 import { JSON_CASES } from './json.js';
 import { LIST_CASES } from './list.js';
+import { QUEUE_CASES } from './queue.js';
 import { SCRIPTING_CASES } from './scripting.js';
 import { SERVER_CASES } from './server.js';
 import { SERVER_OPERATION_CASES } from './server-operations.js';
@@ -32,6 +33,7 @@ export {
   HASH_CASES,
   HYPERLOGLOG_CASES,
   LIST_CASES,
+  QUEUE_CASES,
   SERVER_CASES,
   SET_CASES,
   SORTED_SET_CASES,
@@ -62,6 +64,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...FUNCTIONS_CASES,
   ...JSON_CASES,
   ...ARRAY_CASES,
+  ...QUEUE_CASES,
   ...CLUSTER_CASES,
   ...ACL_CASES,
 ];

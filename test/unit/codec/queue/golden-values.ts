@@ -171,6 +171,7 @@ export const GOLDEN_EVENTS: { readonly [Type in QueueEvent['type']]: Extract<Que
   FlowUnpinned: { type: 'FlowUnpinned', key: 'mail', parallelism: true, rate: false, atMs },
   FlowReset: { type: 'FlowReset', key: 'mail', all: true, atMs },
   IntakeTaken: { type: 'IntakeTaken', position: 4_294_967_296, atMs },
+  OutboxTaken: { type: 'OutboxTaken', source: 'kv:db-aaaabbbbccccdddd:0', sequence: 1_810_000_000_000_000, atMs },
   DailyLimitReached: { type: 'DailyLimitReached', limit: 1000, messages: 1001, atMs },
   MessageRestored: {
     type: 'MessageRestored',

@@ -175,6 +175,34 @@ const COMMANDS: OneOfEach<QueueCommand> = {
     sentBody: at === 0 ? bytes : undefined,
   })),
   TakeIntake: [{ type: 'TakeIntake', records: [{ position: 9, items: [urlItem] }] }],
+  TakeOutbox: [
+    {
+      type: 'TakeOutbox',
+      source: 'kv:db-aaaabbbbccccdddd:0',
+      records: [
+        { sequence: 7, call: { kind: 'publish', item: groupItem } },
+        {
+          sequence: 1_810_000_000_000_000,
+          call: { kind: 'notify', eventId: 'paid', runId: undefined, firstId: id, content: bytes },
+        },
+        {
+          sequence: 1_810_000_000_000_001,
+          call: {
+            kind: 'schedule',
+            schedule: {
+              id: scheduleId,
+              cron: '* * * * *',
+              destination: urlItem.destination,
+              queueName: 'q',
+              body: bytes,
+              callerIp: '',
+              isAlias: false,
+            },
+          },
+        },
+      ],
+    },
+  ],
   ...WORKFLOW_COMMANDS,
 };
 
@@ -187,6 +215,7 @@ const flow = { key: 'k', waiting: 1, active: 2, started: 3, periodSeconds: 4, wi
 const flags = { isPaused: true, isParallelismPinned: false, isRatePinned: true };
 
 const REPLIES: OneOfEach<QueueReply> = {
+  OutboxTaken: [{ type: 'OutboxTaken', sequence: 1_810_000_000_000_000 }],
   Rejected: [
     { type: 'Rejected', reason: 'BUDGET', message: 'no more' },
     { type: 'Rejected', reason: 'DAILY_LIMIT', message: '', daily },

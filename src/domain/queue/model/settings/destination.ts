@@ -7,10 +7,35 @@
  */
 import { BoundedCache, readUrl } from '../../../../kernel/index.js';
 import { MAX_URL_BYTES } from '../limits.js';
+import { nameProblem } from './names.js';
 
 export type DestinationOutcome =
   | { readonly isOk: true; readonly url: string }
   | { readonly isOk: false; readonly message: string };
+
+/** The destination of a message: a URL, or the name of a URL group. */
+export type NamedDestination =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'group'; readonly name: string };
+
+const ABSOLUTE = /^https?:\/\//i;
+const LANGUAGE_MODEL = 'api/llm';
+
+/** Reads a destination as callers write it. */
+export function parseDestination(
+  text: string,
+):
+  | { readonly isOk: true; readonly destination: NamedDestination }
+  | { readonly isOk: false; readonly message: string } {
+  if (text === LANGUAGE_MODEL) {
+    return { isOk: false, message: 'destination api/llm is not available on this server' };
+  }
+  if (!ABSOLUTE.test(text) && nameProblem('name', text) === undefined) {
+    return { isOk: true, destination: { kind: 'group', name: text } };
+  }
+  const outcome = parseDestinationUrl(text);
+  return outcome.isOk ? { isOk: true, destination: { kind: 'url', url: outcome.url } } : outcome;
+}
 
 /** A cache of valid URLs; long ones are not cached, to bound its memory. */
 const MAX_KNOWN = 2000;

@@ -13,6 +13,7 @@ import { FlowKeys } from './flow-keys.js';
 import { Groups } from './groups.js';
 import { type OrderedQueue, OrderedQueues } from './ordered-queues.js';
 import { Schedules } from './schedules.js';
+import { TakenSequences } from './taken-sequences.js';
 import { MessageUsage } from './usage.js';
 
 export class AccountParts {
@@ -36,6 +37,7 @@ export class AccountParts {
   nowMs = 0;
   nextOrder = 1;
   intakePosition = 0;
+  readonly outboxes = new TakenSequences();
   /** Undefined while a journal is replayed. */
   dispatch: DispatchHooks | undefined;
 

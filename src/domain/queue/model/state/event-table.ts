@@ -63,6 +63,7 @@ const QUEUE_EVENTS: EventTable = {
   FlowReset: { evolve: flowReset },
 
   IntakeTaken: { evolve: intakeTaken },
+  OutboxTaken: { evolve: (event, { outboxes }) => outboxes.take(event) },
   DailyLimitReached: { evolve: dailyLimitReached },
 
   MessageRestored: { evolve: messageRestored },
