@@ -82,9 +82,11 @@ async function openNativeEndpoint(c: DependencyContainer, { users: acl, guard, .
   const { host, respPort } = config.endpoints;
   if (respPort === 0) return undefined;
   const limits = nativeBoundsOf(config);
-  const own = { acl, limits, nodes: respNodesOf(c), signIns: guard.of('resp'), redisVersion: REDIS_VERSION };
+  const { nodes, workerPort } = respNodesOf(c);
+  const own = { acl, limits, nodes, signIns: guard.of('resp'), redisVersion: REDIS_VERSION };
   const resp = createRespServer({ ...parts, ...own });
   const port = await open(c, resp, respPort, 'MILLRACE_RESP_PORT');
+  if (workerPort !== undefined) await listenOn(resp, host, workerPort, 'MILLRACE_RESP_WORKER_PORT');
   c.registerInstance(tokens.NATIVE_FACE, { ...resp, host, port, maxClients: limits.maxConnections });
   return port;
 }

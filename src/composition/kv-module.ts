@@ -46,16 +46,19 @@ export function registerKvGateway(c: DependencyContainer): void {
   });
 }
 
-/** The RESP addresses of the processes. From the first call on, this process announces its own. */
-export function respNodesOf(c: DependencyContainer): HeardNodes {
+/** The RESP addresses of the processes; this one announces its own from the first call on. The worker's own port. */
+export function respNodesOf(c: DependencyContainer) {
   const { endpoints, ownership } = c.resolve(tokens.CONFIG);
-  const { host, respPort, respAnnounceHost = reachableAddress(host), respAnnouncePort = respPort } = endpoints;
-  return new HeardNodes(c.resolve(tokens.MEMBERSHIP), c.resolve(tokens.SESSION), {
-    address: { host: respAnnounceHost, port: respAnnouncePort },
+  const { host, respPort, respWorkerPort, respAnnounceHost = reachableAddress(host) } = endpoints;
+  const offset = respWorkerPort === undefined ? 0 : (tokens.ifRegistered(c, tokens.WORKER)?.start.number ?? 1) - 1;
+  const port = (endpoints.respAnnouncePort ?? respWorkerPort ?? respPort) + offset;
+  const nodes = new HeardNodes(c.resolve(tokens.MEMBERSHIP), c.resolve(tokens.SESSION), {
+    address: { host: respAnnounceHost, port },
     kvShards: c.resolve(tokens.NATS).layout.kvShards,
     heartbeatMs: ownership.sessionHeartbeatMs,
     owned: () => tokens.ifRegistered(c, tokens.KV_OWNER)?.host.ownedShards() ?? [],
   });
+  return { nodes, workerPort: respWorkerPort && respWorkerPort + offset };
 }
 
 /** Data for INFO. The RESP endpoint starts after the first databases are loaded, so it is looked up at each call. */

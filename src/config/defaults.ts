@@ -86,11 +86,17 @@ export const DEFAULTS = {
   queuePort: as(7200, 'The queue endpoint.'),
   mgmtPort: as(7300, 'The management endpoint and the console.'),
   respPort: as(6380, 'Next to 6379, so that a Redis can run on the same machine.'),
+  respWorkerPort: unset(
+    'The first of the ports for cluster clients of Redis when a machine has several workers: each worker has the next port in addition to the shared one, and clients of a database in cluster mode are sent to it. Without it all workers are one node.',
+  ),
   respAnnounceHost: unset(
     'The address of this process for cluster clients of Redis, when they reach it by another one than it listens on.',
     'MILLRACE_HOST, or the first address of the machine if that is 0.0.0.0 or ::',
   ),
-  respAnnouncePort: unset('The port at that address.', 'MILLRACE_RESP_PORT'),
+  respAnnouncePort: unset(
+    'The port at that address, of the first worker.',
+    'MILLRACE_RESP_WORKER_PORT, or MILLRACE_RESP_PORT',
+  ),
   metricsPort: as(7400, 'Health and metrics have their own port, which need not be open to clients.'),
   publicUrlKv: unset(
     'The address that responses and webhook URLs contain; when not set, the address of the endpoint.',

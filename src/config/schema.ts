@@ -65,6 +65,7 @@ class EndpointSettings {
   @setting(port('takes any free one')) readonly queuePort!: number;
   @setting(port('takes any free one')) readonly mgmtPort!: number;
   @setting(port('turns it off')) readonly respPort!: number;
+  @setting(whole(1, 65_535, 'a port')) readonly respWorkerPort!: number | undefined;
   @setting(host()) readonly respAnnounceHost!: string | undefined;
   @setting(whole(1, 65_535, 'a port')) readonly respAnnouncePort!: number | undefined;
   @setting(port('takes any free one')) readonly metricsPort!: number;

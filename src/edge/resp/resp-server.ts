@@ -24,7 +24,10 @@ export interface RespServerParts extends Omit<RespEndpointParts, 'limits'> {
 }
 
 export interface RespServer {
-  /** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
+  /**
+   * May be called for several ports.
+   * @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE
+   */
   listen(port: number, host: string): Promise<AddressInfo>;
   /** Resolves when every connection has ended: after the running commands, or when `deadline` is aborted. */
   close(deadline?: AbortSignal): Promise<void>;
@@ -44,12 +47,16 @@ export function createRespServer(parts: RespServerParts): RespServer {
   const connections = new ConnectionRegister(endpoint, limits);
   parts.metrics?.gauge('millrace_connections', () => connections.size, 'resp');
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.keepaliveMs };
-  const server =
-    parts.tls === undefined
-      ? net.createServer(options, (socket) => connections.accept(socket))
-      : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket));
-  // A failed TLS handshake; its socket is closed already.
-  server.on('tlsClientError', () => undefined);
+  const servers: net.Server[] = [];
+  const createServer = () => {
+    const server =
+      parts.tls === undefined
+        ? net.createServer(options, (socket) => connections.accept(socket))
+        : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket));
+    // A failed TLS handshake; its socket is closed already.
+    server.on('tlsClientError', () => undefined);
+    return server;
+  };
 
   return {
     get connections() {
@@ -61,11 +68,16 @@ export function createRespServer(parts: RespServerParts): RespServer {
     },
     listen: async (port, host) => {
       const acceptFailed = (error: Error) => parts.log.warn('resp.accept-failed', { error: describeError(error) });
-      return listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
+      const server = createServer();
+      const address = await listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
+      servers.push(server);
+      return address;
     },
     close: async (deadline) => {
       const { timers, clock } = parts;
-      const closed = await stopAccepting(server, { timers, clock, cut: () => connections.cutAll(), deadline });
+      const how = { timers, clock, cut: () => connections.cutAll(), deadline };
+      const ends = await Promise.all(servers.map((server) => stopAccepting(server, how)));
+      const closed = { promise: Promise.all(ends.map(({ promise }) => promise)).then(() => undefined) };
       endpoint.isDraining = true;
       endpoint.pauses.close();
       connections.drain();

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { Client } from '@upstash/qstash';
 import { Redis } from '@upstash/redis';
 import { expect } from 'chai';
-import { Redis as IoRedis } from 'ioredis';
+import { Cluster, Redis as IoRedis } from 'ioredis';
 import { identifyProcess } from '../../../src/adapters/nats/embedded/process-identity.js';
+import { credentialsIn } from '../../support/db-output-reader.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { WIRE_ALIAS } from '../../support/millrace-clients.js';
@@ -61,6 +62,8 @@ describe('MILLRACE_WORKERS=2', function () {
   before(async () => {
     sink = await QueueSink.listening();
     const dataDir = await temporaryDirectory();
+    // One after the other, as they are given.
+    const workerPorts = [await freePort(), await freePort()];
     environment = {
       ...(await embeddedEnvironment(dataDir)),
       ...WIRE_ALIAS,
@@ -68,6 +71,7 @@ describe('MILLRACE_WORKERS=2', function () {
       MILLRACE_KV_SHARDS: '4',
       MILLRACE_QUEUE_SHARDS: '4',
       MILLRACE_RESP_PORT: String(await freePort()),
+      MILLRACE_RESP_WORKER_PORT: String(Math.min(...workerPorts)),
       MILLRACE_QUEUE_PORT: String(await freePort()),
       MILLRACE_MGMT_PORT: String(await freePort()),
       MILLRACE_METRICS_PORT: String(await freePort()),
@@ -120,6 +124,27 @@ describe('MILLRACE_WORKERS=2', function () {
     expect(installation.stderr())
       .to.match(/"worker":1,/)
       .and.match(/"worker":2,/);
+  });
+
+  it('sends cluster clients of Redis to the port of the worker that owns the slot', async () => {
+    const made = await runMillrace(['db', 'create', '--name', 'hot', '--partitions', '16', '--cluster'], environment);
+    const { password } = credentialsIn(made.stdout.toString());
+    const [host, port] = ['127.0.0.1', Number(new URL(installation.addresses.resp ?? '').port)];
+    const cluster = new Cluster([{ host, port }], { redisOptions: { password } });
+    const first = Number(environment.MILLRACE_RESP_WORKER_PORT);
+    await eventually(async () => {
+      const slots = (await cluster.nodes('master')[0]?.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+      expect([...new Set(slots.map(([, , [, at]]) => at))].sort()).to.deep.equal([first, first + 1]);
+    });
+    const keys = Array.from({ length: 32 }, (_, at) => `k${at}`);
+    expect(await Promise.all(keys.map((key) => cluster.incr(key)))).to.deep.equal(keys.map(() => 1));
+    const plain = new IoRedis({ host, port: first, password });
+    const answers = await Promise.all(keys.map((key) => plain.incr(key).catch((error: Error) => error.message)));
+    const moved = answers.filter((answer) => String(answer).endsWith(` ${host}:${first + 1}`));
+    expect(moved.length).to.be.within(1, keys.length - 1);
+    expect(answers.filter((answer) => answer === 2)).to.have.length(keys.length - moved.length);
+    plain.disconnect();
+    cluster.disconnect();
   });
 
   it('keeps each acknowledged write and serves within a second or two when a worker is killed', async () => {

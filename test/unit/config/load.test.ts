@@ -41,6 +41,7 @@ const BAD: Record<string, [string, string]> = {
   QUEUE_PORT: ['-1', 'accepts a port from 0 to 65535; 0 takes any free one, not "-1"'],
   MGMT_PORT: ['7300.5', 'accepts a port from 0 to 65535; 0 takes any free one, not "7300.5"'],
   RESP_PORT: ['off', 'accepts a port from 0 to 65535; 0 turns it off, not "off"'],
+  RESP_WORKER_PORT: ['70000', 'accepts a port from 1 to 65535, not "70000"'],
   RESP_ANNOUNCE_HOST: ['redis:6380', 'accepts an IP address or a host name, not "redis:6380"'],
   RESP_ANNOUNCE_PORT: ['0', 'accepts a port from 1 to 65535, not "0"'],
   METRICS_PORT: [' 7400', 'accepts a port from 0 to 65535; 0 takes any free one, not " 7400"'],
