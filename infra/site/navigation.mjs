@@ -71,11 +71,11 @@ export const NAVIGATION = [
         ]),
       },
       { name: 'Workflows', pages: below('guide', ['workflows', 'workflow-protocol']) },
-      { name: 'Search', pages: below('guide', ['search', 'search-filters']) },
+      { name: 'Search', pages: below('guide', ['search', 'search-filters', 'vectors']) },
       { name: 'Management', pages: below('guide', ['management', 'plans-and-limits']) },
       {
         name: 'HTTP API',
-        pages: below('api', ['kv', 'queue', 'search', 'management', 'operators', 'monitoring', 'health']),
+        pages: below('api', ['kv', 'queue', 'search', 'vector', 'management', 'operators', 'monitoring', 'health']),
       },
       { name: 'Clients', pages: ['wire-aliases'] },
     ],

@@ -24,7 +24,7 @@ export function registerSearch(c: DependencyContainer): void {
 /** Sends a thread all indexes at its start and after each change. Without indexes it is not started. */
 function tellIndexes(c: DependencyContainer): void {
   const thread = c.resolve(tokens.SEARCH_THREAD);
-  const indexes = Array.from(c.resolve(tokens.CONTROL).search.searchIndexes(), ({ id }) => id);
+  const indexes = Array.from(c.resolve(tokens.CONTROL).search.searchIndexes(), ({ id, vectors }) => ({ id, vectors }));
   if (indexes.length > 0 || !thread.isResting) thread.tell({ kind: 'indexes', indexes });
 }
 

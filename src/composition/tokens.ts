@@ -44,6 +44,7 @@ import type {
   Statistics,
   StorageGauge,
   Timers,
+  VectorQueries,
 } from '../ports/index.js';
 import type {
   EventLimits,
@@ -131,7 +132,7 @@ export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
 /** In this process or in another, like the next two. */
 export const READ_MODELS = token<MessageLog & RunLog>('ReadModels');
 export const STATISTICS = token<Statistics>('Statistics');
-export const SEARCH = token<SearchQueries>('SearchQueries');
+export const SEARCH = token<SearchQueries & VectorQueries>('SearchQueries');
 
 // In a process with the role.
 export const KV_OWNER = token<KvOwner>('KvOwner');

@@ -13,6 +13,7 @@ export * from './compactor.js';
 export * from './data-limits.js';
 export * from './data-removal.js';
 export * from './delivery-signer.js';
+export * from './embeddings.js';
 export * from './http-out.js';
 export * from './intake-log.js';
 export * from './journal.js';

@@ -1,5 +1,6 @@
 /** Grants of the management API and of search tokens, from this process's copy of the control state. */
 import type { SearchIndex, SearchLimits, TeamRole } from '../domain/control/index.js';
+import type { VectorShape } from '../domain/search/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
 
 export interface ManagementGrant {
@@ -25,11 +26,16 @@ export interface ManagementAccess {
   isSignedOut(session: string): boolean;
 }
 
+/** Search indexes, or indexes of vectors: their records and paths differ. */
+export type IndexPlane = 'search' | 'vector';
+
 export interface SearchGrant {
   readonly index: DatabaseId;
   readonly account: AccountId;
   readonly role: 'standard' | 'read-only';
   readonly limits: SearchLimits;
+  /** Undefined: a search index. */
+  readonly vectors?: VectorShape | undefined;
 }
 
 export interface SearchAccess {

@@ -2,7 +2,7 @@
  * Queries to the search indexes: named sets of documents of one search database, ranked by relevance. Results may be
  * older than the last writes, because documents are indexed after they were stored.
  */
-import type { JsonObject } from '../domain/search/index.js';
+import type { Fusion, JsonObject, VectorShape } from '../domain/search/index.js';
 import type { DatabaseId } from '../kernel/index.js';
 
 export interface SearchQuery {
@@ -44,6 +44,8 @@ export interface SearchIndexInfo {
   readonly namespaces: ReadonlyMap<string, SearchNamespaceInfo>;
   /** The dimensions of vectors computed for documents without one. */
   readonly dimensions: number;
+  /** Of vectors: the number of the last write that queries see. */
+  readonly writes?: number | undefined;
 }
 
 export interface SearchQueries {
@@ -56,4 +58,48 @@ export interface SearchQueries {
   search(index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]>;
   /** @throws SHARD_UNAVAILABLE, MAILBOX_FULL, TIMED_OUT */
   info(index: DatabaseId): Promise<SearchIndexInfo>;
+}
+
+/** Results of a resumed query come after this one. */
+export interface RankedPlace {
+  readonly score: number;
+  readonly id: string;
+}
+
+/** A query to one namespace of an index of vectors. With both vectors the two results are fused. */
+export interface VectorQuery {
+  readonly dense?: readonly number[] | undefined;
+  readonly sparse?: { readonly indices: readonly number[]; readonly values: readonly number[] } | undefined;
+  readonly topK: number;
+  /** In the filter language, over metadata; empty: none. */
+  readonly filter: string;
+  /** Weights the dimensions of the sparse vector by their rarity. */
+  readonly weighsByRarity: boolean;
+  readonly fusion: Fusion;
+  /** Where the results of an earlier batch ended, of each part. */
+  readonly denseAfter?: RankedPlace | undefined;
+  readonly sparseAfter?: RankedPlace | undefined;
+}
+
+export interface VectorHits {
+  /** The best first, equal scores in order of id. */
+  readonly hits: readonly RankedPlace[];
+  /** The last result of each part; undefined if the part has none. */
+  readonly denseLast?: RankedPlace | undefined;
+  readonly sparseLast?: RankedPlace | undefined;
+}
+
+export interface VectorQueries {
+  /**
+   * A namespace that does not exist has no vectors.
+   * @throws as `SearchQueries.search`
+   */
+  queryVectors(index: DatabaseId, name: string, query: VectorQuery): Promise<VectorHits>;
+}
+
+/** A database whose documents are indexed: of a search index, or of an index of vectors. */
+export interface IndexedDatabase {
+  readonly id: DatabaseId;
+  /** Undefined: a search index. */
+  readonly vectors?: VectorShape | undefined;
 }

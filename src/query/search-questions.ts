@@ -5,32 +5,47 @@
  * They are sent as JSON, because documents are JSON with arbitrary field names, `__proto__` among them.
  */
 import { type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
-import type { SearchHit, SearchIndexInfo, SearchNamespaceInfo, SearchQueries, SearchQuery } from '../ports/index.js';
+import type {
+  SearchHit,
+  SearchIndexInfo,
+  SearchNamespaceInfo,
+  SearchQueries,
+  SearchQuery,
+  VectorHits,
+  VectorQueries,
+  VectorQuery,
+} from '../ports/index.js';
 import type { Ask } from './ask.js';
 
 export type SearchQuestion =
   | { readonly kind: 'search'; readonly index: DatabaseId; readonly name: string; readonly query: SearchQuery }
+  | { readonly kind: 'vectors'; readonly index: DatabaseId; readonly name: string; readonly query: VectorQuery }
   | { readonly kind: 'info'; readonly index: DatabaseId };
 
 /** The version of this format; a process that does not know it refuses. */
 const VERSION = 1;
-const KINDS: ReadonlySet<unknown> = new Set<SearchQuestion['kind']>(['search', 'info']);
+const KINDS: ReadonlySet<unknown> = new Set<SearchQuestion['kind']>(['search', 'vectors', 'info']);
 
 interface TravellingInfo {
   readonly namespaces: readonly (readonly [string, SearchNamespaceInfo])[];
   readonly dimensions: number;
+  readonly writes?: number | undefined;
 }
 
-export class SearchClient implements SearchQueries {
+export class SearchClient implements SearchQueries, VectorQueries {
   constructor(private readonly ask: Ask) {}
 
   async search(index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]> {
     return this.#answerTo<readonly SearchHit[]>({ kind: 'search', index, name, query });
   }
 
+  async queryVectors(index: DatabaseId, name: string, query: VectorQuery): Promise<VectorHits> {
+    return this.#answerTo<VectorHits>({ kind: 'vectors', index, name, query });
+  }
+
   async info(index: DatabaseId): Promise<SearchIndexInfo> {
-    const { namespaces, dimensions } = await this.#answerTo<TravellingInfo>({ kind: 'info', index });
-    return { namespaces: new Map(namespaces), dimensions };
+    const { namespaces, ...rest } = await this.#answerTo<TravellingInfo>({ kind: 'info', index });
+    return { namespaces: new Map(namespaces), ...rest };
   }
 
   async #answerTo<T>(question: SearchQuestion): Promise<T> {
@@ -39,15 +54,17 @@ export class SearchClient implements SearchQueries {
 }
 
 /** @throws INVALID; errors of the indexes */
-export async function answerSearch(indexes: SearchQueries, bytes: Uint8Array): Promise<Uint8Array> {
+export async function answerSearch(indexes: SearchQueries & VectorQueries, bytes: Uint8Array): Promise<Uint8Array> {
   const question = opened(bytes) as SearchQuestion;
   if (!KINDS.has(question.kind)) throw unknownForm();
   switch (question.kind) {
     case 'search':
       return closed(await indexes.search(question.index, question.name, question.query));
+    case 'vectors':
+      return closed(await indexes.queryVectors(question.index, question.name, question.query));
     case 'info': {
-      const { namespaces, dimensions } = await indexes.info(question.index);
-      return closed({ namespaces: [...namespaces], dimensions } satisfies TravellingInfo);
+      const { namespaces, ...rest } = await indexes.info(question.index);
+      return closed({ namespaces: [...namespaces], ...rest } satisfies TravellingInfo);
     }
     default:
       return unreachable(question);

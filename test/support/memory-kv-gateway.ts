@@ -46,7 +46,7 @@ export class MemoryKvGateway implements KvGateway {
     for (const words of request.commands) {
       if (request.mode === 'pipeline' && answerBytes > (request.maxAnswerBytes ?? Number.POSITIVE_INFINITY)) break;
       // Nobody admits what only processes send.
-      const spec = (words[0]?.startsWith('SEARCH.') && findCommand(words)) || admit(words);
+      const spec = (/^(SEARCH|VECTORS)\./.test(words[0] ?? '') && findCommand(words)) || admit(words);
       replies.push(
         spec instanceof ErrorReply
           ? spec

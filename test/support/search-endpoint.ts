@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import http from 'node:http';
 import type { SearchIndex, SearchLimits } from '../../src/domain/control/index.js';
+import type { VectorShape } from '../../src/domain/search/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../../src/edge/error-map.js';
 import { createApplication } from '../../src/edge/http/application.js';
 import { createEndpointServer, type EndpointServer } from '../../src/edge/http/index.js';
@@ -17,8 +18,11 @@ import {
   type SearchQuery,
   type SearchUsage,
   UNWATCHED,
+  type VectorHits,
+  type VectorQueries,
 } from '../../src/ports/index.js';
 import { type KvRequest, type KvResponse, uuidOf } from '../../src/protocol/index.js';
+import { seededRandom } from './kv-bench.js';
 import { MemoryLog } from './kv-endpoint.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
 import { realTime } from './real-time.js';
@@ -70,7 +74,7 @@ export interface SearchRequestOptions {
 }
 
 /** Answers what it was told to, and remembers what it was asked. */
-class ScriptedQueries implements SearchQueries {
+class ScriptedQueries implements SearchQueries, VectorQueries {
   readonly asked: { index: DatabaseId; name: string; query: SearchQuery }[] = [];
   hits: readonly SearchHit[] = [];
   indexed = new Map<string, number>();
@@ -80,6 +84,11 @@ class ScriptedQueries implements SearchQueries {
     if (this.failure !== undefined) throw this.failure;
     this.asked.push({ index, name, query });
     return this.hits;
+  }
+
+  async queryVectors(): Promise<VectorHits> {
+    if (this.failure !== undefined) throw this.failure;
+    return { hits: [] };
   }
 
   async info(): Promise<SearchIndexInfo> {
@@ -141,6 +150,8 @@ export class SearchEndpointHarness {
   month = { rerankUnits: 0, bytes: 0 };
   limits: SearchLimits = WIDE_LIMITS;
   isControlStale = false;
+  /** Set: the database is an index of vectors. */
+  vectors: VectorShape | undefined;
   isDraining = false;
   readonly #server: EndpointServer;
   readonly #agent = new http.Agent({ keepAlive: true });
@@ -173,6 +184,7 @@ export class SearchEndpointHarness {
       clock: realTime,
       timers: realTime,
       log: this.log,
+      random: seededRandom(1),
       isDraining: () => this.isDraining,
       ...parts,
     });
@@ -193,8 +205,12 @@ export class SearchEndpointHarness {
     });
   }
 
+  get plane(): 'search' | 'vector' {
+    return this.vectors === undefined ? 'search' : 'vector';
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/search/${uuidOf(SEARCH_INDEX)}`;
+    return `http://127.0.0.1:${this.#port}/${this.plane}/${uuidOf(SEARCH_INDEX)}`;
   }
 
   async start(): Promise<this> {
@@ -211,7 +227,8 @@ export class SearchEndpointHarness {
     if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
     if (index !== SEARCH_INDEX || ![SEARCH_TOKEN, SEARCH_READ_TOKEN].includes(token)) return undefined;
     const role: 'standard' | 'read-only' = token === SEARCH_TOKEN ? 'standard' : 'read-only';
-    return { index, account: 'ac-aaaaaaaaaaaaaaaa' as AccountId, role, limits: this.limits };
+    const { limits, vectors } = this;
+    return { index, account: 'ac-aaaaaaaaaaaaaaaa' as AccountId, role, limits, vectors };
   }
 
   /** @param body a text goes out as it is, anything else as JSON; undefined: none */
@@ -225,7 +242,7 @@ export class SearchEndpointHarness {
         {
           host: '127.0.0.1',
           port: this.#port,
-          path: `/search/${id}/${command}`,
+          path: `/${this.plane}/${id}/${command}`,
           method,
           agent: this.#agent,
           headers: { ...authorization, ...length, ...headers },

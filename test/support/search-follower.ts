@@ -1,19 +1,30 @@
-/** Engines in memory, followed as the journal is: by another engine, and by the projection that searches. */
+/** Engines in memory, followed as the journal is: by another engine, and by the projection that answers queries. */
 import { RespCommandReader } from '../../src/codec/resp/index.js';
 import { KvEngine } from '../../src/domain/kv/index.js';
-import { documentsKey, HashedNgrams } from '../../src/domain/search/index.js';
+import { HashedNgrams } from '../../src/domain/search/index.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
-import type { SearchHit, SearchIndexInfo, SearchQueries, SearchQuery } from '../../src/ports/index.js';
-import { rank, SearchDatabase } from '../../src/projections/search-index/index.js';
+import type {
+  SearchHit,
+  SearchIndexInfo,
+  SearchQueries,
+  SearchQuery,
+  VectorHits,
+  VectorQueries,
+  VectorQuery,
+} from '../../src/ports/index.js';
+import { rank, rankVectors, SearchDatabase, VectorDatabase } from '../../src/projections/search-index/index.js';
 import type { KvRequest, KvResponse } from '../../src/protocol/index.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
 
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
 
-/** Of one search database. */
-export class FollowedGateway extends MemoryKvGateway implements SearchQueries {
+/** Of one search database, or of one index of vectors. */
+export class FollowedGateway extends MemoryKvGateway implements SearchQueries, VectorQueries {
   readonly replayed = new KvEngine(RANDOM, { nowMicros: () => 0, info: () => new Map() });
-  readonly projected = new SearchDatabase(new HashedNgrams());
+
+  constructor(readonly projected: SearchDatabase | VectorDatabase = new SearchDatabase(new HashedNgrams())) {
+    super();
+  }
 
   override async execute(request: KvRequest): Promise<KvResponse> {
     const { effects } = this.engineOf(request.partition);
@@ -31,13 +42,15 @@ export class FollowedGateway extends MemoryKvGateway implements SearchQueries {
   }
 
   async search(_index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]> {
-    const named = this.projected.index(documentsKey(name));
-    if (named === undefined) return [];
-    const search = rank(named, query);
-    for (;;) {
-      const step = search.next();
-      if (step.done === true) return step.value;
-    }
+    const { projected } = this;
+    const named = projected instanceof SearchDatabase ? projected.index(name) : undefined;
+    return named === undefined ? [] : ended(rank(named, query));
+  }
+
+  async queryVectors(_index: DatabaseId, name: string, query: VectorQuery): Promise<VectorHits> {
+    const { projected } = this;
+    const namespace = projected instanceof VectorDatabase ? projected.index(name) : undefined;
+    return namespace === undefined ? { hits: [] } : ended(rankVectors(namespace, query));
   }
 
   async info(): Promise<SearchIndexInfo> {
@@ -49,5 +62,12 @@ export class FollowedGateway extends MemoryKvGateway implements SearchQueries {
       this.replayed.replay(words);
       for (const _slice of this.projected.apply(words));
     }
+  }
+}
+
+function ended<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
   }
 }

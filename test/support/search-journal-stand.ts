@@ -1,7 +1,7 @@
 /** The journal of one shard with search databases on it: commands go through real engines, indexes follow what they wrote. */
 import { replayFold } from '../../src/actors/kv-shard/index.js';
 import { admit, ErrorReply, KvEngine } from '../../src/domain/kv/index.js';
-import { documentsKey, encodeDocument, orderKey, type StoredDocument } from '../../src/domain/search/index.js';
+import { encodeDocument, type StoredDocument } from '../../src/domain/search/index.js';
 import { compactShard } from '../../src/journal/index.js';
 import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
 import type { Journal, ObjectStore } from '../../src/ports/index.js';
@@ -12,6 +12,7 @@ import { CLUSTER, SHARD, ShardHistory, silentLog } from '../spec/journal/shard-h
 import { eventually } from './eventually.js';
 import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
 import { realTime } from './real-time.js';
+import { documentsKey, orderKey } from './search-keys.js';
 import { PLAIN_QUERY } from './search-stand.js';
 
 export const SHOP = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;

@@ -17,5 +17,5 @@ export function searchThread(
 }
 
 export function tellIndexes(thread: SearchThread, indexes: readonly DatabaseId[]): void {
-  thread.tell({ kind: 'indexes', indexes });
+  thread.tell({ kind: 'indexes', indexes: indexes.map((id) => ({ id })) });
 }

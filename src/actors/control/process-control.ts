@@ -43,7 +43,8 @@ export class SearchGrants implements SearchAccess {
     const owner = search.tokens.get(hashSecret(token));
     const found = search.live(index);
     if (owner?.index !== index || found === undefined) return undefined;
-    return { index, account: found.account, role: owner.role, limits: found.limits };
+    const { account, limits, vectors } = found;
+    return { index, account, role: owner.role, limits, vectors };
   }
 
   /** May be a moment old, as in `AccountBook`. */

@@ -57,6 +57,12 @@ export const AUDIT_ACTIONS = {
   deleteAlertRule: [55, 'Delete Alert Rule'],
   silenceAlertRule: [56, 'Silence Alert Rule'],
   testAlertRule: [57, 'Test Alert Rule'],
+  createVectorIndex: [58, 'Create Vector Index'],
+  deleteVectorIndex: [59, 'Delete Vector Index'],
+  renameVectorIndex: [60, 'Rename Vector Index'],
+  resetVectorPassword: [61, 'Reset Vector Index Password'],
+  transferVectorIndex: [62, 'Transfer Vector Index'],
+  setVectorPlan: [63, 'Set Vector Index Plan'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -3,12 +3,19 @@
  * answer.
  */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import { MAX_DENSE_DIMENSION } from '../search/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { isSame, refuseAsTarget, said } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import { MAX_ACCOUNT_SEARCH_INDEXES, MAX_SEARCH_INDEXES } from './limits.js';
-import { SEARCH_REGIONS, SEARCH_TYPES, type SearchIndex, type SearchTokens } from './management.js';
+import {
+  SEARCH_REGIONS,
+  SEARCH_TYPES,
+  type SearchIndex,
+  type SearchTokens,
+  type VectorIndexShape,
+} from './management.js';
 import { refuseName } from './names.js';
 import { refusedSearchLimit } from './search-limits.js';
 import type { ControlState } from './state.js';
@@ -18,7 +25,7 @@ export function decideCreateIndex(
   state: ControlState,
   nowMs: number,
 ): Decision {
-  const { id, name, account, region, type, limits, tokens } = index;
+  const { id, name, account, region, type, limits, tokens, vectors } = index;
   if (!state.accounts.has(account)) return unknownAccount(account);
   const known = state.search.live(id);
   if (known?.account === account && areSame(known.tokens, tokens)) {
@@ -28,6 +35,8 @@ export function decideCreateIndex(
   if (refusal !== undefined) return refusal;
   if (!SEARCH_REGIONS.includes(region))
     return rejected('BAD_VALUE', `region must be one of ${SEARCH_REGIONS.join(', ')}`);
+  const misshapen = vectors === undefined ? undefined : refusedShape(vectors);
+  if (misshapen !== undefined) return rejected('BAD_VALUE', misshapen);
   if (!SEARCH_TYPES.includes(type)) return rejected('BAD_VALUE', `type must be one of ${SEARCH_TYPES.join(', ')}`);
   const wrong = refusedSearchLimit(limits);
   if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);
@@ -39,7 +48,8 @@ export function decideCreateIndex(
   if (state.search.liveCount >= MAX_SEARCH_INDEXES) {
     return rejected('TOO_MANY', `there are ${MAX_SEARCH_INDEXES} search indexes, which is the maximum`);
   }
-  const created = { id, name, account, region, type, limits, tokens, createdAtMs: nowMs };
+  const shape = vectors === undefined ? {} : { vectors };
+  const created = { id, name, account, region, type, limits, tokens, createdAtMs: nowMs, ...shape };
   return decided(
     { type: 'OneSearchIndex', index: { ...created, deletedAtMs: undefined } },
     { type: 'SearchIndexCreated', index: created },
@@ -66,7 +76,7 @@ export function decideChangeIndex(
 ): Decision {
   const before = state.search.live(command.index);
   if (before?.tokens === undefined || before.account !== command.account) return unknownIndex(command.index);
-  const { name = before.name, to } = command;
+  const { name = before.name, to, plan = before.type } = command;
   const limits = { ...before.limits, ...said(command.limits ?? {}) };
   const hasNewTokens = command.tokens !== undefined && !areSame(before.tokens, command.tokens);
   const tokens = hasNewTokens ? command.tokens : before.tokens;
@@ -75,12 +85,12 @@ export function decideChangeIndex(
   if (hasNewTokens && !areFresh(tokens, state)) return tokenTaken();
   const refusal = (name === before.name ? undefined : refuseName(name)) ?? refuseMove(before.account, to, state);
   if (refusal !== undefined) return refusal;
-  const after: SearchIndex = { ...before, name, limits, tokens, account: to ?? before.account };
+  const after: SearchIndex = { ...before, name, limits, tokens, type: plan, account: to ?? before.account };
   if (isSame(after, before)) return decided({ type: 'OneSearchIndex', index: before });
   const { id: index, account } = after;
   return decided(
     { type: 'OneSearchIndex', index: after },
-    { type: 'SearchIndexSet', index, name, account, limits, tokens, atMs },
+    { type: 'SearchIndexSet', index, name, account, limits, tokens, atMs, ...(plan === before.type ? {} : { plan }) },
   );
 }
 
@@ -116,6 +126,14 @@ function areSame(one: SearchTokens | undefined, other: SearchTokens): boolean {
 function areFresh({ token, readOnlyToken }: SearchTokens, { search }: ControlState): boolean {
   if (token.sha256 === readOnlyToken.sha256) return false;
   return !search.tokens.has(token.sha256) && !search.tokens.has(readOnlyToken.sha256);
+}
+
+/** The reason why an index cannot have this shape; undefined: it can. */
+function refusedShape({ kind, dimension, denseModel, sparseModel }: VectorIndexShape): string | undefined {
+  if (kind === 'SPARSE') return dimension === 0 && denseModel === '' ? undefined : 'a sparse index has no dimension';
+  if (kind === 'DENSE' && sparseModel !== '') return 'a dense index has no sparse embedding model';
+  if (Number.isSafeInteger(dimension) && dimension >= 1 && dimension <= MAX_DENSE_DIMENSION) return undefined;
+  return `dimension_count must be a whole number from 1 to ${MAX_DENSE_DIMENSION}`;
 }
 
 function tokenTaken(): Decision {

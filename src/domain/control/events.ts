@@ -11,7 +11,9 @@ import {
   looseText,
   openKind,
   openRecord,
+  trailing,
   type UnionOf,
+  wordOf,
 } from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
 import { alert, alertChannel, alertPhase, alertRule, noticeState, raisedAlertFields } from './alerts.js';
@@ -24,9 +26,11 @@ import {
   endedState,
   newBackupFields,
   newSearchIndexFields,
+  SEARCH_TYPES,
   searchLimits,
   searchTokens,
   team,
+  vectorShape,
 } from './management.js';
 import {
   accountSecrets,
@@ -107,7 +111,12 @@ export const controlEvents = {
   ApiKeyCreated: openKind(28, apiKeyFields),
   ApiKeyDeleted: openKind(29, { id: apiKeyId, atMs: integer }),
   SearchIndexCreated: openKind(30, {
-    index: openRecord({ ...newSearchIndexFields, tokens: searchTokens, createdAtMs: integer }),
+    index: openRecord({
+      ...newSearchIndexFields,
+      tokens: searchTokens,
+      createdAtMs: integer,
+      vectors: trailing(vectorShape),
+    }),
   }),
   /** All changeable fields in absolute form. The old tokens become invalid. */
   SearchIndexSet: openKind(31, {
@@ -117,6 +126,8 @@ export const controlEvents = {
     limits: searchLimits,
     tokens: searchTokens,
     atMs: integer,
+    /** The plan, if it has changed. */
+    plan: trailing(wordOf(...SEARCH_TYPES)),
   }),
   SearchIndexDeleted: openKind(32, { index: databaseId, atMs: integer }),
   BackupStarted: openKind(33, { ...newBackupFields, createdAtMs: integer }),
@@ -151,7 +162,12 @@ export const controlEvents = {
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {
-    index: openRecord({ ...newSearchIndexFields, createdAtMs: integer, deletedAtMs: integer }),
+    index: openRecord({
+      ...newSearchIndexFields,
+      createdAtMs: integer,
+      deletedAtMs: integer,
+      vectors: trailing(vectorShape),
+    }),
   }),
   TombstoneRestored: openKind(10, {
     id: databaseId,

@@ -10,7 +10,8 @@ export function searchIndexCreated({ index }: ControlEventOf<'SearchIndexCreated
 
 export function searchIndexSet(event: ControlEventOf<'SearchIndexSet'>, state: ControlState): void {
   const { name, account, limits, tokens } = event;
-  state.search.put({ ...existing(state, event.index), name, account, limits, tokens });
+  const before = existing(state, event.index);
+  state.search.put({ ...before, name, account, limits, tokens, type: event.plan ?? before.type });
 }
 
 export function searchIndexDeleted({ index, atMs }: ControlEventOf<'SearchIndexDeleted'>, state: ControlState): void {

@@ -23,7 +23,7 @@ export { rebuildingEvents } from './rebuild.js';
 export type * from './records.js';
 export { ACCOUNT_SECRETS, NO_USAGE, utcDayOf } from './records.js';
 export type * from './sealed-secret.js';
-export { DEFAULT_SEARCH_LIMITS } from './search-limits.js';
+export { DEFAULT_SEARCH_LIMITS, DEFAULT_VECTOR_LIMITS } from './search-limits.js';
 export {
   ControlState,
   type ControlStateOptions,

@@ -13,6 +13,7 @@ import {
   openKind,
   openRecord,
   type TypeOf,
+  trailing,
   type UnionOf,
   wordOf,
 } from '../../kernel/schema/index.js';
@@ -28,16 +29,18 @@ import {
   endedState,
   newSearchIndexFields,
   QUEUE_REGIONS,
+  SEARCH_TYPES,
   searchIndex,
   searchLimitFields,
   searchTokens,
   teamMember,
+  vectorShape,
 } from './management.js';
 import { account, databaseLimitFields, newAccount } from './records.js';
 import { type SealedSecret, sealedSecret } from './sealed-secret.js';
 import { signedOutFields } from './signed-out.js';
 
-const newSearchIndex = openRecord({ ...newSearchIndexFields, tokens: searchTokens });
+const newSearchIndex = openRecord({ ...newSearchIndexFields, tokens: searchTokens, vectors: trailing(vectorShape) });
 export type NewSearchIndex = TypeOf<typeof newSearchIndex>;
 
 const tokenOrOff = nullable<SealedSecret | undefined>(sealedSecret);
@@ -105,6 +108,8 @@ export const managementCommands = {
     limits: absent(named(searchLimitFields)),
     /** Moves the index to this account. */
     to: absent(accountId),
+    /** Sets the plan, with `limits`. */
+    plan: trailing(wordOf(...SEARCH_TYPES)),
   }),
   DeleteSearchIndex: openKind(41, ofIndex),
   StartBackup: openKind(42, {

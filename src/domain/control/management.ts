@@ -12,8 +12,10 @@ import {
   openRecord,
   optional,
   type TypeOf,
+  trailing,
   wordOf,
 } from '../../kernel/schema/index.js';
+import { VECTOR_KINDS, VECTOR_METRICS } from '../search/index.js';
 import { accountId, apiKeyId, backupId, databaseId } from './ids.js';
 import { sealedSecret } from './sealed-secret.js';
 
@@ -137,6 +139,8 @@ export const apiKey = openRecord(apiKeyFields);
 export type ApiKey = TypeOf<typeof apiKey>;
 
 export const SEARCH_REGIONS = ['eu-west-1', 'us-central1'] as const;
+export const VECTOR_REGIONS = ['eu-west-1', 'us-east-1', 'us-central1'] as const;
+export type VectorRegion = (typeof VECTOR_REGIONS)[number];
 export type SearchRegion = (typeof SEARCH_REGIONS)[number];
 export const SEARCH_TYPES = ['free', 'payg', 'fixed'] as const;
 export type SearchType = (typeof SEARCH_TYPES)[number];
@@ -166,6 +170,20 @@ export type SearchLimits = TypeOf<typeof searchLimits>;
 export const searchTokens = openRecord({ token: sealedSecret, readOnlyToken: sealedSecret });
 export type SearchTokens = TypeOf<typeof searchTokens>;
 
+/** The kind of an index of vectors, which never changes. */
+export const vectorShape = openRecord({
+  kind: wordOf(...VECTOR_KINDS),
+  metric: wordOf(...VECTOR_METRICS),
+  /** Of dense vectors; 0 for a sparse index. */
+  dimension: integer,
+  /** Embeds texts; '': texts are refused. */
+  denseModel: looseText(),
+  sparseModel: looseText(),
+  /** Here, because earlier releases know only the regions of search indexes. */
+  region: wordOf(...VECTOR_REGIONS),
+});
+export type VectorIndexShape = TypeOf<typeof vectorShape>;
+
 export const newSearchIndexFields = {
   id: databaseId,
   name: looseText(),
@@ -182,6 +200,8 @@ export const searchIndex = openRecord({
   tokens: optional(searchTokens),
   createdAtMs: integer,
   deletedAtMs: optional(integer),
+  /** Only of an index of vectors, which is a database of the same kind with other documents. */
+  vectors: trailing(vectorShape),
 });
 export type SearchIndex = TypeOf<typeof searchIndex>;
 

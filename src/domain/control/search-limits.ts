@@ -32,6 +32,18 @@ export const DEFAULT_SEARCH_LIMITS: { readonly [Type in SearchType]: SearchLimit
   fixed: PAY_AS_YOU_GO,
 };
 
+/** Vectors are written and read in batches of up to a thousand; they are never reranked. */
+export const DEFAULT_VECTOR_LIMITS: { readonly [Type in SearchType]: SearchLimits } = {
+  free: {
+    ...DEFAULT_SEARCH_LIMITS.free,
+    maxWritesPerSecond: 1000,
+    maxReadsPerRequest: 1000,
+    maxWritesPerRequest: 1000,
+  },
+  payg: { ...PAY_AS_YOU_GO, maxWritesPerSecond: 10_000, maxReadsPerRequest: 1000, maxWritesPerRequest: 1000 },
+  fixed: { ...PAY_AS_YOU_GO, maxWritesPerSecond: 10_000, maxReadsPerRequest: 1000, maxWritesPerRequest: 1000 },
+};
+
 /** Limits that may be -1 for no limit; the others always have a value. */
 const MAY_BE_NONE: ReadonlySet<keyof SearchLimits> = new Set([
   'maxMonthlyReranks',

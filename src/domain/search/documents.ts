@@ -5,6 +5,11 @@
  *     i                hash        index name → number of its creation, growing
  *     b                hash        index name → bytes of its documents, ids and texts
  *     c                hash        `documents` and `bytes` of all indexes together; `names`: ever created
+ * A database of vectors has its texts in several hashes (document-layout.ts), and in addition:
+ *     s:<namespace>    sorted set  ids, the score is the number of the id's first write in that namespace
+ *     n                hash        namespace → the last such number
+ *     r                hash        id of a resumable query → its state; fields expire
+ * Its `c` also has `writes`, the number of all writes.
  * Names and texts are UTF-8. Searches read only `d:`; the other keys serve lists and the rules of writing
  * (document-writes.ts).
  */
@@ -27,30 +32,14 @@ export interface StoredDocument {
 export const INDEX_NAMES_KEY: ByteString = 'i';
 /** The bytes of each index. */
 export const BYTES_KEY: ByteString = 'b';
+/** The last number of each namespace of vectors. */
+export const NUMBERS_KEY: ByteString = 'n';
 /** The totals of all indexes. */
 export const COUNTS_KEY: ByteString = 'c';
+/** Its number of writes, kept for vectors only. */
+export const WRITES_FIELD: ByteString = 'writes';
 /** The score of every member of `o:`. */
 export const ORDER_SCORE: ByteString = '0';
-const DOCUMENTS = 'd:';
-const ORDER = 'o:';
-
-export function documentsKey(name: string): ByteString {
-  return keysOfIndex(bytesOfText(name)).documents;
-}
-
-export function orderKey(name: string): ByteString {
-  return keysOfIndex(bytesOfText(name)).order;
-}
-
-/** @param name as bytes. */
-export function keysOfIndex(name: ByteString): { readonly documents: ByteString; readonly order: ByteString } {
-  return { documents: DOCUMENTS + name, order: ORDER + name };
-}
-
-/** @returns undefined for any other key */
-export function nameOfDocumentsKey(key: ByteString): string | undefined {
-  return key.startsWith(DOCUMENTS) ? textOfBytes(key.slice(DOCUMENTS.length)) : undefined;
-}
 
 export function encodeDocument({ content, metadata, vector }: StoredDocument): ByteString {
   return bytesOfText(JSON.stringify({ content, metadata, vector }));
@@ -113,7 +102,7 @@ export function vectorProblem(vector: readonly number[]): string | undefined {
   return vector.every((value) => value === 0) ? 'a vector must not contain only zeros' : undefined;
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }

@@ -29,10 +29,11 @@ const RUN_SEED = 0x9e3779b9;
 
 export class HashedNgrams implements Embedding {
   readonly name = 'hashed-ngrams-1';
-  readonly dimensions = DIMENSIONS;
+
+  constructor(readonly dimensions = DIMENSIONS) {}
 
   embed(text: string): Float32Array {
-    const vector = new Float32Array(DIMENSIONS);
+    const vector = new Float32Array(this.dimensions);
     for (const word of wordsOf(text)) {
       const share = Math.min(1, word.length / FULL_WORD_CHARACTERS);
       add(vector, hash(word, 0, word.length, OFFSET), WORD_WEIGHT * share);
@@ -47,8 +48,9 @@ export class HashedNgrams implements Embedding {
 
 /** The hash also determines the sign, so that collisions cancel out on average. */
 function add(vector: Float32Array, hashed: number, weight: number): void {
-  const at = hashed & (DIMENSIONS - 1);
-  vector[at] = (vector[at] as number) + ((hashed & DIMENSIONS) === 0 ? weight : -weight);
+  const at = hashed % vector.length;
+  const isPositive = Math.floor(hashed / vector.length) % 2 === 0;
+  vector[at] = (vector[at] as number) + (isPositive ? weight : -weight);
 }
 
 function hash(text: string, from: number, to: number, seed: number): number {

@@ -1,5 +1,6 @@
 /** Search indexes: the stored form of documents, the filter language, and the words of a text. Pure. */
-export { DOCUMENT_WRITES, type DocumentWrite } from './document-writes.js';
+export { type DocumentLayout, SEARCH_LAYOUT, VECTOR_LAYOUT } from './document-layout.js';
+export { DOCUMENT_WRITES, type DocumentWrite, type DocumentWrites, VECTOR_WRITES } from './document-writes.js';
 export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';
 export { parseFilter } from './filter-parser.js';
@@ -8,5 +9,6 @@ export type { FilterLiteral, FilterNode, FilterPath } from './filter-tree.js';
 export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';
 export { type SearchableText, searchableText } from './searchable-text.js';
+export * from './vectors/index.js';
 export { MAX_WORD_CHARACTERS, wordsOf } from './words.js';
 export type { HeldKeys, WriteDecision } from './write-decision.js';

@@ -12,11 +12,6 @@ export function databaseIdIn(text: string | undefined): DatabaseId {
 }
 
 /** @throws Refused 404 */
-export function searchIndexIdIn(text: string | undefined): DatabaseId {
-  return known(databaseIdOfUuid(text ?? ''), 'search index');
-}
-
-/** @throws Refused 404 */
 export function queueIdIn(text: string | undefined): AccountId {
   return known(accountIdOfUuid(text ?? ''), 'message queue account');
 }

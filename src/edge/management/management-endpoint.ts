@@ -1,5 +1,6 @@
 /** The parts of the management endpoint: ports from outside, and objects that its files share. */
 import type { Middleware } from 'koa';
+import type { SearchIndex } from '../../domain/control/index.js';
 import type { Prices } from '../../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type {
@@ -40,6 +41,10 @@ class PublicAddresses {
   ofSearchIndex(index: DatabaseId): string {
     return `${withoutScheme(this.urls.search)}/search/${uuidOf(index)}`;
   }
+
+  ofVectorIndex(index: DatabaseId): string {
+    return `${withoutScheme(this.urls.search)}/vector/${uuidOf(index)}`;
+  }
 }
 
 /** Addresses of the data planes, as records show them: a host with its port and path, without a scheme. */
@@ -61,8 +66,8 @@ export interface ManagementEndpointParts extends EndpointParts<ManagementEndpoin
   readonly removal?: DataRemoval | undefined;
   /** The price list of an account. */
   pricesOf(account: AccountId): Prices;
-  /** Stored documents of a search index that queries do not find yet. */
-  pendingDocuments(index: DatabaseId): Promise<number>;
+  /** Stored documents of an index that queries do not find yet. */
+  pendingDocuments(index: SearchIndex): Promise<number>;
   readonly random: Random;
   /** The longest session of the console. Default: a working day. */
   readonly sessionMs?: number | undefined;
@@ -76,6 +81,8 @@ export interface ManagementEndpointParts extends EndpointParts<ManagementEndpoin
   readonly readOnlyKeysSeeSecrets: boolean;
   /** Search indexes of the type `fixed` may be created. */
   readonly offersFixedSearch: boolean;
+  /** There is a provider of embeddings, which knows models by name. */
+  readonly hasEmbeddings: boolean;
   /** The longest run of a script, in milliseconds; a database cannot raise it. */
   readonly maxScriptMs: number;
   /** The most bytes that a process can hold of one database; a plan cannot raise it. Default: unknown. */

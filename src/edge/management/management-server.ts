@@ -17,6 +17,7 @@ type Defaulted =
   | 'pendingDocuments'
   | 'deliveryAddresses'
   | 'offersFixedSearch'
+  | 'hasEmbeddings'
   | 'defaultPartitions'
   | 'maxScriptMs'
   | 'mount';
@@ -39,6 +40,7 @@ export function createManagementServer(parts: ManagementServerParts): EndpointSe
     pendingDocuments: async () => 0,
     deliveryAddresses: [],
     offersFixedSearch: false,
+    hasEmbeddings: false,
     defaultPartitions: 1,
     maxScriptMs: 250,
     mount: [],

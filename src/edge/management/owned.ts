@@ -9,11 +9,10 @@ import {
   type DatabaseChange,
   type DatabaseSettings,
   DEFAULT_DATABASE_SETTINGS,
-  type SearchIndex,
 } from '../../domain/control/index.js';
 import { notFound } from '../error-map.js';
 import { RefusedRequest } from '../http/refused.js';
-import { databaseIdIn, queueIdIn, searchIndexIdIn } from './ids.js';
+import { databaseIdIn, queueIdIn } from './ids.js';
 import type { Change, ManagementCall } from './management-call.js';
 
 /** @throws Refused 404 */
@@ -62,28 +61,4 @@ export async function changedQueue(
 /** Plan and budget determine a queue's limits. */
 export function planChange(plan: Extract<Change, { readonly type: 'ChangeAccountPlan' }>['plan']) {
   return ({ id }: Account) => ({ type: 'ChangeAccountPlan', account: id, plan, limits: {} }) as const;
-}
-
-export async function indexesOf(call: ManagementCall): Promise<readonly SearchIndex[]> {
-  return (await call.ask({ type: 'ListSearchIndexes', account: call.account }, 'SearchIndexes')).indexes;
-}
-
-/** @throws Refused 404 */
-export async function indexIn(call: ManagementCall, uuid: string | undefined): Promise<SearchIndex> {
-  const command = { type: 'GetSearchIndex', account: call.account, index: searchIndexIdIn(uuid) } as const;
-  return (await call.ask(command, 'OneSearchIndex')).index;
-}
-
-type IndexChange = Omit<Extract<Change, { readonly type: 'ChangeSearchIndex' }>, 'type' | 'account' | 'index'>;
-
-/** @throws Refused */
-export async function changeIndex(
-  call: ManagementCall,
-  { id, name }: SearchIndex,
-  action: AuditAction,
-  change: IndexChange,
-  secondary = '',
-): Promise<void> {
-  const command = { type: 'ChangeSearchIndex', account: call.account, index: id, ...change } as const;
-  await call.change(command, 'OneSearchIndex', { action, entity: name, secondary });
 }

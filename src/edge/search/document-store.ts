@@ -1,5 +1,5 @@
 /**
- * The documents of one search database, in its kv partition, and the work of each command of the data plane. Writes
+ * The documents of one database, in its kv partition, and the work of each command of the data plane. Writes
  * are sent to the owner, which decides by the rules of domain/search and executes each in one step; reads are plain
  * commands, page by page.
  *
@@ -13,18 +13,20 @@ import {
   BYTES_KEY,
   COUNTS_KEY,
   DOCUMENT_WRITES,
+  type DocumentLayout,
+  type DocumentWrites,
   decodeDocument,
-  documentsKey,
+  type FilteredDocument,
   type FilterPredicate,
   type IdRange,
   INDEX_NAMES_KEY,
-  orderKey,
   rangeAfter,
   rangeOf,
+  SEARCH_LAYOUT,
   STEP_DOCUMENTS,
   type StoredDocument,
 } from '../../domain/search/index.js';
-import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../kernel/index.js';
+import { type ByteString, bytesOfText, type DatabaseId, getOrCreate, textOfBytes } from '../../kernel/index.js';
 import type { KvGateway } from '../../ports/index.js';
 import { MAX_DOCUMENT_PAGE_BYTES, READ_DOCUMENTS } from './endpoint-limits.js';
 import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
@@ -34,12 +36,28 @@ const MAX_TRIES = 5;
 /** Index names per request for their sizes. */
 const COUNTED_NAMES = 500;
 
-export interface FoundDocument extends StoredDocument {
-  readonly id: string;
+/** How the documents of a kind of database are stored. */
+export interface DocumentKind<Stored> {
+  readonly layout: DocumentLayout;
+  readonly writes: DocumentWrites;
+  /** @throws INVALID */
+  decode(text: ByteString): Stored;
+  /** The parts that a filter reads. */
+  filtered(stored: Stored): FilteredDocument;
 }
 
-interface DocumentPage {
-  readonly documents: readonly FoundDocument[];
+const SEARCH_DOCUMENTS: DocumentKind<StoredDocument> = {
+  layout: SEARCH_LAYOUT,
+  writes: DOCUMENT_WRITES,
+  decode: decodeDocument,
+  filtered: (stored) => stored,
+};
+
+export type Found<Stored> = Stored & { readonly id: string };
+export type FoundDocument = Found<StoredDocument>;
+
+interface DocumentPage<Stored> {
+  readonly documents: readonly Found<Stored>[];
   /** The last id read; undefined at the end. */
   readonly last: string | undefined;
 }
@@ -63,28 +81,35 @@ export interface Removal extends StoredTotals {
   readonly isCutShort: boolean;
 }
 
-export class DocumentStore {
+export function searchDocuments(gateway: KvGateway, index: DatabaseId): DocumentStore<StoredDocument> {
+  return new DocumentStore(new SearchPartition(gateway, index), SEARCH_DOCUMENTS);
+}
+
+export class DocumentStore<Stored extends object> {
   readonly #partition: SearchPartition;
 
-  constructor(gateway: KvGateway, index: DatabaseId) {
-    this.#partition = new SearchPartition(gateway, index);
+  constructor(
+    partition: SearchPartition,
+    private readonly kind: DocumentKind<Stored>,
+  ) {
+    this.#partition = partition;
   }
 
   /** @param texts by id, as made by `encodeDocument` */
   async upsert(name: string, texts: ReadonlyMap<string, ByteString>, maxDocuments: number): Promise<UpsertOutcome> {
     const words = [bytesOfText(name), String(maxDocuments)];
     for (const [id, text] of texts) words.push(bytesOfText(id), text);
-    const [what, added, ...totals] = await this.#partition.write(DOCUMENT_WRITES.upsert, ...words);
+    const [what, added, ...totals] = await this.#partition.write(this.kind.writes.upsert, ...words);
     return { kind: what as UpsertOutcome['kind'], added: Number(added), ...totalsOf(totals) };
   }
 
   /** In the order of `ids`; undefined for missing documents. */
-  async fetch(name: string, ids: readonly string[]): Promise<readonly (FoundDocument | undefined)[]> {
-    const found: (FoundDocument | undefined)[] = [];
+  async fetch(name: string, ids: readonly string[]): Promise<readonly (Found<Stored> | undefined)[]> {
+    const found: (Found<Stored> | undefined)[] = [];
     for (let from = 0; from < ids.length; from += READ_DOCUMENTS) {
       const part = ids.slice(from, from + READ_DOCUMENTS).map(bytesOfText);
       const texts = await this.#texts(name, part);
-      found.push(...texts.map((text, at) => foundDocument(part[at], text)));
+      found.push(...texts.map((text, at) => this.#found(part[at], text)));
     }
     return found;
   }
@@ -93,12 +118,12 @@ export class DocumentStore {
    * Documents in the byte order of their ids, after `after`.
    * @param count the most; fewer if they are long, or removed during the read
    */
-  async page(name: string, prefix: string, after: string | undefined, count: number): Promise<DocumentPage> {
+  async page(name: string, prefix: string, after: string | undefined, count: number): Promise<DocumentPage<Stored>> {
     const range = rangeAfter(bytesOfText(prefix), after === undefined ? undefined : bytesOfText(after));
     const ids = await this.#ids(name, range, count + 1);
     const isAll = ids.length <= count;
     if (!isAll) ids.pop();
-    const documents: FoundDocument[] = [];
+    const documents: Found<Stored>[] = [];
     let bytes = 0;
     for (let from = 0; from < ids.length; from += READ_DOCUMENTS) {
       if (bytes >= MAX_DOCUMENT_PAGE_BYTES) return { documents, last: textOfBytes(ids[from - 1] as ByteString) };
@@ -106,7 +131,7 @@ export class DocumentStore {
       const texts = await this.#texts(name, part);
       for (const [at, text] of texts.entries()) {
         bytes += text?.length ?? 0;
-        const document = foundDocument(part[at], text);
+        const document = this.#found(part[at], text);
         if (document !== undefined) documents.push(document);
       }
     }
@@ -116,7 +141,7 @@ export class DocumentStore {
   async removeIds(name: string, ids: readonly string[]): Promise<Removal> {
     if (ids.length === 0) return { removed: 0, isCutShort: false, ...(await this.totals()) };
     const words = [name, ...ids].map(bytesOfText);
-    const [removed, ...totals] = await this.#partition.write(DOCUMENT_WRITES.removeIds, ...words);
+    const [removed, ...totals] = await this.#partition.write(this.kind.writes.removeIds, ...words);
     return { removed: Number(removed), isCutShort: false, ...totalsOf(totals) };
   }
 
@@ -126,7 +151,7 @@ export class DocumentStore {
     let after = '';
     for (;;) {
       const words = [bytesOfText(name), bytesOfText(prefix), after];
-      const [count, last, ...totals] = await this.#partition.write(DOCUMENT_WRITES.removeRange, ...words);
+      const [count, last, ...totals] = await this.#partition.write(this.kind.writes.removeRange, ...words);
       removed += Number(count);
       const isCutShort = last !== '' && !mayGoOn();
       if (last === '' || isCutShort) return { removed, isCutShort, ...totalsOf(totals) };
@@ -167,30 +192,30 @@ export class DocumentStore {
     const words = [bytesOfText(name)];
     ids.forEach((id, at) => {
       const text = texts[at];
-      if (text !== undefined && fits(decodeDocument(text))) words.push(id, text);
+      if (text !== undefined && fits(this.kind.filtered(this.kind.decode(text)))) words.push(id, text);
     });
     if (words.length === 1) return undefined;
-    const [removed, changed] = await this.#partition.write(DOCUMENT_WRITES.removeUnchanged, ...words);
+    const [removed, changed] = await this.#partition.write(this.kind.writes.removeUnchanged, ...words);
     return { removed: Number(removed), changed: Number(changed) };
   }
 
   async reset(name: string): Promise<StoredTotals> {
-    return totalsOf(await this.#partition.write(DOCUMENT_WRITES.reset, bytesOfText(name)));
+    return totalsOf(await this.#partition.write(this.kind.writes.reset, bytesOfText(name)));
   }
 
   async resetAll(): Promise<StoredTotals> {
-    return totalsOf(await this.#partition.write(DOCUMENT_WRITES.resetAll));
+    return totalsOf(await this.#partition.write(this.kind.writes.resetAll));
   }
 
   /** @returns undefined if the name is unknown */
   async deleteName(name: string): Promise<StoredTotals | undefined> {
-    const [deleted, ...totals] = await this.#partition.write(DOCUMENT_WRITES.deleteName, bytesOfText(name));
+    const [deleted, ...totals] = await this.#partition.write(this.kind.writes.deleteName, bytesOfText(name));
     return deleted === 1 ? totalsOf(totals) : undefined;
   }
 
   async rename(name: string, newName: string, deletesExisting: boolean): Promise<'done' | 'missing' | 'taken'> {
     const words = [bytesOfText(name), bytesOfText(newName), deletesExisting ? '1' : '0'];
-    const [what] = await this.#partition.write(DOCUMENT_WRITES.rename, ...words);
+    const [what] = await this.#partition.write(this.kind.writes.rename, ...words);
     return what as 'done' | 'missing' | 'taken';
   }
 
@@ -210,7 +235,7 @@ export class DocumentStore {
     const counts: NameCount[] = [];
     for (let from = 0; from < names.length; from += COUNTED_NAMES) {
       const part = names.slice(from, from + COUNTED_NAMES);
-      const lengths = part.map((name) => ['HLEN', documentsKey(name)]);
+      const lengths = part.map((name) => ['ZCARD', this.kind.layout.orderOf(bytesOfText(name))]);
       const [bytes, ...documents] = await this.#partition.pipeline([
         ['HMGET', BYTES_KEY, ...part.map(bytesOfText)],
         ...lengths,
@@ -228,19 +253,30 @@ export class DocumentStore {
   }
 
   async #ids(name: string, { from, to }: IdRange, count: number): Promise<ByteString[]> {
-    const words = ['ZRANGEBYLEX', orderKey(name), from, to, 'LIMIT', '0', String(count)];
+    const words = ['ZRANGEBYLEX', this.kind.layout.orderOf(bytesOfText(name)), from, to, 'LIMIT', '0', String(count)];
     return [...listOf(await this.#partition.one(words))] as ByteString[];
   }
 
   /** In the order of `ids`; undefined for missing documents. */
   async #texts(name: string, ids: readonly ByteString[]): Promise<readonly (ByteString | undefined)[]> {
-    if (ids.length === 0) return [];
-    const texts = listOf(await this.#partition.one(['HMGET', documentsKey(name), ...ids]));
-    return texts.map((text) => (text === null ? undefined : (text as ByteString)));
+    const byKey = new Map<ByteString, ByteString[]>();
+    for (const id of ids) {
+      const key = this.kind.layout.keyOf(bytesOfText(name), id);
+      getOrCreate(byKey, key, () => ['HMGET', key]).push(id);
+    }
+    if (byKey.size === 0) return [];
+    const commands = [...byKey.values()];
+    const replies = await this.#partition.pipeline(commands);
+    const texts = new Map<ByteString, ByteString>();
+    commands.forEach(([, , ...asked], place) => {
+      listOf(replies[place] as Reply).forEach((text, at) => {
+        if (text !== null) texts.set(asked[at] as ByteString, text as ByteString);
+      });
+    });
+    return ids.map((id) => texts.get(id));
   }
-}
 
-function foundDocument(id: ByteString | undefined, text: ByteString | undefined): FoundDocument | undefined {
-  if (id === undefined || text === undefined) return undefined;
-  return { id: textOfBytes(id), ...decodeDocument(text) };
+  #found(id: ByteString | undefined, text: ByteString | undefined): Found<Stored> | undefined {
+    return id === undefined || text === undefined ? undefined : { id: textOfBytes(id), ...this.kind.decode(text) };
+  }
 }

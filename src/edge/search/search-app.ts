@@ -1,6 +1,6 @@
 /**
- * The data plane of search indexes as middleware: `/search/<id>/<command>/<index name>`. Requests with other paths go
- * to the next middleware.
+ * The data planes of search indexes and of indexes of vectors as middleware: `/search/<id>/<command>/<index name>` and
+ * `/vector/<id>/<command>/<namespace>`. Requests with other paths go to the next middleware.
  *
  * Order of checks: token, command, method, rights, name, body, limits. No work starts before all checks have passed.
  */
@@ -13,6 +13,7 @@ import { answersRefusals, type PipelineContext, readsBody, type Stage, takeOver 
 import { bearerToken } from '../http/credentials.js';
 import { isLongBody } from '../http/index.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
+import type { Described } from '../http/route.js';
 import { routed } from '../http/routing.js';
 import { signedIn } from '../http/signing-in.js';
 import { RESET_ALL_ROUTE, SEARCH_ROUTES } from './commands/index.js';
@@ -21,6 +22,9 @@ import { SearchCall } from './search-call.js';
 import { SearchEndpoint, type SearchHandlerParts } from './search-endpoint.js';
 import type { SearchRoute } from './search-route.js';
 import { nameProblem, parseSearchTarget, type SearchTarget } from './search-target.js';
+import { VECTOR_ROUTES } from './vectors/index.js';
+import { VectorCall, type VectorRoute } from './vectors/vector-call.js';
+import { MAX_VECTOR_BODY_BYTES, MAX_VECTOR_UPSERT_BYTES } from './vectors/vector-limits.js';
 
 interface State {
   target: SearchTarget;
@@ -30,11 +34,15 @@ interface State {
 const INDEX_NAME = 'index name';
 const NAME_PART = '/*index';
 
-const ROUTING = { allowsLastSlash: true, notFound: SEARCH_REFUSALS.commandNotFound, patternsOf };
+const ROUTING = { allowsLastSlash: true, notFound: SEARCH_REFUSALS.commandNotFound };
+const NAMESPACE = 'namespace';
+const NAMESPACE_PART = '/*namespace';
 
 /** The words of commands that may change documents. */
 const CHANGING: ReadonlySet<string | undefined> = new Set(
-  SEARCH_ROUTES.filter(({ permission }) => permission === 'write').map(({ paths: [path] }) => path.split('/')[3]),
+  [...SEARCH_ROUTES, ...VECTOR_ROUTES]
+    .filter(({ permission }) => permission === 'write')
+    .map(({ paths: [path] }) => path.split('/')[3]),
 );
 
 /** May the command change documents? False for an unknown command. */
@@ -50,7 +58,7 @@ export function createSearchHandler(parts: SearchHandlerParts): Middleware {
     headersOf: answerHeaders,
     isDraining: () => endpoint.isDraining,
   });
-  const router = routerOf(endpoint);
+  const routers = { search: searchRouter(endpoint), vector: vectorRouter(endpoint) };
   return (context, next) => {
     const target = parseSearchTarget(context.url);
     if (target === undefined) return next();
@@ -59,23 +67,53 @@ export function createSearchHandler(parts: SearchHandlerParts): Middleware {
     return refusals(typed, () => {
       typed.state.target = target;
       typed.state.grant = grantOf(endpoint, typed, target);
-      return router(typed, next);
+      return routers[target.plane](typed, next);
     });
   };
 }
 
-function routerOf(endpoint: SearchEndpoint): Stage<State> {
-  const { maxUpsertBytes, maxBodyBytes } = endpoint.limits;
-  const bound = { bodies: endpoint.bodies, tenantOf, isOfAnyMethod: true };
+function searchRouter(endpoint: SearchEndpoint): Stage<State> {
+  const bodies = bodiesOf(endpoint, endpoint.limits.maxUpsertBytes, endpoint.limits.maxBodyBytes);
+  const routing = { ...ROUTING, patternsOf };
+  return routed<SearchRoute, State>(SEARCH_ROUTES, routing, async (context, route) => {
+    mayCall(route, context.state);
+    mustFit(route, context.state.target);
+    await bodies(context, route, () => route.handle(new SearchCall(endpoint, context), NO_INPUT));
+  });
+}
+
+function vectorRouter(endpoint: SearchEndpoint): Stage<State> {
+  const bodies = bodiesOf(endpoint, MAX_VECTOR_UPSERT_BYTES, MAX_VECTOR_BODY_BYTES);
+  const routing = { ...ROUTING, patternsOf: namespacePatterns };
+  return routed<VectorRoute, State>(VECTOR_ROUTES, routing, async (context, route) => {
+    const { target } = context.state;
+    mayCall(route, context.state);
+    const problem = target.name === undefined ? undefined : nameProblem(NAMESPACE, target.name);
+    if (problem !== undefined) throw invalid(problem);
+    await bodies(context, route, () => route.handle(new VectorCall(endpoint, context), NO_INPUT));
+  });
+}
+
+/** The default namespace has no name; one that a command does not need is ignored. */
+function namespacePatterns({ paths: [path] }: VectorRoute): readonly string[] {
+  const isNamed = path.endsWith(NAMESPACE_PART);
+  return isNamed ? [`${path}?`, path.slice(0, -NAMESPACE_PART.length)] : [path, `${path}/*ignored`];
+}
+
+const NO_INPUT = { path: {}, query: {}, body: {} };
+
+/** @returns reads the body and then runs the call */
+function bodiesOf({ bodies }: SearchEndpoint, maxUpsertBytes: number, maxBodyBytes: number) {
+  const bound = { bodies, tenantOf, isOfAnyMethod: true };
   const usual: Stage<State> = readsBody({ ...bound, limitBytesOf: () => maxBodyBytes });
   const ofUpsert: Stage<State> = readsBody({ ...bound, limitBytesOf: () => maxUpsertBytes });
-  return routed<SearchRoute, State>(SEARCH_ROUTES, ROUTING, async (context, route) => {
-    const { target, grant } = context.state;
-    if (grant.role === 'read-only' && route.permission !== 'read') throw new RefusedRequest(SEARCH_REFUSALS.readOnly);
-    mustFit(route, target);
-    const body = route.bodyBound === 'upsert' ? ofUpsert : usual;
-    await body(context, async () => route.handle(new SearchCall(endpoint, context), { path: {}, query: {}, body: {} }));
-  });
+  return (context: PipelineContext<State>, { bodyBound }: Pick<Described, 'bodyBound'>, run: () => unknown) =>
+    (bodyBound === 'upsert' ? ofUpsert : usual)(context, async () => run());
+}
+
+/** @throws Refused 403 */
+function mayCall({ permission }: Pick<Described, 'permission'>, { grant }: State): void {
+  if (grant.role === 'read-only' && permission !== 'read') throw new RefusedRequest(SEARCH_REFUSALS.readOnly);
 }
 
 function tenantOf({ state }: PipelineContext<State>): string {
@@ -99,7 +137,7 @@ function isNamed({ paths: [path] }: SearchRoute): boolean {
 function grantOf(
   endpoint: SearchEndpoint,
   { req: request, state }: PipelineContext<State>,
-  { id }: SearchTarget,
+  { id, plane }: SearchTarget,
 ): SearchGrant {
   const { parts, signIns, addresses } = endpoint;
   const token = state.passed?.token ?? bearerToken(request.headers.authorization);
@@ -109,7 +147,9 @@ function grantOf(
   const grant = signedIn(signingIn, () =>
     index === undefined ? undefined : parts.access.grantForSearch(index, token),
   );
-  if (grant === undefined) throw new RefusedRequest(SEARCH_REFUSALS.unauthorized);
+  if (grant === undefined || (grant.vectors === undefined) !== (plane === 'search')) {
+    throw new RefusedRequest(SEARCH_REFUSALS.unauthorized);
+  }
   return grant;
 }
 

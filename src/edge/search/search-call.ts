@@ -4,12 +4,13 @@
  *  SC1 an answer is written once, head and body together, with its length
  *  SC2 a success is `{"result": …}`, a refusal `{"error": "…", "status": …}`
  */
+import type { StoredDocument } from '../../domain/search/index.js';
 import { assert } from '../../kernel/index.js';
 import type { SearchGrant } from '../../ports/index.js';
 import { answer, type PipelineContext } from '../http/application.js';
 import { parsed } from '../http/json-scanner.js';
 import { answerHeaders } from './cors.js';
-import { DocumentStore } from './document-store.js';
+import { type DocumentStore, searchDocuments } from './document-store.js';
 import { WRITTEN_DOCUMENTS } from './endpoint-limits.js';
 import type { SearchEndpoint } from './search-endpoint.js';
 import type { SearchTarget } from './search-target.js';
@@ -21,7 +22,7 @@ interface CheckedState {
 }
 
 export class SearchCall {
-  readonly store: DocumentStore;
+  readonly store: DocumentStore<StoredDocument>;
   readonly startedAtMs: number;
   readonly target: SearchTarget;
   readonly grant: SearchGrant;
@@ -38,7 +39,7 @@ export class SearchCall {
     this.target = target;
     this.grant = grant;
     this.body = body;
-    this.store = new DocumentStore(endpoint.parts.gateway, grant.index);
+    this.store = searchDocuments(endpoint.parts.gateway, grant.index);
     this.startedAtMs = endpoint.parts.clock.monotonicMs();
   }
 
@@ -62,7 +63,12 @@ export class SearchCall {
   }
 
   result(value: unknown): void {
-    this.#answer(`{"result":${JSON.stringify(value)}}`);
+    this.resultText(JSON.stringify(value));
+  }
+
+  /** @param json the result as JSON */
+  resultText(json: string): void {
+    this.#answer(`{"result":${json}}`);
   }
 
   /** Answers a list of documents, encoded in slices so that other requests run in between. */

@@ -1,6 +1,18 @@
 /** The parts of the search endpoint: ports from outside, and objects that its requests share. */
 import { ByteBudget, type DatabaseId } from '../../kernel/index.js';
-import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
+import type {
+  Clock,
+  Embeddings,
+  KvGateway,
+  Log,
+  Meter,
+  Quota,
+  Random,
+  SearchAccess,
+  SearchQueries,
+  Timers,
+  VectorQueries,
+} from '../../ports/index.js';
 import { uuidOf } from '../../protocol/index.js';
 import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange, RequestBodyReader } from '../http/index.js';
@@ -11,7 +23,10 @@ import { SearchAllowance, type SearchMonth } from './search-allowance.js';
 export interface SearchHandlerParts {
   readonly access: SearchAccess;
   readonly gateway: KvGateway;
-  readonly queries: SearchQueries;
+  readonly queries: SearchQueries & VectorQueries;
+  /** Undefined: texts of vectors are hashed. */
+  readonly embeddings?: Embeddings | undefined;
+  readonly random: Random;
   readonly quota: Quota;
   readonly usage: SearchMonth;
   readonly meter: Pick<Meter, 'recordSearch' | 'gaugeSearch'>;

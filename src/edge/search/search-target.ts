@@ -1,14 +1,17 @@
 /**
- * Reads `/search/<id of the search database>/<command>/<index name>` from the raw request target. The whole rest
- * after the command is the name, slashes included, because clients do not encode names.
+ * Reads `/search/<id of the search database>/<command>/<index name>` and `/vector/<id>/<command>/<namespace>` from the
+ * raw request target. The whole rest after the command is the name, slashes included, because clients do not encode
+ * names.
  */
 import { MAX_INDEX_NAME_CHARACTERS } from '../../domain/search/index.js';
+import type { IndexPlane } from '../../ports/index.js';
 
-const ROOT = '/search/';
+const ROOT = /^\/(search|vector)\//;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: names must not contain these characters
 const CONTROL = /[\u0000-\u001f\u007f]|\p{Surrogate}/u;
 
 export interface SearchTarget {
+  readonly plane: IndexPlane;
   /** The text as given; it may be no valid id. */
   readonly id: string;
   readonly command: string;
@@ -21,13 +24,15 @@ export interface SearchTarget {
 
 /** @returns undefined for any other path */
 export function parseSearchTarget(target: string): SearchTarget | undefined {
-  if (!target.startsWith(ROOT)) return undefined;
+  const [root = '', plane] = ROOT.exec(target) ?? [];
+  if (plane === undefined) return undefined;
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
-  const [id = '', command = '', ...rest] = path.slice(ROOT.length).split('/');
+  const [id = '', command = '', ...rest] = path.slice(root.length).split('/');
   const encoded = rest.join('/');
   const name = encoded === '' ? undefined : decoded(encoded);
   return {
+    plane: plane as IndexPlane,
     id,
     command,
     name,

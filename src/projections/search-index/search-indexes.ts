@@ -7,22 +7,33 @@
  *  SI3 queries run concurrently, one slice each, and end after `searchMs` in any case
  */
 import {
-  documentsKey,
   type Embedding,
   HashedNgrams,
   MAX_QUERY_CHARACTERS,
   MAX_TOP_K,
+  type VectorShape,
   vectorProblem,
 } from '../../domain/search/index.js';
-import { type DatabaseId, MillraceError, type ShardName } from '../../kernel/index.js';
-import type { SearchHit, SearchIndexInfo, SearchQueries, SearchQuery } from '../../ports/index.js';
+import { type DatabaseId, getOrCreate, MillraceError, type ShardName } from '../../kernel/index.js';
+import type {
+  IndexedDatabase,
+  SearchHit,
+  SearchIndexInfo,
+  SearchQueries,
+  SearchQuery,
+  VectorHits,
+  VectorQueries,
+  VectorQuery,
+} from '../../ports/index.js';
 import { kvPartition, shardOf } from '../../protocol/index.js';
 import { WaitingQuestions } from '../waiting-questions.js';
 import { QueryTurns } from './query-turns.js';
 import { rank } from './ranking.js';
-import type { SearchDatabase } from './search-database.js';
-import { DEFAULT_FOLD_OPTIONS, type SearchPorts, type ShardFoldOptions } from './shard-fold.js';
+import { SearchDatabase } from './search-database.js';
+import { type AnyDatabase, DEFAULT_FOLD_OPTIONS, type SearchPorts, type ShardFoldOptions } from './shard-fold.js';
 import { ShardKeeper } from './shard-keeper.js';
+import { VectorDatabase } from './vectors/vector-database.js';
+import { rankVectors } from './vectors/vector-ranking.js';
 
 export interface SearchIndexesOptions {
   /** The installation's number of shards, which determines the shard of an index. */
@@ -69,12 +80,12 @@ const DEFAULT_WAIT_MS = 2000;
 /** Together with `waitMs` it is less than the time that the caller waits for an answer. */
 const DEFAULT_SEARCH_MS = 2500;
 
-export class SearchIndexes implements SearchQueries {
+export class SearchIndexes implements SearchQueries, VectorQueries {
   readonly #keepers = new Map<ShardName, ShardKeeper>();
   readonly #waiting: WaitingQuestions;
   readonly #turns = new QueryTurns();
   readonly #embedding: Embedding;
-  #indexes: ReadonlySet<DatabaseId> | undefined;
+  #indexes: Set<DatabaseId> | undefined;
   #isStopped = false;
 
   constructor(
@@ -86,17 +97,16 @@ export class SearchIndexes implements SearchQueries {
   }
 
   /** Sets the complete list of indexes; called again after each change. */
-  setIndexes(indexes: Iterable<DatabaseId>): void {
+  setIndexes(indexes: Iterable<IndexedDatabase>): void {
     if (this.#isStopped) return;
-    this.#indexes = new Set(indexes);
-    const byShard = new Map<ShardName, Set<DatabaseId>>();
-    for (const shard of this.#keepers.keys()) byShard.set(shard, new Set());
-    for (const id of this.#indexes) {
-      const shard = this.#shardOf(id);
-      const ids = byShard.get(shard) ?? new Set();
-      byShard.set(shard, ids.add(id));
+    this.#indexes = new Set();
+    const byShard = new Map<ShardName, Map<DatabaseId, IndexedDatabase>>();
+    for (const shard of this.#keepers.keys()) byShard.set(shard, new Map());
+    for (const index of indexes) {
+      this.#indexes.add(index.id);
+      getOrCreate(byShard, this.#shardOf(index.id), () => new Map()).set(index.id, index);
     }
-    for (const [shard, ids] of byShard) this.#keeper(shard).want(ids);
+    for (const [shard, wanted] of byShard) this.#keeper(shard).want(wanted);
     this.#waiting.wake();
   }
 
@@ -128,37 +138,66 @@ export class SearchIndexes implements SearchQueries {
   async search(index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]> {
     const problem = queryProblem(query);
     if (problem !== undefined) throw new MillraceError('INVALID', problem);
-    await this.#untilLoaded(index);
-    const { clock } = this.ports;
-    const endMs = clock.monotonicMs() + (this.options.searchMs ?? DEFAULT_SEARCH_MS);
-    return this.#turns.take(index, () => this.#searchUntil(endMs, index, name, query));
+    return this.#inTurn(
+      index,
+      (database) => {
+        const named = database instanceof SearchDatabase ? database.index(name) : undefined;
+        return named === undefined ? undefined : rank(named, query);
+      },
+      [],
+    );
+  }
+
+  async queryVectors(index: DatabaseId, name: string, query: VectorQuery): Promise<VectorHits> {
+    return this.#inTurn(
+      index,
+      (database) => {
+        const namespace = database instanceof VectorDatabase ? database.index(name) : undefined;
+        if (namespace === undefined) return undefined;
+        const problem = vectorQueryProblem(query, namespace.shape);
+        if (problem !== undefined) throw new MillraceError('INVALID', problem);
+        return rankVectors(namespace, query);
+      },
+      NO_HITS,
+    );
   }
 
   async info(index: DatabaseId): Promise<SearchIndexInfo> {
     return (await this.#untilLoaded(index)).info();
   }
 
-  async #searchUntil(endMs: number, index: DatabaseId, name: string, query: SearchQuery): Promise<SearchHit[]> {
-    // Looked up after the wait: another fold may serve the index by then.
-    const database = await this.#untilLoaded(index);
-    const named = database.index(documentsKey(name));
-    if (named === undefined) return [];
-    const search = rank(named, query);
+  /** @param begin returns undefined for a name without documents, which has the result `none` */
+  async #inTurn<T>(
+    index: DatabaseId,
+    begin: (database: AnyDatabase) => Generator<void, T> | undefined,
+    none: T,
+  ): Promise<T> {
+    await this.#untilLoaded(index);
+    const { clock } = this.ports;
+    const endMs = clock.monotonicMs() + (this.options.searchMs ?? DEFAULT_SEARCH_MS);
+    return this.#turns.take(index, async () => {
+      // Looked up after the wait: another fold may serve the index by then.
+      const query = begin(await this.#untilLoaded(index));
+      return query === undefined ? none : this.#runUntil(endMs, index, query);
+    });
+  }
+
+  async #runUntil<T>(endMs: number, index: DatabaseId, query: Generator<void, T>): Promise<T> {
     const { clock, timers } = this.ports;
     for (;;) {
       if (this.#isStopped) throw new MillraceError('SHUTTING_DOWN', 'the search indexes are stopping');
       if (clock.monotonicMs() >= endMs) throw new MillraceError('TIMED_OUT', 'the search took too long', { index });
-      const step = search.next();
+      const step = query.next();
       if (step.done === true) return step.value;
       await timers.yieldToEventLoop();
     }
   }
 
-  #find(index: DatabaseId): SearchDatabase | undefined {
+  #find(index: DatabaseId): AnyDatabase | undefined {
     return this.#keepers.get(this.#shardOf(index))?.database(index);
   }
 
-  async #untilLoaded(index: DatabaseId): Promise<SearchDatabase> {
+  async #untilLoaded(index: DatabaseId): Promise<AnyDatabase> {
     await this.#waiting.until(() => this.#find(index) !== undefined || this.#isStopped);
     const found = this.#find(index);
     if (found === undefined)
@@ -182,10 +221,19 @@ export class SearchIndexes implements SearchQueries {
   }
 }
 
+const NO_HITS: VectorHits = { hits: [] };
+
 /** Limits for all callers; the limits of each client are checked at its edge. */
 function queryProblem({ text, vector, topK, semanticWeight }: SearchQuery): string | undefined {
   if (text.length > MAX_QUERY_CHARACTERS) return `a query has at most ${MAX_QUERY_CHARACTERS} characters`;
   if (!Number.isSafeInteger(topK) || topK < 1 || topK > MAX_TOP_K) return `topK must be from 1 to ${MAX_TOP_K}`;
   if (!(semanticWeight >= 0 && semanticWeight <= 1)) return 'semanticWeight must be between 0 and 1';
   return vector === undefined ? undefined : vectorProblem(vector);
+}
+
+/** The edge checks queries; a second check keeps a wrong length out of the arithmetic. */
+function vectorQueryProblem({ dense, topK }: VectorQuery, { dimension }: VectorShape): string | undefined {
+  if (!Number.isSafeInteger(topK) || topK < 1 || topK > MAX_TOP_K) return `topK must be from 1 to ${MAX_TOP_K}`;
+  if (dense === undefined || dense.length === dimension) return undefined;
+  return `Invalid vector dimension: ${dense.length}, expected: ${dimension}`;
 }

@@ -4,14 +4,13 @@
  *
  *  STH1 every thread receives the list of all indexes when it starts, and after each change
  */
-import type { DatabaseId } from '../../kernel/index.js';
-import { inSeconds, type Metrics } from '../../ports/index.js';
+import { type IndexedDatabase, inSeconds, type Metrics } from '../../ports/index.js';
 import { NOTHING_HELD, type SearchStatus } from './search-indexes.js';
 
 /** Messages to the thread that are not questions. */
 export type SearchWord =
   /** The complete list. */
-  { readonly kind: 'indexes'; readonly indexes: readonly DatabaseId[] } | { readonly kind: 'rebuild' };
+  { readonly kind: 'indexes'; readonly indexes: readonly IndexedDatabase[] } | { readonly kind: 'rebuild' };
 
 export const SEARCH_WORKER = {
   name: 'search indexes',

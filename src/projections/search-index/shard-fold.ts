@@ -9,10 +9,11 @@ import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
 import { type ChainHead, EMPTY_HEAD, type EntryFeed, entriesBehind, SnapshotStore } from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
-import type { Clock, Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
+import type { Clock, IndexedDatabase, Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
 import { entrySections, kvPartition, type ManifestPartition } from '../../protocol/index.js';
 import { Progress, type ShardLag } from '../progress.js';
 import { SearchDatabase } from './search-database.js';
+import { VectorDatabase } from './vectors/vector-database.js';
 
 export interface SearchPorts {
   readonly journal: Pick<Journal, 'follow' | 'tail' | 'readAt'>;
@@ -35,8 +36,10 @@ export const DEFAULT_FOLD_OPTIONS: Omit<ShardFoldOptions, 'embedding'> = {
   maxQueuedBytes: 4 * 1024 * 1024,
 };
 
+export type AnyDatabase = SearchDatabase | VectorDatabase;
+
 export class ShardFold {
-  readonly #databases: Map<PartitionName, SearchDatabase>;
+  readonly #databases: Map<PartitionName, AnyDatabase>;
   /** Partitions with skipped data. */
   readonly #passed = new Set<PartitionName>();
   readonly #progress: Progress;
@@ -46,12 +49,11 @@ export class ShardFold {
     private readonly ports: SearchPorts,
     private readonly shard: ShardName,
     private readonly options: ShardFoldOptions,
-    databases: Iterable<DatabaseId>,
+    databases: Iterable<IndexedDatabase>,
   ) {
-    const { embedding } = options;
     this.#progress = new Progress(ports.clock);
     this.#entries = entriesBehind(shard, EMPTY_HEAD);
-    this.#databases = new Map([...databases].map((id) => [kvPartition(id, 0), new SearchDatabase(embedding)]));
+    this.#databases = new Map([...databases].map((each) => [kvPartition(each.id, 0), this.#made(each)]));
   }
 
   /** All messages that existed at the start are indexed. */
@@ -78,7 +80,7 @@ export class ShardFold {
     return [...this.#databases.values()].reduce((sum, { unreadable }) => sum + unreadable, 0);
   }
 
-  database(id: DatabaseId): SearchDatabase | undefined {
+  database(id: DatabaseId): AnyDatabase | undefined {
     return this.#databases.get(kvPartition(id, 0));
   }
 
@@ -86,11 +88,15 @@ export class ShardFold {
    * @returns false if data was skipped: SFO2 (a database without skipped data may be joined); then it needs another
    * fold
    */
-  join(id: DatabaseId): boolean {
-    const partition = kvPartition(id, 0);
+  join(database: IndexedDatabase): boolean {
+    const partition = kvPartition(database.id, 0);
     if (this.#passed.has(partition)) return false;
-    if (!this.#databases.has(partition)) this.#databases.set(partition, new SearchDatabase(this.options.embedding));
+    if (!this.#databases.has(partition)) this.#databases.set(partition, this.#made(database));
     return true;
+  }
+
+  #made({ vectors }: IndexedDatabase): AnyDatabase {
+    return vectors === undefined ? new SearchDatabase(this.options.embedding) : new VectorDatabase(vectors);
   }
 
   leave(id: DatabaseId): void {
@@ -182,7 +188,7 @@ export class ShardFold {
 /** Effects per slice at most. */
 const SLICE_EFFECTS = 64;
 
-function* applyAll(database: SearchDatabase, effects: Uint8Array): Generator<void> {
+function* applyAll(database: AnyDatabase, effects: Uint8Array): Generator<void> {
   const reader = new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
   let applied = 0;
   for (const words of reader) {

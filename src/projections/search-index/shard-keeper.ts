@@ -7,9 +7,9 @@
  */
 import { type FollowingReader, followLog } from '../../journal/index.js';
 import { type DatabaseId, describeError, type ShardName } from '../../kernel/index.js';
+import type { IndexedDatabase } from '../../ports/index.js';
 import { type ShardLag, unreadableAt } from '../progress.js';
-import type { SearchDatabase } from './search-database.js';
-import { type SearchPorts, ShardFold, type ShardFoldOptions } from './shard-fold.js';
+import { type AnyDatabase, type SearchPorts, ShardFold, type ShardFoldOptions } from './shard-fold.js';
 
 /** A subscription from the start of a fold to its end; after a failure it continues with another fold. */
 interface Following {
@@ -25,7 +25,7 @@ export class ShardKeeper {
   #loading: Following | undefined;
   /** A subscription in the pause before its next fold. */
   #pausing: Following | undefined;
-  #wanted = new Set<DatabaseId>();
+  #wanted: ReadonlyMap<DatabaseId, IndexedDatabase> = new Map();
   #trouble: string | undefined;
   #isStopped = false;
   readonly #ending = new Set<Promise<void>>();
@@ -47,7 +47,7 @@ export class ShardKeeper {
 
   /** Every wanted database can be queried. */
   get isServing(): boolean {
-    return [...this.#wanted].every((id) => this.database(id) !== undefined);
+    return [...this.#wanted.keys()].every((id) => this.database(id) !== undefined);
   }
 
   get documents(): number {
@@ -58,26 +58,26 @@ export class ShardKeeper {
     return this.#serving?.fold.unreadable ?? 0;
   }
 
-  database(id: DatabaseId): SearchDatabase | undefined {
+  database(id: DatabaseId): AnyDatabase | undefined {
     return this.#wanted.has(id) ? this.#serving?.fold.database(id) : undefined;
   }
 
   /** Sets the databases to keep; without any, no journal is followed. */
-  want(ids: ReadonlySet<DatabaseId>): void {
-    if (this.#isStopped || isSame(ids, this.#wanted)) return;
-    for (const id of this.#wanted) {
-      if (ids.has(id)) continue;
+  want(wanted: ReadonlyMap<DatabaseId, IndexedDatabase>): void {
+    if (this.#isStopped || isSame(wanted, this.#wanted)) return;
+    for (const id of this.#wanted.keys()) {
+      if (wanted.has(id)) continue;
       this.#serving?.fold.leave(id);
       this.#loading?.fold.leave(id);
     }
-    this.#wanted = new Set(ids);
-    if (ids.size === 0) {
+    this.#wanted = new Map(wanted);
+    if (wanted.size === 0) {
       this.#endAll();
       return;
     }
     const newest = this.#loading ?? this.#serving?.by;
     // All are tried, because a fold keeps those that it can join.
-    const joins = [...ids].map((id) => this.#join(newest?.fold, id));
+    const joins = [...wanted.values()].map((database) => this.#join(newest?.fold, database));
     if (newest?.isAlive !== true || joins.includes(false)) this.rebuild();
   }
 
@@ -99,7 +99,7 @@ export class ShardKeeper {
   }
 
   #newFold(): ShardFold {
-    return new ShardFold(this.ports, this.shard, this.options, this.#wanted);
+    return new ShardFold(this.ports, this.shard, this.options, this.#wanted.values());
   }
 
   #readerOf(following: Following): FollowingReader {
@@ -135,10 +135,10 @@ export class ShardKeeper {
     await Promise.all(this.#ending);
   }
 
-  #join(fold: ShardFold | undefined, id: DatabaseId): boolean {
+  #join(fold: ShardFold | undefined, database: IndexedDatabase): boolean {
     if (fold === undefined) return false;
-    if (fold !== this.#serving?.fold) this.#serving?.fold.join(id);
-    return fold.join(id);
+    if (fold !== this.#serving?.fold) this.#serving?.fold.join(database);
+    return fold.join(database);
   }
 
   #switchTo(following: Following): void {
@@ -181,6 +181,7 @@ export class ShardKeeper {
   }
 }
 
-function isSame(a: ReadonlySet<DatabaseId>, b: ReadonlySet<DatabaseId>): boolean {
-  return a.size === b.size && [...a].every((id) => b.has(id));
+/** The kind of an index never changes. */
+function isSame(a: ReadonlyMap<DatabaseId, unknown>, b: ReadonlyMap<DatabaseId, unknown>): boolean {
+  return a.size === b.size && [...a.keys()].every((id) => b.has(id));
 }

@@ -22,6 +22,9 @@ const REFERENCE = [
   ...['POST /v2/search', 'GET /v2/search', 'GET /v2/search/{id}', 'DELETE /v2/search/{id}'],
   ...['POST /v2/search/{id}/rename', 'POST /v2/search/{id}/reset-password', 'POST /v2/search/{id}/transfer'],
   ...['GET /v2/search/stats', 'GET /v2/search/{id}/stats'],
+  ...['GET /v2/vector/index', 'POST /v2/vector/index', 'GET /v2/vector/index/{id}', 'DELETE /v2/vector/index/{id}'],
+  ...['rename', 'reset-password', 'setplan', 'transfer'].map((call) => `POST /v2/vector/index/{id}/${call}`),
+  ...['GET /v2/vector/index/stats', 'GET /v2/vector/index/{id}/stats'],
   ...['GET /v2/msgq/users', 'GET /v2/msgq/user/{id}', 'GET /v2/msgq/user', 'GET /v2/msgq/stats/{id}'],
   ...['POST /v2/msgq/rotate-token/{id}', 'POST /v2/msgq/set-plan/{id}', 'PATCH /v2/msgq/update-budget/{id}'],
   ...['POST /v2/msgq/enable-prodpack/{id}', 'POST /v2/msgq/disable-prodpack/{id}'],
@@ -45,6 +48,7 @@ const OPEN = ['GET /v2/msgq/ipv4', 'GET /openapi.json'];
 const WITHOUT_ID = [
   'POST /v2/kv/database',
   'POST /v2/search',
+  'POST /v2/vector/index',
   'POST /v2/team',
   'POST /apikey',
   'POST /v2/apikey',
@@ -173,6 +177,21 @@ describe('management API: every documented route', () => {
     await face.ok('POST', `/v2/search/${index}/reset-password`);
     await face.ok('POST', `/v2/search/${index}/transfer`, { body: { target_account: team } });
     await face.ok('DELETE', `/v2/search/${await face.newSearchIndex()}`);
+
+    const newVectorIndex = async () => {
+      const { json } = await face.ok('POST', '/v2/vector/index', body('POST /v2/vector/index'));
+      return (json as { id: string }).id;
+    };
+    const vectors = await newVectorIndex();
+    await face.ok('GET', '/v2/vector/index');
+    await face.ok('GET', '/v2/vector/index/stats');
+    await face.ok('GET', `/v2/vector/index/${vectors}`);
+    await face.ok('GET', `/v2/vector/index/${vectors}/stats`);
+    await face.ok('POST', `/v2/vector/index/${vectors}/rename`, body('POST /v2/vector/index/{id}/rename'));
+    await face.ok('POST', `/v2/vector/index/${vectors}/reset-password`);
+    await face.ok('POST', `/v2/vector/index/${vectors}/setplan`, body('POST /v2/vector/index/{id}/setplan'));
+    await face.ok('POST', `/v2/vector/index/${vectors}/transfer`, { body: { target_account: team } });
+    await face.ok('DELETE', `/v2/vector/index/${await newVectorIndex()}`);
 
     await face.ok('GET', '/v2/msgq/users');
     await face.ok('GET', '/v2/msgq/user');

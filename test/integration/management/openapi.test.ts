@@ -289,6 +289,60 @@ describe('the OpenAPI document describes every answer', function () {
     expect(never('search')).to.deep.equal(['GET /search/{id}/fetch/{index}']);
   });
 
+  it('of indexes of vectors', async () => {
+    const { mgmt } = stand.queue.millrace.addresses;
+    const made = await fetch(`${mgmt}/v2/vector/index`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}` },
+      body: JSON.stringify({ name: 'films', region: 'eu-west-1', dimension_count: 384, embedding_model: 'HASHING' }),
+    });
+    const { id, token } = (await made.json()) as { id: string; token: string };
+    const WITHOUT_NAMESPACE = /^(rename-namespace|list-namespaces|info|resumable-query-(next|end))$/;
+    const v = (method: string, command: string, options?: CallOptions, name = 'news') => {
+      const path = `/vector/{id}/${command}${WITHOUT_NAMESPACE.test(command) ? '' : '/{namespace}'}`;
+      return call(`${method} ${path}`, mgmt + path.replace('{id}', id).replace('{namespace}', name), token, options);
+    };
+    const vector = Array.from({ length: 384 }, (_, at) => at / 384);
+    const shown = { includeVectors: true, includeMetadata: true, includeData: true };
+    await v('POST', 'upsert', {
+      body: [
+        { id: 'a', vector, metadata: { year: 1927 } },
+        { id: 2, vector },
+      ],
+    });
+    await v('POST', 'upsert-data', { body: { id: 'b', data: 'A city of the future.' } });
+    await eventually(async () => {
+      const { result } = await v('POST', 'info', { body: [] });
+      expect((result as { pendingVectorCount: number }).pendingVectorCount).to.equal(0);
+    });
+    await v('GET', 'info');
+    await v('POST', 'update', { body: { id: 'a', metadata: { seen: true }, metadataUpdateMode: 'PATCH' } });
+    await v('POST', 'query', { body: { vector, topK: 2, ...shown } });
+    await v('POST', 'query-data', { body: [{ data: 'city' }, { data: 'future', ...shown }] });
+    await v('POST', 'resumable-query', { body: { vector, topK: 1 } });
+    const begun: { result: { uuid: string } } = await v('POST', 'resumable-query-data', { body: { data: 'city' } });
+    const { uuid } = begun.result;
+    await v('POST', 'resumable-query-next', { body: { uuid, additionalK: 5 } });
+    await v('POST', 'resumable-query-end', { body: { uuid } });
+    await v('POST', 'fetch', { body: { ids: ['a', 'none'], ...shown } });
+    await v('POST', 'range', { body: { cursor: 0, limit: 2, ...shown } });
+    await v('GET', 'range');
+    await v('GET', 'random');
+    await v('POST', 'random', { body: [] });
+    await v('POST', 'list-namespaces', { body: [] });
+    await v('GET', 'list-namespaces');
+    await v('POST', 'delete', { body: { ids: ['a'] } });
+    await v('DELETE', 'delete', { body: { ids: ['b'] } });
+    await v('POST', 'rename-namespace', { body: { namespace: 'news', newNamespace: 'olds' } });
+    await v('POST', 'reset', { body: [] }, 'olds');
+    await v('DELETE', 'reset', {}, 'olds');
+    await v('POST', 'delete-namespace', { body: [] }, 'olds');
+    await v('POST', 'upsert', { body: { id: 'a', vector } }, 'olds');
+    await v('DELETE', 'delete-namespace', {}, 'olds');
+    // Its ids are in the body, which programs of this language do not send with GET.
+    expect(never('vector')).to.deep.equal(['GET /vector/{id}/fetch/{namespace}']);
+  });
+
   it('of workflows', async () => {
     const { queue } = stand;
     const token = QUEUE_TOKEN;

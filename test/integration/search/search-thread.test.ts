@@ -1,7 +1,7 @@
 /** The search indexes in their thread, on a real journal. Proves STH1. */
 import { expect } from 'chai';
 import { NatsBus } from '../../../src/adapters/nats/index.js';
-import { documentsKey, encodeDocument } from '../../../src/domain/search/index.js';
+import { encodeDocument } from '../../../src/domain/search/index.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/protocol/index.js';
 import { askOverBus, SearchClient } from '../../../src/query/index.js';
@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.js';
 import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { realTime } from '../../support/real-time.js';
 import { LIBRARY, SHOP } from '../../support/search-journal-stand.js';
+import { documentsKey } from '../../support/search-keys.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
 import { type SearchThread, searchThread, tellIndexes } from '../../support/search-thread.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';

@@ -13,7 +13,7 @@ import {
   RuleError,
 } from '../../../src/domain/kv/index.js';
 import { DOCUMENT_WRITES } from '../../../src/domain/search/index.js';
-import { DocumentStore } from '../../../src/edge/search/document-store.js';
+import { searchDocuments } from '../../../src/edge/search/document-store.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/protocol/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
@@ -107,7 +107,7 @@ describe('writes of documents at their owner', () => {
   it('are refused by an owner of an earlier version with a clear error and without changes', async () => {
     const earlier = { execute: async ({ commands }: KvRequest) => ({ replies: commands.map(refused), syncToken: '' }) };
     const refused = ([name = '']: readonly string[]) => notAvailable(name);
-    const store = new DocumentStore(earlier, 'db-bbbbbbbbbbbbbbbb' as DatabaseId);
+    const store = searchDocuments(earlier, 'db-bbbbbbbbbbbbbbbb' as DatabaseId);
     const failure = await store.reset('a').catch((thrown: unknown) => thrown);
     expect(isMillraceError(failure, 'SHARD_UNAVAILABLE')).to.equal(true);
     expect((failure as Error).message).to.contain('earlier version');

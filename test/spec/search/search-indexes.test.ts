@@ -30,7 +30,7 @@ describe('search indexes', () => {
   it('follow documents that are stored, changed and deleted', async () => {
     await stand.storeTexts(SHOP, 'shoes', { '1': 'red boots', '2': 'blue sandals' });
     const indexes = stand.open();
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     expect(await stand.ids(indexes, SHOP, 'shoes', 'boots')).to.deep.equal(['1']);
     await stand.storeTexts(SHOP, 'shoes', { '1': 'green sandals', '3': 'brown boots' });
     await stand.untilCounted(indexes, SHOP, { shoes: 3 });
@@ -48,7 +48,7 @@ describe('search indexes', () => {
     await stand.storeTexts(SHOP, 'b', { '2': 'word' });
     await stand.storeTexts(LIBRARY, 'a', { '3': 'word' });
     const indexes = stand.open();
-    indexes.setIndexes([SHOP, LIBRARY]);
+    indexes.setIndexes([{ id: SHOP }, { id: LIBRARY }]);
     expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
     expect(await stand.ids(indexes, SHOP, 'b', 'word')).to.deep.equal(['2']);
     expect(await stand.ids(indexes, LIBRARY, 'a', 'word')).to.deep.equal(['3']);
@@ -66,7 +66,7 @@ describe('search indexes', () => {
     await stand.storeTexts(SHOP, 'a', { later: 'word' });
     expect((await stand.journal.tail(SHARD)).first).to.be.greaterThan(1);
     const indexes = stand.open();
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 301 });
     expect(await stand.ids(indexes, SHOP, 'a', 'n250')).to.deep.equal(['d250']);
     expect(indexes.status()).to.include({ isCaughtUp: true, documents: 301, indexes: 1, unreadable: 0 });
@@ -80,25 +80,25 @@ describe('search indexes', () => {
       if (round === 12) await stand.compactAndPurge();
     }
     const lived = stand.open();
-    lived.setIndexes([SHOP]);
+    lived.setIndexes([{ id: SHOP }]);
     const query = { ...PLAIN_QUERY, text: 'text word3 19', topK: 100, includeData: true };
     const before = await lived.search(SHOP, 'a', query);
     lived.rebuild();
     expect(await lived.search(SHOP, 'a', query)).to.deep.equal(before);
     await stand.compactAndPurge();
     const fresh = stand.open();
-    fresh.setIndexes([SHOP]);
+    fresh.setIndexes([{ id: SHOP }]);
     expect(await fresh.search(SHOP, 'a', query)).to.deep.equal(before);
   });
 
   it('are available as soon as they are announced, with all documents stored until then', async () => {
     const indexes = stand.open();
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     const asked = stand.ids(indexes, LIBRARY, 'a', 'word');
-    indexes.setIndexes([SHOP, LIBRARY]);
+    indexes.setIndexes([{ id: SHOP }, { id: LIBRARY }]);
     expect(await asked).to.deep.equal(['1']);
     expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
   });
@@ -116,10 +116,10 @@ describe('search indexes', () => {
       },
     };
     const indexes = stand.open({}, { objects });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     const before = loads;
-    indexes.setIndexes([SHOP, LIBRARY]);
+    indexes.setIndexes([{ id: SHOP }, { id: LIBRARY }]);
     await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
     await stand.untilCounted(indexes, LIBRARY, { a: 1 });
     expect(loads).to.equal(before);
@@ -128,13 +128,13 @@ describe('search indexes', () => {
   it('are dropped when they are removed from the list, and rebuilt when they are added again', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     const indexes = stand.open({ waitMs: 20 });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     indexes.setIndexes([]);
     expect(isMillraceError(await failureOf(indexes.info(SHOP)), 'SHARD_UNAVAILABLE')).to.equal(true);
     expect(indexes.status()).to.include({ documents: 0, indexes: 0 });
     await stand.storeTexts(SHOP, 'a', { '2': 'word' });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 2 });
   });
 
@@ -156,7 +156,7 @@ describe('search indexes', () => {
     await time.advance(1);
     expect(outcomes).to.deep.equal(['first SHARD_UNAVAILABLE']);
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await eventually(async () => {
       await time.advance(1);
       expect(outcomes).to.deep.equal(['first SHARD_UNAVAILABLE', 'second answered']);
@@ -188,7 +188,7 @@ describe('search indexes', () => {
       { journal: stand.journal, objects, timers: realTime, clock: realTime, log: silentLog },
       SHARD,
       { embedding: new HashedNgrams(), lingerMs: 1, maxQueuedBytes: 1000 },
-      [SHOP],
+      [{ id: SHOP }],
     );
     const { signal } = new AbortController();
     const position = await fold.load(signal);
@@ -201,7 +201,7 @@ describe('search indexes', () => {
     expect(fold.documents).to.equal(2);
     // Only a fold that begins anew can have what was passed over here.
     const never = 'db-dddddddddddddddd' as DatabaseId;
-    expect([LIBRARY, old, never].map((database) => fold.join(database))).to.deep.equal([false, false, true]);
+    expect([LIBRARY, old, never].map((id) => fold.join({ id }))).to.deep.equal([false, false, true]);
   });
 
   it('follow no journal without an index on it', async () => {
@@ -224,7 +224,7 @@ describe('search indexes', () => {
     indexes.setIndexes([]);
     expect(followed).to.equal(0);
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
-    indexes.setIndexes([SHOP, LIBRARY]);
+    indexes.setIndexes([{ id: SHOP }, { id: LIBRARY }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     expect(followed).to.equal(1);
     indexes.setIndexes([]);
@@ -243,7 +243,7 @@ describe('search indexes', () => {
       follow: (...args: Parameters<typeof stand.journal.follow>) => stand.journal.follow(...args),
     };
     const indexes = stand.open({}, { journal });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     fails = true;
     indexes.rebuild();
@@ -257,13 +257,13 @@ describe('search indexes', () => {
   it('are rebuilt when the front of the journal is truncated while they follow it', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     const indexes = stand.open();
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     indexes.setIndexes([]);
     await stand.storeTexts(SHOP, 'a', { '2': 'word' });
     await stand.compactAndPurge();
     await stand.storeTexts(SHOP, 'a', { '3': 'word' });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 3 });
   });
 
@@ -272,7 +272,7 @@ describe('search indexes', () => {
     await stand.storeTexts(SHOP, 'a', { '2': 'word' });
     await stand.journal.truncateFront(SHARD, 2);
     const indexes = stand.open({ waitMs: 20 });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await eventually(() => expect(indexes.status().troubles[0]?.[1]).to.contain('are missing'));
     expect(indexes.status().isCaughtUp).to.equal(false);
     expect(isMillraceError(await failureOf(indexes.info(SHOP)), 'SHARD_UNAVAILABLE')).to.equal(true);
@@ -281,7 +281,7 @@ describe('search indexes', () => {
   it('refuse questions beyond their limits', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     const indexes = stand.open();
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     const text = 'x'.repeat(MAX_QUERY_CHARACTERS);
     expect(await indexes.search(SHOP, 'a', { ...PLAIN_QUERY, text, topK: MAX_TOP_K })).to.have.length(1);
@@ -303,7 +303,7 @@ describe('search indexes', () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
     const indexes = stand.open();
-    indexes.setIndexes([SHOP, LIBRARY]);
+    indexes.setIndexes([{ id: SHOP }, { id: LIBRARY }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     const running = 2;
     const all = Array.from({ length: running + MAX_WAITING_QUERIES + 1 }, () =>
@@ -320,7 +320,7 @@ describe('search indexes', () => {
   it('end a query that takes too long', async () => {
     await stand.storeTexts(SHOP, 'a', { '1': 'word' });
     const indexes = stand.open({ searchMs: 0 });
-    indexes.setIndexes([SHOP]);
+    indexes.setIndexes([{ id: SHOP }]);
     await stand.untilCounted(indexes, SHOP, { a: 1 });
     expect(isMillraceError(await failureOf(stand.ids(indexes, SHOP, 'a', 'word')), 'TIMED_OUT')).to.equal(true);
   });

@@ -5,6 +5,8 @@ import {
   type DocumentWrite,
   type HeldKeys,
   STEP_DOCUMENTS,
+  VECTOR_LAYOUT,
+  VECTOR_WRITES,
   type WriteDecision,
 } from '../../../src/domain/search/index.js';
 
@@ -29,6 +31,10 @@ class Keys implements HeldKeys {
 
   size(key: string): number {
     return this.hash(key)?.size ?? 0;
+  }
+
+  bytes(key: string): number {
+    return [...(this.hash(key) ?? [])].reduce((sum, [id, text]) => sum + id.length + text.length, 0);
   }
 
   idsIn(key: string, { from, to }: { from: string; to: string }, most: number): string[] {
@@ -214,6 +220,57 @@ describe('the rules of writing documents', () => {
     it('a rename of an unknown name, or to the same name, changes no key', () => {
       expect(keys.do(rename, 'none', 'c', '0')).to.deep.equal({ changes: [], answer: ['missing', 2, 7] });
       expect(keys.do(rename, 'a', 'a', '1')).to.deep.equal({ changes: [], answer: ['done', 2, 7] });
+    });
+  });
+
+  describe('a write of vectors', () => {
+    const { upsert: put, replace, removeIds: remove, reset: empty, rename: move } = VECTOR_WRITES;
+    const keyOf = (id: string) => VECTOR_LAYOUT.keyOf('ns', id);
+    beforeEach(() => {
+      keys.bounds = { indexNames: 2, indexBytes: 1000 };
+    });
+
+    it('numbers ids by their first write, and counts the writes (DS5)', () => {
+      const { changes, answer } = keys.do(put, 'ns', '9', 'b', 'bb', 'a', 'aa');
+      expect(answer).to.deep.equal(['done', 2, 2, 6]);
+      expect(changes).to.deep.include.members([
+        ['HSET', keyOf('a'), 'a', 'aa'],
+        ['HSET', keyOf('b'), 'b', 'bb'],
+        ['ZADD', 's:ns', '1', 'b', '2', 'a'],
+        ['HSET', 'n', 'ns', '2'],
+        ['HSET', 'c', 'writes', '1'],
+      ]);
+      expect(keys.do(put, 'ns', '9', 'a', 'aaa', 'c', 'cc').changes).to.deep.include(['ZADD', 's:ns', '3', 'c']);
+      expect(keys.hash('c')?.get('writes')).to.equal('2');
+      expect(keys.do(remove, 'ns', 'none').changes).to.deep.equal([]);
+      expect(keys.hash('c')?.get('writes')).to.equal('2');
+    });
+
+    it('is refused when one of its keys would be too large', () => {
+      keys.bounds = { indexNames: 2, indexBytes: 40 };
+      expect(keys.answer(put, 'ns', '9', 'a', 'x'.repeat(40))[0]).to.equal('bytes');
+      expect(keys.answer(put, 'ns', '9', ...Array.from({ length: 5 }, (_, at) => [`id-${at}`, '']).flat())[0]).to.equal(
+        'bytes',
+      );
+      expect(keys.all).to.deep.equal({});
+    });
+
+    it('replaces a vector that has not changed', () => {
+      keys.do(put, 'ns', '9', 'a', 'aa');
+      expect(keys.answer(replace, 'ns', 'a', 'other', 'new')).to.deep.equal(['changed', 1, 3]);
+      expect(keys.answer(replace, 'ns', 'none', 'aa', 'new')).to.deep.equal(['changed', 1, 3]);
+      expect(keys.answer(replace, 'ns', 'a', 'aa', 'new!')).to.deep.equal(['done', 1, 5]);
+      expect(keys.hash(keyOf('a'))?.get('a')).to.equal('new!');
+    });
+
+    it('begins the numbers again after a reset, and keeps them in a renamed namespace', () => {
+      keys.do(put, 'ns', '9', 'a', 'aa', 'b', 'bb');
+      keys.do(move, 'ns', 'other', '0');
+      expect(keys.hash('n')).to.deep.equal(new Map([['other', '2']]));
+      expect(keys.hash(VECTOR_LAYOUT.keyOf('other', 'a'))?.get('a')).to.equal('aa');
+      keys.do(empty, 'other');
+      expect(keys.hash('n')?.size ?? 0).to.equal(0);
+      expect(keys.do(put, 'other', '9', 'z', 'zz').changes).to.deep.include(['ZADD', 's:other', '1', 'z']);
     });
   });
 });

@@ -3,17 +3,16 @@ import {
   DEFAULT_DOCUMENT_LIMITS,
   decodeDocument,
   documentProblem,
-  documentsKey,
   encodeDocument,
   MAX_CONTENT_CHARACTERS,
   MAX_DOCUMENT_DEPTH,
   MAX_METADATA_BYTES,
   MAX_VECTOR_DIMENSIONS,
-  nameOfDocumentsKey,
-  orderKey,
+  SEARCH_LAYOUT,
   vectorProblem,
 } from '../../../src/domain/search/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
+import { documentsKey, orderKey } from '../../support/search-keys.js';
 
 describe('a stored document', () => {
   it('is read back unchanged', () => {
@@ -47,9 +46,9 @@ describe('a stored document', () => {
   it('has the key of its index, in UTF-8', () => {
     expect(documentsKey('büro !')).to.equal('d:b\u00c3\u00bcro !');
     expect(orderKey('a')).to.equal('o:a');
-    expect(nameOfDocumentsKey(documentsKey('büro !'))).to.equal('büro !');
-    expect(nameOfDocumentsKey(orderKey('a'))).to.equal(undefined);
-    expect(nameOfDocumentsKey('i')).to.equal(undefined);
+    expect(SEARCH_LAYOUT.nameOf(documentsKey('büro !'))).to.equal('büro !');
+    expect(SEARCH_LAYOUT.nameOf(orderKey('a'))).to.equal(undefined);
+    expect(SEARCH_LAYOUT.nameOf('i')).to.equal(undefined);
   });
 
   it('has a bounded content, metadata, depth and vector', () => {

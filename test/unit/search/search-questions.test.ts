@@ -1,7 +1,7 @@
 /** Questions to the search indexes and their answers, encoded and decoded. */
 import { expect } from 'chai';
 import { type DatabaseId, isMillraceError, MillraceError } from '../../../src/kernel/index.js';
-import type { SearchHit, SearchQueries } from '../../../src/ports/index.js';
+import type { SearchHit, SearchQueries, VectorQueries, VectorQuery } from '../../../src/ports/index.js';
 import { answerSearch, SearchClient } from '../../../src/query/index.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
 
@@ -13,11 +13,15 @@ describe('a question to the search indexes', () => {
     { id: 'b', score: 0 },
   ];
   const asked: unknown[] = [];
-  const indexes: SearchQueries = {
+  const indexes: SearchQueries & VectorQueries = {
     search: async (...question) => {
       asked.push(question);
       if (question[1] === 'wrong') throw new MillraceError('INVALID', 'no');
       return hits;
+    },
+    queryVectors: async (...question) => {
+      asked.push(question);
+      return { hits: [{ id: 'ü', score: 0.5 }], denseLast: { id: 'ü', score: 0.5 } };
     },
     info: async (index) => {
       asked.push([index]);
@@ -34,6 +38,21 @@ describe('a question to the search indexes', () => {
       namespaces: new Map([['ä', { documents: 2, bytes: 30 }]]),
       dimensions: 256,
     });
+  });
+
+  it('arrives unchanged if it has vectors', async () => {
+    const query: VectorQuery = {
+      dense: [0.5, -2],
+      sparse: { indices: [-7, 3], values: [1, 0.25] },
+      topK: 3,
+      filter: '',
+      weighsByRarity: true,
+      fusion: 'DBSF',
+      denseAfter: { id: 'ä', score: 0.25 },
+    };
+    const answer = await remote.queryVectors(INDEX, 'näme', query);
+    expect(answer).to.deep.equal({ hits: [{ id: 'ü', score: 0.5 }], denseLast: { id: 'ü', score: 0.5 } });
+    expect(asked.at(-1)).to.deep.equal([INDEX, 'näme', query]);
   });
 
   it('fails with the error of the indexes', async () => {

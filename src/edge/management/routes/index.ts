@@ -9,6 +9,7 @@ import { MONITORING_SWITCH_ROUTES } from './monitoring.js';
 import { QUEUE_ACCOUNT_ROUTES } from './queue-accounts.js';
 import { SEARCH_INDEX_ROUTES } from './search-indexes.js';
 import { TEAM_ROUTES } from './teams.js';
+import { VECTOR_INDEX_ROUTES } from './vector-indexes.js';
 
 export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...DATABASE_ROUTES,
@@ -16,6 +17,7 @@ export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...BACKUP_ROUTES,
   ...MONITORING_SWITCH_ROUTES,
   ...SEARCH_INDEX_ROUTES,
+  ...VECTOR_INDEX_ROUTES,
   ...QUEUE_ACCOUNT_ROUTES,
   ...TEAM_ROUTES,
   ...KEY_AND_AUDIT_ROUTES,

@@ -1,6 +1,6 @@
 /** Creating, reading, renaming, moving and deleting search indexes. The data plane handles their documents. */
 
-import { IsIn, IsString } from 'class-validator';
+import { IsIn } from 'class-validator';
 import {
   DEFAULT_SEARCH_LIMITS,
   SEARCH_REGIONS,
@@ -9,29 +9,32 @@ import {
   type SearchRegion,
   type SearchType,
 } from '../../../domain/control/index.js';
-import { describeError } from '../../../kernel/index.js';
-import type { Timers } from '../../../ports/index.js';
 import { newDatabaseId } from '../../../protocol/index.js';
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
-import type { Point } from '../../http/shapes.js';
-import { mustBeAllowed } from '../../team-permissions.js';
 import { SearchIndexAnswer, searchIndexAnswer } from '../answers/search-index-answer.js';
 import {
   SearchStatisticsAnswer,
   SearchTotalsAnswer,
   searchStatisticsAnswer,
   searchTotalsAnswer,
-  throughputOf,
 } from '../answers/search-statistics.js';
-import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../charges.js';
+import { chargesOfIndex, chargesOfSearch } from '../charges.js';
 import { EXAMPLE_ID } from '../example-id.js';
-import { teamOfCaller } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
-import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
-import { changeIndex, indexesOf, indexIn } from '../owned.js';
-import { endOfPeriod, PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
+import {
+  changeIndex,
+  deleteIndex,
+  indexesOf,
+  indexIn,
+  seriesOf,
+  TransferIndexRequest,
+  totalsOf,
+  transferIndex,
+} from '../owned-indexes.js';
+import { PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
 import { IsGivenName } from '../requests/rules.js';
+import { shownWithThroughput, throughput } from '../throughput.js';
 
 /** Bodies of calls about search indexes. */
 class CreateSearchIndexRequest {
@@ -44,17 +47,6 @@ class CreateSearchIndexRequest {
   @IsIn(SEARCH_TYPES)
   readonly type!: SearchType;
 }
-
-class TransferRequest {
-  /** The id of a team. */
-  @IsString()
-  readonly target_account!: string;
-}
-
-/** Partitions of a search index; its documents are keys there. */
-const PARTITIONS = 1;
-/** Parallel requests to the statistics: a list must leave room in their queue for other callers. */
-const ASKED_AT_ONCE = 8;
 
 export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/search', {
@@ -80,13 +72,8 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     answer: listOf(SearchIndexAnswer),
     async handle(call) {
-      const indexes = await indexesOf(call);
-      const answers: SearchIndexAnswer[] = [];
-      for (let from = 0; from < indexes.length; from += ASKED_AT_ONCE) {
-        const some = indexes.slice(from, from + ASKED_AT_ONCE);
-        answers.push(...(await Promise.all(some.map((index) => shown(call, index)))));
-      }
-      return answers;
+      const indexes = await indexesOf(call, 'search');
+      return shownWithThroughput(call, indexes, (index, points) => searchIndexAnswer(call, index, points));
     },
   }),
 
@@ -95,16 +82,8 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     answer: one(SearchTotalsAnswer),
     async handle(call) {
-      const indexes = await indexesOf(call);
-      const { nowMs } = call;
-      const totalsOf = async (some: readonly SearchIndex[]) => {
-        const ids = some.map(({ id }) => id);
-        return call.shows(await statisticsOf(call).searchTotals(ids, nowMs));
-      };
-      const charged = indexes.filter(isCharged);
-      const totals = await totalsOf(indexes);
-      const billed = charged.length === indexes.length ? totals : await totalsOf(charged);
-      return searchTotalsAnswer(totals, billed, nowMs, chargesOfSearch(call));
+      const { totals, billed } = await totalsOf(call, await indexesOf(call, 'search'));
+      return searchTotalsAnswer(totals, billed, call.nowMs, chargesOfSearch(call));
     },
   }),
 
@@ -113,7 +92,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     answer: one(SearchIndexAnswer),
     async handle(call, { path }) {
-      return shown(call, await indexIn(call, path.id));
+      return shown(call, await indexIn(call, 'search', path.id));
     },
   }),
 
@@ -122,11 +101,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const { id, name } = await indexIn(call, path.id);
-      const command = { type: 'DeleteSearchIndex', account: call.account, index: id } as const;
-      await call.change(command, 'OneSearchIndex', { action: 'deleteSearchIndex', entity: name });
-      // Only after no token opens the index: later writes would not be removed.
-      call.endpoint.parts.removal?.remove(id, PARTITIONS);
+      await deleteIndex(call, await indexIn(call, 'search', path.id), 'deleteSearchIndex');
       return OK_TEXT;
     },
   }),
@@ -138,7 +113,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     example: { name: 'books' },
     answer: OK_ANSWER,
     async handle(call, { path, body: { name } }) {
-      await changeIndex(call, await indexIn(call, path.id), 'renameSearchIndex', { name }, name);
+      await changeIndex(call, await indexIn(call, 'search', path.id), 'renameSearchIndex', { name }, name);
       return OK_TEXT;
     },
   }),
@@ -148,7 +123,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const index = await indexIn(call, path.id);
+      const index = await indexIn(call, 'search', path.id);
       await changeIndex(call, index, 'resetSearchPassword', { tokens: call.endpoint.secrets.ofSearchIndex() });
       return OK_TEXT;
     },
@@ -157,15 +132,11 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/search/:id/transfer', {
     summary: 'Moves a search index to a team in which the caller may make search indexes.',
     permission: 'databases',
-    body: TransferRequest,
+    body: TransferIndexRequest,
     example: { target_account: EXAMPLE_ID },
     answer: OK_ANSWER,
     async handle(call, { path, body: { target_account: target } }) {
-      const index = await indexIn(call, path.id);
-      if (target.includes('@')) throw invalid('target_account: must be a team; a personal account cannot be a target');
-      const { team, role } = await teamOfCaller(call, target);
-      mustBeAllowed(role, 'databases');
-      await changeIndex(call, index, 'transferSearchIndex', { to: team.id }, team.name);
+      await transferIndex(call, await indexIn(call, 'search', path.id), 'transferSearchIndex', target);
       return OK_TEXT;
     },
   }),
@@ -176,44 +147,13 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     query: PeriodQuery,
     answer: one(SearchStatisticsAnswer),
     async handle(call, { path, query }) {
-      const { period = '1h' } = query;
-      const index = await indexIn(call, path.id);
-      const { id } = index;
-      const nowMs = endOfPeriod(query, call.nowMs);
-      const statistics = statisticsOf(call);
-      const [series, pending] = await Promise.all([
-        statistics.search(id, period, nowMs),
-        call.endpoint.parts.pendingDocuments(id),
-      ]);
-      return searchStatisticsAnswer(call.shows(series), pending, nowMs, chargesOfIndex(call, index));
+      const index = await indexIn(call, 'search', path.id);
+      const { series, pending, nowMs } = await seriesOf(call, index, query);
+      return searchStatisticsAnswer(series, pending, nowMs, chargesOfIndex(call, index));
     },
   }),
 ];
 
 async function shown(call: ManagementCall, index: SearchIndex): Promise<SearchIndexAnswer> {
   return searchIndexAnswer(call, index, await throughput(call, index));
-}
-
-/** Most callers do not need the throughput: without statistics the list is empty. */
-async function throughput(call: ManagementCall, { id }: SearchIndex): Promise<Point[]> {
-  const { endpoint, nowMs } = call;
-  const { statistics, timers, log } = endpoint.parts;
-  if (statistics === undefined) return [];
-  try {
-    const series = await inTime(statistics.search(id, '1h', nowMs), timers);
-    return series === undefined ? [] : throughputOf(call.shows(series));
-  } catch (failure) {
-    log.warn('management.throughput.unknown', { index: id, error: describeError(failure) });
-    return [];
-  }
-}
-
-/** @returns undefined if it takes longer than `THROUGHPUT_WAIT_MS` */
-async function inTime<T>(answer: Promise<T>, timers: Timers): Promise<T | undefined> {
-  const isThere = new AbortController();
-  try {
-    return (await Promise.race([answer, timers.pause(THROUGHPUT_WAIT_MS, isThere.signal)])) as T | undefined;
-  } finally {
-    isThere.abort();
-  }
 }

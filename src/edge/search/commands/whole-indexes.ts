@@ -1,19 +1,20 @@
 /** Commands about whole indexes: info, listing, reset, deletion, renaming. */
 
 import { IsBoolean } from 'class-validator';
-import type { DatabaseId } from '../../../kernel/index.js';
+import type { SearchIndex } from '../../../domain/control/index.js';
 import type { KvGateway, SearchIndexInfo, SearchQueries } from '../../../ports/index.js';
 import { namespaceNotFound } from '../../error-map.js';
 import { json, TEXTS } from '../../http/answer-shape.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { FLAG, queryParameter, record } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
-import { DocumentStore, type NameCount } from '../document-store.js';
+import { type NameCount, searchDocuments } from '../document-store.js';
 import { IsIndexName } from '../requests/rules.js';
 import { DONE, HELD, RENAME_BODY } from '../schemas.js';
 import type { SearchCall } from '../search-call.js';
 import type { StoredTotals } from '../search-partition.js';
 import { route } from '../search-route.js';
+import { VectorStore } from '../vectors/vector-store.js';
 
 /** The body of `rename-namespace`. */
 class RenameIndexRequest {
@@ -135,20 +136,21 @@ export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
   },
 });
 
-function done(call: SearchCall, { documents, bytes }: StoredTotals): void {
+export function done(call: SearchCall, { documents, bytes }: StoredTotals): void {
   call.result('Success');
   call.endpoint.parts.meter.gaugeSearch(call.grant.index, documents, bytes);
 }
 
 /** @returns a function that throws the errors of the gateway and the projection */
 export function pendingDocuments(gateway: KvGateway, queries: Pick<SearchQueries, 'info'>) {
-  return async (index: DatabaseId): Promise<number> => {
-    const [counts, indexed] = await Promise.all([new DocumentStore(gateway, index).counts(), queries.info(index)]);
+  return async ({ id, vectors }: Pick<SearchIndex, 'id' | 'vectors'>): Promise<number> => {
+    const stored = vectors === undefined ? searchDocuments(gateway, id) : new VectorStore(gateway, id);
+    const [counts, indexed] = await Promise.all([stored.counts(), queries.info(id)]);
     return counts.reduce((sum, count) => sum + pendingOf(count, indexed), 0);
   };
 }
 
 /** Pending documents of one name. At least 0, because the projection may be ahead of the earlier count. */
-function pendingOf({ name, documents }: NameCount, { namespaces }: SearchIndexInfo): number {
+export function pendingOf({ name, documents }: NameCount, { namespaces }: SearchIndexInfo): number {
   return Math.max(0, documents - (namespaces.get(name)?.documents ?? 0));
 }

@@ -3,6 +3,7 @@
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import {
   compileFilter,
+  type FilterPredicate,
   MAX_DOCUMENT_ID_CHARACTERS,
   MAX_FILTER_CHARACTERS,
   MAX_INDEX_NAMES,
@@ -15,7 +16,7 @@ import { itemsOf } from '../../http/json-items.js';
 import { parsed, skipBlanks } from '../../http/json-scanner.js';
 import { record, WHOLE } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
-import type { Removal, UpsertOutcome } from '../document-store.js';
+import type { DocumentStore, Removal, UpsertOutcome } from '../document-store.js';
 import { LONG_UPSERT_BYTES, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_IDS, MAX_INDEX_BYTES } from '../endpoint-limits.js';
 import { DocumentRequest } from '../requests/document-request.js';
 import { idsIn, textIn } from '../requests/fetch-request.js';
@@ -121,7 +122,10 @@ async function textsIn({ endpoint, grant, body }: SearchCall) {
   return { texts, count };
 }
 
-function refusedFor({ kind, documents, added }: UpsertOutcome, most: number): RefusedRequest {
+export function refusedFor(
+  { kind, documents, added }: Pick<UpsertOutcome, 'kind' | 'documents' | 'added'>,
+  most: number,
+): RefusedRequest {
   if (kind === 'names') return invalid(`a search database has at most ${MAX_INDEX_NAMES} indexes`);
   if (kind === 'documents') {
     const text = `the limit is ${most} documents: there are ${documents}, and the request adds ${added}`;
@@ -132,18 +136,33 @@ function refusedFor({ kind, documents, added }: UpsertOutcome, most: number): Re
 }
 
 async function removed(call: SearchCall, { ids, prefix, filter }: DeleteRequest): Promise<Removal> {
-  const { store, name, endpoint } = call;
+  const fits = filter === undefined ? undefined : compileFilter(filter);
+  if (filter !== undefined && fits === undefined) throw invalid('filter must not be blank');
+  return removedFrom(call, call.store, { ids, prefix, fits });
+}
+
+interface RemovedDocuments {
+  readonly ids: readonly string[] | undefined;
+  readonly prefix: string | undefined;
+  readonly fits: FilterPredicate | undefined;
+}
+
+/** Removes by the one part that is given. @throws Refused 503 if too many removals by filter run */
+export async function removedFrom<Stored extends object>(
+  call: SearchCall,
+  store: DocumentStore<Stored>,
+  { ids, prefix = '', fits }: RemovedDocuments,
+): Promise<Removal> {
+  const { name, endpoint } = call;
   if (ids !== undefined) return store.removeIds(name, ids);
   const mayGoOn = () => call.isAwaited && !endpoint.isDraining;
-  if (prefix !== undefined) return store.removePrefix(name, prefix, mayGoOn);
-  const fits = compileFilter(filter ?? '');
-  if (fits === undefined) throw invalid('filter must not be blank');
+  if (fits === undefined) return store.removePrefix(name, prefix, mayGoOn);
   const removal = await endpoint.scanning(() => store.removeFitting(name, fits, mayGoOn));
   if (removal === undefined) throw new RefusedRequest(SHARED_REFUSALS.overloaded);
   return removal;
 }
 
-function counted(
+export function counted(
   { endpoint, grant, body, bytesOut, elapsedMs }: SearchCall,
   totals: StoredTotals,
   updates: number,

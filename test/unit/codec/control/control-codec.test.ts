@@ -31,7 +31,7 @@ import {
   session,
 } from '../../../spec/control/given.js';
 import { repetitions } from '../../../support/depth.js';
-import { GOLDEN_CLUSTER_DATABASE, GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './golden-values.js';
+import { GOLDEN_CLUSTER_DATABASE, GOLDEN_EVENTS, GOLDEN_LATER_LIMITS, GOLDEN_VECTOR_INDEX } from './golden-values.js';
 
 const fixture = (name: string) =>
   JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/${name}.json`, 'utf8')) as Record<string, string>;
@@ -59,6 +59,13 @@ describe('control events', () => {
     expect(hex(encodeControlEvent(GOLDEN_CLUSTER_DATABASE))).to.equal(bytes);
     expect([...decodeControlEvents(Buffer.from(bytes, 'hex'))]).to.deep.equal([GOLDEN_CLUSTER_DATABASE]);
   });
+
+  for (const [name, event] of Object.entries(GOLDEN_VECTOR_INDEX)) {
+    it(`keep the bytes of ${name}`, () => {
+      expect(hex(encodeControlEvent(event))).to.equal(golden[name]);
+      expect([...decodeControlEvents(Buffer.from(golden[name] as string, 'hex'))]).to.deep.equal([event]);
+    });
+  }
 
   it('follow each other in a section', () => {
     const all = Object.values(GOLDEN_EVENTS);

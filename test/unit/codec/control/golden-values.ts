@@ -314,6 +314,26 @@ export const GOLDEN_LATER_LIMITS: ControlEvent = {
 /** A database in cluster mode: records of others keep their bytes. */
 export const GOLDEN_CLUSTER_DATABASE: ControlEvent = { ...GOLDEN_EVENTS.DatabaseCreated, isCluster: true };
 
+/** An index of vectors, and its plan: search indexes keep their bytes. */
+export const GOLDEN_VECTOR_INDEX: { readonly [name: string]: ControlEvent } = {
+  'SearchIndexCreated vectors': {
+    type: 'SearchIndexCreated',
+    index: {
+      ...searchIndex,
+      tokens: searchTokens,
+      vectors: {
+        kind: 'HYBRID',
+        metric: 'DOT_PRODUCT',
+        dimension: 384,
+        denseModel: 'HASHING_384',
+        sparseModel: 'BM25',
+        region: 'us-east-1',
+      },
+    },
+  },
+  'SearchIndexSet plan': { ...GOLDEN_EVENTS.SearchIndexSet, plan: 'free' },
+};
+
 export const GOLDEN_METER_RECORD: MeterRecord = {
   session,
   number: 12,

@@ -74,6 +74,7 @@ describe('the OpenAPI document', () => {
       'operators',
       'queue',
       'search',
+      'vector',
     ]);
     expect(document.paths['/pipeline']?.servers).to.deep.equal([{ url: 'http://kv.example' }]);
     expect(document.paths['/v2/dlq']?.servers).to.deep.equal([{ url: 'https://queue.example' }]);

@@ -5,17 +5,17 @@ import { digestOf, replyBytes } from '../../../../src/domain/kv/index.js';
 import {
   compileFilter,
   DOCUMENT_WRITES,
-  documentsKey,
   encodeDocument,
-  orderKey,
   STEP_DOCUMENTS,
+  type StoredDocument,
 } from '../../../../src/domain/search/index.js';
-import { DocumentStore } from '../../../../src/edge/search/document-store.js';
+import { type DocumentStore, searchDocuments } from '../../../../src/edge/search/document-store.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../../../src/protocol/index.js';
 import { repetitions } from '../../../support/depth.js';
 import { MemoryKvGateway } from '../../../support/memory-kv-gateway.js';
 import { FollowedGateway } from '../../../support/search-follower.js';
+import { documentsKey, orderKey } from '../../../support/search-keys.js';
 
 const INDEX = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
 const PARTITION = `kv:${INDEX}:0`;
@@ -125,7 +125,7 @@ class Model {
   }
 }
 
-async function run(store: DocumentStore, act: Action): Promise<unknown> {
+async function run(store: DocumentStore<StoredDocument>, act: Action): Promise<unknown> {
   const goesOn = () => true;
   switch (act.type) {
     case 'upsert':
@@ -149,7 +149,11 @@ async function run(store: DocumentStore, act: Action): Promise<unknown> {
   }
 }
 
-async function checkAgainst(model: Model, store: DocumentStore, gateway: FollowedGateway): Promise<void> {
+async function checkAgainst(
+  model: Model,
+  store: DocumentStore<StoredDocument>,
+  gateway: FollowedGateway,
+): Promise<void> {
   expect(await store.names()).to.deep.equal(model.order);
   const bytesOf = (documents: ReadonlyMap<string, ByteString>) =>
     [...documents].reduce((sum, [key, text]) => sum + bytesOfText(key).length + text.length, 0);
@@ -190,7 +194,7 @@ describe('edge/search: stored documents', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
         const gateway = new FollowedGateway();
-        const store = new DocumentStore(gateway, INDEX);
+        const store = searchDocuments(gateway, INDEX);
         const model = new Model();
         for (const act of actions) {
           expect(await run(store, act), JSON.stringify(act)).to.deep.equal(model.do(act));
@@ -208,13 +212,13 @@ describe('edge/search: stored documents', () => {
       override async execute(request: KvRequest): Promise<KvResponse> {
         if (request.commands[0]?.[0] === DOCUMENT_WRITES.removeUnchanged.name) {
           this.tries += 1;
-          await new DocumentStore(this, INDEX).upsert('a', new Map([['1', textOf(this.tries)]]), MAX_DOCUMENTS);
+          await searchDocuments(this, INDEX).upsert('a', new Map([['1', textOf(this.tries)]]), MAX_DOCUMENTS);
         }
         return super.execute(request);
       }
     }
     const gateway = new Restless();
-    const store = new DocumentStore(gateway, INDEX);
+    const store = searchDocuments(gateway, INDEX);
     const texts = new Map(['1', '2'].map((key) => [key, textOf(0)] as const));
     await store.upsert('a', texts, MAX_DOCUMENTS);
     const removal = await store.removeFitting(
@@ -229,10 +233,10 @@ describe('edge/search: stored documents', () => {
 
 describe('the documents of a search database that grows', () => {
   /** The largest request, the largest answer and the largest write of one step. */
-  async function largest(count: number, work: (store: DocumentStore) => Promise<unknown>) {
+  async function largest(count: number, work: (store: DocumentStore<StoredDocument>) => Promise<unknown>) {
     const gateway = new MemoryKvGateway();
     gateway.keepsRequests = false;
-    const store = new DocumentStore(gateway, INDEX);
+    const store = searchDocuments(gateway, INDEX);
     for (let from = 0; from < count; from += 100) {
       const texts = Array.from(
         { length: 100 },
@@ -255,7 +259,7 @@ describe('the documents of a search database that grows', () => {
 
   const goOn = () => true;
   const PAGE = 50;
-  const WORK: Readonly<Record<string, (store: DocumentStore) => Promise<unknown>>> = {
+  const WORK: Readonly<Record<string, (store: DocumentStore<StoredDocument>) => Promise<unknown>>> = {
     'removing by prefix': (store) => store.removePrefix('a', 'id-', goOn),
     'removing by a filter': (store) => store.removeFitting('a', () => true, goOn),
     'removing nothing by a filter': (store) => store.removeFitting('a', () => false, goOn),

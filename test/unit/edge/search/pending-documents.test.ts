@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { encodeDocument } from '../../../../src/domain/search/index.js';
 import { pendingDocuments } from '../../../../src/edge/search/commands/whole-indexes.js';
-import { DocumentStore } from '../../../../src/edge/search/document-store.js';
+import { searchDocuments } from '../../../../src/edge/search/document-store.js';
 import type { DatabaseId } from '../../../../src/kernel/index.js';
 import { MemoryKvGateway } from '../../../support/memory-kv-gateway.js';
 
@@ -15,18 +15,18 @@ describe('pending documents', () => {
 
   async function store(name: string, count: number): Promise<void> {
     const texts = Array.from({ length: count }, (_, at) => [`${at}`, encodeDocument({ content: { at } })] as const);
-    await new DocumentStore(gateway, INDEX).upsert(name, new Map(texts), 100);
+    await searchDocuments(gateway, INDEX).upsert(name, new Map(texts), 100);
   }
 
-  it('are 0 in an empty database', async () => expect(await pending(INDEX)).to.equal(0));
+  it('are 0 in an empty database', async () => expect(await pending({ id: INDEX })).to.equal(0));
 
   it('are counted over all names, and never below 0', async () => {
     await store('a', 3);
     await store('b', 2);
-    expect(await pending(INDEX)).to.equal(5);
+    expect(await pending({ id: INDEX })).to.equal(5);
     found.set('a', { documents: 1, bytes: 10 });
-    expect(await pending(INDEX)).to.equal(4);
+    expect(await pending({ id: INDEX })).to.equal(4);
     found.set('b', { documents: 9, bytes: 10 });
-    expect(await pending(INDEX)).to.equal(2);
+    expect(await pending({ id: INDEX })).to.equal(2);
   });
 });

@@ -6,7 +6,13 @@
  * rules, and COMMAND does not list them (`commands.ts`).
  */
 import { assert, type ByteString } from '../../../../kernel/index.js';
-import { DOCUMENT_WRITES, type DocumentWrite, type HeldKeys, MAX_INDEX_NAMES } from '../../../search/index.js';
+import {
+  DOCUMENT_WRITES,
+  type DocumentWrite,
+  type HeldKeys,
+  MAX_INDEX_NAMES,
+  VECTOR_WRITES,
+} from '../../../search/index.js';
 import { NO_KEYS } from '../../command-description.js';
 import type { CommandContext, CommandSpec, SlicedHandler } from '../../command-spec.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
@@ -22,7 +28,7 @@ const BOUNDS = { indexNames: MAX_INDEX_NAMES, indexBytes: MAX_RECORD_BYTES };
 
 export const SEARCH_WRITES: readonly CommandSpec[] = family(
   'server',
-  Object.values<DocumentWrite>(DOCUMENT_WRITES).map((write) => ({
+  [...Object.values<DocumentWrite>(DOCUMENT_WRITES), ...Object.values<DocumentWrite>(VECTOR_WRITES)].map((write) => ({
     name: write.name,
     arity: -1,
     flags: write.mayGrow === true ? ['write', 'denyoom'] : ['write'],
@@ -57,7 +63,16 @@ function heldIn({ keyspace, nowMs }: CommandContext): HeldKeys {
     *fields(key) {
       for (const [field] of hash(key)?.entries(nowMs) ?? []) yield field;
     },
-    size: (key) => hash(key)?.visibleSize(nowMs) ?? 0,
+    size: (key) => {
+      const held = keyspace.peek(key);
+      if (held instanceof SortedSet) return held.size;
+      return held instanceof HashValue ? held.visibleSize(nowMs) : 0;
+    },
+    bytes: (key) => {
+      const held = keyspace.peek(key);
+      if (held instanceof SortedSet) return held.payloadBytes;
+      return held instanceof HashValue ? held.contentBytes : 0;
+    },
     idsIn: (key, { from, to }, most) => {
       const set = keyspace.peekKind(key, SortedSet);
       if (set === undefined) return [];

@@ -1,0 +1,251 @@
+/** Creating, reading, renaming, moving and deleting indexes of vectors. The data plane handles their vectors. */
+
+import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import {
+  DEFAULT_VECTOR_LIMITS,
+  SEARCH_TYPES,
+  type SearchIndex,
+  type SearchType,
+  VECTOR_REGIONS,
+  type VectorIndexShape,
+  type VectorRegion,
+} from '../../../domain/control/index.js';
+import {
+  denseModelOf,
+  MAX_DENSE_DIMENSION,
+  MAX_MODEL_CHARACTERS,
+  SPARSE_MODEL,
+  SPARSE_MODEL_NAMES,
+  VECTOR_KINDS,
+  VECTOR_METRICS,
+  type VectorKind,
+  type VectorMetric,
+} from '../../../domain/search/index.js';
+import { newDatabaseId } from '../../../protocol/index.js';
+import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
+import { invalid } from '../../http/refused.js';
+import {
+  SearchStatisticsAnswer,
+  SearchTotalsAnswer,
+  searchStatisticsAnswer,
+  searchTotalsAnswer,
+} from '../answers/search-statistics.js';
+import { VectorIndexAnswer, vectorIndexAnswer } from '../answers/vector-index-answer.js';
+import { chargesOfIndex, chargesOfSearch } from '../charges.js';
+import { EXAMPLE_ID } from '../example-id.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+import {
+  changeIndex,
+  deleteIndex,
+  indexesOf,
+  indexIn,
+  seriesOf,
+  TransferIndexRequest,
+  totalsOf,
+  transferIndex,
+} from '../owned-indexes.js';
+import { PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
+import { IsGivenName } from '../requests/rules.js';
+import { shownWithThroughput, throughput } from '../throughput.js';
+
+/** The plan of an index that was made without one. */
+const DEFAULT_PLAN: SearchType = 'payg';
+
+class CreateVectorIndexRequest {
+  @IsGivenName()
+  readonly name!: string;
+
+  @IsIn(VECTOR_REGIONS)
+  readonly region!: VectorRegion;
+
+  /** Default: `COSINE`. Ignored for sparse vectors. */
+  @IsOptional()
+  @IsIn(VECTOR_METRICS)
+  readonly similarity_function: VectorMetric | undefined;
+
+  /** Of dense vectors; a known embedding model has its own. */
+  @IsOptional()
+  @Max(MAX_DENSE_DIMENSION)
+  @Min(0)
+  @IsInt()
+  readonly dimension_count: number | undefined;
+
+  /** The plan. */
+  @IsOptional()
+  @IsIn(SEARCH_TYPES)
+  readonly type: SearchType | undefined;
+
+  /** Makes dense vectors of texts. Empty or missing: texts are refused. */
+  @IsOptional()
+  @MaxLength(MAX_MODEL_CHARACTERS)
+  @IsString()
+  readonly embedding_model: string | undefined;
+
+  @IsOptional()
+  @IsIn([...SPARSE_MODEL_NAMES, ''])
+  readonly sparse_embedding_model: string | undefined;
+
+  /** Default: `DENSE`. */
+  @IsOptional()
+  @IsIn(VECTOR_KINDS)
+  readonly index_type: VectorKind | undefined;
+}
+
+class SetPlanRequest {
+  @IsIn(SEARCH_TYPES)
+  readonly target_plan!: SearchType;
+}
+
+export const VECTOR_INDEX_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('POST /v2/vector/index', {
+    summary: 'Makes an index of vectors.',
+    permission: 'databases',
+    body: CreateVectorIndexRequest,
+    example: { name: 'films', region: 'eu-west-1', similarity_function: 'COSINE', dimension_count: 384, type: 'payg' },
+    answer: one(VectorIndexAnswer),
+    async handle(call, { body }) {
+      const { parts, secrets } = call.endpoint;
+      const { name, type = DEFAULT_PLAN } = body;
+      mustBeOffered(call, type, 'type');
+      const index = {
+        id: newDatabaseId(parts.random),
+        name,
+        account: call.account,
+        region: 'us-central1',
+        type,
+        limits: DEFAULT_VECTOR_LIMITS[type],
+        tokens: secrets.ofSearchIndex(),
+        vectors: shapeOf(body, parts.hasEmbeddings),
+      } as const;
+      const about = { action: 'createVectorIndex', entity: name } as const;
+      const made = await call.change({ type: 'CreateSearchIndex', index }, 'OneSearchIndex', about);
+      return shown(call, made.index);
+    },
+  }),
+
+  managementRoute('GET /v2/vector/index', {
+    summary: 'Lists the indexes of vectors of the account, oldest first.',
+    permission: 'read',
+    answer: listOf(VectorIndexAnswer),
+    async handle(call) {
+      const indexes = await indexesOf(call, 'vector');
+      return shownWithThroughput(call, indexes, (index, points) => vectorIndexAnswer(call, index, points));
+    },
+  }),
+
+  managementRoute('GET /v2/vector/index/stats', {
+    summary: 'Shows the usage of all indexes of vectors of the account together.',
+    permission: 'read',
+    answer: one(SearchTotalsAnswer),
+    async handle(call) {
+      const { totals, billed } = await totalsOf(call, await indexesOf(call, 'vector'));
+      return searchTotalsAnswer(totals, billed, call.nowMs, chargesOfSearch(call));
+    },
+  }),
+
+  managementRoute('GET /v2/vector/index/:id', {
+    summary: 'Shows an index of vectors.',
+    permission: 'read',
+    answer: one(VectorIndexAnswer),
+    async handle(call, { path }) {
+      return shown(call, await indexIn(call, 'vector', path.id));
+    },
+  }),
+
+  managementRoute('DELETE /v2/vector/index/:id', {
+    summary: 'Deletes an index of vectors with all that it holds.',
+    permission: 'databases',
+    answer: OK_ANSWER,
+    async handle(call, { path }) {
+      await deleteIndex(call, await indexIn(call, 'vector', path.id), 'deleteVectorIndex');
+      return OK_TEXT;
+    },
+  }),
+
+  managementRoute('POST /v2/vector/index/:id/rename', {
+    summary: 'Gives an index of vectors another name.',
+    permission: 'databases',
+    body: RenameDatabaseRequest,
+    example: { name: 'books' },
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { name } }) {
+      await changeIndex(call, await indexIn(call, 'vector', path.id), 'renameVectorIndex', { name }, name);
+      return OK_TEXT;
+    },
+  }),
+
+  managementRoute('POST /v2/vector/index/:id/reset-password', {
+    summary: 'Replaces the tokens of an index of vectors; the old ones are refused from then on.',
+    permission: 'databases',
+    answer: OK_ANSWER,
+    async handle(call, { path }) {
+      const tokens = call.endpoint.secrets.ofSearchIndex();
+      await changeIndex(call, await indexIn(call, 'vector', path.id), 'resetVectorPassword', { tokens });
+      return OK_TEXT;
+    },
+  }),
+
+  managementRoute('POST /v2/vector/index/:id/setplan', {
+    summary: 'Changes the plan of an index of vectors, and with it its limits.',
+    permission: 'databases',
+    body: SetPlanRequest,
+    example: { target_plan: 'payg' },
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { target_plan: plan } }) {
+      mustBeOffered(call, plan, 'target_plan');
+      const change = { plan, limits: DEFAULT_VECTOR_LIMITS[plan] };
+      await changeIndex(call, await indexIn(call, 'vector', path.id), 'setVectorPlan', change, plan);
+      return OK_TEXT;
+    },
+  }),
+
+  managementRoute('POST /v2/vector/index/:id/transfer', {
+    summary: 'Moves an index of vectors to a team in which the caller may make indexes.',
+    permission: 'databases',
+    body: TransferIndexRequest,
+    example: { target_account: EXAMPLE_ID },
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { target_account: target } }) {
+      await transferIndex(call, await indexIn(call, 'vector', path.id), 'transferVectorIndex', target);
+      return OK_TEXT;
+    },
+  }),
+
+  managementRoute('GET /v2/vector/index/:id/stats', {
+    summary: 'Shows the usage of an index of vectors.',
+    permission: 'read',
+    query: PeriodQuery,
+    answer: one(SearchStatisticsAnswer),
+    async handle(call, { path, query }) {
+      const index = await indexIn(call, 'vector', path.id);
+      const { series, pending, nowMs } = await seriesOf(call, index, query);
+      return searchStatisticsAnswer(series, pending, nowMs, chargesOfIndex(call, index));
+    },
+  }),
+];
+
+/** @param property of the body. @throws Refused 400 */
+function mustBeOffered({ endpoint }: ManagementCall, plan: SearchType, property: string): void {
+  if (plan === 'fixed' && !endpoint.parts.offersFixedSearch) {
+    throw invalid(`${property}: fixed is not available on this server`);
+  }
+}
+
+/** @throws Refused 400 */
+function shapeOf(body: CreateVectorIndexRequest, hasEmbeddings: boolean): VectorIndexShape {
+  const { similarity_function: metric = 'COSINE', dimension_count: given = 0, region } = body;
+  const { index_type: kind = 'DENSE', embedding_model: model = '', sparse_embedding_model: sparse = '' } = body;
+  const sparseModel = kind === 'DENSE' || sparse === '' ? '' : SPARSE_MODEL;
+  if (kind === 'SPARSE') return { kind, metric, dimension: 0, denseModel: '', sparseModel, region };
+  if (model !== '') {
+    const dense = denseModelOf(model, given, hasEmbeddings);
+    if (typeof dense === 'string') throw invalid(dense);
+    return { kind, metric, dimension: dense.dimension, denseModel: dense.model, sparseModel, region };
+  }
+  if (given === 0) throw invalid('dimension_count: is required for dense vectors without an embedding_model');
+  return { kind, metric, dimension: given, denseModel: '', sparseModel, region };
+}
+
+async function shown(call: ManagementCall, index: SearchIndex): Promise<VectorIndexAnswer> {
+  return vectorIndexAnswer(call, index, await throughput(call, index));
+}

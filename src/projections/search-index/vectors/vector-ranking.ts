@@ -1,0 +1,193 @@
+/**
+ * A query to one namespace: every vector that the filter accepts is compared, in slices.
+ *
+ *  VR1 equal scores are ordered by id; a resumed query continues in exactly that order
+ *  VR2 documents added during the query are left out; if a hit changes during it the query starts again, so that a
+ *      replaced document is never missing; after some tries it is left out
+ *  VR3 a document without a dimension of the sparse query is no result of it
+ */
+import {
+  compileFilter,
+  type FilterPredicate,
+  fused,
+  inverseFrequency,
+  type JsonObject,
+  type RankedId,
+  scoreOf,
+  shortFloat,
+  squaredLength,
+} from '../../../domain/search/index.js';
+import type { RankedPlace, VectorHits, VectorQuery } from '../../../ports/index.js';
+import { BestDocuments } from '../best-documents.js';
+import type { VectorDocument, VectorNamespace } from './vector-namespace.js';
+
+const MAX_TRIES = 3;
+/** Multiplications between two pauses: about 1 ms. */
+const SLICE_WORK = 1_000_000;
+/** A filter's comparison, in multiplications. */
+const FILTER_WORK = 300;
+const NO_CONTENT: JsonObject = {};
+
+/** @throws INVALID for an invalid filter */
+export function* rankVectors(namespace: VectorNamespace, query: VectorQuery): Generator<void, VectorHits> {
+  const fits = compileFilter(query.filter);
+  for (let tries = 1; ; tries += 1) {
+    const seen = new SeenVectors(namespace, fits);
+    const dense = query.dense === undefined ? undefined : yield* denseHits(seen, query, query.dense);
+    const sparse = query.sparse === undefined ? undefined : yield* sparseHits(seen, query, query.sparse);
+    const parts = [dense, sparse].filter((part) => part !== undefined);
+    const areAsBefore = parts.every((part) => part.every(({ ordinal }) => seen.isAsBefore(ordinal)));
+    if (areAsBefore || tries === MAX_TRIES) return hitsOf(seen, query, dense, sparse);
+  }
+}
+
+interface OrdinalHit extends RankedId {
+  readonly ordinal: number;
+}
+
+function hitsOf(
+  seen: SeenVectors,
+  { topK, fusion }: VectorQuery,
+  dense: readonly OrdinalHit[] | undefined,
+  sparse: readonly OrdinalHit[] | undefined,
+): VectorHits {
+  const left = [dense, sparse].flatMap((part) =>
+    part === undefined ? [] : [part.filter(({ ordinal }) => seen.isAsBefore(ordinal))],
+  );
+  const hits = left.length === 1 ? (left[0] as OrdinalHit[]) : fused(left, fusion, topK);
+  return {
+    hits: hits.map(({ id, score }) => ({ id, score: shortFloat(score) })),
+    denseLast: placeOf(dense?.at(-1)),
+    sparseLast: placeOf(sparse?.at(-1)),
+  };
+}
+
+function placeOf(hit: OrdinalHit | undefined): RankedPlace | undefined {
+  return hit === undefined ? undefined : { score: hit.score, id: hit.id };
+}
+
+/** The documents that existed when the query began, have not changed and fit the filter. */
+class SeenVectors {
+  readonly #changes: number;
+  /** Work since the last pause. */
+  work = 0;
+
+  constructor(
+    readonly namespace: VectorNamespace,
+    private readonly fits: FilterPredicate | undefined,
+  ) {
+    this.#changes = namespace.changes;
+  }
+
+  isAsBefore(ordinal: number): boolean {
+    return this.namespace.changedAt(ordinal) <= this.#changes;
+  }
+
+  at(ordinal: number): VectorDocument | undefined {
+    return this.isAsBefore(ordinal) ? this.namespace.documentAt(ordinal) : undefined;
+  }
+
+  accepts({ metadata }: VectorDocument): boolean {
+    if (this.fits === undefined) return true;
+    this.work += FILTER_WORK;
+    return this.fits({ content: metadata ?? NO_CONTENT });
+  }
+}
+
+/** The best of one part, after the place where an earlier batch ended. */
+class BestHits {
+  readonly #scores = new Map<number, number>();
+  readonly #best: BestDocuments;
+
+  constructor(
+    private readonly seen: SeenVectors,
+    private readonly after: RankedPlace | undefined,
+    most: number,
+  ) {
+    const { namespace } = seen;
+    this.#best = new BestDocuments(
+      most,
+      (ordinal) => this.#scores.get(ordinal) as number,
+      (ordinal) => namespace.documentAt(ordinal)?.id ?? '',
+    );
+  }
+
+  offer(ordinal: number, document: VectorDocument, score: number): void {
+    if (score < this.#best.floor || !this.#isAfter(document.id, score) || !this.seen.accepts(document)) return;
+    this.#scores.set(ordinal, score);
+    this.#best.offer(ordinal);
+  }
+
+  /** Best first. */
+  get hits(): OrdinalHit[] {
+    const { namespace } = this.seen;
+    return this.#best.sorted().map((ordinal) => ({
+      ordinal,
+      id: namespace.documentAt(ordinal)?.id ?? '',
+      score: this.#scores.get(ordinal) as number,
+    }));
+  }
+
+  #isAfter(id: string, score: number): boolean {
+    const { after } = this;
+    return after === undefined || score < after.score || (score === after.score && id > after.id);
+  }
+}
+
+function* denseHits(
+  seen: SeenVectors,
+  { topK, denseAfter }: VectorQuery,
+  numbers: readonly number[],
+): Generator<void, OrdinalHit[]> {
+  const { namespace } = seen;
+  const query = Float32Array.from(numbers);
+  const squared = squaredLength(query);
+  const score = scoreOf(namespace.shape.metric);
+  const best = new BestHits(seen, denseAfter, topK);
+  for (let ordinal = 0; ordinal < namespace.ordinals; ordinal += 1) {
+    const document = seen.at(ordinal);
+    if (document?.hasDense !== true) continue;
+    best.offer(ordinal, document, score(query, squared, namespace.dense.at(ordinal)));
+    seen.work += query.length;
+    if (seen.work < SLICE_WORK) continue;
+    seen.work = 0;
+    yield;
+  }
+  return best.hits;
+}
+
+function* sparseHits(
+  seen: SeenVectors,
+  { topK, sparseAfter, weighsByRarity }: VectorQuery,
+  { indices, values }: { readonly indices: readonly number[]; readonly values: readonly number[] },
+): Generator<void, OrdinalHit[]> {
+  const { namespace } = seen;
+  const scores = new Map<number, number>();
+  for (const [place, dimension] of indices.entries()) {
+    const posting = namespace.sparse.posting(dimension);
+    if (posting === undefined) continue;
+    const rarity = weighsByRarity ? inverseFrequency(namespace.sparseCount, posting.vectors) : 1;
+    const weight = Math.fround(values[place] as number) * rarity;
+    for (let at = 0; at < posting.length; at += 1) {
+      const ordinal = posting.ordinalAt(at);
+      scores.set(ordinal, (scores.get(ordinal) ?? 0) + weight * posting.valueAt(at));
+      seen.work += POSTING_WORK;
+      if (seen.work < SLICE_WORK) continue;
+      seen.work = 0;
+      yield;
+    }
+  }
+  const best = new BestHits(seen, sparseAfter, topK);
+  for (const [ordinal, score] of scores) {
+    const document = seen.at(ordinal);
+    if (document !== undefined) best.offer(ordinal, document, score);
+    seen.work += POSTING_WORK;
+    if (seen.work < SLICE_WORK) continue;
+    seen.work = 0;
+    yield;
+  }
+  return best.hits;
+}
+
+/** An entry of a posting, in multiplications. */
+const POSTING_WORK = 30;
