@@ -46,8 +46,12 @@ export function registerBasics(
 export function registerMembership(c: DependencyContainer, connections: NatsConnections, isAlone: boolean): void {
   const config = c.resolve(tokens.CONFIG);
   tokens.once(c, tokens.BUS, () => {
-    const options = { maxBytes: config.bounds.busMessageBytes, log: c.resolve(tokens.LOG) };
-    return new NatsBus(connections, new Names(config.nats.natsPrefix), options);
+    const machine = c.resolve(tokens.BOOT_TIME).bootId;
+    const near = isAlone || machine === undefined ? undefined : { machine, dataDir: config.storage.dataDir };
+    const options = { maxBytes: config.bounds.busMessageBytes, log: c.resolve(tokens.LOG), near };
+    const bus = new NatsBus(connections, new Names(config.nats.natsPrefix), options);
+    c.resolve(tokens.LIFETIME).closeAtEnd(bus);
+    return bus;
   });
   tokens.once(c, tokens.MEMBERSHIP, () => new Membership(c.resolve(tokens.BUS), c.resolve(tokens.CLOCK), isAlone));
 }

@@ -9,16 +9,22 @@ export interface Gathered {
   place: number;
 }
 
+/** A list up to this length is not shortened. A shortened one has the same cost as the tables above. */
+const KEPT_PLACES = 1024;
+
 export class Gathering<Member extends Gathered> {
-  readonly #members: Member[] = [];
+  /** From `size` on the places are empty. */
+  #members: (Member | undefined)[] = [];
+  #size = 0;
 
   get size(): number {
-    return this.#members.length;
+    return this.#size;
   }
 
   add(member: Member): void {
-    member.place = this.#members.length;
-    this.#members.push(member);
+    member.place = this.#size;
+    this.#members[this.#size] = member;
+    this.#size += 1;
   }
 
   /** @returns true when it was a member */
@@ -26,20 +32,26 @@ export class Gathering<Member extends Gathered> {
     const { place } = member;
     if (place < 0) return false;
     member.place = -1;
-    const last = this.#members.pop() as Member;
+    this.#size -= 1;
+    const last = this.#members[this.#size] as Member;
+    this.#members[this.#size] = undefined;
     if (last !== member) {
       last.place = place;
       this.#members[place] = last;
     }
+    const { length } = this.#members;
+    if (length > KEPT_PLACES && this.#size < length / 4) this.#members = this.#members.slice(0, this.#size);
     return true;
   }
 
   clear(): void {
-    for (const member of this.#members.splice(0)) member.place = -1;
+    for (const member of this.all()) member.place = -1;
+    this.#members = [];
+    this.#size = 0;
   }
 
   /** The current members, as a copy: they may leave during iteration. */
   all(): readonly Member[] {
-    return [...this.#members];
+    return this.#members.slice(0, this.#size) as Member[];
   }
 }

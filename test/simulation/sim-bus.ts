@@ -3,7 +3,7 @@
  * cut between two processes that both still reach the server.
  */
 import { MillraceError } from '../../src/kernel/index.js';
-import type { Bus, Subscription, Topic } from '../../src/ports/index.js';
+import type { Bus, ServedTopic, Subscription, Topic } from '../../src/ports/index.js';
 import type { Faults } from './faults.js';
 import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
@@ -94,8 +94,8 @@ export class SimBus implements Bus {
     return join(this.network.subscribers, { bus: this, topic: nameOf(topic), action: onMessage });
   }
 
-  serve(topic: Topic, onRequest: Handler): Subscription {
-    return join(this.network.services, { bus: this, topic: nameOf(topic), action: onRequest });
+  serve(topic: Topic, onRequest: Handler): ServedTopic {
+    return { ...join(this.network.services, { bus: this, topic: nameOf(topic), action: onRequest }), yield: () => {} };
   }
 
   request(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array> {

@@ -87,6 +87,10 @@ export class KvWork implements Work {
     return !this.hasBegun && !isRead(this.request);
   }
 
+  get isRepeatable(): boolean {
+    return this.request.waiter === undefined && isRead(this.request);
+  }
+
   /** True when the answer has passed the bound of the request. */
   get isAnswerFull(): boolean {
     const { maxAnswerBytes } = this.request;

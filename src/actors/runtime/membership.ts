@@ -43,7 +43,11 @@ export class Membership {
   start(): void {
     this.#listeningSinceMs = this.clock.monotonicMs();
     if (this.isAlone) return;
-    this.#subscription = this.bus.subscribe({ kind: 'heartbeat' }, (payload) => this.#hear(decodeHeartbeat(payload)));
+    this.#subscription = this.bus.subscribe({ kind: 'heartbeat' }, (payload) => {
+      const heartbeat = decodeHeartbeat(payload);
+      if (heartbeat.neighbour !== undefined) this.bus.meet?.(heartbeat.neighbour);
+      this.#hear(heartbeat);
+    });
   }
 
   stop(): void {
@@ -61,7 +65,10 @@ export class Membership {
   }
 
   announce(heartbeat: Heartbeat): void {
-    if (!this.isAlone) this.bus.publish({ kind: 'heartbeat' }, encodeHeartbeat(heartbeat));
+    if (!this.isAlone) {
+      const sent = { ...heartbeat, neighbour: this.bus.address };
+      this.bus.publish({ kind: 'heartbeat' }, encodeHeartbeat(sent));
+    }
     this.#hear(heartbeat);
   }
 

@@ -12,10 +12,11 @@
  *  RC6 an answer that comes after a later activation was tried counts once that activation has said that the command
  *      was executed before, or that it will not begin it: a refusal leaves no entry, and the later activation may have
  *      accepted the command
+ *  RC7 only until a try has failed may a request go to a single process; later ones go to all that serve the shard
  */
 import { decodeAnswer, encodeRemoteCommand, type OwnerInstant, type RemoteAsk } from '../../codec/remote/index.js';
 import { type CommandId, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
-import type { Bus, Clock, Timers } from '../../ports/index.js';
+import type { Bus, Clock, Reach, Timers } from '../../ports/index.js';
 import type { OwnerReadings } from './owner-readings.js';
 
 export interface CallLimits {
@@ -32,9 +33,9 @@ export interface CallLimits {
 }
 
 /** A try may be lost with a connection, so its first repetition comes soon; later ones come at longer intervals. */
-const FIRST_TRY_MS = 200;
+export const FIRST_TRY_MS = 200;
 /** A larger command is repeated only when its answer is certainly overdue. */
-const LARGE_BYTES = 64 * 1024;
+export const LARGE_BYTES = 64 * 1024;
 /** How long the state of a command is asked for after its deadline; its client waits at most this much longer. */
 const SETTLE_MS = 1000;
 /**
@@ -92,20 +93,33 @@ export interface AskedCommand {
 
 const NOTHING = new Uint8Array();
 /** The epoch for owners of an earlier version, which know neither deadlines nor epochs. */
-const OF_OLD = 0;
+export const OF_OLD = 0;
 
 interface End {
   readonly result: Uint8Array | MillraceError;
 }
 
-type Heard = 'at-once' | 'after-a-pause' | 'silence';
+type Heard = 'greeted' | 'at-once' | 'after-a-pause' | 'silence';
+
+/** The end of a try that was made before (first-try.ts). */
+export interface EarlierTry {
+  /** Of the activation that it was for; undefined: it was a read. */
+  readonly epoch: number | undefined;
+  /** How much longer its answer is waited for. */
+  readonly waitMs: number;
+  /** Passes its answer or its failure on. */
+  readonly tell: () => void;
+}
 
 export class RemoteCall {
   /** Tries that an activation may have received and has not answered, by its epoch. */
   readonly #openTries = new Map<number, number>();
   /** Activations that ended while the command's entry was open. */
   readonly #inDoubt = new Set<number>();
+  /** Of the next try. */
   #tryMs = FIRST_TRY_MS;
+  /** RC7 */
+  #reach: Reach = 'one';
   #isOwnerOfOld = false;
   #isBeingStored = false;
   /** The owner heard last has not replayed the journal yet. */
@@ -127,21 +141,28 @@ export class RemoteCall {
   ) {}
 
   /** @throws SHARD_UNAVAILABLE, NOT_APPLIED (certainly not executed), OUTCOME_UNKNOWN, and the errors of the owner */
-  async run(): Promise<Uint8Array> {
+  async run(earlier?: EarlierTry): Promise<Uint8Array> {
     const { clock } = this.ports;
     const { pauseMs } = this.limits;
-    for (;;) {
+    for (let first = earlier; ; first = undefined) {
       const leftMs = this.endMs - clock.monotonicMs();
-      if (leftMs <= 0) return this.#settle();
+      if (leftMs <= 0 && first === undefined) return this.#settle();
       if (this.asked.isGone?.() === true) throw this.#unknown();
-      const heard = await this.#try(Math.min(leftMs, this.#nextTryMs()));
+      const waitMs = this.#nextTryMs();
+      const heard = await (first === undefined ? this.#try(Math.min(leftMs, waitMs)) : this.#resume(first));
       if (this.#isOver) return this.#answer();
+      if (heard !== 'greeted') this.#reach = 'all';
       if (heard === 'silence' && this.asked.isPatient) this.endMs = clock.monotonicMs() + this.limits.deadlineMs;
       if (heard !== 'after-a-pause') continue;
       if (clock.monotonicMs() + pauseMs >= this.endMs) return this.#settle();
       await this.#listen(pauseMs, () => {});
       if (this.#isOver) return this.#answer();
     }
+  }
+
+  #resume({ epoch, waitMs, tell }: EarlierTry): Promise<Heard> {
+    if (epoch !== undefined) this.#openTries.set(epoch, 1);
+    return this.#listen(waitMs, tell);
   }
 
   #nextTryMs(): number {
@@ -177,6 +198,7 @@ export class RemoteCall {
   async #settle(): Promise<Uint8Array> {
     const { clock } = this.ports;
     const { pauseMs, tryMs, settleMs, storingMs } = this.limits;
+    this.#reach = 'all';
     while (this.#mayBeExecuted) {
       const leftMs = this.endMs + (this.#isBeingStored ? storingMs : settleMs) - clock.monotonicMs();
       if (leftMs <= 0) throw this.#unknown();
@@ -244,20 +266,20 @@ export class RemoteCall {
     const payload = encodeRemoteCommand({ commandId, isRetry, body: ask === 'command' ? body : NOTHING, ask, before });
     const { settleMs, storingMs } = this.limits;
     const waitMs = Math.max(1, this.endMs + Math.max(settleMs, storingMs) - clock.monotonicMs());
-    bus.request({ kind: 'command', shard }, payload, waitMs).then(
-      (bytes) => this.#receive(bytes, ask, isOpen ? epoch : undefined),
-      (error: unknown) => this.#fail(error, isOpen ? epoch : undefined),
+    bus.request({ kind: 'command', shard }, payload, waitMs, this.#reach).then(
+      (bytes) => this.receive(bytes, ask, isOpen ? epoch : undefined),
+      (error: unknown) => this.fail(error, isOpen ? epoch : undefined),
     );
   }
 
   /** @param epoch  of the activation that the try was for; undefined: the try was not to be executed */
-  #receive(bytes: Uint8Array, ask: RemoteAsk, epoch: number | undefined): void {
+  receive(bytes: Uint8Array, ask: RemoteAsk, epoch: number | undefined): void {
     const { shard } = this.asked;
     let answer: ReturnType<typeof decodeAnswer>;
     try {
       answer = decodeAnswer(bytes);
     } catch (error) {
-      this.#fail(error, undefined);
+      this.fail(error, undefined);
       return;
     }
     const { from, result } = answer;
@@ -265,7 +287,7 @@ export class RemoteCall {
     if (this.#isOver) return;
     if (ask === 'greet') {
       this.#isOwnerOfOld = from === undefined;
-      this.#wake('at-once');
+      this.#wake('greeted');
     } else if (!(result instanceof MillraceError)) {
       this.#answered(result, from?.epoch ?? OF_OLD, epoch);
     } else {
@@ -305,7 +327,7 @@ export class RemoteCall {
     else this.#wake(details.isElsewhere === true ? 'at-once' : 'after-a-pause');
   }
 
-  #fail(error: unknown, epoch: number | undefined): void {
+  fail(error: unknown, epoch: number | undefined): void {
     if (this.#isOver) return;
     if (!isMillraceError(error)) {
       this.#finish(new MillraceError('DEFECT', String(error), {}, error));

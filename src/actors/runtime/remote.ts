@@ -20,26 +20,29 @@ import {
   type RemoteCommand,
 } from '../../codec/remote/index.js';
 import { type CommandId, describeError, isMillraceError, MillraceError, type Random } from '../../kernel/index.js';
-import type { Bus, Clock, Subscription, Timers } from '../../ports/index.js';
+import type { Bus, Clock, ServedTopic, Timers } from '../../ports/index.js';
+import { beginCall, type CallShared, sharedByCalls } from './first-try.js';
+import { Overdue } from './overdue.js';
 import { OwnerReadings } from './owner-readings.js';
-import { type AskedCommand, type CallLimits, RemoteCall } from './remote-call.js';
+import type { AskedCommand, CallLimits } from './remote-call.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
 export class ShardCaller {
   #count = 0;
   readonly #prefix: string;
-  readonly #readings: OwnerReadings;
+  readonly #shared: CallShared;
 
   constructor(
-    private readonly bus: Bus,
+    bus: Bus,
     private readonly clock: Clock,
-    private readonly timers: Timers,
+    timers: Timers,
     random: Random,
     private readonly limits: CallLimits,
   ) {
     this.#prefix = Buffer.from(random.bytes(12)).toString('base64url');
-    this.#readings = new OwnerReadings(clock);
+    const ports = { bus, clock, timers, readings: new OwnerReadings(clock) };
+    this.#shared = sharedByCalls(ports, limits);
   }
 
   /**
@@ -52,9 +55,10 @@ export class ShardCaller {
   ): Promise<Uint8Array> {
     this.#count += 1;
     const commandId = `${this.#prefix}-${this.#count}` as CommandId;
-    const { bus, clock, timers } = this;
-    const ports = { bus, clock, timers, readings: this.#readings };
-    return new RemoteCall(ports, this.limits, { ...command, commandId }, endMs).run();
+    // Fields are listed, because a copy with `...` lives until the next full garbage collection.
+    const { shard, body, isRead, isPatient, isTold, isGone } = command;
+    const asked = { shard, commandId, body, isRead, isPatient, isTold, isGone };
+    return new Promise((resolve, reject) => beginCall(this.#shared, asked, endMs, { resolve, reject }));
   }
 }
 
@@ -72,6 +76,7 @@ export interface AnswerMemoryLimits {
 interface Answer {
   /** The reply; rejects with an error answer. */
   readonly answer: Promise<Uint8Array>;
+  /** 0 while it is pending. */
   bytes: number;
   /** On the monotonic clock. */
   askedAtMs: number;
@@ -82,6 +87,17 @@ interface Answer {
 }
 
 const NOTHING = new Uint8Array();
+/** A read that was not answered by then is remembered; a caller repeats it later. */
+const SLOW_READ_MS = 100;
+
+/** A read that was received once. Its answer is not remembered, because it may be executed again. */
+interface ReadInProgress {
+  readonly work: Work;
+  place: number;
+  readonly begunAtMs: number;
+  readonly commandId: CommandId;
+  readonly answer: Promise<Uint8Array>;
+}
 
 /** How an owner notices that its callers have left. */
 export interface SilenceWatch {
@@ -105,7 +121,9 @@ export class ShardServer<W extends Work> {
   #bytes = 0;
   #isStopped = false;
   #isLooking = false;
-  readonly #subscription: Subscription;
+  readonly #serving: ServedTopic;
+  /** Reads that were received a moment ago; later they are remembered like other commands in progress. */
+  readonly #reads: Overdue<ReadInProgress> | undefined;
 
   constructor(
     bus: Bus,
@@ -115,11 +133,17 @@ export class ShardServer<W extends Work> {
     /** Undefined: every command is answered soon. */
     private readonly silence?: SilenceWatch,
   ) {
-    this.#subscription = bus.serve({ kind: 'command', shard: actor.shard }, (payload) => this.#answer(payload));
+    this.#reads =
+      silence &&
+      new Overdue(silence.clock, silence.timers, SLOW_READ_MS, ({ commandId, answer, work }) => {
+        this.#remember(commandId, answer, Number.POSITIVE_INFINITY).work = work;
+      });
+    this.#serving = bus.serve({ kind: 'command', shard: actor.shard }, (payload) => this.#answer(payload));
     void actor.ended.then(() => {
       this.#isStopped = true;
+      this.#serving.yield();
     });
-    void actor.forgotten.then(() => this.#subscription.stop());
+    void actor.forgotten.then(() => this.#serving.stop());
   }
 
   /** Checks callers while a remembered command may be in progress. */
@@ -175,26 +199,56 @@ export class ShardServer<W extends Work> {
       if (known.work !== undefined) known.work.deadlineMs = known.deadlineMs;
       return known.answer;
     }
-    let onWork: (work: W) => void = () => {};
-    const answer = this.#execute(command, (work) => onWork(work));
-    const entry = this.#remember(commandId, answer, deadlineMs);
-    onWork = (work) => {
-      entry.work = work;
-      work.deadlineMs = entry.deadlineMs;
-    };
+    return command.isRetry ? this.#executeOnce(command, deadlineMs) : this.#executeFirst(command, deadlineMs);
+  }
+
+  /** No earlier try was executed. */
+  #executeFirst({ commandId, body, before }: RemoteCommand, deadlineMs: number): Promise<Uint8Array> {
+    let work: W | undefined;
+    let read: ReadInProgress | undefined;
+    const answer = new Promise<Uint8Array>((resolve, reject) => {
+      const onAnswer = (bytes: Uint8Array) => {
+        if (read !== undefined) this.#reads?.delete(read);
+        resolve(bytes);
+      };
+      const onFailure = (error: MillraceError) => {
+        if (read !== undefined) this.#reads?.delete(read);
+        this.#forget(commandId);
+        reject(error);
+      };
+      work = this.workFor(body, commandId, onAnswer, onFailure);
+    });
+    if (work === undefined) return answer; // the body could not be read
+    if (before === undefined && work.isRepeatable === true && this.#reads !== undefined) {
+      read = { work, place: -1, begunAtMs: this.actor.monotonicMs, commandId, answer };
+      this.#reads.add(read);
+    } else {
+      this.#remember(commandId, answer, deadlineMs).work = work;
+      work.deadlineMs = deadlineMs;
+    }
+    this.actor.submit(work);
     return answer;
   }
 
-  async #execute({ commandId, isRetry, body }: RemoteCommand, onWork: (work: W) => void): Promise<Uint8Array> {
-    // Lets the caller store the work first.
-    await Promise.resolve();
+  /** An earlier try may have been executed, also by an earlier activation (RQ3). */
+  #executeOnce(command: RemoteCommand, deadlineMs: number): Promise<Uint8Array> {
+    const entry = this.#remember(
+      command.commandId,
+      this.#checked(command, (work) => {
+        entry.work = work;
+        work.deadlineMs = entry.deadlineMs;
+      }),
+      deadlineMs,
+    );
+    return entry.answer;
+  }
+
+  async #checked({ commandId, body }: RemoteCommand, onWork: (work: W) => void): Promise<Uint8Array> {
     let isChecked = false;
     try {
-      if (isRetry) {
-        await this.#untilServing();
-        if (this.actor.wasExecuted(commandId)) throw this.#executedBefore();
-        isChecked = true;
-      }
+      await this.#untilServing();
+      if (this.actor.wasExecuted(commandId)) throw this.#executedBefore();
+      isChecked = true;
       return await new Promise<Uint8Array>((resolve, reject) => {
         const work = this.workFor(body, commandId, resolve, reject);
         onWork(work);

@@ -58,6 +58,8 @@ export interface Work {
    * as not executed. Undefined: it waits.
    */
   readonly isRefusable?: boolean;
+  /** True for a read whose answer comes soon: it may be executed any number of times. Undefined: it may not. */
+  readonly isRepeatable?: boolean;
   /** Monotonic instant of its arrival, for the longest wait while state is loading. */
   enteredAtMs: number;
   /** The turn whose entry the answer depends on; 0: none. */

@@ -1,15 +1,17 @@
 /**
  * The bus on plain NATS: requests and notices between processes, not stored. Subscriptions have no queue group, because
- * a shard's owner is one process, which the journal determines.
+ * a shard's owner is one process, which the journal determines. A command that may go to a single process goes to a
+ * neighbour, which is another process of this machine, without NATS.
  */
 import type { Msg } from 'nats';
-import { describeError, MillraceError, unreachable } from '../../kernel/index.js';
-import type { Bus, Log, Subscription, Topic } from '../../ports/index.js';
+import { describeError, MillraceError, type ShardName, unreachable } from '../../kernel/index.js';
+import type { Bus, Log, NeighbourAddress, Reach, ServedTopic, Subscription, Topic } from '../../ports/index.js';
 import { BulkExchange, PIECE_BYTES } from './bulk-exchange.js';
 import { type BusFrame, decodeFrame, encodeFailure, encodeOffer, encodePayload } from './bus-frames.js';
 import type { NatsConnections } from './connection.js';
 import type { NatsLink } from './link.js';
 import { LinkFailure } from './link-failure.js';
+import { type NeighbourAnswer, type NeighbourOutcome, Neighbours } from './neighbours/index.js';
 import { RequestBatches, serveBatches } from './request-batches.js';
 import type { Names } from './subjects.js';
 
@@ -18,6 +20,8 @@ export interface NatsBusOptions {
   readonly maxBytes?: number;
   /** Logs dropped messages. */
   readonly log?: Log;
+  /** For processes of this machine: the directory of its socket, and the machine's id. Undefined: only NATS is used. */
+  readonly near?: { readonly dataDir: string; readonly machine: string } | undefined;
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
@@ -31,6 +35,9 @@ export class NatsBus implements Bus {
   readonly #bulk: BulkExchange;
   readonly #batches: RequestBatches;
   readonly #log: Log | undefined;
+  readonly #neighbours: Neighbours | undefined;
+  /** Subjects of commands, which are needed for each. */
+  readonly #subjects = new Map<string, string>();
 
   constructor(
     connections: Pick<NatsConnections, 'control'>,
@@ -39,6 +46,8 @@ export class NatsBus implements Bus {
   ) {
     this.#link = connections.control;
     this.#log = options.log;
+    const isConnected = () => this.#link.isConnected();
+    this.#neighbours = options.near && new Neighbours({ ...options.near, isConnected, log: options.log });
     this.#batches = new RequestBatches(this.#link);
     this.#bulk = new BulkExchange(this.#link, names, {
       maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
@@ -97,19 +106,75 @@ export class NatsBus implements Bus {
     };
   }
 
-  async request(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+  /** The number of processes of this machine that are reached without NATS. */
+  get neighbours(): number {
+    return this.#neighbours?.size ?? 0;
+  }
+
+  get address(): NeighbourAddress | undefined {
+    return this.#neighbours?.address;
+  }
+
+  meet(address: NeighbourAddress): void {
+    this.#neighbours?.meet(address);
+  }
+
+  request(topic: Topic, payload: Uint8Array, timeoutMs: number, reach: Reach = 'all'): Promise<Uint8Array> {
+    const neighbours = this.#neighbours;
+    if (neighbours === undefined || reach === 'all' || topic.kind !== 'command' || payload.length > PIECE_BYTES) {
+      return this.#requestAll(topic, payload, timeoutMs);
+    }
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: NeighbourOutcome): void => {
+        switch (outcome.kind) {
+          case 'answer':
+            resolve(outcome.body);
+            break;
+          case 'other':
+            this.#answerIn(outcome.body, timeoutMs, topic).then(resolve, reject);
+            break;
+          case 'unserved':
+            this.#requestAll(topic, payload, timeoutMs).then(resolve, reject);
+            break;
+          case 'lost':
+            reject(new MillraceError('TIMED_OUT', outcome.why, { topic: topic.kind }));
+            break;
+          default:
+            unreachable(outcome);
+        }
+      };
+      if (neighbours.request(this.#commandSubject(topic.shard), payload, timeoutMs, settle)) return;
+      this.#requestAll(topic, payload, timeoutMs).then(resolve, reject);
+    });
+  }
+
+  #commandSubject(shard: ShardName): string {
+    let subject = this.#subjects.get(shard);
+    if (subject === undefined) {
+      subject = this.names.topic({ kind: 'command', shard });
+      this.#subjects.set(shard, subject);
+    }
+    return subject;
+  }
+
+  async #requestAll(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const { frame, release } = this.#frameOf(payload, 'one');
     const deadlineMs = performance.now() + timeoutMs;
     try {
-      const answer = decodeFrame(await this.#send(topic, frame, timeoutMs));
-      if (answer.kind === 'failure') throw answer.error;
-      if (answer.kind === 'payload') return answer.payload;
-      return await within(this.#bulk.fetch(answer.offer), deadlineMs - performance.now(), topic);
+      const answer = await this.#send(topic, frame, timeoutMs);
+      return await this.#answerIn(answer, deadlineMs - performance.now(), topic);
     } catch (error) {
       throw error instanceof LinkFailure ? failureOfRequest(error, topic) : error;
     } finally {
       release();
     }
+  }
+
+  async #answerIn(frame: Uint8Array, timeoutMs: number, topic: Topic): Promise<Uint8Array> {
+    const answer = decodeFrame(frame);
+    if (answer.kind === 'failure') throw answer.error;
+    if (answer.kind === 'payload') return answer.payload;
+    return within(this.#bulk.fetch(answer.offer), timeoutMs, topic);
   }
 
   /** Commands are many and small; other requests are rare. */
@@ -119,7 +184,7 @@ export class NatsBus implements Bus {
     return (await this.#link.request(subject, frame, { timeoutMs })).data;
   }
 
-  serve(topic: Topic, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): Subscription {
+  serve(topic: Topic, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): ServedTopic {
     const subject = this.names.topic(topic);
     const answer = (bytes: Uint8Array) => this.#answer(topic, bytes, onRequest);
     const respond = (reply: string, bytes: Uint8Array) => this.#respond(topic, reply, bytes);
@@ -127,17 +192,43 @@ export class NatsBus implements Bus {
     const subscription = this.#link.subscribe(subject, ({ data, reply }) => {
       if (reply) void answer(data).then((frame) => frame !== undefined && respond(reply, frame));
     });
+    const endDirect =
+      topic.kind === 'command'
+        ? this.#neighbours?.serve(subject, (payload) => this.#answerDirectly(payload, onRequest))
+        : undefined;
     return {
+      yield: () => endDirect?.(),
       stop: () => {
+        endDirect?.();
         batches?.stop();
         this.#link.drain(subscription);
       },
     };
   }
 
-  /** Drops payloads kept for receivers. The owners of subscriptions stop them. */
-  close(): void {
+  #answerDirectly(
+    payload: Uint8Array,
+    onRequest: (payload: Uint8Array) => Promise<Uint8Array>,
+  ): Promise<NeighbourAnswer> {
+    return onRequest(payload).then(
+      (body): NeighbourAnswer =>
+        body.length <= PIECE_BYTES ? { kind: 'answer', body } : { kind: 'other', body: this.#answerFrame(body) },
+      (error: unknown): NeighbourAnswer => ({ kind: 'other', body: encodeFailure(error) }),
+    );
+  }
+
+  #answerFrame(payload: Uint8Array): Uint8Array {
+    try {
+      return this.#frameOf(payload, 'one').frame;
+    } catch (error) {
+      return encodeFailure(error);
+    }
+  }
+
+  /** Drops payloads kept for receivers, and ends connections to neighbours. The owners of subscriptions stop them. */
+  async close(): Promise<void> {
     this.#bulk.stop();
+    await this.#neighbours?.close();
   }
 
   /** @returns the answer's frame; undefined when the message is no request */
@@ -156,11 +247,7 @@ export class NatsBus implements Bus {
       const why = new MillraceError('SHARD_UNAVAILABLE', 'a large request did not arrive', {}, cause);
       return encodeFailure(cause instanceof MillraceError && !cause.retryable ? cause : why);
     }
-    try {
-      return this.#frameOf(await onRequest(payload), 'one').frame;
-    } catch (error) {
-      return encodeFailure(error);
-    }
+    return onRequest(payload).then((answered) => this.#answerFrame(answered), encodeFailure);
   }
 
   #respond(topic: Topic, reply: string, bytes: Uint8Array): void {

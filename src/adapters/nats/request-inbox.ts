@@ -8,6 +8,7 @@
  */
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Payload } from 'nats';
 import { LinkFailure, type LinkFailureKind } from './link-failure.js';
+import { type WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** The status of a server when the subject has no subscriber. */
 const NO_RESPONDERS = 503;
@@ -18,85 +19,54 @@ export const MORE = Symbol('more answers are to come');
 /** Called with the outcome of a request, and again only if it returns `MORE`. */
 export type Settle = (answer: Msg | LinkFailure) => unknown;
 
-interface Waiting {
+interface Waiting extends WaitingRequest {
   readonly settle: Settle;
   readonly subject: string;
-  readonly endMs: number;
 }
 
 export class RequestInbox {
-  readonly #waitingByToken = new Map<string, Waiting>();
+  readonly #waiting: WaitingRequests<Waiting>;
   readonly #inbox: string;
-  #count = 0;
   #isSubscribed = false;
-  #timer: NodeJS.Timeout | undefined;
-  /** The time of the timer: at the latest the earliest deadline of a waiting request. */
-  #timerMs = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly connection: NatsConnection,
     inboxPrefix: string,
     /** Called when a request was not answered in time. */
-    private readonly onOverdue: () => void,
+    onOverdue: () => void,
   ) {
     this.#inbox = createInbox(inboxPrefix);
+    this.#waiting = new WaitingRequests((overdue) => {
+      onOverdue();
+      for (const { settle, subject } of overdue) {
+        settle(new LinkFailure('timed-out', `no answer from ${subject} in time`));
+      }
+    });
   }
 
   /** @throws the error of the client's `publish`; then the request was not sent */
   request(subject: string, payload: Payload, timeoutMs: number, headers: MsgHdrs | undefined, settle: Settle): void {
     this.#subscribe();
-    this.#count += 1;
-    const token = this.#count.toString(36);
-    const reply = `${this.#inbox}.${token}`;
-    this.connection.publish(subject, payload, headers === undefined ? { reply } : { reply, headers });
-    const endMs = performance.now() + timeoutMs;
-    this.#waitingByToken.set(token, { settle, subject, endMs });
-    if (endMs < this.#timerMs) this.#wakeAt(endMs, timeoutMs);
+    if (this.#waiting.isFull) throw new Error('too many requests wait for their answers');
+    const number = this.#waiting.add({ settle, subject, endMs: performance.now() + timeoutMs });
+    const reply = `${this.#inbox}.${number.toString(36)}`;
+    try {
+      this.connection.publish(subject, payload, headers === undefined ? { reply } : { reply, headers });
+    } catch (error) {
+      this.#waiting.take(number);
+      throw error;
+    }
   }
 
   /** The connection is lost, or answers cannot reach it: fails all waiting requests. */
   failAll(why: string, kind: LinkFailureKind = 'disconnected'): void {
-    const waiting = [...this.#waitingByToken.values()];
-    this.#waitingByToken.clear();
-    clearTimeout(this.#timer);
-    this.#timerMs = Number.POSITIVE_INFINITY;
-    for (const { settle } of waiting) settle(new LinkFailure(kind, why));
+    for (const { settle } of this.#waiting.takeAll()) settle(new LinkFailure(kind, why));
   }
 
   /** Fails the requests that wait for an answer from a subject; some of their answers may have been received before. */
   failSubject(subject: string, why: string): void {
-    for (const [token, waiting] of this.#waitingByToken) {
-      if (waiting.subject !== subject) continue;
-      this.#waitingByToken.delete(token);
-      waiting.settle(new LinkFailure('forbidden', why));
-    }
-  }
-
-  /** RI3 */
-  #wakeAt(atMs: number, inMs: number): void {
-    clearTimeout(this.#timer);
-    this.#timerMs = atMs;
-    this.#timer = setTimeout(() => this.#endOverdue(), inMs);
-  }
-
-  #endOverdue(): void {
-    this.#timerMs = Number.POSITIVE_INFINITY;
-    const nowMs = performance.now();
-    let nextMs = Number.POSITIVE_INFINITY;
-    const overdue: Waiting[] = [];
-    for (const [token, waiting] of this.#waitingByToken) {
-      if (waiting.endMs > nowMs) {
-        nextMs = Math.min(nextMs, waiting.endMs);
-        continue;
-      }
-      this.#waitingByToken.delete(token);
-      overdue.push(waiting);
-    }
-    if (nextMs < Number.POSITIVE_INFINITY) this.#wakeAt(nextMs, Math.ceil(nextMs - nowMs));
-    if (overdue.length > 0) this.onOverdue();
-    for (const { settle, subject } of overdue) {
-      settle(new LinkFailure('timed-out', `no answer from ${subject} in time`));
-    }
+    const failed = this.#waiting.takeAll((waiting) => waiting.subject === subject);
+    for (const { settle } of failed) settle(new LinkFailure('forbidden', why));
   }
 
   #subscribe(): void {
@@ -110,13 +80,12 @@ export class RequestInbox {
   }
 
   #receive(message: Msg): void {
-    const token = message.subject.slice(this.#inbox.length + 1);
-    const waiting = this.#waitingByToken.get(token);
+    const number = Number.parseInt(message.subject.slice(this.#inbox.length + 1), 36);
+    const waiting = this.#waiting.get(number);
     if (waiting === undefined) return;
-    this.#waitingByToken.delete(token);
     const { settle, subject } = waiting;
     const isUnserved = message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
     const outcome = isUnserved ? new LinkFailure('no-responders', `no process answers ${subject}`) : message;
-    if (settle(outcome) === MORE) this.#waitingByToken.set(token, waiting);
+    if (settle(outcome) !== MORE) this.#waiting.take(number);
   }
 }

@@ -112,6 +112,8 @@ const respNode = openRecord({
 });
 export type RespNodeNews = TypeOf<typeof respNode>;
 
+const neighbour = openRecord({ machine: text(), name: text(), path: text(), secret: bytes });
+
 const heartbeat = openFields({
   session,
   canOwn: flag,
@@ -132,6 +134,8 @@ const heartbeat = openFields({
   isGone: absent(flag),
   /** Missing without a RESP endpoint, and in heartbeats of older versions. */
   node: absent(respNode),
+  /** Where processes of its machine reach it without NATS. Missing in heartbeats of older versions. */
+  neighbour: absent(neighbour),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');

@@ -7,7 +7,7 @@
  *  MB3 a bus that is disconnected neither sends nor hears, and what passed meanwhile is gone
  */
 import { MillraceError } from '../../../src/kernel/index.js';
-import type { Bus, Subscription, Timers, Topic } from '../../../src/ports/index.js';
+import type { Bus, ServedTopic, Subscription, Timers, Topic } from '../../../src/ports/index.js';
 
 type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
 
@@ -52,8 +52,8 @@ export class MemoryBus implements Bus {
     return this.network.subscribers.add(topic, { bus: this, onMessage });
   }
 
-  serve(topic: Topic, onRequest: Handler): Subscription {
-    return this.network.services.add(topic, { bus: this, handler: onRequest });
+  serve(topic: Topic, onRequest: Handler): ServedTopic {
+    return { ...this.network.services.add(topic, { bus: this, handler: onRequest }), yield: () => {} };
   }
 
   request(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
