@@ -192,6 +192,18 @@ export const SORTED_SET_CASES: readonly KvCase[] = [
   kvCase('ZSCAN answers a small set whole', [ABC], 'ZSCAN k 0 MATCH [ab]', ['0', ['a', '1', 'b', '2']]),
   kvCase('ZSCAN refuses a bad cursor', [ABC], 'ZSCAN k x', '-ERR invalid cursor'),
   kvCase('ZUNION adds up scores', [ABC, 'ZADD m 10 a'], 'ZUNION 2 k m WITHSCORES', ['b', '2', 'c', '3', 'a', '11']),
+  kvCase(
+    'ZUNION AGGREGATE COUNT counts the sets of a member',
+    [ABC, 'ZADD m 10 a'],
+    'ZUNION 2 k m AGGREGATE COUNT WITHSCORES',
+    ['b', '1', 'c', '1', 'a', '2'],
+  ),
+  kvCase(
+    'ZINTER AGGREGATE COUNT adds weights',
+    [ABC, 'ZADD m 10 a'],
+    'ZINTER 2 k m WEIGHTS 2 5 AGGREGATE COUNT WITHSCORES',
+    ['a', '7'],
+  ),
   kvCase('ZUNION WEIGHTS multiplies scores', [ABC, 'ZADD m 10 a'], 'ZUNION 2 k m WEIGHTS -1 0 AGGREGATE MIN', [
     'c',
     'b',

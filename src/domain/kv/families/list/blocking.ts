@@ -1,4 +1,4 @@
-/** List pops and moves that wait on a connection for an element: BLPOP, BRPOP, BLMPOP, BLMOVE, BRPOPLPUSH. */
+/** List pops and moves that wait on a connection for an element: BLPOP, BRPOP, BLMPOP, BLMOVE, BLMOVEM, BRPOPLPUSH. */
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { requireAwaitable } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
@@ -7,7 +7,7 @@ import { inOneStep } from '../../steps.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { badTimeout, longTimeout, waitOrNil } from '../waiting.js';
 import { popFirstOf, popSome, readPopMany } from './ends.js';
-import { type Move, moveOne, readMove, tailToHead } from './move.js';
+import { type Move, moveOne, moveSome, readMove, readMoveCount, tailToHead } from './move.js';
 
 /** Longer timeouts are refused, because a number does not hold them exactly. */
 const MAX_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
@@ -54,6 +54,14 @@ export const popManyWaiting: Handler = (context) => {
 
 /** BLMOVE source destination LEFT | RIGHT LEFT | RIGHT timeout → as LMOVE; a null array on timeout. */
 export const moveWaiting: Handler = (context) => moveOrWait(context, readMove(context), 5);
+
+/** BLMOVEM source destination LEFT | RIGHT LEFT | RIGHT timeout [COUNT n | EXACTLY n OBO | BULK] → as LMOVEM. */
+export const moveManyWaiting: Handler = (context) => {
+  const move = readMove(context);
+  const timeoutMs = timeoutAt(context, 5);
+  const moved = inOneStep(moveSome(context, move, readMoveCount(context, 6)));
+  return moved ?? waitOrNil(context, [move.source], timeoutMs);
+};
 
 /** BRPOPLPUSH source destination timeout → as RPOPLPUSH; a null array on timeout. */
 export const moveTailToHeadWaiting: Handler = (context) => moveOrWait(context, tailToHead(context), 3);

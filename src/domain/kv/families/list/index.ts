@@ -4,10 +4,10 @@ import { at, counted, several, span } from '../../command-description.js';
 import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
 import { DELETES, family, GROWS, INSERTS, INSERTS_FAST, LOOKS_FAST, READS, row, TAKES, TAKES_FAST } from '../rows.js';
-import { moveTailToHeadWaiting, moveWaiting, popManyWaiting, popWaiting } from './blocking.js';
+import { moveManyWaiting, moveTailToHeadWaiting, moveWaiting, popManyWaiting, popWaiting } from './blocking.js';
 import { isLongPop, pop, popMany, push, pushIfPresent, pushInSlices } from './ends.js';
 import { element, insert, isLong, length, position, range, remove, replace, trim } from './middle.js';
-import { move, moveTailToHead } from './move.js';
+import { isLongMove, move, moveMany, moveTailToHead } from './move.js';
 
 const waiting = {
   keyUse: ['RW access delete'],
@@ -73,6 +73,10 @@ export const LIST: readonly CommandSpec[] = family('list', [
     ...moving,
     handler: move,
   }),
+  row('LMOVEM', -5, '8.10.0', 'Takes elements from one end of a list and puts them at an end of another.', {
+    ...moving,
+    ...inSlices(moveMany, isLongMove),
+  }),
   row('RPOPLPUSH', 3, '1.2.0', 'Takes the last element of a list and puts it in front of another.', {
     ...moving,
     handler: moveTailToHead,
@@ -95,6 +99,10 @@ export const LIST: readonly CommandSpec[] = family('list', [
   row('BLMOVE', 6, '6.2.0', 'Moves an element as LMOVE does; waits for one.', {
     ...movingWhenThere,
     handler: moveWaiting,
+  }),
+  row('BLMOVEM', -6, '8.10.0', 'Moves elements as LMOVEM does; waits for enough.', {
+    ...movingWhenThere,
+    handler: moveManyWaiting,
   }),
   row('BRPOPLPUSH', 4, '2.2.0', 'Moves an element as RPOPLPUSH does; waits for one.', {
     ...movingWhenThere,

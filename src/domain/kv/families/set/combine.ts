@@ -75,26 +75,31 @@ export function combineAndStore(combination: Combination): SlicedHandler {
   };
 }
 
-/** SINTERCARD n key … [LIMIT m] → the number of common members, at most m unless it is 0. */
-export const countIntersection: SlicedHandler = function* (context): Generator<void, Reply> {
-  const { args } = context;
-  const keys = parseInt64(args.bytes(1));
-  if (typeof keys !== 'number' || keys < 1) throw ERRORS.noKeysCounted;
-  if (keys > args.length - 2) throw tooManyKeys;
-  let limit = 0;
-  for (let i = 2 + keys; i < args.length; i += 1) {
-    if (args.option(i) !== 'LIMIT' || i + 1 >= args.length) throw ERRORS.syntax;
-    i += 1;
-    limit = args.count(i, 0, ERRORS.negativeLimit);
-  }
-  let count = 0;
-  for (const member of membersOf('intersection', yield* setsAt(context, 2, 2 + keys))) {
-    if (member === PAUSE) yield;
-    else count += 1;
-    if (limit > 0 && count >= limit) break;
-  }
-  return count;
-};
+/** SINTERCARD, SUNIONCARD, SDIFFCARD n key … [APPROX] [LIMIT m] → the number of members, at most m unless it is 0. */
+export function countMembers(combination: Combination): SlicedHandler {
+  return function* (context): Generator<void, Reply> {
+    const { args } = context;
+    const keys = parseInt64(args.bytes(1));
+    if (typeof keys !== 'number' || keys < 1) throw ERRORS.noKeysCounted;
+    if (keys > args.length - 2) throw tooManyKeys;
+    let limit = 0;
+    for (let i = 2 + keys; i < args.length; i += 1) {
+      const option = args.option(i);
+      // An exact count is as close as an estimate may be.
+      if (option === 'APPROX' && combination === 'union') continue;
+      if (option !== 'LIMIT' || i + 1 >= args.length) throw ERRORS.syntax;
+      i += 1;
+      limit = args.count(i, 0, ERRORS.negativeLimit);
+    }
+    let count = 0;
+    for (const member of membersOf(combination, yield* setsAt(context, 2, 2 + keys))) {
+      if (member === PAUSE) yield;
+      else count += 1;
+      if (limit > 0 && count >= limit) break;
+    }
+    return count;
+  };
+}
 
 /** All keys are looked up first, so that a wrong type is reported regardless of its position. */
 function setsAt({ args, keyspace }: CommandContext, from: number, to: number): Generator<void, Sources> {

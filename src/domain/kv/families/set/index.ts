@@ -17,7 +17,7 @@ import {
   VARIES,
   WRITES_FAST,
 } from '../rows.js';
-import { type Combination, combine, combineAndStore, countIntersection } from './combine.js';
+import { type Combination, combine, combineAndStore, countMembers } from './combine.js';
 import { areManyMembers, areMembers, count, hasLongSet, isMember, members, randomMembers, scan } from './read.js';
 import { addMembers, move, pop, removeMembers } from './write.js';
 
@@ -31,6 +31,10 @@ function storing(how: Combination) {
   return { ...GROWS, keys: destinationFirst, ...inSlices(combineAndStore(how), hasLongSet) };
 }
 
+function counting(how: Combination) {
+  return { ...READS, keys: counted(1), ...inSlices(countMembers(how), hasLongSet) };
+}
+
 export const SET: readonly CommandSpec[] = family('set', [
   row('SADD', -3, '1.0.0', 'Adds members to a set, which is created if missing.', {
     ...INSERTS_FAST,
@@ -41,15 +45,14 @@ export const SET: readonly CommandSpec[] = family('set', [
   row('SDIFF', -2, '1.0.0', 'Returns the members of the first set that are in none of the others.', {
     ...combining('difference'),
   }),
+  row('SDIFFCARD', -3, '8.10.0', 'Returns how many members of the first set are in none of the others.', {
+    ...counting('difference'),
+  }),
   row('SDIFFSTORE', -3, '1.0.0', 'Stores the members of the first set that are in none of the others.', {
     ...storing('difference'),
   }),
   row('SINTER', -2, '1.0.0', 'Returns the members that all sets have.', combining('intersection')),
-  row('SINTERCARD', -3, '7.0.0', 'Returns how many members all sets have.', {
-    ...READS,
-    keys: counted(1),
-    ...inSlices(countIntersection, hasLongSet),
-  }),
+  row('SINTERCARD', -3, '7.0.0', 'Returns how many members all sets have.', counting('intersection')),
   row('SINTERSTORE', -3, '1.0.0', 'Stores the members that all sets have.', storing('intersection')),
   row('SISMEMBER', 3, '1.0.0', 'Tells whether a set has a member.', { ...LOOKS_FAST, handler: isMember }),
   row('SMEMBERS', 2, '1.0.0', 'Returns all members of a set.', {
@@ -87,5 +90,9 @@ export const SET: readonly CommandSpec[] = family('set', [
     deviations: ['A cursor is a 32-bit hash; a step returns at most 10,000 members.'],
   }),
   row('SUNION', -2, '1.0.0', 'Returns the members that any of the sets has.', combining('union')),
+  row('SUNIONCARD', -3, '8.10.0', 'Returns how many members any of the sets has.', {
+    ...counting('union'),
+    deviations: ['With APPROX the count is exact, too.'],
+  }),
   row('SUNIONSTORE', -3, '1.0.0', 'Stores the members that any of the sets has.', storing('union')),
 ]);

@@ -44,6 +44,8 @@ const AGGREGATES: Readonly<Record<string, Aggregate>> = {
   MIN: (one, other) => (Number.isNaN(other) ? one : Math.min(one, other)),
   MAX: (one, other) => (Number.isNaN(other) ? one : Math.max(one, other)),
 };
+/** AGGREGATE COUNT: the sum of the weights of the sets that have the member. */
+const COUNT = 'COUNT';
 
 function zeroForNaN(score: number): number {
   return Number.isNaN(score) ? 0 : score;
@@ -57,6 +59,8 @@ interface Weighted {
 interface Combination {
   readonly inputs: readonly Weighted[];
   readonly aggregate: Aggregate;
+  /** The weights take the place of the scores. */
+  readonly isOfWeights: boolean;
   readonly withScores: boolean;
   /** The limit of ZINTERCARD; 0: none. */
   readonly limit: number;
@@ -85,6 +89,7 @@ function* readCombination(context: CommandContext, form: Form): Generator<void, 
   }
   const combines = form.operation !== 'diff' && form.isCount !== true;
   let aggregate = sum;
+  let isOfWeights = false;
   let withScores = false;
   let limit = 0;
   for (let i = optionsAt; i < args.length; i += 1) {
@@ -100,7 +105,8 @@ function* readCombination(context: CommandContext, form: Form): Generator<void, 
       }
     } else if (option === 'AGGREGATE' && combines && left >= 1) {
       i += 1;
-      const named = AGGREGATES[args.option(i)];
+      isOfWeights = args.option(i) === COUNT;
+      const named = isOfWeights ? sum : AGGREGATES[args.option(i)];
       if (named === undefined) throw ERRORS.syntax;
       aggregate = named;
     } else if (option === 'WITHSCORES' && form.countAt === 1 && form.isCount !== true) withScores = true;
@@ -109,7 +115,7 @@ function* readCombination(context: CommandContext, form: Form): Generator<void, 
       limit = args.count(i, 0, ERRORS.negativeLimit);
     } else throw ERRORS.syntax;
   }
-  return { inputs, aggregate, withScores, limit };
+  return { inputs, aggregate, isOfWeights, withScores, limit };
 }
 
 /** Smallest first: fewest lookups, and floats are added in the same order as in Redis. */
@@ -117,13 +123,13 @@ function bySize(inputs: readonly Weighted[]): Weighted[] {
   return [...inputs].sort((one, other) => one.source.size - other.source.size);
 }
 
-function* union({ inputs, aggregate }: Combination): Generator<void, SortedSet> {
+function* union({ inputs, aggregate, isOfWeights }: Combination): Generator<void, SortedSet> {
   const scores = new SegmentedMap<number>();
   const pace = new SlicePace();
   for (const { source, weight } of bySize(inputs)) {
     if (pace.isDue()) yield;
     for (const [member, score] of source) {
-      const weighted = zeroForNaN(score * weight);
+      const weighted = isOfWeights ? weight : zeroForNaN(score * weight);
       const before = scores.get(member);
       scores.set(member, before === undefined ? weighted : aggregate(before, weighted));
       if (pace.isDue()) yield;
@@ -137,17 +143,18 @@ function* union({ inputs, aggregate }: Combination): Generator<void, SortedSet> 
   return result;
 }
 
-function* intersection({ inputs, aggregate }: Combination): Generator<void, SortedSet> {
+function* intersection({ inputs, aggregate, isOfWeights }: Combination): Generator<void, SortedSet> {
   const [{ source, weight }, ...others] = bySize(inputs) as [Weighted, ...Weighted[]];
   const result = new SortedSet();
   const pace = new SlicePace();
   for (const [member, score] of source) {
     if (pace.isDue()) yield;
-    let combined: number | undefined = zeroForNaN(score * weight);
+    let combined: number | undefined = isOfWeights ? weight : zeroForNaN(score * weight);
     for (const other of others) {
       if (pace.isDue()) yield;
       const there = other.source.scoreOf(member);
-      combined = there === undefined ? undefined : aggregate(combined, there * other.weight);
+      combined =
+        there === undefined ? undefined : aggregate(combined, isOfWeights ? other.weight : there * other.weight);
       if (combined === undefined) break;
     }
     if (combined !== undefined) result.add(member, combined);
@@ -182,7 +189,7 @@ function* placeOfFirst(
 
 const OPERATIONS = { union, inter: intersection, diff: difference };
 
-/** ZUNION | ZINTER | ZDIFF numkeys key … [WEIGHTS n …] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] → members in order. */
+/** ZUNION | ZINTER | ZDIFF numkeys key … [WEIGHTS n …] [AGGREGATE SUM | MIN | MAX | COUNT] [WITHSCORES] → members in order. */
 export function combine(name: string, operation: SetOperation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const combination = yield* readCombination(context, { name, operation, countAt: 1 });

@@ -20,6 +20,7 @@ import {
 } from '../rows.js';
 import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
 import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
+import { incrementWithin } from './increment.js';
 import { longestCommonSubsequence } from './lcs.js';
 import { getMany, setMany, setManyExpiring, setManyIfMissing } from './many.js';
 import { getAndSet, set, setExpiring, setIfMissing } from './set.js';
@@ -105,6 +106,14 @@ export const STRING: readonly CommandSpec[] = family('string', [
     ...UPDATES_FAST,
     handler: incrementByFloat,
     deviations: ['Hexadecimal numbers are not read.'],
+  }),
+  row('INCREX', -2, '8.8.0', 'Raises the number in a key within bounds, and sets its expiry.', {
+    ...UPDATES_FAST,
+    handler: incrementWithin,
+    deviations: [
+      'The errors of options that contradict each other are of the same kind, not of the same words.',
+      'BYFLOAT refuses a sum beyond a long double, with SATURATE too.',
+    ],
   }),
   row('MSET', -3, '1.0.1', 'Sets several string values in one step.', {
     ...GROWS,
