@@ -4,12 +4,111 @@ import { Blocked, type Caller, OK } from '../../../src/domain/kv/index.js';
 import { MAX_RECORD_BYTES } from '../../../src/domain/kv/limits.js';
 import type { Stream } from '../../../src/domain/kv/types/stream.js';
 import { KvBench, readable } from '../../support/kv-bench.js';
+import { kvCase, NOW } from '../../support/kv-case.js';
 import { STREAM_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
 
 const WAITS: Caller = { face: 'resp', mayBlock: true };
 
 describeCases('key-value commands: streams', STREAM_CASES);
+
+const READ = [
+  'XADD s 1-1 a 1',
+  'XADD s 2-1 a 2',
+  'XADD s 3-1 b 3',
+  'XGROUP CREATE s g 0',
+  'XREADGROUP GROUP g c COUNT 2 STREAMS s >',
+];
+
+/** Not among all cases, because idle times are of the clock, and Redis knows the option since 8.4. */
+describeCases('key-value commands: XREADGROUP … CLAIM', [
+  kvCase(
+    'XREADGROUP CLAIM answers idle entries of all consumers, then new ones, each with idle time and deliveries',
+    READ,
+    'XREADGROUP GROUP g d CLAIM 0 STREAMS s >',
+    [
+      [
+        's',
+        [
+          ['1-1', ['a', '1'], 0, 1],
+          ['2-1', ['a', '2'], 0, 1],
+          ['3-1', ['b', '3'], 0, 0],
+        ],
+      ],
+    ],
+  ),
+  kvCase(
+    'XREADGROUP CLAIM with COUNT takes idle entries first',
+    READ,
+    'XREADGROUP GROUP g d COUNT 1 CLAIM 0 STREAMS s >',
+    [['s', [['1-1', ['a', '1'], 0, 1]]]],
+  ),
+  kvCase(
+    'XREADGROUP CLAIM leaves entries that were delivered lately',
+    READ,
+    'XREADGROUP GROUP g d CLAIM 1 STREAMS s >',
+    [['s', [['3-1', ['b', '3'], 0, 0]]]],
+  ),
+  kvCase(
+    'XREADGROUP CLAIM leaves deleted entries pending',
+    [...READ, 'XDEL s 1-1'],
+    'XREADGROUP GROUP g d COUNT 1 CLAIM 0 STREAMS s >',
+    [['s', [['2-1', ['a', '2'], 0, 1]]]],
+  ),
+  kvCase('XREADGROUP CLAIM has no effect on the own history', READ, 'XREADGROUP GROUP g c CLAIM 0 STREAMS s 1-1', [
+    ['s', [['2-1', ['a', '2']]]],
+  ]),
+  kvCase(
+    'XREADGROUP CLAIM with NOACK claims idle entries',
+    READ,
+    'XREADGROUP GROUP g d CLAIM 0 NOACK STREAMS s >',
+    (reply) => JSON.stringify(reply).includes('["3-1",["b","3"],0,0]'),
+    [
+      'XGROUP CREATECONSUMER s g d',
+      `XCLAIM s g d 0 1-1 2-1 TIME ${NOW} RETRYCOUNT 2 FORCE JUSTID LASTID 2-1`,
+      'XGROUP SETID s g 3-1 ENTRIESREAD 3',
+    ],
+  ),
+  kvCase(
+    'XREADGROUP CLAIM refuses a negative time',
+    READ,
+    'XREADGROUP GROUP g d CLAIM -1 STREAMS s >',
+    '-ERR min-idle-time must be a positive integer',
+    [],
+  ),
+  kvCase(
+    'XREADGROUP CLAIM refuses another word',
+    READ,
+    'XREADGROUP GROUP g d CLAIM x STREAMS s >',
+    '-ERR min-idle-time is not an integer or out of range',
+    [],
+  ),
+  kvCase(
+    'XREAD refuses CLAIM',
+    READ,
+    'XREAD CLAIM 0 STREAMS s 0',
+    '-ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead.',
+    [],
+  ),
+]);
+
+describe('key-value: XREADGROUP … CLAIM that waits', () => {
+  it('waits until the first pending entry becomes idle, at most, and takes the one that has waited longest', () => {
+    const bench = new KvBench();
+    bench.caller = WAITS;
+    for (const line of READ) bench.line(line);
+    bench.line('XREADGROUP GROUP g c STREAMS s >');
+    bench.nowMs += 100;
+    bench.line('XCLAIM s g c 0 1-1');
+    bench.nowMs += 100;
+    const waits = (line: string) => (bench.line(line).reply as unknown as Blocked).timeoutMs;
+    expect(waits('XREADGROUP GROUP g d BLOCK 0 CLAIM 1000 STREAMS s >')).to.equal(800);
+    expect(waits('XREADGROUP GROUP g d BLOCK 300 CLAIM 1000 STREAMS s >')).to.equal(300);
+    const reply = readable(bench.line('XREADGROUP GROUP g d COUNT 2 CLAIM 50 STREAMS s >').reply);
+    expect(JSON.stringify(reply)).to.equal('[["s",[["2-1",["a","2"],200,1],["3-1",["b","3"],200,1]]]]');
+    bench.expectReplayed();
+  });
+});
 
 describe('key-value commands: longer streams', () => {
   it('trim with ~ almost exactly over REST, and by whole nodes over RESP', () => {

@@ -101,7 +101,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     deviations: [
       'BLOCK is refused over REST, and for more than 4,000 keys.',
       'Over REST NOACK makes no consumer, and a consumer holds at most 1000 pending entries.',
-      'The CLAIM option of Redis 8.4 is not known.',
+      'With BLOCK and CLAIM the wait ends without entries when a pending entry becomes idle, and looks at 20,000 of them.',
     ],
   }),
   row('XACK', -4, '5.0.0', 'Acknowledges entries for a group and returns how many were pending.', {

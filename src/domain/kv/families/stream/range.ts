@@ -75,6 +75,11 @@ export function entryReply(id: StreamId, entry: StreamEntry): Reply {
   return [formatId(id), fieldsOf(entry)];
 }
 
+/** [id, [name, value, …], milliseconds since the last delivery, deliveries], as XREADGROUP … CLAIM answers. */
+export function deliveredReply(id: StreamId, entry: StreamEntry, idleMs: number, deliveries: number): Reply {
+  return [formatId(id), fieldsOf(entry), idleMs, deliveries];
+}
+
 function fieldsOf({ names, values }: StreamEntry): ByteString[] {
   const fields: ByteString[] = new Array(names.length * 2);
   for (let i = 0; i < names.length; i += 1) {

@@ -9,10 +9,11 @@ import type { Consumer, ConsumerGroup } from '../../types/stream-group.js';
 import { formatId, idAfter, MAX_ID, type StreamId } from '../../types/stream-id.js';
 import { LONG_STREAM_ENTRIES, MAX_BACKLOG_A_CONSUMER } from '../../types/stream-limits.js';
 import { ClaimRuns } from '../../types/stream-rebuild.js';
+import { claimIdle, type IdleSearch, nextIdleInMs } from './claim-idle.js';
 import { consumerOf, pushPosition } from './consumers.js';
 import { noSuchGroup } from './errors.js';
 import { readId } from './ids.js';
-import { entryReply } from './range.js';
+import { deliveredReply, entryReply } from './range.js';
 import { type ReadWords, readReadWords } from './read-words.js';
 import { walkInSlices } from './walking.js';
 
@@ -32,16 +33,32 @@ interface Source {
 }
 
 /**
- * XREADGROUP GROUP group consumer [COUNT n] [BLOCK ms] [NOACK] STREAMS key … >|id … → entries by key, or nil. NOGROUP
- * when a key or its group is missing.
+ * XREADGROUP GROUP group consumer [COUNT n] [BLOCK ms] [CLAIM ms] [NOACK] STREAMS key … >|id … → entries by key, or
+ * nil. NOGROUP when a key or its group is missing. With CLAIM a wait ends early, with nil, when an entry becomes idle.
  */
 export const readGroup: Handler = (context) => {
   const words = readReadWords(context, true);
   const found = inOneStep(entriesOf(context, words));
   if (found !== undefined) return found;
   if (words.blockMs === undefined || !context.mayBlock) return NIL_ARRAY;
-  return new Blocked(words.keys, words.blockMs, NIL_ARRAY);
+  return new Blocked(words.keys, waitMs(context, words, words.blockMs), NIL_ARRAY);
 };
+
+/** The longest wait: 0 for no end. */
+function waitMs(context: CommandContext, words: ReadWords, blockMs: number): number {
+  let waitMs = blockMs === 0 ? Number.POSITIVE_INFINITY : blockMs;
+  for (const [index, key] of words.keys.entries()) {
+    if (words.claimMs === undefined) break;
+    const source = sourceOf(context, words, key, index);
+    if (source.after !== undefined) continue;
+    waitMs = Math.min(waitMs, inOneStep(nextIdleInMs(searchIn(source, words), context.nowMs)));
+  }
+  return waitMs === Number.POSITIVE_INFINITY ? 0 : waitMs;
+}
+
+function searchIn({ key, stream, group }: Source, { claimMs = 0, blockMs }: ReadWords): IdleSearch {
+  return { key, stream, group, minIdleMs: claimMs, mayWait: blockMs !== undefined };
+}
 
 /** As `readGroup`, for a command that does not wait. */
 export const readGroupSliced: SlicedHandler = function* (context) {
@@ -57,6 +74,8 @@ export function isLongGroupRead(context: CommandContext): boolean {
     const stream = context.keyspace.peek(key);
     const group = stream instanceof Stream ? stream.group(words.group as ByteString) : undefined;
     if (group === undefined) return false;
+    if (words.claimMs !== undefined && words.blockMs === undefined && group.pending.size > LONG_STREAM_ENTRIES)
+      return true;
     if (words.ids[index] !== '>') return (group.consumer(words.consumer)?.pending.size ?? 0) > LONG_STREAM_ENTRIES;
     return (stream as Stream).size > LONG_STREAM_ENTRIES && (stream as Stream).lastEntryId > group.lastId;
   });
@@ -130,21 +149,24 @@ function* deliver(context: CommandContext, source: Source, words: ReadWords): Ge
   const before = stream.bytes;
   // As in the documented service, a NOACK read creates no consumer.
   const isAnonymous = words.noAck && context.face === 'rest' && group.consumer(words.consumer) === undefined;
-  const consumer = isAnonymous ? undefined : consumerOf(context, key, group, words.consumer);
+  const consumer =
+    isAnonymous && words.claimMs === undefined ? undefined : consumerOf(context, key, group, words.consumer);
   consumer?.seen(nowMs);
-  const start = idAfter(group.lastId);
+  const isClaiming = words.claimMs !== undefined && consumer !== undefined;
+  const entries = isClaiming ? yield* claimIdle(context, searchIn(source, words), consumer, words.count) : [];
+  if (entries.length > 0) consumer?.active(nowMs);
+  const start = entries.length < words.count ? idAfter(group.lastId) : undefined;
   if (start === undefined || stream.lastEntryId <= group.lastId) {
-    if (stream.bytes !== before) keyspace.changed(key, stream, before);
-    return undefined;
+    if (entries.length > 0 || stream.bytes !== before) keyspace.changed(key, stream, before);
+    return entries.length > 0 ? entries : undefined;
   }
-  const entries: Reply[] = [];
   const runs = new ClaimRuns(key, group);
   const push = (command: ByteString[] | undefined): void => {
     if (command !== undefined) effects.push(...command);
   };
   yield* walkInSlices(stream, start, MAX_ID, (id, entry) => {
     stream.advance(group, id);
-    entries.push(entryReply(id, entry));
+    entries.push(isClaiming ? deliveredReply(id, entry, 0, 0) : entryReply(id, entry));
     if (!words.noAck && consumer !== undefined) {
       group.assign(id, consumer, nowMs, 1);
       push(runs.add(id, { consumer, deliveredAtMs: nowMs, deliveries: 1 }));

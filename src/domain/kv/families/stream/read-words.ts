@@ -11,6 +11,9 @@ const blockOverRest = new ErrorReply('ERR BLOCK is not supported over REST');
 const badTimeout = new ErrorReply('ERR timeout is not an integer or out of range');
 const groupInRead = new ErrorReply('ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.');
 const noAckInRead = new ErrorReply('ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.');
+const claimInRead = new ErrorReply('ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead.');
+const badMinIdle = new ErrorReply('ERR min-idle-time is not an integer or out of range');
+const negativeMinIdle = new ErrorReply('ERR min-idle-time must be a positive integer');
 const missingGroup = new ErrorReply('ERR Missing GROUP option for XREADGROUP');
 
 /**
@@ -23,7 +26,7 @@ export function blockProblem(words: readonly ByteString[]): ErrorReply | undefin
     if (option === 'STREAMS') return undefined;
     if (option === 'BLOCK') return blockOverRest;
     if (option === 'GROUP') i += 2;
-    if (option === 'COUNT') i += 1;
+    if (option === 'COUNT' || option === 'CLAIM') i += 1;
   }
   return undefined;
 }
@@ -36,6 +39,8 @@ export interface ReadWords {
   readonly group: ByteString | undefined;
   readonly consumer: ByteString;
   readonly noAck: boolean;
+  /** Pending entries that have been idle for so long are claimed first; undefined: none are. */
+  readonly claimMs: number | undefined;
   readonly keys: readonly ByteString[];
   /** One per key, as given. */
   readonly ids: readonly ByteString[];
@@ -49,6 +54,7 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
   let group: ByteString | undefined;
   let consumer = '';
   let noAck = false;
+  let claimMs: number | undefined;
   let at = 1;
   for (; ; at += 1) {
     if (at >= args.length) throw ERRORS.syntax;
@@ -67,6 +73,10 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
       group = args.bytes(at + 1);
       consumer = args.bytes(at + 2);
       at += 2;
+    } else if (option === 'CLAIM' && more > 0) {
+      if (!isGroup) throw claimInRead;
+      at += 1;
+      claimMs = readMinIdle(args.bytes(at));
     } else if (option === 'NOACK') {
       if (!isGroup) throw noAckInRead;
       noAck = true;
@@ -84,6 +94,7 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
     group,
     consumer,
     noAck,
+    claimMs,
     keys: wordsBetween(args, first, idsAt),
     ids: wordsBetween(args, idsAt, args.length),
     idsAt,
@@ -99,7 +110,7 @@ export function keysOfRead(from: number): (words: readonly ByteString[]) => read
         const count = (words.length - at - 1) >>> 1;
         return Array.from({ length: count }, (_, index) => ({ position: at + 1 + index }));
       }
-      if (option === 'BLOCK' || option === 'COUNT') at += 1;
+      if (option === 'BLOCK' || option === 'COUNT' || option === 'CLAIM') at += 1;
       else if (option === 'GROUP') at += 2;
     }
     return [];
@@ -113,6 +124,13 @@ function readTimeout({ face, isNested }: CommandContext, word: ByteString): numb
   if (timeoutMs === undefined) throw badTimeout;
   if (timeoutMs < 0) throw ERRORS.negativeTimeout;
   return Number(timeoutMs);
+}
+
+function readMinIdle(word: ByteString): number {
+  const minIdleMs = parseInt64(word);
+  if (minIdleMs === undefined) throw badMinIdle;
+  if (minIdleMs < 0) throw negativeMinIdle;
+  return Number(minIdleMs);
 }
 
 function unbalanced(isGroup: boolean): ErrorReply {
