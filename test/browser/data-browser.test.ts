@@ -4,7 +4,12 @@ import { ConsoleBrowser } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
-const NAMES_OF_PARTS: Readonly<Record<string, string>> = { field: 'Field', '1.5': 'Score', '7': 'Index' };
+const NAMES_OF_PARTS: Readonly<Record<string, string>> = {
+  field: 'Field',
+  '1.5': 'Score',
+  '7': 'Index',
+  '3': 'Dimension',
+};
 const RTL = '\u05e9\u05dc\u05d5\u05dd \u202eevil';
 
 describe('console: the data of a database', function () {
@@ -42,6 +47,7 @@ describe('console: the data of a database', function () {
       ['zset', 'Member', '1.5'],
       ['stream', 'Value', 'field'],
       ['array', 'Value', '7'],
+      ['vector', 'Metric', '3'],
       ['ReJSON-RL', 'Document', ''],
     ] as const) {
       await page.getByRole('button', { name: 'New key' }).click();
@@ -49,7 +55,7 @@ describe('console: the data of a database', function () {
       await dialog.getByLabel('Name').fill(`made:${type}`);
       await dialog.getByLabel('Type').selectOption(type);
       if (part !== '') await dialog.getByLabel(NAMES_OF_PARTS[part] ?? '').fill(part);
-      await dialog.getByLabel(label, { exact: true }).fill('{"a":1}');
+      await dialog.getByLabel(label, { exact: true }).fill(type === 'vector' ? 'COSINE' : '{"a":1}');
       await dialog.getByLabel('Expires after seconds').fill('1000');
       await dialog.getByRole('button', { name: 'Make it' }).click();
       await page.getByRole('heading', { name: `made:${type}` }).waitFor();

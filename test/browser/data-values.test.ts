@@ -30,6 +30,7 @@ describe('console: values of each type', function () {
         'events',
         'events&part=groups',
         'ticks',
+        'points',
         'doc',
       ]) {
         await person.open(`/console/databases/${id}?tab=data${key === '' ? '' : `&key=${key}`}`);
@@ -195,6 +196,21 @@ describe('console: values of each type', function () {
     await eventually(async () => expect(await browser.kv('ARCOUNT', 'ticks')).to.equal(2));
   });
 
+  it('finds the vectors nearest to one of an index, and removes it', async () => {
+    const { page } = await personAt('&key=points');
+    await page.getByText('COSINE').waitFor();
+    await page.getByLabel('Id of a vector').fill('none');
+    await page.getByRole('button', { name: 'Find the nearest' }).click();
+    await page.getByText('The index has no vector of that id.').waitFor();
+    await page.getByLabel('Id of a vector').fill('right');
+    await page.getByRole('button', { name: 'Find the nearest' }).click();
+    await page.getByRole('row', { name: /right 1\.000000/ }).waitFor();
+    await page.getByRole('row', { name: /up 0\.500000/ }).waitFor();
+    await page.getByRole('button', { name: 'Take it out' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it out' }).click();
+    await eventually(async () => expect(await browser.kv('VECTOR.COUNT', 'points')).to.equal(1));
+  });
+
   it('pages through a large collection, and filters it', async () => {
     for (let at = 0; at < 2_000; at += 500) {
       await browser.kv('HSET', 'wide', ...Array.from({ length: 500 }, (_, one) => [`f${at + one}`, 'v']).flat());
@@ -265,5 +281,8 @@ const FIRST_KEYS: readonly (readonly (string | number)[])[] = [
   ['XGROUP', 'CREATE', 'events', 'billing', '0'],
   ['XREADGROUP', 'GROUP', 'billing', 'worker', 'COUNT', 2, 'STREAMS', 'events', '>'],
   ['ARMSET', 'ticks', 0, 'first', 7, 'seventh', '18446744073709551614', 'last'],
+  ['VECTOR.CREATE', 'points', 'DIM', 2, 'METRIC', 'COSINE'],
+  ['VECTOR.ADD', 'points', 'right', 'VALUES', 2, 1, 0],
+  ['VECTOR.ADD', 'points', 'up', 'VALUES', 2, 0, 1],
   ['JSON.SET', 'doc', '$', '{"title":"Catalog","big":12345678901234567890,"items":[{"a":1}]}'],
 ];

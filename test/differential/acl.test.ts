@@ -41,6 +41,9 @@ const COMMANDS =
   'xinfo stream a|expire c1 5|persist c1|ttl c1|sort a|dbsize|incr c1|getdel c1|setrange c1 0 x|lpush c1 x|lmove c1 c2 left right|' +
   'sinterstore d c1 c2|zadd c1 1 a|touch c1|unlink c1|msetnx c1 a|set c1 1 get|set c1 1 ex 10|bitfield c1 get u8 0|bitfield c1 set u8 0 1|sort c1 store c2|pfmerge c1 c2';
 
+/** Families that no compared server has. */
+const UNCOMPARED: readonly string[] = ['json', 'array', 'queue', 'vector'];
+
 for (const binary of Object.values(REDIS_BINARIES)) {
   const version = redisVersion(binary);
   if (version === undefined) continue;
@@ -61,7 +64,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       const stand = await new AclStand().start();
       const differences: string[] = [];
       for (const category of CATEGORIES) {
-        if (['json', 'array', 'queue'].includes(category)) continue;
+        if (UNCOMPARED.includes(category)) continue;
         const theirs = new Set(bulks(await server.client.call(['ACL', 'CAT', category])));
         const own = new Set((await stand.run(['ACL', 'CAT', category])) as string[]);
         for (const name of both) {
@@ -112,7 +115,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
         if (typeof then === 'string' && then.startsWith('-')) continue;
         const words = wordsOf(when, NOW);
         const spec = words.length === 0 ? undefined : findCommand(words);
-        if (spec === undefined || ['json', 'array', 'queue'].includes(spec.family)) continue;
+        if (spec === undefined || UNCOMPARED.includes(spec.family)) continue;
         const reply = await server.client.call(['COMMAND', 'GETKEYSANDFLAGS', ...words]);
         if (reply.startsWith('-')) continue;
         const theirs = keysWithNeeds(reply).sort().join(' ');

@@ -109,6 +109,12 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     covers: ({ spec, theirs }) => /^8\.(8|10)\./.test(spec?.since ?? '') && theirs.startsWith('-ERR unknown command'),
   },
   {
+    name: 'vector indexes',
+    parts: true,
+    reason: 'an extension that no server of Redis has; its cases run as specs',
+    covers: ({ spec, theirs }) => spec?.family === 'vector' && theirs.startsWith('-ERR unknown command'),
+  },
+  {
     name: 'AGGREGATE COUNT',
     parts: true,
     reason: 'known since Redis 8.8',

@@ -29,6 +29,8 @@ export const FILLING: readonly (readonly string[])[] = [
   ['XREADGROUP', 'GROUP', 'grp', 'alice', 'COUNT', '2', 'STREAMS', 'stream', '>'],
   ['ARMSET', 'array', '0', 'a', '1', '7', '5000', 'b', '18446744073709551614', 'z'],
   ['ARRING', 'ring', '3', 'a', '2', 'c', 'd'],
+  ['VECTOR.CREATE', 'vectors', 'DIM', '2', 'METRIC', 'COSINE'],
+  ['VECTOR.ADD', 'vectors', 'a', 'VALUES', '2', '1', '0'],
   ['JSON.SET', 'json', '$', '{"a":1,"b":[1,2.5,"x",null],"c":{"a":"y","d":true}}'],
 ];
 

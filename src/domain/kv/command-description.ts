@@ -67,6 +67,7 @@ export type CommandFamily =
   | 'json'
   | 'array'
   | 'queue'
+  | 'vector'
   | 'cluster';
 
 /** The access a command needs to a key: for permissions by key (`%R~`, `%W~`) and COMMAND GETKEYSANDFLAGS. */

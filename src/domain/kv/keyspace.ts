@@ -7,7 +7,7 @@
  *  KE1 an expired key is invisible, whether or not it has been removed
  *  KE2 a read changes no data; a write that meets an expired key removes it and records `DEL`
  *  KE3 in replay `nowMs` is 0: no key is expired, and only journaled deletions remove keys
- *  KE4 an empty collection is removed, except a stream, which may be empty
+ *  KE4 an empty collection is removed, except a stream or a vector index, which may be empty
  *  KE5 every change of a key is noted in `changes`
  *  KE6 a collection in which every part has expired counts as an expired key
  *  KE7 between `beginUndo` and `endUndo` or `undo`, a value is kept before it is overwritten
@@ -253,14 +253,14 @@ export class Keyspace {
 
   /**
    * To be called once after a collection in the keyspace was changed in place: updates the byte count, removes an empty
-   * collection (KE4: except a stream), notes the change. @returns whether it was removed
+   * collection (KE4: unless it may be empty), notes the change. @returns whether it was removed
    */
   changed(key: ByteString, collection: Collection, bytesBefore: number): boolean {
     // The collection records the inverse of its changes; the key is kept only if the expiry of its parts could change.
     if (this.#undo !== undefined && (this.#fieldExpiries.size > 0 || collection.fieldExpiry !== undefined))
       this.#keep(key);
     this.#stringBytes += collection.bytes - bytesBefore;
-    if (collection.size === 0 && collection.kind !== 'stream') {
+    if (collection.size === 0 && collection.mayBeEmpty !== true) {
       this.delete(key);
       return true;
     }

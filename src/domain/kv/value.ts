@@ -1,7 +1,7 @@
 /** The values of keys: strings and collections. */
 import type { ByteString } from '../../kernel/index.js';
 
-type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json' | 'array';
+type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json' | 'array' | 'vector';
 
 /** A collection with parts that expire: the fields of a hash. */
 export interface FieldExpiry {
@@ -25,6 +25,8 @@ export interface UndoRecorder {
 export interface Collection {
   readonly kind: CollectionKind;
   readonly size: number;
+  /** Stays a key without members; otherwise the keyspace removes it then. */
+  readonly mayBeEmpty?: boolean;
   /** Its approximate size in bytes, for INFO and limits. Kept up to date, because each change reads it twice. */
   readonly bytes: number;
   /** The name that OBJECT ENCODING shows. */

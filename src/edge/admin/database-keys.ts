@@ -25,6 +25,7 @@ const LENGTH_OF: Readonly<Record<string, ByteString>> = {
   zset: 'ZCARD',
   stream: 'XLEN',
   array: 'ARCOUNT',
+  vector: 'VECTOR.COUNT',
 };
 /** Words of TYPE. */
 export const KEY_TYPES = [...Object.keys(LENGTH_OF), 'ReJSON-RL'] as const;

@@ -75,6 +75,8 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       ['ZADD', 'zset', '1', 'm'],
       ['XADD', 'stream', '*', 'f', 'v'],
       ['ARMSET', 'array', '0', 'a', '900', 'b'],
+      ['VECTOR.CREATE', 'vector', 'DIM', '2', 'METRIC', 'DOT'],
+      ['VECTOR.ADD', 'vector', 'a', 'VALUES', '2', '1', '0'],
       ['JSON.SET', 'json', '$', '{"a":1}'],
     );
     const { keys, cursor } = await shown('keys');
@@ -88,6 +90,7 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       zset: ['zset', 1],
       stream: ['stream', 1],
       array: ['array', 2],
+      vector: ['vector', 1],
       json: ['ReJSON-RL', undefined],
     });
     expect(keys.filter(({ ttlMs }) => ttlMs !== null).map(({ key }) => key)).to.deep.equal(['a']);

@@ -268,4 +268,28 @@ describe('client package: @upstash/redis on a process, collections', function ()
     expect(await redis.eval("return redis.call('ARINSERT', KEYS[1], 'y')", ['b'], [])).to.equal(1);
     expect(await single.pipeline().arget('b', 1).arcount('b').exec()).to.deep.equal(['y', 2]);
   });
+
+  it('vector commands make an index, fill it and find the nearest', async () => {
+    const shape = { name: 'v', dimension: 3, metric: 'COSINE' } as const;
+    const index = await redis.vector.createIndex(shape);
+    expect(await index.info()).to.deep.equal({ dimension: 3, metric: 'COSINE' });
+    await redis.vector.createIndex({ ...shape, existsOk: true });
+    expect(await failureOf(redis.vector.createIndex(shape))).to.include('already exists');
+    expect(await index.add('a', [1, 0, 0])).to.equal(1);
+    expect(await index.add('a', [1, 0.5, 0])).to.equal(0);
+    expect(await index.add('b', new Float32Array([0, 0, -2]))).to.equal(1);
+    expect(await index.get('a')).to.deep.equal([1, 0.5, 0]);
+    expect(await index.get('none')).to.equal(null);
+    expect(await index.count()).to.equal(2);
+    const [first, second] = await index.query({ vector: [0, 0, -1], topK: 5, profile: 'PRECISE' });
+    expect(first).to.deep.equal({ id: 'b', score: 1 });
+    expect(second).to.deep.equal({ id: 'a', score: 0.5 });
+    expect(await failureOf(index.query({ vector: [1], topK: 1 }))).to.include('dimension mismatch');
+    expect(await index.delete('a')).to.equal(1);
+    expect(await redis.expire('v', 100)).to.equal(1);
+    expect(await redis.copy('v', 'w')).to.equal('COPIED');
+    expect(await index.drop()).to.equal(1);
+    expect(await index.info()).to.equal(null);
+    expect(await redis.vector.index('w').count()).to.equal(1);
+  });
 });

@@ -6,7 +6,7 @@ import type { CommandDescription, CommandFamily, CommandFlag } from '../command-
 
 /**
  * In Redis's order; `json` is the category of Redis's JSON module, `array` that of Redis 8.8, `queue` that of commands
- * that send messages.
+ * that send messages, `vector` that of vector indexes.
  */
 export const CATEGORIES: readonly string[] = [
   'keyspace',
@@ -33,6 +33,7 @@ export const CATEGORIES: readonly string[] = [
   'json',
   'array',
   'queue',
+  'vector',
 ];
 
 const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
@@ -56,6 +57,7 @@ const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
   json: 'json',
   array: 'array',
   queue: 'queue',
+  vector: 'vector',
   cluster: undefined,
 };
 

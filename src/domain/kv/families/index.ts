@@ -22,6 +22,7 @@ import { SORTED_SET } from './sorted-set/index.js';
 import { STREAM } from './stream/index.js';
 import { STRING } from './string/index.js';
 import { TRANSACTIONS } from './transactions.js';
+import { VECTOR } from './vector/index.js';
 
 export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   STRING,
@@ -44,6 +45,7 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   JSON_FAMILY,
   ARRAY,
   QUEUE,
+  VECTOR,
   CLUSTER,
   ACL,
 ];

@@ -85,6 +85,7 @@ class EntryDraft {
 export class Stream implements Collection {
   readonly kind = 'stream';
   readonly encoding = 'stream';
+  readonly mayBeEmpty = true;
   readonly hasOrder = true;
   lastId: StreamId = MIN_ID;
   maxDeletedId: StreamId = MIN_ID;

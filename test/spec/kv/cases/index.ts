@@ -23,6 +23,7 @@ import { STREAM_CASES } from './stream.js';
 import { STRING_CHANGE_CASES } from './string-change.js';
 import { STRING_GET_CASES } from './string-get.js';
 import { STRING_SET_CASES } from './string-set.js';
+import { VECTOR_CASES } from './vector.js';
 
 export {
   ARRAY_CASES,
@@ -41,6 +42,7 @@ export {
   STRING_CHANGE_CASES,
   STRING_GET_CASES,
   STRING_SET_CASES,
+  VECTOR_CASES,
 };
 
 export const ALL_CASES: readonly KvCase[] = [
@@ -65,6 +67,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...JSON_CASES,
   ...ARRAY_CASES,
   ...QUEUE_CASES,
+  ...VECTOR_CASES,
   ...CLUSTER_CASES,
   ...ACL_CASES,
 ];

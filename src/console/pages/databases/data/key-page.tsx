@@ -19,6 +19,7 @@ import { SHOWN_TYPES } from './listed-keys.js';
 import { StreamView } from './stream/stream-view.js';
 import { StringView } from './string-view.js';
 
+const VectorView = lazy(() => import('./vector-view.js').then(({ VectorView: view }) => view));
 const KeyHistory = lazy(() => import('./history/key-history.js'));
 
 const SHOWN_CHARACTERS = 500;
@@ -108,6 +109,7 @@ function Value({ id, name, record, onChanged }: ValueProps) {
   const shared = { id, name, record, onChanged };
   if (record.type === 'string') return <StringView {...shared} />;
   if (record.type === 'stream') return <StreamView {...shared} />;
+  if (record.type === 'vector') return <VectorView {...shared} />;
   if (record.type === 'ReJSON-RL') return <JsonView {...shared} />;
   return <CollectionView {...shared} kind={COLLECTIONS[record.type]} />;
 }

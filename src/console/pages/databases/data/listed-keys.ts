@@ -3,7 +3,7 @@ import type { Operations } from '#api';
 import { manage } from '../../../api/call.js';
 import { binaryOfText, textOf } from '../../../api/kv.js';
 
-export const SHOWN_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'array', 'ReJSON-RL'] as const;
+export const SHOWN_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'array', 'vector', 'ReJSON-RL'] as const;
 export type KeyType = (typeof SHOWN_TYPES)[number];
 
 /** Names for users. */
@@ -15,6 +15,7 @@ export const TYPE_LABELS: Readonly<Record<KeyType, string>> = {
   zset: 'sorted set',
   stream: 'stream',
   array: 'array',
+  vector: 'vectors',
   'ReJSON-RL': 'JSON',
 };
 

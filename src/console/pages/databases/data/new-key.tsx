@@ -24,6 +24,7 @@ const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value:
   zset: ['Score', 'Member', 'ada'],
   stream: ['Field', 'Value', '42'],
   array: ['Index', 'Value', 'first'],
+  vector: ['Dimension', 'Metric', 'COSINE, EUCLIDEAN or DOT'],
   'ReJSON-RL': [undefined, 'Document', '{}'],
 };
 
@@ -81,6 +82,8 @@ function firstCommand(type: KeyType, name: string, part: string, value: string):
       return ['XADD', name, '*', part, value];
     case 'array':
       return ['ARSET', name, part, value];
+    case 'vector':
+      return ['VECTOR.CREATE', name, 'DIM', part, 'METRIC', value];
     case 'ReJSON-RL':
       return ['JSON.SET', name, '$', value, 'NX'];
   }

@@ -16,6 +16,8 @@ import {
   JSON_MODULE_ID,
   MODULE_END,
   MODULE_STRING,
+  MODULE_UNSIGNED,
+  VECTOR_MODULE_ID,
 } from './encode-dump.js';
 import { decodeListpack } from './listpack.js';
 import { decodeIntset, decodeZiplist, decodeZipmap } from './packed-lists.js';
@@ -111,7 +113,7 @@ function* commandsOf(type: number, input: RdbReader, key: ByteString): Generator
     case DUMP_TYPES.array:
       return yield* array(input, key);
     case DUMP_TYPES.module2:
-      return yield* jsonDocument(input, key);
+      return yield* moduleValue(input, key);
     default:
       throw new BadFormat('a type that is not known');
   }
@@ -223,9 +225,33 @@ function* slots(input: RdbReader, count: number): Generator<ByteString> {
   }
 }
 
+/** The low ten bits of a module's id are the version of its format. */
+function moduleValue(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  const id = input.bigSize();
+  if (id === VECTOR_MODULE_ID) return vectors(input, key);
+  if (id >> 10n !== JSON_MODULE_ID >> 10n) throw new BadFormat('a value of a module');
+  return jsonDocument(input, key);
+}
+
+function* vectors(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  const [dimension, count] = [moduleNumber(input), moduleNumber(input)];
+  yield ['VECTOR.CREATE', key, 'DIM', String(dimension), 'METRIC', moduleText(input)];
+  for (let i = 0; i < count; i += 1) yield ['VECTOR.ADD', key, moduleText(input), 'FP32', moduleText(input)];
+  if (input.size() !== MODULE_END) throw new BadFormat('a vector index');
+}
+
+function moduleNumber(input: RdbReader): bigint {
+  if (input.size() !== MODULE_UNSIGNED) throw new BadFormat('a number of a module');
+  return input.bigSize();
+}
+
+function moduleText(input: RdbReader): ByteString {
+  if (input.size() !== MODULE_STRING) throw new BadFormat('a text of a module');
+  return input.string();
+}
+
+/** Since version 3 of its module a document is a single string. */
 function* jsonDocument(input: RdbReader, key: ByteString): Generator<ByteString[]> {
-  // The low ten bits are the version; since version 3 the format is a single string.
-  if (input.bigSize() >> 10n !== JSON_MODULE_ID >> 10n) throw new BadFormat('a value of a module');
   if (input.size() !== MODULE_STRING) throw new BadFormat('a document');
   const document = input.string();
   if (input.size() !== MODULE_END) throw new BadFormat('a document');

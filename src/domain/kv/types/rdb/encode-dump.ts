@@ -11,6 +11,7 @@ import type { Collection } from '../../value.js';
 import type { ArrayValue } from '../array-value.js';
 import { crc64InSteps } from '../crc64.js';
 import type { Stream } from '../stream.js';
+import type { VectorIndex } from '../vector-index.js';
 import { DUMP_TYPES } from './dump-types.js';
 import { RdbWriter } from './rdb-writer.js';
 import { StreamForm } from './stream-form.js';
@@ -52,6 +53,9 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
       version = ARRAY_VERSION;
       out.byte(DUMP_TYPES.array);
       yield* writeArray(out, value as ArrayValue);
+      break;
+    case 'vector':
+      yield* writeVectors(out, value as VectorIndex);
       break;
     case 'json':
       writeJson(out, json);
@@ -200,6 +204,9 @@ function moduleId(name: string, version: number): bigint {
 }
 
 export const JSON_MODULE_ID = moduleId('ReJSON-RL', 3);
+/** No server has such a type: the payload is read by this program alone. */
+export const VECTOR_MODULE_ID = moduleId('MR-VECTOR', 1);
+export const MODULE_UNSIGNED = 2;
 export const MODULE_STRING = 5;
 export const MODULE_END = 0;
 
@@ -208,5 +215,26 @@ function writeJson(out: RdbWriter, json: ByteString): void {
   out.size(JSON_MODULE_ID);
   out.size(MODULE_STRING);
   out.string(json);
+  out.size(MODULE_END);
+}
+
+function* writeVectors(out: RdbWriter, index: VectorIndex): Generator<void, void> {
+  const text = (word: ByteString): void => {
+    out.size(MODULE_STRING);
+    out.string(word);
+  };
+  out.byte(DUMP_TYPES.module2);
+  out.size(VECTOR_MODULE_ID);
+  for (const number of [index.dimension, index.size]) {
+    out.size(MODULE_UNSIGNED);
+    out.size(number);
+  }
+  text(index.metric);
+  const pace = new SlicePace();
+  for (const [id, bytes] of index.entries()) {
+    text(id);
+    text(bytes);
+    if (pace.isDue(1 + bytes.length / BYTES_A_LOOKUP)) yield;
+  }
   out.size(MODULE_END);
 }
