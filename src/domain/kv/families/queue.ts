@@ -6,13 +6,11 @@ import { NO_KEYS } from '../command-description.js';
 import type { CommandContext, CommandSpec } from '../command-spec.js';
 import { type OutboxCallKind, PENDING_EFFECT, SENT_EFFECT } from '../outbox.js';
 import { OK, type Reply, unknownCommand } from '../reply.js';
-import { family, type Row, row } from './rows.js';
+import { family, NOT_IN_REDIS, type Row, row } from './rows.js';
 
 /** The parameter that names the account of the messages. */
 export const QUEUE_ACCOUNT = 'queue-account';
 
-/** No version of Redis has these commands. */
-const NOT_IN_REDIS = '';
 const NOT_OF_REDIS =
   'Redis has no such command. The message is stored with the other changes of the transaction or script, and is sent once.';
 

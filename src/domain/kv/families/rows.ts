@@ -28,6 +28,9 @@ export function row(
   return { name, arity, since, summary, ...columns };
 }
 
+/** In place of the version, for a command that Redis does not have. */
+export const NOT_IN_REDIS = '';
+
 /** Commands about the key that is their first argument. GROWS: may make the database larger. */
 export const READS = { flags: ['readonly'], keys: at(1) } as const;
 export const READS_FAST = { flags: ['readonly', 'fast'], keys: at(1) } as const;
