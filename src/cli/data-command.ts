@@ -76,8 +76,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
       ...(retries === undefined ? {} : { 'Svc-Retries': retries }),
     };
     const path = queue === undefined ? '/v2/publish/' : `/v2/enqueue/${encodeURIComponent(queue)}/`;
-    const text = body === '-' ? await deps.readInput() : body;
-    const published = await deps.queue.ask('POST', path + destination, text, headers);
+    const published = await deps.queue.ask('POST', path + destination, await bodyOf(body, deps), headers);
     const ids = [published].flat().map((one) => (one as Fields).messageId);
     deps.write(shown(asked, published, () => `${ids.join('\n')}\n`));
   },
@@ -139,6 +138,13 @@ const VERBS: Readonly<Record<string, Verb>> = {
     write(shown(asked, run, () => lines.join('') + table(['STEP', 'NAME', 'TYPE', 'STATE', 'RESULT'], rows)));
   },
 
+  async 'runs trigger'(asked, deps) {
+    const [url = '', body] = asked.words;
+    const headers = headersOf(asked.options.header);
+    const started = (await deps.queue.ask('POST', `/v2/trigger/${url}`, await bodyOf(body, deps), headers)) as Fields;
+    deps.write(shown(asked, started, () => `${started.workflowRunId}\n`));
+  },
+
   async 'runs rerun'(asked, { queue, write }) {
     const [id = ''] = asked.words;
     const { 'from-step': step = '0', input, 'step-result': result, url } = asked.options;
@@ -182,6 +188,20 @@ const VERBS: Readonly<Record<string, Verb>> = {
     }
   },
 
+  async schedule(asked, deps) {
+    const [destination = '', body] = asked.words;
+    const { cron = '', id, queue, header } = asked.options;
+    const headers = {
+      ...headersOf(header),
+      'Svc-Cron': cron,
+      ...(id === undefined ? {} : { 'Svc-Schedule-Id': id }),
+      ...(queue === undefined ? {} : { 'Svc-Queue-Name': queue }),
+    };
+    const path = `/v2/schedules/${destination}`;
+    const set = (await deps.queue.ask('POST', path, await bodyOf(body, deps), headers)) as Fields;
+    deps.write(shown(asked, set, () => `${set.scheduleId}\n`));
+  },
+
   schedules: async (asked, { queue, write }) => {
     const found = (await queue.ask('GET', '/v2/schedules')) as Fields[];
     print(asked, write, found, ['ID', 'CRON', 'STATE', 'NEXT', 'DESTINATION'], (schedule) => [
@@ -193,6 +213,11 @@ const VERBS: Readonly<Record<string, Verb>> = {
     ]);
   },
 };
+
+/** `-`: standard input. */
+async function bodyOf(word: string | undefined, { readInput }: DataCommandDeps): Promise<string | undefined> {
+  return word === '-' ? readInput() : word;
+}
 
 function jsonOf(option: string, text: string): unknown {
   try {

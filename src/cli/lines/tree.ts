@@ -66,6 +66,14 @@ examples:
   millrace publish https://example.com/later hello --delay 10m
   cat letter.txt | millrace publish https://example.com/letters - --queue letters`;
 
+const TRIGGER = `
+example:
+  millrace runs trigger https://example.com/checkout '{"order":205}'`;
+
+const SCHEDULE = `
+example:
+  millrace schedule https://example.com/report --cron 'CRON_TZ=Europe/Vienna 0 8 * * 1' --id weekly`;
+
 /** Calls of the public APIs of the running installation. */
 function addDataLines(root: Command, run: RunVerb): void {
   root.commandsGroup('keys:');
@@ -92,12 +100,20 @@ function addDataLines(root: Command, run: RunVerb): void {
   dataVerb(dlq, 'list', 'lists the entries of the dead-letter queue', ofDlq).addOption(COUNT('at most so many'));
   dataVerb(dlq, 'retry [id]', 'sends an entry again', ofDlq).option('--all', 'sends every entry again');
   root.addCommand(dlq);
-  const workflows = group('runs', 'list, show, cancel and restart workflow runs');
+  const workflows = group('runs', 'start, list, show, cancel and restart workflow runs');
   const ofRuns: RunVerb = (name, asked) => run(`runs ${name}`, asked);
   dataVerb(workflows, 'list', 'lists the newest runs', ofRuns)
     .option('--state <state>', 'RUN_STARTED, RUN_SUCCESS, RUN_FAILED or RUN_CANCELED')
     .addOption(COUNT('at most so many (10)'));
   dataVerb(workflows, 'show <run>', 'prints a run with its steps and their results', ofRuns);
+  dataVerb(
+    workflows,
+    'trigger <url> [body]',
+    'starts a run at an endpoint, and prints its id; body -: standard input',
+    ofRuns,
+  )
+    .option('--header <header...>', 'a header of the request: "Name: value"')
+    .addHelpText('after', TRIGGER);
   dataVerb(workflows, 'rerun <run>', 'starts a run with the results of another one, and prints the new id', ofRuns)
     .option('--from-step <step>', 'the number or name of the first step to execute (0, the payload)')
     .option('--input <text>', 'another payload')
@@ -109,6 +125,17 @@ function addDataLines(root: Command, run: RunVerb): void {
     .option('-f, --follow', 'continues with new events until Ctrl-C')
     .addOption(COUNT('the number of earlier events (100)'));
   dataVerb(root, 'schedules', 'lists schedules with their next time', run);
+  dataVerb(
+    root,
+    'schedule <destination> [body]',
+    'sends a message by a timetable, and prints the id of the schedule',
+    run,
+  )
+    .requiredOption('--cron <expression>', 'the timetable, in UTC unless it begins with CRON_TZ=')
+    .option('--id <id>', 'the id of the schedule; an existing one is replaced')
+    .option('--queue <name>', 'the queue whose order the messages keep')
+    .option('--header <header...>', 'a header of the request: "Name: value"')
+    .addHelpText('after', SCHEDULE);
 }
 
 /** An account is named by its id, name, e-mail or UUID; the default is the only person's. */

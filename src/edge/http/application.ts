@@ -73,7 +73,10 @@ export function createApplication(
 }
 
 /** Sets Koa's response. Koa does not write to a client that has disconnected. */
-export function answer(context: PipelineContext, { status, text, type, headers = {}, isLast }: Answer): void {
+export function answer(
+  context: PipelineContext,
+  { status, text, type, headers = {}, isLast }: Omit<Answer, 'text'> & { readonly text: string | Buffer },
+): void {
   context.status = status;
   context.set(headers);
   if (type !== '') context.set('Content-Type', type ?? 'application/json');

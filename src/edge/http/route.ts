@@ -44,6 +44,8 @@ export interface Described {
   readonly answer: AnswerShape;
   /** Statuses of success. Default: 200. */
   readonly statuses?: readonly number[];
+  /** The answer is the same for every call, so its text is made once. */
+  readonly isConstant?: true;
   /** Values in the examples of a call, where those of sample-call.ts do not fit. */
   readonly sample?: {
     readonly path?: Readonly<Record<string, string>>;

@@ -7,7 +7,9 @@
  * object is looked up.
  */
 import type { IncomingMessage } from 'node:http';
-import { STRANGERS } from '../../kernel/index.js';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { getOrCreate, STRANGERS } from '../../kernel/index.js';
 import type { ManagementGrant } from '../../ports/index.js';
 import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
 import { PRIVATE_HEADERS } from '../http/answer.js';
@@ -27,9 +29,42 @@ import type { FieldSpelling } from '../wire-alias.js';
 import { ManagementCall, type ManagementRoute } from './management-call.js';
 import type { ManagementEndpoint } from './management-endpoint.js';
 
+const compress = promisify<string, Buffer>(gzip);
 const TYPE = 'application/json; charset=utf-8';
 const ROUTING = { allowsLastSlash: true, answersHead: true, isFirstAlone: true };
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
+
+const GZIP = { 'Content-Encoding': 'gzip' } as const;
+
+interface ConstantAnswer {
+  readonly route: ManagementRoute;
+  readonly fields: FieldSpelling;
+  readonly isCompressed: boolean;
+}
+
+/** Texts of answers that are the same for every call. Their number is that of such routes and of spellings. */
+class ConstantAnswers {
+  readonly #texts = new Map<ManagementRoute, Map<FieldSpelling, Promise<string>>>();
+  readonly #compressed = new WeakMap<Promise<string>, Promise<Buffer>>();
+
+  /** @param make  called once */
+  textOf({ route, fields, isCompressed }: ConstantAnswer, make: () => Promise<string>): Promise<string | Buffer> {
+    const ofRoute = getOrCreate(this.#texts, route, () => new Map<FieldSpelling, Promise<string>>());
+    const text = getOrCreate(ofRoute, fields, () => {
+      const made = make();
+      // The next call tries again.
+      made.catch(() => ofRoute.delete(fields));
+      return made;
+    });
+    if (!isCompressed) return text;
+    let compressed = this.#compressed.get(text);
+    if (compressed === undefined) {
+      compressed = text.then((whole) => compress(whole));
+      this.#compressed.set(text, compressed);
+    }
+    return compressed;
+  }
+}
 
 interface State {
   /** The spelling of the fields in request and answer. */
@@ -53,6 +88,7 @@ export function createManagementApp(endpoint: ManagementEndpoint, routes: readon
     tenantOf: ({ state }) => state.grant?.account ?? STRANGERS,
     limitBytesOf: () => limits.maxBodyBytes,
   });
+  const constants = new ConstantAnswers();
   const router = routed<ManagementRoute, State>(routes, ROUTING, async (context, route, path) => {
     const { call, fields, body: bytes } = context.state;
     if (route.permission !== 'open') {
@@ -61,7 +97,15 @@ export function createManagementApp(endpoint: ManagementEndpoint, routes: readon
     }
     const query = requestOf(route.query, context.query);
     const input = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(bytes)));
-    const text = JSON.stringify(fields.spelled(await route.handle(call, { path, query, body: input })));
+    const made = async () => JSON.stringify(fields.spelled(await route.handle(call, { path, query, body: input })));
+    if (route.isConstant === true) {
+      const isCompressed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+      const text = await constants.textOf({ route, fields, isCompressed }, made);
+      const headers = { ...PRIVATE_HEADERS, Vary: 'Accept-Encoding', ...(isCompressed && GZIP) };
+      answer(context, { status: 200, text, type: TYPE, headers, isLast: endpoint.isDraining });
+      return;
+    }
+    const text = await made();
     const headers = { ...PRIVATE_HEADERS, ...staleHeader(call) };
     answer(context, { status: 200, text, type: TYPE, headers, isLast: endpoint.isDraining });
   });

@@ -3,7 +3,6 @@
 import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
 import { one } from '../http/answer-shape.js';
 import type { ApiArea, Refusals } from '../http/openapi/area.js';
-import type { OpenApiDocument } from '../http/openapi/document.js';
 import { changesAnything, type Described, Nothing } from '../http/route.js';
 import { MANAGEMENT_CLIENT, MANAGEMENT_KEY, SESSION_COOKIE } from '../sessions/session-schemes.js';
 import { accessOf } from '../team-permissions.js';
@@ -14,17 +13,16 @@ class OpenApi {}
 
 /** @param routes of the management API. @param others further areas of the document */
 export function openApiRoute(routes: readonly ManagementRoute[], others: readonly ApiArea[]): ManagementRoute {
-  let document: OpenApiDocument | undefined;
-  const self = managementRoute('GET /openapi.json', {
+  const self: ManagementRoute = managementRoute('GET /openapi.json', {
     summary: 'This document.',
     permission: 'open',
     answer: one(OpenApi),
+    isConstant: true,
     async handle({ endpoint }) {
       const { publicUrls, version } = endpoint.parts;
       // Loaded on the first request, with its schema library.
       const { openApiDocument } = await import('../http/openapi/document.js');
-      document ??= openApiDocument([...others, managementArea([...routes, self])], publicUrls, version);
-      return document;
+      return openApiDocument([...others, managementArea([...routes, self])], publicUrls, version);
     },
   });
   return self;

@@ -1,8 +1,11 @@
 /** `/docs`: the documentation's site, which is public, served from any build. */
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createDocsHandler } from '../../../src/edge/openapi/index.js';
 import { MemoryLog } from '../../support/kv-endpoint.js';
 import { ManagementHarness } from '../../support/management-endpoint.js';
+import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const FILES: Readonly<Record<string, string>> = {
   'manifest.json':
@@ -70,5 +73,37 @@ describe('GET /docs', () => {
       expect((await face.call('GET', path, { as: null })).status, path).to.equal(404);
     }
     expect((await face.call('POST', '/docs', { as: null })).status).to.equal(405);
+  });
+});
+
+describe('GET /openapi.json', () => {
+  const face = standOfAllTests(() => new ManagementHarness().start());
+  const get = (headers: Readonly<Record<string, string>>) => fetch(`${face.url}/openapi.json`, { headers });
+  const raw = (encoding: string) =>
+    new Promise<{ readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }>((resolve, reject) => {
+      request(`${face.url}/openapi.json`, { headers: { 'accept-encoding': encoding } }, (answer) => {
+        const pieces: Buffer[] = [];
+        answer.on('data', (piece: Buffer) => pieces.push(piece));
+        answer.on('end', () => resolve({ headers: answer.headers, bytes: Buffer.concat(pieces) }));
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  it('sends the same text each time, compressed for a client that accepts gzip', async () => {
+    const plain = await raw('identity');
+    const gzip = await raw('br;q=0, gzip');
+    expect(plain.headers).to.include({ vary: 'Accept-Encoding' }).and.not.have.property('content-encoding');
+    expect(gzip.headers).to.include({ vary: 'Accept-Encoding', 'content-encoding': 'gzip' });
+    expect(gunzipSync(gzip.bytes).equals(plain.bytes)).to.equal(true);
+    expect(gzip.bytes.length).to.be.lessThan(plain.bytes.length / 5);
+    expect((await raw('identity')).bytes.equals(plain.bytes)).to.equal(true);
+  });
+
+  it('has the words of the spelling that a client uses', async () => {
+    const neutral = await (await get({})).text();
+    const alias = await (await get({ 'acme-telemetry': 'x' })).text();
+    expect(JSON.parse(alias)).to.have.property('openapi', '3.1.0');
+    expect(await (await get({})).text()).to.equal(neutral);
   });
 });

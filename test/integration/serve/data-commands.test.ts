@@ -96,16 +96,9 @@ describe('millrace: the commands for keys, messages and runs', function () {
     await following.stop('SIGINT');
   });
 
-  it('runs list and runs show print a run, runs cancel ends it, and runs rerun starts it again', async () => {
-    const triggered = await fetch(
-      `${JSON.parse(await run('env', '--json')).MILLRACE_QUEUE_URL}/v2/trigger/${sink()}/flow`,
-      {
-        method: 'POST',
-        headers: { authorization: `Bearer ${JSON.parse(await run('env', '--json')).MILLRACE_QUEUE_TOKEN}` },
-        body: '{"order":1}',
-      },
-    );
-    const { workflowRunId: id } = (await triggered.json()) as { workflowRunId: string };
+  it('runs trigger starts a run, runs list and runs show print it, runs cancel ends it, and runs rerun starts it again', async () => {
+    const id = (await run('runs', 'trigger', `${sink()}/flow`, '{"order":1}')).trim();
+    expect(id).to.match(/^wfr_/);
     await eventually(async () => expect(await run('runs', 'list')).to.contain(id));
     expect(await run('runs', 'show', id)).to.match(new RegExp(`^workflowRunId=${id}\n[^]*STEP +NAME[^]*init`));
     expect(await run('runs', 'cancel', id)).to.equal(`${id} cancelled\n`);
@@ -120,17 +113,13 @@ describe('millrace: the commands for keys, messages and runs', function () {
     await run('runs', 'cancel', again);
   });
 
-  it('schedules lists schedules with their next time', async () => {
-    const { MILLRACE_QUEUE_URL, MILLRACE_QUEUE_TOKEN } = JSON.parse(await run('env', '--json'));
-    await fetch(`${MILLRACE_QUEUE_URL}/v2/schedules/${sink()}/tick`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${MILLRACE_QUEUE_TOKEN}`,
-        'svc-cron': '0 8 * * 1',
-        'svc-schedule-id': 'monday',
-      },
-    });
+  it('schedule sets a schedule, and schedules lists schedules with their next time', async () => {
+    const words = ['schedule', `${sink()}/tick`, 'tock', '--cron', '0 8 * * 1', '--id', 'monday'];
+    expect(await run(...words)).to.equal('monday\n');
     expect(await run('schedules')).to.match(/^ID.*\nmonday +0 8 \* \* 1 +active +\S+ +http/);
+    const { code, stderr } = await runMillrace(['schedule', `${sink()}/tick`, '--cron', 'daily'], env);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^millrace: POST \/v2\/schedules\/http.*: 400 .*cron/i);
   });
 
   it('without a word millrace prints what runs, and its commands in groups', async () => {
