@@ -41,7 +41,7 @@ const written = `${[
   'scrape_configs:',
   '  - job_name: millrace',
   '    scrape_interval: 15s',
-  "    static_configs: [{ targets: ['127.0.0.1:7400'] }]",
+  "    static_configs: [{ targets: ['127.0.0.1:7400'] }] # the host and port of $MILLRACE_METRICS_URL",
   '```',
   '',
   '## Counters',

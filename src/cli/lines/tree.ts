@@ -100,6 +100,25 @@ function addDataLines(root: Command, run: RunVerb): void {
   dataVerb(dlq, 'list', 'lists the entries of the dead-letter queue', ofDlq).addOption(COUNT('at most so many'));
   dataVerb(dlq, 'retry [id]', 'sends an entry again', ofDlq).option('--all', 'sends every entry again');
   root.addCommand(dlq);
+  root.addCommand(runsLine(run));
+  dataVerb(root, 'logs', 'prints the newest events of messages', run)
+    .option('-f, --follow', 'continues with new events until Ctrl-C')
+    .addOption(COUNT('the number of earlier events (100)'));
+  dataVerb(root, 'schedules', 'lists schedules with their next time', run);
+  dataVerb(
+    root,
+    'schedule <destination> [body]',
+    'sends a message by a timetable, and prints the id of the schedule',
+    run,
+  )
+    .requiredOption('--cron <expression>', 'the timetable, in UTC unless it begins with CRON_TZ=')
+    .option('--id <id>', 'the id of the schedule; an existing one is replaced')
+    .option('--queue <name>', 'the queue whose order the messages keep')
+    .option('--header <header...>', 'a header of the request: "Name: value"')
+    .addHelpText('after', SCHEDULE);
+}
+
+function runsLine(run: RunVerb): Command {
   const workflows = group('runs', 'start, list, show, cancel and restart workflow runs');
   const ofRuns: RunVerb = (name, asked) => run(`runs ${name}`, asked);
   dataVerb(workflows, 'list', 'lists the newest runs', ofRuns)
@@ -120,22 +139,7 @@ function addDataLines(root: Command, run: RunVerb): void {
     .option('--step-result <json>', 'the result of that step, which is then not executed')
     .option('--url <url>', 'another endpoint');
   dataVerb(workflows, 'cancel <run>', 'ends a run before its next step', ofRuns);
-  root.addCommand(workflows);
-  dataVerb(root, 'logs', 'prints the newest events of messages', run)
-    .option('-f, --follow', 'continues with new events until Ctrl-C')
-    .addOption(COUNT('the number of earlier events (100)'));
-  dataVerb(root, 'schedules', 'lists schedules with their next time', run);
-  dataVerb(
-    root,
-    'schedule <destination> [body]',
-    'sends a message by a timetable, and prints the id of the schedule',
-    run,
-  )
-    .requiredOption('--cron <expression>', 'the timetable, in UTC unless it begins with CRON_TZ=')
-    .option('--id <id>', 'the id of the schedule; an existing one is replaced')
-    .option('--queue <name>', 'the queue whose order the messages keep')
-    .option('--header <header...>', 'a header of the request: "Name: value"')
-    .addHelpText('after', SCHEDULE);
+  return workflows;
 }
 
 /** An account is named by its id, name, e-mail or UUID; the default is the only person's. */
