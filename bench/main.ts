@@ -15,6 +15,7 @@ import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { idle } from './idle.js';
 import { memory } from './memory.js';
+import { outbox } from './outbox.js';
 import { queueDelayed } from './queue-delayed.js';
 import { queueDrain } from './queue-drain.js';
 import { queueFair } from './queue-fair.js';
@@ -33,7 +34,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, bullmqResp, entries, idle, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, bullmqResp, entries, outbox, idle, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,

@@ -1,4 +1,5 @@
 /** Commands of databases that send messages to the queue, by published clients, on a real process. */
+import { Queue } from 'bullmq';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { eventually } from '../../support/eventually.js';
@@ -7,6 +8,21 @@ import { failureOf } from '../../support/millrace-clients.js';
 import { PASSWORD, READONLY_TOKEN, TOKEN } from '../../support/millrace-process.js';
 import { QueueProcess } from '../../support/queue-process.js';
 
+/** A client that extends the script by which BullMQ adds a job: the job and a message about it are one entry. */
+class PublishingRedis extends Redis {
+  url = '';
+
+  override defineCommand(name: string, definition: Parameters<Redis['defineCommand']>[1]): void {
+    const { lua } = definition;
+    const isExtended = name.startsWith('addStandardJob');
+    const publish = () => `redis.call('QUEUE.PUBLISH', '${this.url}', jobId)\nreturn jobId`;
+    super.defineCommand(
+      name,
+      isExtended ? { ...definition, lua: lua.replace(/return jobId\s*$/, publish) } : definition,
+    );
+  }
+}
+
 type Answer = { readonly result?: unknown; readonly error?: string };
 
 describe('QUEUE commands on a process', function () {
@@ -14,10 +30,11 @@ describe('QUEUE commands on a process', function () {
   let queue: QueueProcess;
   let redis: Redis;
   let path: string;
+  let port: number;
   let url: string;
 
   before(async () => {
-    const port = await freePort();
+    port = await freePort();
     queue = await QueueProcess.start({ MILLRACE_RESP_PORT: String(port) });
     redis = new Redis({ port, password: PASSWORD, maxRetriesPerRequest: 1 });
   });
@@ -105,6 +122,28 @@ describe('QUEUE commands on a process', function () {
     await redis.call('QUEUE.PUBLISH', url, 'last');
     const calls = await queue.sink.arrived(path, 2);
     expect(calls.map(({ body }) => body).sort()).to.deep.equal(['first', 'last']);
+  });
+
+  it('the rate limiter of the documentation of INCR publishes a message at its limit', async () => {
+    const limiter = `local current = redis.call('INCR', KEYS[1])
+      if current == 1 then redis.call('EXPIRE', KEYS[1], 60) end
+      if current == tonumber(ARGV[1]) + 1 then redis.call('QUEUE.PUBLISH', ARGV[2], KEYS[1]) end
+      return current`;
+    const counts = await Promise.all(Array.from({ length: 5 }, () => redis.eval(limiter, 1, 'caller:1', 3, url)));
+    expect(counts.sort()).to.deep.equal([1, 2, 3, 4, 5]);
+    expect((await queue.sink.call(path)).body).to.equal('caller:1');
+  });
+
+  it("BullMQ's script that adds a job publishes a message with the job", async () => {
+    const connection = new PublishingRedis({ port, password: PASSWORD, maxRetriesPerRequest: null });
+    connection.url = url;
+    const jobs = new Queue('mails', { connection });
+    await jobs.waitUntilReady();
+    const job = await jobs.add('send', { order: 1 });
+    expect((await queue.sink.call(path)).body).to.equal(job.id);
+    expect(await jobs.getWaitingCount()).to.equal(1);
+    await jobs.close();
+    connection.disconnect();
   });
 
   it('a read-only token, and a user without @queue, may not publish', async () => {

@@ -1,11 +1,13 @@
 /** Proves OBR1–OBR4, OB1–OB4 and RPL4, with an owner of a partition and a queue in memory. */
 import { expect } from 'chai';
-import { AccountRefusals, type KvWork } from '../../../src/actors/kv-shard/index.js';
+import { AccountRefusals, type KvWork, replayFold } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import type { QueueCommandOf, QueueReply } from '../../../src/domain/queue/index.js';
-import { MillraceError } from '../../../src/kernel/index.js';
+import { keepStates } from '../../../src/journal/backup/index.js';
+import { type BackupId, MillraceError } from '../../../src/kernel/index.js';
 import { messagesOf, readable } from '../../support/kv-bench.js';
 import { KvShardStand, type Outcome, SHARD } from '../../support/kv-shard-stand.js';
+import { silentLog } from '../journal/shard-history.js';
 
 const URL = 'https://shop.example/mail';
 
@@ -154,6 +156,32 @@ describe('the outbox of a partition', () => {
     await takeOver();
     await stand.time.advance(200);
     expect(queue.bodies).to.deep.equal(['a']);
+    expect(pending()).to.equal(0);
+  });
+
+  it('a restored backup keeps the messages that wait, and brings none of its own (RPL4)', async () => {
+    const noOwner = () => Array.from({ length: 50 }, () => new MillraceError('SHARD_UNAVAILABLE', 'no owner'));
+    queue.refusals.push(...noOwner());
+    stand.send(actor, ['SET k old', `QUEUE.PUBLISH ${URL} a`], 'transaction');
+    await stand.settle();
+    const { journal, objects, time: clock } = stand;
+    const partitions = [...(stand.planes[0]?.loaded() ?? [])].map(([name]) => name);
+    const request = { clusterId: 'cluster', backup: 'b' as BackupId, partitions, shards: [SHARD] };
+    const { manifests } = await keepStates({ journal, objects, clock, log: silentLog }, request, () => replayFold());
+    queue.refusals.length = 0;
+    await stand.time.advance(10_000);
+    queue.refusals.push(...noOwner());
+    stand.send(actor, ['SET k new', `QUEUE.PUBLISH ${URL} b`], 'transaction');
+    await stand.settle();
+    const replaced = stand.ask(actor, { mode: 'replace', commands: [[manifests[0] as string]], waiter: 'replace' });
+    while (replaced.replies === undefined) await stand.settle();
+    const read = stand.send(actor, 'GET k');
+    await stand.settle();
+    expect(read.replies).to.deep.equal(['old']);
+    await takeOver();
+    queue.refusals.length = 0;
+    await stand.time.advance(10_000);
+    expect(queue.bodies).to.deep.equal(['a', 'b']);
     expect(pending()).to.equal(0);
   });
 
