@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import type { DependencyContainer } from 'tsyringe';
 import { SteeredCluster } from '../actors/cluster/index.js';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
+import { ProvidedEmbeddings } from '../adapters/embeddings/index.js';
 import { readConsoleFile, readDocsFile, VERSION } from '../adapters/node/index.js';
 import type { EndpointServer, TlsTexts } from '../edge/http/index.js';
 import {
@@ -58,6 +59,7 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
     readOnlyKeysSeeSecrets: config.signIn.readOnlyKeysSeeSecrets,
     maxScriptMs: config.bounds.scriptMs,
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
+    hasEmbeddings: config.embeddings.embeddingsUrl !== undefined,
     version: VERSION,
     areas: AREAS,
     mount: [
@@ -89,12 +91,19 @@ function searchHandler(c: DependencyContainer, { guard, endpoint }: ManagementEn
     access: control.search,
     gateway: c.resolve(tokens.GATEWAY),
     queries: c.resolve(tokens.SEARCH),
+    embeddings: embeddingsOf(c),
     quota: control.dailyQuota,
     usage: control,
     meter: control.meter,
     signIns: guard.of('search'),
     budget: endpoint.budget,
   });
+}
+
+function embeddingsOf(c: DependencyContainer): ProvidedEmbeddings | undefined {
+  const { embeddingsUrl: url, embeddingsKey, embeddingsModel: model } = c.resolve(tokens.CONFIG).embeddings;
+  if (url === undefined) return undefined;
+  return new ProvidedEmbeddings({ url, key: embeddingsKey?.reveal(), model }, tokens.portsOf(c));
 }
 
 /** Shared by all handlers that accept console sessions. */

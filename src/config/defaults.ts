@@ -392,6 +392,13 @@ export const DEFAULTS = {
   ),
   smtpFrom: unset('The sender of the mails; set together with MILLRACE_SMTP_URL.'),
 
+  // embeddings
+  embeddingsUrl: unset(
+    'The base URL of a server of embeddings, with the version in its path, such as http://127.0.0.1:11434/v1: texts are sent to /embeddings under it. Without it texts of indexes of vectors are hashed.',
+  ),
+  embeddingsKey: unset('Its key, sent as a bearer token.'),
+  embeddingsModel: unset('The model that it is asked for; by default the embedding model of the index.'),
+
   // tracing
   otlpEndpoint: unset(
     'The base URL of a collector for OTLP over HTTP, usually on port 4318; spans are sent to /v1/traces under it. Without it tracing is off and its code is not loaded.',

@@ -225,6 +225,13 @@ class AlertSettings {
     | undefined;
 }
 
+/** The provider of embeddings, which makes vectors of texts. */
+class EmbeddingSettings {
+  @setting(url('http', 'https')) readonly embeddingsUrl!: string | undefined;
+  @setting(secretToken()) readonly embeddingsKey!: Secret | undefined;
+  @setting(text('1 to 100 characters', /^\P{Cc}{1,100}$/u)) readonly embeddingsModel!: string | undefined;
+}
+
 /** The collector of traces. */
 class TracingSettings {
   @setting(url('http', 'https')) readonly otlpEndpoint!: string | undefined;
@@ -262,6 +269,7 @@ export class Config {
   readonly delivery = new DeliveryConfig();
   readonly prices = new PriceSettings();
   readonly alerts = new AlertSettings();
+  readonly embeddings = new EmbeddingSettings();
   readonly tracing = new TracingSettings();
   readonly firstStart = new FirstStartSettings();
 

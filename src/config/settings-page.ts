@@ -18,6 +18,7 @@ const TITLES: Readonly<Record<string, string>> = {
   delivery: 'Deliveries and the queue',
   prices: 'Prices',
   alerts: 'Alerts',
+  embeddings: 'Embeddings',
   tracing: 'Traces',
   signIn: 'Signing in',
   firstStart: 'First start',
