@@ -50,6 +50,7 @@ function shardTable(shards: readonly ShardStatus[], nowMs: number): string {
     shown(one.position),
     shown(one.lag),
     shown(one.mailboxCommands),
+    percent(one.load),
     one.lastStoreMs === undefined ? '' : `${one.lastStoreMs.toFixed(1)} ms`,
     one.snapshotAtMs === undefined ? '' : age(nowMs - one.snapshotAtMs),
     one.wished ?? '',
@@ -62,6 +63,7 @@ function shardTable(shards: readonly ShardStatus[], nowMs: number): string {
     'POSITION',
     'LAG',
     'MAILBOX',
+    'LOAD',
     'LAST STORE',
     'SNAPSHOT',
     'WISHED',
@@ -108,6 +110,11 @@ function wishLines({ drained, moves }: ClusterStatus, nowMs: number): string[] {
 
 function shown(number: number | undefined): string {
   return number === undefined ? '' : String(number);
+}
+
+/** Of a core. */
+function percent(load: number | undefined): string {
+  return load === undefined ? '' : `${Math.round(load * 100)} %`;
 }
 
 function mebibytes(bytes: number): string {

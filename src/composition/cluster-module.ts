@@ -1,7 +1,7 @@
 /** The view of the cluster from this process, and this process's own report. */
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
-import { ClusterLook, ProcessReporter, type SaidOfItself } from '../actors/cluster/index.js';
+import { ClusterLook, LoadBalancer, ProcessReporter, type SaidOfItself } from '../actors/cluster/index.js';
 import { natsStatus } from '../adapters/nats/index.js';
 import { NodeReadings, VERSION } from '../adapters/node/index.js';
 import * as tokens from './tokens.js';
@@ -23,4 +23,10 @@ export async function startCluster(c: DependencyContainer, said: SaidOfItself): 
   const worker = tokens.ifRegistered(c, tokens.WORKER)?.start.number;
   const facts = { version: VERSION, host: hostname(), pid: new NodeReadings().pid, roles, ...(worker && { worker }) };
   await life.run(new ProcessReporter({ ...ports, ...said }, facts));
+  const isOwner = () => !c.resolve(tokens.NATS).isExclusive && c.resolve(tokens.CONTROL).isOwner();
+  const moves = ports.metrics.counter('millrace_placement_moves_total');
+  const { placementLoadMs } = c.resolve(tokens.CONFIG).ownership;
+  await life.run(
+    new LoadBalancer({ ...ports, cluster: c.resolve(tokens.CLUSTER_LOOK), moves, isOwner }, placementLoadMs),
+  );
 }

@@ -236,6 +236,10 @@ export const DEFAULTS = {
     'A margin that a new owner adds to the wait; twice the longest suspension that an owner may not notice.',
   ),
   takeoverSilenceMs: as(3_000, 'Longer than the read lease and than a long garbage collection.'),
+  placementLoadMs: as(
+    60_000,
+    'A process whose shards take more than their share of processor time for this long gives one shard away; 0 turns it off. Shorter peaks are not worth a move.',
+  ),
   clockJumpMs: as(250, 'The clocks of a running machine drift apart far less; those of a suspended one far more.'),
   clockSkewMs: as(
     2_000,

@@ -150,6 +150,7 @@ class OwnershipSettings {
   @setting(milliseconds(100, 60_000)) readonly readLeaseMs!: number;
   @setting(milliseconds(10, 60_000)) readonly readLeaseMarginMs!: number;
   @setting(milliseconds(150, 600_000)) readonly takeoverSilenceMs!: number;
+  @setting(milliseconds(0, 86_400_000)) readonly placementLoadMs!: number;
   @setting(milliseconds(50, 60_000)) readonly clockJumpMs!: number;
   @setting(milliseconds(100, 600_000)) readonly clockSkewMs!: number;
   @setting(oneOf('compared', 'machine')) readonly clockTrust!: 'compared' | 'machine';

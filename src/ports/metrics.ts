@@ -16,6 +16,7 @@ export const COUNTERS = {
   millrace_append_unknown_total: { help: 'Appends with an unknown outcome that were sent again.' },
   millrace_append_refused_total: { help: 'Appends refused because another owner had written.' },
   millrace_commands_refused_total: { help: 'Commands that were refused and not run, by error code.', label: 'code' },
+  millrace_placement_moves_total: { help: 'Shards that this process has moved to even out the work of processes.' },
   millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
   millrace_clock_jumps_total: { help: 'Jumps of the wall clock against the monotonic one, suspensions included.' },
   millrace_snapshots_total: { help: 'Snapshots that were made and verified.' },
@@ -75,6 +76,7 @@ export const GAUGE_HELP = {
   millrace_verify_fine: { help: '1: the last verification of the journals found no damage.' },
   millrace_mailbox_commands: { help: 'Commands waiting in the mailbox of a shard.', label: 'shard' },
   millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
+  millrace_shard_load: { help: 'The part of a core that the turns of the shard take at this process.', label: 'shard' },
   millrace_shard_owned: { help: '1: this process owns the shard and serves it.', label: 'shard' },
   millrace_shard_stopped: {
     help: '1: this process has stopped the shard, because its journal is in doubt.',

@@ -32,6 +32,8 @@ const shardReport = openRecord({
   lastStoreMs: absent(looseNumber),
   /** When the newest snapshot was made; missing without one. */
   snapshotAtMs: absent(integer),
+  /** The part of a core that its turns take; missing in reports of older versions. */
+  load: absent(looseNumber),
 });
 export type ShardReport = TypeOf<typeof shardReport>;
 

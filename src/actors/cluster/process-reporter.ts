@@ -72,6 +72,7 @@ function shardReport(actor: ShardActor<Work>): ShardReport {
     mailboxBytes: actor.mailboxBytes,
     toReplay: replayed.toRead,
     replayed: replayed.entries,
+    load: Math.round(actor.load * 10_000) / 10_000,
     ...(head !== undefined && { position: head.position }),
     ...(lastStoreMs !== undefined && { lastStoreMs: Math.round(lastStoreMs * 1000) / 1000 }),
     ...(snapshotAtMs !== undefined && { snapshotAtMs: Math.round(snapshotAtMs) }),

@@ -28,6 +28,7 @@ export function watchedClocks(
 export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>, shards: readonly ShardName[]): void {
   for (const shard of shards) {
     metrics.gauge('millrace_shard_owned', () => (host.serves(shard) ? 1 : 0), shard);
+    metrics.gauge('millrace_shard_load', () => host.actorOf(shard)?.load ?? 0, shard);
     metrics.gauge('millrace_shard_stopped', () => (host.stoppedShards().has(shard) ? 1 : 0), shard);
     metrics.gauge('millrace_mailbox_commands', () => host.actorOf(shard)?.mailboxSize ?? 0, shard);
     metrics.gauge('millrace_mailbox_bytes', () => host.actorOf(shard)?.mailboxBytes ?? 0, shard);

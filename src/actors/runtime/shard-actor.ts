@@ -38,6 +38,7 @@ import { Following, type Recovery } from './recovery.js';
 import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
+import { WorkShare } from './work-share.js';
 
 /** How long an ended actor answers callers, unless a successor is there sooner; a claim takes a tenth of it. */
 const FORGOTTEN_AFTER_MS = 1000;
@@ -78,6 +79,7 @@ export class ShardActor<W extends Work> {
   /** On the monotonic clock; known once the claim is stored. */
   #quietUntilMs = Number.POSITIVE_INFINITY;
   readonly #time: ShardTime;
+  readonly #work: WorkShare;
   #isDrainSoon = false;
   readonly #tick: NextTick;
   #holdSweep: Timer | undefined;
@@ -97,6 +99,7 @@ export class ShardActor<W extends Work> {
     this.#tick = new NextTick(ports.timers, ports.clock, () => this.#drainSoon());
     this.#memory = new CommandMemory(limits.commandMemoryMs);
     this.#time = new ShardTime(ports.clock);
+    this.#work = new WorkShare(ports.clock);
     this.#appends = watchAppends(ports, activation.shard);
     this.#open = newPending(1);
     this.ended = new Promise((resolve) => {
@@ -126,6 +129,11 @@ export class ShardActor<W extends Work> {
 
   get epoch(): number {
     return this.activation.epoch;
+  }
+
+  /** The part of a core that its turns take. */
+  get load(): number {
+    return this.#work.ofCore;
   }
 
   /** From the activation. */
@@ -474,7 +482,12 @@ export class ShardActor<W extends Work> {
     if (this.#mailbox.size > 0 && !isFull()) this.#drainSoon();
     if (this.#state === 'serving') this.#tick.schedule(this.plane.nextTickInMs(this.#time.nowMs()));
     this.#wakeIfIdle();
-    this.ports.metrics.drained(clock.monotonicMs() - startedAtMs);
+    this.#noteWork(clock.monotonicMs() - startedAtMs);
+  }
+
+  #noteWork(ms: number): void {
+    this.#work.add(ms);
+    this.ports.metrics.drained(ms);
   }
 
   /** Completes works that left the mailbox to wait and were served in this turn or given up. */

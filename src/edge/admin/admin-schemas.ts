@@ -216,6 +216,7 @@ const CLUSTER = {
     position: WHOLE,
     lastStoreMs: NUMBER,
     snapshotAtMs: INSTANT,
+    load: { ...NUMBER, description: 'The part of a core that its owner works on it.' },
     lag: { ...WHOLE, description: 'Messages of its journal that its owner has not said that it knows of.' },
     wished: TEXT,
   }),

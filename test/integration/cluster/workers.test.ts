@@ -133,7 +133,11 @@ describe('MILLRACE_WORKERS=2', function () {
     const cluster = new Cluster([{ host, port }], { redisOptions: { password } });
     const first = Number(environment.MILLRACE_RESP_WORKER_PORT);
     await eventually(async () => {
-      const slots = (await cluster.nodes('master')[0]?.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+      const slots = (await cluster.nodes('master')[0]?.call('CLUSTER', 'SLOTS')) as [
+        number,
+        number,
+        [string, number],
+      ][];
       expect([...new Set(slots.map(([, , [, at]]) => at))].sort()).to.deep.equal([first, first + 1]);
     });
     const keys = Array.from({ length: 32 }, (_, at) => `k${at}`);

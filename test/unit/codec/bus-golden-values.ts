@@ -241,4 +241,5 @@ export const GOLDEN_REPORTS: readonly ProcessReport[] = [
   },
   { ...report, readsFormat: 2 },
   { ...report, readsFormat: 2, worker: 2 },
+  { ...report, shards: [{ ...shard, load: 0.125 }] },
 ];

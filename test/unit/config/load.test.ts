@@ -103,6 +103,7 @@ const BAD: Record<string, [string, string]> = {
   READ_LEASE_MS: ['99', `accepts ${MS} from 100 to 60000, not "99"`],
   READ_LEASE_MARGIN_MS: ['9', `accepts ${MS} from 10 to 60000, not "9"`],
   TAKEOVER_SILENCE_MS: ['149', `accepts ${MS} from 150 to 600000, not "149"`],
+  PLACEMENT_LOAD_MS: ['1m', `accepts ${MS} from 0 to 86400000, not "1m"`],
   CLOCK_JUMP_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
   CLOCK_SKEW_MS: ['99', `accepts ${MS} from 100 to 600000, not "99"`],
   CLOCK_TRUST: ['me', 'accepts compared or machine, not "me"'],
