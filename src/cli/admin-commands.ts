@@ -88,7 +88,7 @@ async function runningApis(asked: ParsedArguments, env: Environment): Promise<Re
 
 /** @throws RefusedCommand if no process runs in the data directory */
 async function runningAddresses({ storage: { dataDir } }: Config): Promise<Addresses> {
-  const addresses = await readRunningFile(dataDir);
+  const addresses = (await readRunningFile(dataDir))?.addresses;
   if (addresses !== undefined) return addresses;
   throw new RefusedCommand(`no process runs in ${dataDir}: start one, or set MILLRACE_DATA_DIR to its directory`);
 }

@@ -45,7 +45,7 @@ process.stdout.write('', () => process.stderr.write('', () => process.exit(code)
 /** The program without any word: what runs here, and the commands. */
 async function overview(): Promise<number> {
   const { storage } = (await import('../config/index.js')).loadConfig(env).config;
-  const addresses = await readRunningFile(storage.dataDir);
+  const addresses = (await readRunningFile(storage.dataDir))?.addresses;
   const runs =
     addresses === undefined
       ? `no process runs in ${storage.dataDir}: start one with millrace serve, or try millrace dev\n`
@@ -80,6 +80,8 @@ async function runProcess(verb: string, asked: ParsedArguments): Promise<number>
     }
     case 'env':
       return (await import('./admin-commands.js')).runEnvCommand(asked, env);
+    case 'reload':
+      return (await import('./reload.js')).reloadCommand(env, asked.flags.has('settings'), output);
     case 'config':
       output.write((await import('./config-command.js')).configText(asked, env));
       return 0;

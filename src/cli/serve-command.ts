@@ -19,6 +19,7 @@ import { isMillraceError } from '../kernel/index.js';
 import { type Addresses, addressesOf } from './client-variables.js';
 import { type Colour, paint } from './paint.js';
 import type { Output } from './parser.js';
+import { answerReload, forgetReloads } from './reload.js';
 import type { Supervised } from './supervise.js';
 
 const COLOURS: Readonly<Record<string, Colour>> = { debug: 'grey', info: 'cyan', warn: 'yellow', error: 'red' };
@@ -90,10 +91,11 @@ async function serve(
       throw error;
     });
     const addresses = addressesOf(running.addresses);
-    await writeRunningFile(config.storage.dataDir, addresses);
+    await writeRunningFile(config.storage.dataDir, { addresses, workers: config.sharedBy });
     // `dev` has said it with the credentials.
     const isTold = isHuman && throwAway === undefined;
     tellConsole(addresses, { isTold, opensConsole }, running.credentials?.file, write);
+    if ('reload' in running) await hearReloads(running, { config, env, isHuman });
     write(`ready ${running.addresses.join(' ')}\n`);
     flushCompileCache();
   }
@@ -110,6 +112,19 @@ async function serve(
   if (isHuman && isStopped) writeError(goodbye(config.storage.dataDir, throwAway));
   if (!isStopped) writeError(`millrace: the process did not stop cleanly within ${config.process.shutdownMs} ms\n`);
   return wasAsked && isStopped ? 0 : 1;
+}
+
+/** Replaces the workers at each SIGHUP, one call after the other. */
+async function hearReloads(
+  running: Supervised,
+  { config, env, isHuman }: { readonly config: Config; readonly env: Environment; readonly isHuman: boolean },
+): Promise<void> {
+  const log = logOf(config, isHuman);
+  await forgetReloads(config);
+  let last = Promise.resolve();
+  process.on('SIGHUP', () => {
+    last = last.then(() => answerReload({ config, env, log }, (environment) => running.reload(environment)));
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import { EDGE_CHECKS, startHealthServer } from '../adapters/http-health/index.js
 import { JetStreamLeaseStore, Names, NatsBus } from '../adapters/nats/index.js';
 import { AwaitedStart, type NatsOpening, type OpenedNats, sealingOf } from '../adapters/nats/installation/index.js';
 import { Lifetime, NodeRandom, NodeTimers } from '../adapters/node/index.js';
-import { type WorkerEnvironment, WorkerPool } from '../adapters/workers/index.js';
+import { type WorkerEnvironment, WorkerPool, WorkerRecord } from '../adapters/workers/index.js';
 import type { RunningProcess } from '../composition/index.js';
 import type { Config } from '../config/index.js';
 import { hostAndPort } from '../edge/http/index.js';
@@ -18,8 +18,8 @@ import type { Log } from '../ports/index.js';
 
 /** Workers, which can be replaced while they serve. */
 export interface Supervised extends RunningProcess {
-  /** @throws MillraceError if the new workers do not serve; the old ones stay */
-  reload(): Promise<void>;
+  /** @param environment variables that change. @throws MillraceError if the new workers do not serve; the old ones stay */
+  reload(environment: WorkerEnvironment): Promise<void>;
 }
 
 interface Beginning {
@@ -35,6 +35,7 @@ export function superviseWorkers({ config, log, nats }: Beginning, stopping: Abo
     const opened = openServer({ config, log, nats }, stopping);
     life.atEnd(async () => (await opened.catch(() => undefined))?.close());
     const installation = opened.then((server) => prepareForWorkers(config, server));
+    const record = config.isEmbedded ? new WorkerRecord(config.storage.dataDir, opened) : undefined;
     const pool = new WorkerPool(
       {
         workers: config.sharedBy,
@@ -43,6 +44,7 @@ export function superviseWorkers({ config, log, nats }: Beginning, stopping: Abo
         keepsModels: config.process.roles.includes('projection'),
         shutdownMs: config.process.shutdownMs,
         announceEnd: async (session) => announceGone(await installation, session),
+        record,
         log,
       },
       installation.then(({ shared }) => ({ nats: shared })),
@@ -57,7 +59,7 @@ export function superviseWorkers({ config, log, nats }: Beginning, stopping: Abo
       credentials,
       ready: Promise.resolve(),
       failed: nats.failed,
-      reload: () => pool.reload(),
+      reload: (environment) => pool.reload(environment),
       stop: () => life.end(),
     };
   });

@@ -12,21 +12,29 @@ function pathIn(dataDir: string): string {
   return join(dataDir, 'running.json');
 }
 
-/** @param addresses URLs by name. @throws the error of the file system */
-export function writeRunningFile(dataDir: string, addresses: Readonly<Record<string, string>>): Promise<void> {
-  return writeFileAtomic(pathIn(dataDir), `${JSON.stringify({ pid: process.pid, addresses })}\n`, MODE);
+export interface Running {
+  readonly pid: number;
+  /** URLs by name. */
+  readonly addresses: Readonly<Record<string, string>>;
+  /** 1 for a process without a supervisor. */
+  readonly workers: number;
+}
+
+/** @throws the error of the file system */
+export function writeRunningFile(dataDir: string, facts: Omit<Running, 'pid'>): Promise<void> {
+  return writeFileAtomic(pathIn(dataDir), `${JSON.stringify({ pid: process.pid, ...facts })}\n`, MODE);
 }
 
 export function removeRunningFile(dataDir: string): Promise<void> {
   return rm(pathIn(dataDir), { force: true });
 }
 
-/** @returns the addresses by name; undefined if no process runs there */
-export async function readRunningFile(dataDir: string): Promise<Readonly<Record<string, string>> | undefined> {
+/** @returns undefined if no process runs there */
+export async function readRunningFile(dataDir: string): Promise<Running | undefined> {
   const found = await readFileIfThere(pathIn(dataDir));
   if (found === undefined) return undefined;
-  const { pid, addresses } = JSON.parse(found.toString('utf8')) as { pid: number; addresses: Record<string, string> };
-  return isAlive(pid) ? addresses : undefined;
+  const running = JSON.parse(found.toString('utf8')) as Running;
+  return isAlive(running.pid) ? running : undefined;
 }
 
 function isAlive(pid: number): boolean {

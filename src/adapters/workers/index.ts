@@ -4,3 +4,4 @@ export type { WorkerStart } from './messages.js';
 export { SupervisorLink } from './supervisor-link.js';
 export { WorkerPool } from './worker-pool.js';
 export type { WorkerEnvironment } from './worker-process.js';
+export { WorkerRecord } from './worker-record.js';

@@ -13,6 +13,7 @@ import type { Check, Log } from '../../ports/index.js';
 import type { ReadyWorker, WorkerSession, WorkerStart } from './messages.js';
 import { joinedPages } from './worker-pages.js';
 import { type WorkerEnd, type WorkerEnvironment, WorkerProcess } from './worker-process.js';
+import type { WorkerRecord } from './worker-record.js';
 
 export interface WorkerPoolOptions {
   readonly workers: number;
@@ -24,6 +25,8 @@ export interface WorkerPoolOptions {
   readonly shutdownMs: number;
   /** Tells the other workers that this session will never answer again. */
   announceEnd(session: WorkerSession): Promise<void>;
+  /** Knows the workers after a kill of the supervisor; undefined: the directory has no lock. */
+  readonly record: WorkerRecord | undefined;
   readonly log: Log;
 }
 
@@ -34,7 +37,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Crashes of a worker before the first start has succeeded. */
 const START_TRIES = 3;
 /** Workers that start together wait no longer for each other. */
-const JOIN_WITHIN_MS = 3_000;
+const JOIN_WITHIN_MS = 10_000;
 /** A successor that serves later has failed; loading large shards takes a while. */
 const SERVES_WITHIN_MS = 120_000;
 /** After the time that a worker has for its end. */
@@ -91,10 +94,10 @@ export class WorkerPool {
     }
   }
 
-  /** Replaces each worker by one with this environment. @throws MillraceError if a successor does not serve (WPO3) */
-  async reload(environment: WorkerEnvironment = this.#environment): Promise<void> {
+  /** Replaces each worker. @param changes to its environment. @throws MillraceError if a successor does not serve (WPO3) */
+  async reload(changes: WorkerEnvironment): Promise<void> {
     if (this.#reload !== undefined) throw new MillraceError('CONFLICT', 'the workers are being replaced already');
-    this.#reload = this.#replaceAll(environment);
+    this.#reload = this.#replaceAll({ ...this.#environment, ...changes });
     try {
       await this.#reload;
     } finally {
@@ -155,7 +158,17 @@ export class WorkerPool {
     });
     this.#workers.add(worker);
     void worker.ended.then(() => this.#forget(worker));
+    this.#note(worker).catch((error: unknown) =>
+      // Without the directory the start fails, with the reason.
+      this.options.log.debug('worker.not-recorded', { worker: number, cause: describeError(error) }),
+    );
     return worker;
+  }
+
+  async #note({ pid, ended }: WorkerProcess): Promise<void> {
+    await this.options.record?.began(pid);
+    await ended;
+    await this.options.record?.ended(pid);
   }
 
   /** Workers that start at the same time first learn of each other, so that each takes its own shards only. */

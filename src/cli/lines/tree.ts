@@ -43,6 +43,12 @@ export function commandTree(runs: RunVerbs): Command {
     .option('--dotenv', 'prints lines for a .env file')
     .option('--database <database>', 'the database (the first one of the account)')
     .option('--account <account>', "the account (the only person's)");
+  verb(
+    root,
+    'reload',
+    'replaces the workers of the running process one by one, without an interruption',
+    runs.process,
+  ).option('--settings', 'with the MILLRACE_* variables of this command, instead of those of the process');
   dataVerb(root, 'doctor', 'checks the machine and the settings before a start', runs.process);
   dataVerb(root, 'config', 'prints the settings in effect, with secrets masked', runs.process);
   root.addCommand(dbLine(runs.db));

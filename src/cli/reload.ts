@@ -1,0 +1,128 @@
+/**
+ * `millrace reload`: has the supervisor of the data directory replace its workers, and waits for the outcome. The command and
+ * the supervisor exchange two private files; SIGHUP is the call. A SIGHUP without a file replaces them with the same settings.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PRIVATE_FILE, readFileIfThere, readRunningFile, writeFileAtomic } from '../adapters/node/index.js';
+import type { WorkerEnvironment } from '../adapters/workers/index.js';
+import { type Config, type Environment, loadConfig } from '../config/index.js';
+import { describeError, MillraceError } from '../kernel/index.js';
+import type { Log } from '../ports/index.js';
+import { FAILED, type Output } from './parser.js';
+
+interface Asked {
+  readonly id: string;
+  /** The settings of the command's environment; undefined: those of the supervisor stay. */
+  readonly settings?: WorkerEnvironment;
+}
+
+interface Outcome {
+  readonly id: string;
+  readonly refusal?: string;
+}
+
+const ASKED = 'reload.json';
+const OUTCOME = 'reloaded.json';
+const LOOK_EVERY_MS = 100;
+
+/** Settings of the supervisor and its nats-server: a restart changes them. */
+const FIXED: readonly ((config: Config) => unknown)[] = [
+  ({ storage: { dataDir, sealKeyFile, fsync, kvShards, queueShards } }) => [
+    dataDir,
+    sealKeyFile,
+    fsync,
+    kvShards,
+    queueShards,
+  ],
+  ({ process: { workers, heapMb, roles } }) => [workers, heapMb, roles],
+  ({ endpoints: { host, kvPort, queuePort, mgmtPort, respPort, metricsPort } }) => [
+    host,
+    kvPort,
+    queuePort,
+    mgmtPort,
+    respPort,
+    metricsPort,
+  ],
+  ({ nats }) => Object.entries(nats).map(([name, value]) => [name, String(value)]),
+  ({ signIn: { metricsToken } }) => metricsToken?.reveal(),
+];
+
+/** @param takesSettings  the MILLRACE_* variables of this command replace those of the workers */
+export async function reloadCommand(env: Environment, takesSettings: boolean, { write }: Output): Promise<number> {
+  const { dataDir } = loadConfig(env).config.storage;
+  const running = await readRunningFile(dataDir);
+  if (running === undefined)
+    throw new MillraceError('NOT_FOUND', `no process runs in ${dataDir}: start one with millrace serve`);
+  const { pid, workers } = running;
+  if (workers === 1)
+    throw new MillraceError('CONFLICT', `process ${pid} has no workers to replace (MILLRACE_WORKERS): restart it`);
+  const id = `${process.pid}-${Date.now()}`;
+  const asked: Asked = { id, ...(takesSettings && { settings: settingsIn(env) }) };
+  await writeFileAtomic(join(dataDir, ASKED), JSON.stringify(asked), PRIVATE_FILE);
+  process.kill(pid, 'SIGHUP');
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    const outcome = await readJson<Outcome>(join(dataDir, OUTCOME));
+    if (outcome?.id === id) {
+      if (outcome.refusal !== undefined) throw new MillraceError('CONFLICT', outcome.refusal);
+      write('all workers are replaced\n');
+      return 0;
+    }
+    if ((await readRunningFile(dataDir)) === undefined) {
+      write('the process ended before its workers were replaced\n');
+      return FAILED;
+    }
+  }
+}
+
+/** Handles one SIGHUP in the supervisor. Never rejects. */
+export async function answerReload(
+  { config, env, log }: { readonly config: Config; readonly env: Environment; readonly log: Log },
+  reload: (environment: WorkerEnvironment) => Promise<void>,
+): Promise<void> {
+  const { dataDir } = config.storage;
+  const asked = await readJson<Asked>(join(dataDir, ASKED));
+  await rm(join(dataDir, ASKED), { force: true });
+  let refusal: string | undefined;
+  log.info('workers.reload', { withSettings: asked?.settings !== undefined });
+  try {
+    await reload(asked?.settings === undefined ? {} : changedBy(asked.settings, env, config));
+    log.info('workers.reloaded');
+  } catch (error) {
+    refusal = describeError(error);
+    log.error('workers.reload-refused', { cause: refusal });
+  }
+  if (asked === undefined) return;
+  const outcome: Outcome = { id: asked.id, ...(refusal !== undefined && { refusal }) };
+  await writeFileAtomic(join(dataDir, OUTCOME), JSON.stringify(outcome), PRIVATE_FILE);
+}
+
+/** Removes files of interrupted commands. */
+export async function forgetReloads({ storage: { dataDir } }: Config): Promise<void> {
+  for (const name of [ASKED, OUTCOME]) await rm(join(dataDir, name), { force: true });
+}
+
+function settingsIn(env: Environment): WorkerEnvironment {
+  const settings = Object.entries(env).filter(([name]) => name.startsWith('MILLRACE_'));
+  return Object.fromEntries(settings.map(([name, value]) => [name, value ?? '']));
+}
+
+/** @returns the variables for new workers. @throws BAD_CONFIG for values that are invalid, or need a restart */
+function changedBy(settings: WorkerEnvironment, env: Environment, config: Config): WorkerEnvironment {
+  const removed = Object.keys(settingsIn(env)).map((name) => [name, ''] as const);
+  const changed = { ...Object.fromEntries(removed), ...settings, MILLRACE_WORKERS: `${config.sharedBy}` };
+  const { config: wanted } = loadConfig(changed);
+  if (FIXED.some((of) => JSON.stringify(of(wanted)) !== JSON.stringify(of(config)))) {
+    throw new MillraceError(
+      'BAD_CONFIG',
+      'a changed port, host, role, directory, heap or setting of NATS needs a restart of the whole process: the workers stay as they are',
+    );
+  }
+  return changed;
+}
+
+async function readJson<T>(path: string): Promise<T | undefined> {
+  const found = await readFileIfThere(path);
+  return found === undefined ? undefined : (JSON.parse(found.toString()) as T);
+}

@@ -1,0 +1,96 @@
+/** An installation with two workers, and published clients of its ports. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from '@upstash/qstash';
+import { Redis } from '@upstash/redis';
+import { Redis as IoRedis } from 'ioredis';
+import { commandOf } from '../../src/adapters/nats/embedded/process-identity.js';
+import { freePort } from './free-port.js';
+import { WIRE_ALIAS } from './millrace-clients.js';
+import {
+  embeddedEnvironment,
+  endEverything,
+  type MillraceProcess,
+  PASSWORD,
+  startMillrace,
+  TOKEN,
+  temporaryDirectory,
+} from './millrace-process.js';
+import { QUEUE_TOKEN } from './queue-process.js';
+
+const THIS_PROGRAM = `await import(${JSON.stringify(new URL('../../src/cli/main.js', import.meta.url))});`;
+
+export class WorkersStand {
+  installation!: MillraceProcess;
+  rest!: Redis;
+  native!: IoRedis;
+  queue!: Client;
+
+  private constructor(
+    readonly environment: Record<string, string>,
+    /** The first file of the program, which an upgrade replaces. */
+    readonly program: string,
+  ) {}
+
+  static async start(): Promise<WorkersStand> {
+    // One after the other, as they are given.
+    const workerPorts = [await freePort(), await freePort()];
+    const environment = {
+      ...(await embeddedEnvironment(await temporaryDirectory())),
+      ...WIRE_ALIAS,
+      MILLRACE_WORKERS: '2',
+      // The names of sessions are random: with few shards, one worker could own all.
+      MILLRACE_KV_SHARDS: '12',
+      MILLRACE_QUEUE_SHARDS: '2',
+      MILLRACE_RESP_PORT: String(await freePort()),
+      MILLRACE_RESP_WORKER_PORT: String(Math.min(...workerPorts)),
+      MILLRACE_QUEUE_PORT: String(await freePort()),
+      MILLRACE_MGMT_PORT: String(await freePort()),
+      MILLRACE_METRICS_PORT: String(await freePort()),
+      MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
+      // Machines that run tests are busy.
+      MILLRACE_REQUEST_HOLD_MS: '30000',
+      MILLRACE_SHUTDOWN_MS: '30000',
+    };
+    const stand = new WorkersStand(environment, join(await temporaryDirectory(), 'program.mjs'));
+    await stand.serve();
+    return stand;
+  }
+
+  async serve(): Promise<void> {
+    const { environment: env, program } = this;
+    await this.install(THIS_PROGRAM);
+    this.installation = await startMillrace({ dataDir: env.MILLRACE_DATA_DIR as string, env, program });
+    const { kv = '', resp = '', queue: baseUrl = '' } = this.installation.addresses;
+    this.native?.disconnect();
+    this.rest = new Redis({ url: kv, token: TOKEN });
+    this.native = new IoRedis({ port: Number(new URL(resp).port), host: '127.0.0.1', password: PASSWORD });
+    this.native.on('error', () => undefined);
+    this.queue = new Client({ baseUrl, token: QUEUE_TOKEN });
+  }
+
+  /** @param source of the program that later workers have; undefined: the one that is tested */
+  install(source = THIS_PROGRAM): Promise<void> {
+    return writeFile(this.program, source);
+  }
+
+  /** The process ids of the workers: children of the supervisor that run the same command. */
+  async workers(): Promise<number[]> {
+    const { pid } = this.installation;
+    const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').map(Number);
+    const commands = await Promise.all(children.map(async (child) => [child, await commandOf(child)] as const));
+    return commands.filter(([, command]) => command.includes('serve')).map(([child]) => child);
+  }
+
+  /** The lines of the metrics page that match. */
+  async metric(pattern: RegExp): Promise<string[]> {
+    const page = await (await fetch(`${this.installation.metricsUrl}/metrics`)).text();
+    return page.split('\n').filter((line) => pattern.test(line));
+  }
+
+  async end(): Promise<void> {
+    this.native?.disconnect();
+    await endEverything();
+  }
+}
