@@ -47,7 +47,7 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
 /** Commands of Redis 8.10 and its modules, and why they are missing. */
 const NOT_SERVED: readonly (readonly [names: string, reason: string])[] = [
   ['`XADD … IDMP`, `IDMPAUTO`; `XCFGSET`, `XIDMPRECORD`', 'streams keep no ids of producers'],
-  ['`XNACK`; `MAXCOUNT` and `MAXSIZE` of `XREAD` and `XREADGROUP`', 'not implemented yet'],
+  ['`XNACK`', 'not implemented yet; `XCLAIM` gives entries to another consumer'],
   ['`HIMPORT`', 'not implemented yet; `HSET` takes any number of fields'],
   [
     '`VADD`, `VSIM` and the other commands of vector sets',

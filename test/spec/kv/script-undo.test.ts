@@ -22,6 +22,7 @@ import { repetitions } from '../../support/depth.js';
 import { readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
 import { processorMicros } from '../../support/processor-time.js';
+import { arrayProgram } from '../../support/random-programs/array.js';
 import { Dice, PROGRAMS } from '../../support/random-programs/index.js';
 import { json } from '../../support/random-programs/json.js';
 
@@ -120,7 +121,9 @@ class Stand {
 
 describe('key-value: a stopped script', () => {
   // Those two are not for scripts.
-  const programs = [...PROGRAMS, ['json', json] as const].filter(([name]) => !/^(scripting|function)$/.test(name));
+  const programs = [...PROGRAMS, ['json', json] as const, ['array', arrayProgram] as const].filter(
+    ([name]) => !/^(scripting|function)$/.test(name),
+  );
   for (const [name, program] of programs) {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       it(`leaves none of its writes: ${name} (seed ${seed})`, () => {

@@ -92,6 +92,79 @@ describeCases('key-value commands: XREADGROUP … CLAIM', [
   ),
 ]);
 
+const STREAMS = ['XADD s 1-1 a 1', 'XADD s 2-1 a 2', 'XADD t 1-1 b 1', 'XADD t 2-1 b 2'];
+const GROUPS = [...STREAMS, 'XGROUP CREATE s g 0', 'XGROUP CREATE t g 0'];
+const THREE_ENTRIES = '[["s",[["1-1",["a","1"]],["2-1",["a","2"]]]],["t",[["1-1",["b","1"]]]]]';
+const TWO_ENTRIES = '[["s",[["1-1",["a","1"]],["2-1",["a","2"]]]]]';
+const ONE_ENTRY = '[["s",[["1-1",["a","1"]]]]]';
+const equal = (expected: string) => (reply: unknown) => JSON.stringify(reply) === expected;
+
+/** Not among all cases, because Redis knows the options since 8.10. */
+describeCases('key-value commands: bounds for reads of several streams', [
+  kvCase(
+    'XREAD MAXCOUNT bounds the entries of all streams',
+    STREAMS,
+    'XREAD MAXCOUNT 3 STREAMS s t 0 0',
+    equal(THREE_ENTRIES),
+  ),
+  kvCase(
+    'XREAD MAXCOUNT skips further streams',
+    STREAMS,
+    'XREAD COUNT 2 MAXCOUNT 2 STREAMS s t 0 0',
+    equal(TWO_ENTRIES),
+  ),
+  kvCase(
+    'XREAD MAXSIZE answers the first entry in any case',
+    STREAMS,
+    'XREAD MAXSIZE 1 STREAMS s t 0 0',
+    equal(ONE_ENTRY),
+  ),
+  kvCase('XREAD MAXSIZE bounds the bytes', STREAMS, 'XREAD MAXSIZE 180 STREAMS s t 0 0', equal(TWO_ENTRIES)),
+  kvCase(
+    'XREAD refuses MAXCOUNT below COUNT',
+    STREAMS,
+    'XREAD COUNT 3 MAXCOUNT 2 STREAMS s 0',
+    '-ERR MAXCOUNT must not be less than COUNT',
+  ),
+  kvCase(
+    'XREAD refuses MAXCOUNT 0',
+    STREAMS,
+    'XREAD MAXCOUNT 0 STREAMS s 0',
+    '-ERR MAXCOUNT must be a positive integer',
+  ),
+  kvCase('XREAD refuses MAXSIZE 0', STREAMS, 'XREAD MAXSIZE 0 STREAMS s 0', '-ERR MAXSIZE must be a positive integer'),
+  kvCase(
+    'XREADGROUP MAXCOUNT delivers no further entries',
+    GROUPS,
+    'XREADGROUP GROUP g c MAXCOUNT 3 STREAMS s t > >',
+    equal(THREE_ENTRIES),
+  ),
+  kvCase(
+    'XREADGROUP MAXSIZE delivers no further entries',
+    GROUPS,
+    'XREADGROUP GROUP g c MAXSIZE 1 STREAMS s t > >',
+    equal(ONE_ENTRY),
+  ),
+  kvCase(
+    'entries beyond MAXCOUNT stay undelivered',
+    [...GROUPS, 'XREADGROUP GROUP g c MAXCOUNT 3 STREAMS s t > >'],
+    'XREADGROUP GROUP g c STREAMS t >',
+    equal('[["t",[["2-1",["b","2"]]]]]'),
+  ),
+  kvCase(
+    'XREADGROUP MAXCOUNT bounds claimed and new entries together',
+    [...GROUPS, 'XREADGROUP GROUP g c COUNT 1 STREAMS s >'],
+    'XREADGROUP GROUP g d MAXCOUNT 2 CLAIM 0 STREAMS s t > >',
+    equal('[["s",[["1-1",["a","1"],0,1],["2-1",["a","2"],0,0]]]]'),
+  ),
+  kvCase(
+    'XREADGROUP MAXCOUNT bounds the own history',
+    [...GROUPS, 'XREADGROUP GROUP g c STREAMS s >'],
+    'XREADGROUP GROUP g c MAXCOUNT 1 STREAMS s 0',
+    equal(ONE_ENTRY),
+  ),
+]);
+
 describe('key-value: XREADGROUP … CLAIM that waits', () => {
   it('waits until the first pending entry becomes idle, at most, and takes the one that has waited longest', () => {
     const bench = new KvBench();

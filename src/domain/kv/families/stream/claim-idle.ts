@@ -8,6 +8,7 @@ import type { Consumer, ConsumerGroup, PendingEntry } from '../../types/stream-g
 import { MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { ClaimRuns, type StreamEntry } from '../../types/stream-rebuild.js';
 import { deliveredReply } from './range.js';
+import type { ReadWords } from './read-words.js';
 import { walkInSlices } from './walking.js';
 
 /** A command that may wait is not sliced, so it looks at this many pending entries at most: about 2 ms. */
@@ -61,12 +62,12 @@ export function* nextIdleInMs(search: IdleSearch, nowMs: number): Generator<void
   return (yield* idleEntries(search, nowMs)).nextInMs;
 }
 
-/** Assigns at most `most` idle entries to the consumer. @returns them, as they were before */
+/** Assigns idle entries to the consumer, as many as the command may answer. @returns them, as they were before */
 export function* claimIdle(
   context: CommandContext,
   search: IdleSearch,
   consumer: Consumer,
-  most: number,
+  { count, budget }: Pick<ReadWords, 'count' | 'budget'>,
 ): Generator<void, Reply[]> {
   const { effects, nowMs } = context;
   const { idle } = yield* idleEntries(search, nowMs);
@@ -74,8 +75,10 @@ export function* claimIdle(
   const runs = new ClaimRuns(search.key, group);
   const claimed: Reply[] = [];
   const pace = new SlicePace();
-  for (const { id, entry, pending } of idle.slice(0, most)) {
-    claimed.push(deliveredReply(id, entry, nowMs - pending.deliveredAtMs, pending.deliveries));
+  for (const { id, entry, pending } of idle.slice(0, count)) {
+    const reply = deliveredReply(id, entry, nowMs - pending.deliveredAtMs, pending.deliveries);
+    if (!budget.take(reply)) break;
+    claimed.push(reply);
     const deliveries = pending.deliveries + 1;
     group.assign(id, consumer, nowMs, deliveries);
     const ended = runs.add(id, { consumer, deliveredAtMs: nowMs, deliveries });

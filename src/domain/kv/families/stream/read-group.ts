@@ -33,7 +33,7 @@ interface Source {
 }
 
 /**
- * XREADGROUP GROUP group consumer [COUNT n] [BLOCK ms] [CLAIM ms] [NOACK] STREAMS key … >|id … → entries by key, or
+ * XREADGROUP GROUP group consumer [COUNT n] [MAXCOUNT n] [MAXSIZE bytes] [BLOCK ms] [CLAIM ms] [NOACK] STREAMS key … >|id … → entries by key, or
  * nil. NOGROUP when a key or its group is missing. With CLAIM a wait ends early, with nil, when an entry becomes idle.
  */
 export const readGroup: Handler = (context) => {
@@ -94,9 +94,12 @@ function* entriesOf(context: CommandContext, words: ReadWords): Generator<void, 
   if (context.face === 'rest') for (const source of sources) requireBacklog(source, words);
   const items: Reply[] = [];
   for (const source of sources) {
+    if (words.budget.isSpent) break;
     const { after } = source;
     const entries = yield* after === undefined ? deliver(context, source, words) : again(context, source, words);
-    if (entries !== undefined) items.push(source.key, entries);
+    // A stream whose first entry does not fit is left out; an own history may be empty.
+    const isLeftOut = entries?.length === 0 && words.budget.isSpent;
+    if (entries !== undefined && !isLeftOut) items.push(source.key, entries);
     if (pace.isDue()) yield;
   }
   return items.length > 0 ? new KeyedReply(items) : undefined;
@@ -153,9 +156,10 @@ function* deliver(context: CommandContext, source: Source, words: ReadWords): Ge
     isAnonymous && words.claimMs === undefined ? undefined : consumerOf(context, key, group, words.consumer);
   consumer?.seen(nowMs);
   const isClaiming = words.claimMs !== undefined && consumer !== undefined;
-  const entries = isClaiming ? yield* claimIdle(context, searchIn(source, words), consumer, words.count) : [];
+  const entries = isClaiming ? yield* claimIdle(context, searchIn(source, words), consumer, words) : [];
   if (entries.length > 0) consumer?.active(nowMs);
-  const start = entries.length < words.count ? idAfter(group.lastId) : undefined;
+  const isFull = entries.length >= words.count || words.budget.isSpent;
+  const start = isFull ? undefined : idAfter(group.lastId);
   if (start === undefined || stream.lastEntryId <= group.lastId) {
     if (entries.length > 0 || stream.bytes !== before) keyspace.changed(key, stream, before);
     return entries.length > 0 ? entries : undefined;
@@ -165,13 +169,15 @@ function* deliver(context: CommandContext, source: Source, words: ReadWords): Ge
     if (command !== undefined) effects.push(...command);
   };
   yield* walkInSlices(stream, start, MAX_ID, (id, entry) => {
+    const reply = isClaiming ? deliveredReply(id, entry, 0, 0) : entryReply(id, entry);
+    if (!words.budget.take(reply)) return false;
     stream.advance(group, id);
-    entries.push(isClaiming ? deliveredReply(id, entry, 0, 0) : entryReply(id, entry));
+    entries.push(reply);
     if (!words.noAck && consumer !== undefined) {
       group.assign(id, consumer, nowMs, 1);
       push(runs.add(id, { consumer, deliveredAtMs: nowMs, deliveries: 1 }));
     }
-    return entries.length < words.count;
+    return entries.length < words.count && !words.budget.isSpent;
   });
   push(runs.end());
   pushPosition(context, key, stream, group);
@@ -196,18 +202,18 @@ function* again(context: CommandContext, source: Source, words: ReadWords): Gene
     const runs = new ClaimRuns(key, group);
     yield* walkInSlices(consumer.pending, start, MAX_ID, (id, pending) => {
       const entry = stream.entry(id);
-      if (entry === undefined) {
-        entries.push([formatId(id), NIL_ARRAY]);
-      } else {
+      const reply = entry === undefined ? [formatId(id), NIL_ARRAY] : entryReply(id, entry);
+      if (!words.budget.take(reply)) return false;
+      entries.push(reply);
+      if (entry !== undefined) {
         group.keep(id, pending);
         pending.deliveredAtMs = nowMs;
         pending.deliveries += 1;
-        entries.push(entryReply(id, entry));
         const ended = runs.add(id, pending);
         if (ended !== undefined) effects.push(...ended);
         changes = true;
       }
-      return entries.length < words.count;
+      return entries.length < words.count && !words.budget.isSpent;
     });
     const last = runs.end();
     if (last !== undefined) effects.push(...last);

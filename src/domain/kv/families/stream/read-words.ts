@@ -6,6 +6,7 @@ import type { CommandContext } from '../../command-spec.js';
 import { requireAwaitable } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
+import { ReadBudget } from './read-budget.js';
 
 const blockOverRest = new ErrorReply('ERR BLOCK is not supported over REST');
 const badTimeout = new ErrorReply('ERR timeout is not an integer or out of range');
@@ -14,7 +15,13 @@ const noAckInRead = new ErrorReply('ERR The NOACK option is only supported by XR
 const claimInRead = new ErrorReply('ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead.');
 const badMinIdle = new ErrorReply('ERR min-idle-time is not an integer or out of range');
 const negativeMinIdle = new ErrorReply('ERR min-idle-time must be a positive integer');
+const badMaxCount = new ErrorReply('ERR MAXCOUNT must be a positive integer');
+const badMaxSize = new ErrorReply('ERR MAXSIZE must be a positive integer');
+const lowMaxCount = new ErrorReply('ERR MAXCOUNT must not be less than COUNT');
 const missingGroup = new ErrorReply('ERR Missing GROUP option for XREADGROUP');
+
+/** Options with a word each; BLOCK is another one. */
+const TAKES_A_WORD: ReadonlySet<string> = new Set(['COUNT', 'MAXCOUNT', 'MAXSIZE', 'CLAIM']);
 
 /**
  * The error for BLOCK among the options, which end at STREAMS: commands over REST may not wait, nor those in a
@@ -26,7 +33,7 @@ export function blockProblem(words: readonly ByteString[]): ErrorReply | undefin
     if (option === 'STREAMS') return undefined;
     if (option === 'BLOCK') return blockOverRest;
     if (option === 'GROUP') i += 2;
-    if (option === 'COUNT' || option === 'CLAIM') i += 1;
+    if (TAKES_A_WORD.has(option)) i += 1;
   }
   return undefined;
 }
@@ -41,6 +48,8 @@ export interface ReadWords {
   readonly noAck: boolean;
   /** Pending entries that have been idle for so long are claimed first; undefined: none are. */
   readonly claimMs: number | undefined;
+  /** Bounds for all streams together. */
+  readonly budget: ReadBudget;
   readonly keys: readonly ByteString[];
   /** One per key, as given. */
   readonly ids: readonly ByteString[];
@@ -55,6 +64,8 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
   let consumer = '';
   let noAck = false;
   let claimMs: number | undefined;
+  let maxCount = Number.POSITIVE_INFINITY;
+  let maxSize = Number.POSITIVE_INFINITY;
   let at = 1;
   for (; ; at += 1) {
     if (at >= args.length) throw ERRORS.syntax;
@@ -66,6 +77,12 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
     } else if (option === 'COUNT' && more > 0) {
       at += 1;
       count = Math.max(0, args.offset(at));
+    } else if (option === 'MAXCOUNT' && more > 0) {
+      at += 1;
+      maxCount = args.count(at, 1, badMaxCount);
+    } else if (option === 'MAXSIZE' && more > 0) {
+      at += 1;
+      maxSize = args.count(at, 1, badMaxSize);
     } else if (option === 'STREAMS' && more > 0) {
       break;
     } else if (option === 'GROUP' && more >= 2) {
@@ -82,6 +99,7 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
       noAck = true;
     } else throw ERRORS.syntax;
   }
+  if (maxCount < count) throw lowMaxCount;
   const first = at + 1;
   const streams = args.length - first;
   if (streams % 2 === 1) throw unbalanced(isGroup);
@@ -95,6 +113,7 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
     consumer,
     noAck,
     claimMs,
+    budget: new ReadBudget(maxCount, maxSize),
     keys: wordsBetween(args, first, idsAt),
     ids: wordsBetween(args, idsAt, args.length),
     idsAt,
@@ -110,7 +129,7 @@ export function keysOfRead(from: number): (words: readonly ByteString[]) => read
         const count = (words.length - at - 1) >>> 1;
         return Array.from({ length: count }, (_, index) => ({ position: at + 1 + index }));
       }
-      if (option === 'BLOCK' || option === 'COUNT' || option === 'CLAIM') at += 1;
+      if (option === 'BLOCK' || TAKES_A_WORD.has(option)) at += 1;
       else if (option === 'GROUP') at += 2;
     }
     return [];

@@ -22,7 +22,7 @@ const newForGroups = new ErrorReply(
  */
 const waiting = new WeakSet<readonly ByteString[]>();
 
-/** XREAD [COUNT n] [BLOCK ms] STREAMS key … id|$|+ … → entries by key, or nil. */
+/** XREAD [COUNT n] [MAXCOUNT n] [MAXSIZE bytes] [BLOCK ms] STREAMS key … id|$|+ … → entries by key, or nil. */
 export const readSliced: SlicedHandler = function* (context) {
   const words = readReadWords(context, false);
   return (yield* news(context, words, yield* after(context, words))) ?? NIL_ARRAY;
@@ -74,7 +74,7 @@ function beforeLast(stream: Stream | undefined): StreamId {
 
 function* news(
   context: CommandContext,
-  { keys, count }: ReadWords,
+  { keys, count, budget }: ReadWords,
   ids: readonly StreamId[],
 ): Generator<void, Reply | undefined> {
   const items: Reply[] = [];
@@ -85,7 +85,10 @@ function* news(
     const stream = context.keyspace.peek(key);
     const id = ids[index] as StreamId;
     if (!(stream instanceof Stream) || stream.lastEntryId <= id) continue;
-    items.push(key, yield* entriesAfter(size, stream, id, count));
+    const entries = yield* entriesAfter(size, stream, id, Math.min(count, budget.mostEntries));
+    const fitting = yield* budget.takeSome(entries);
+    if (fitting.length > 0) items.push(key, fitting);
+    if (budget.isSpent) break;
   }
   return items.length === 0 ? undefined : new KeyedReply(items);
 }
