@@ -10,6 +10,7 @@
 import { expect } from 'chai';
 import {
   type Aggregate,
+  BigNumberReply,
   Blocked,
   BooleanReply,
   type Caller,
@@ -99,6 +100,7 @@ function expectWellFormed(reply: unknown): void {
   else if (Array.isArray(reply)) reply.forEach(expectWellFormed);
   else if (AGGREGATES.some((kind) => reply instanceof kind)) (reply as Aggregate).items.forEach(expectWellFormed);
   else if (reply instanceof VerbatimReply) expectBytes(reply.text);
+  else if (reply instanceof BigNumberReply) expect(reply.text, 'a big number').to.match(/^-?[0-9]+$/);
   else if (reply instanceof DoubleReply) expect(reply.value, 'a double').not.to.equal(Number.NaN);
   else expect(reply, 'a reply').to.be.instanceOf(BooleanReply);
 }

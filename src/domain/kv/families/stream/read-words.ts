@@ -58,66 +58,79 @@ export interface ReadWords {
 
 export function readReadWords(context: CommandContext, isGroup: boolean): ReadWords {
   const { args } = context;
-  let count = 0;
-  let blockMs: number | undefined;
-  let group: ByteString | undefined;
-  let consumer = '';
-  let noAck = false;
-  let claimMs: number | undefined;
-  let maxCount = Number.POSITIVE_INFINITY;
-  let maxSize = Number.POSITIVE_INFINITY;
-  let at = 1;
-  for (; ; at += 1) {
-    if (at >= args.length) throw ERRORS.syntax;
-    const option = args.option(at);
-    const more = args.length - at - 1;
-    if (option === 'BLOCK' && more > 0) {
-      at += 1;
-      blockMs = readTimeout(context, args.bytes(at));
-    } else if (option === 'COUNT' && more > 0) {
-      at += 1;
-      count = Math.max(0, args.offset(at));
-    } else if (option === 'MAXCOUNT' && more > 0) {
-      at += 1;
-      maxCount = args.count(at, 1, badMaxCount);
-    } else if (option === 'MAXSIZE' && more > 0) {
-      at += 1;
-      maxSize = args.count(at, 1, badMaxSize);
-    } else if (option === 'STREAMS' && more > 0) {
-      break;
-    } else if (option === 'GROUP' && more >= 2) {
-      if (!isGroup) throw groupInRead;
-      group = args.bytes(at + 1);
-      consumer = args.bytes(at + 2);
-      at += 2;
-    } else if (option === 'CLAIM' && more > 0) {
-      if (!isGroup) throw claimInRead;
-      at += 1;
-      claimMs = readMinIdle(args.bytes(at));
-    } else if (option === 'NOACK') {
-      if (!isGroup) throw noAckInRead;
-      noAck = true;
-    } else throw ERRORS.syntax;
-  }
-  if (maxCount < count) throw lowMaxCount;
-  const first = at + 1;
+  const { maxCount, maxSize, streamsAt, ...options } = readOptions(context, isGroup);
+  if (maxCount < options.count) throw lowMaxCount;
+  const first = streamsAt + 1;
   const streams = args.length - first;
   if (streams % 2 === 1) throw unbalanced(isGroup);
-  if (isGroup && group === undefined) throw missingGroup;
-  if (blockMs !== undefined) requireAwaitable(streams / 2);
+  if (isGroup && options.group === undefined) throw missingGroup;
+  if (options.blockMs !== undefined) requireAwaitable(streams / 2);
   const idsAt = first + streams / 2;
   return {
-    count: count === 0 ? Number.POSITIVE_INFINITY : count,
-    blockMs,
-    group,
-    consumer,
-    noAck,
-    claimMs,
+    ...options,
+    count: options.count === 0 ? Number.POSITIVE_INFINITY : options.count,
     budget: new ReadBudget(maxCount, maxSize),
     keys: wordsBetween(args, first, idsAt),
     ids: wordsBetween(args, idsAt, args.length),
     idsAt,
   };
+}
+
+/** The options before the word STREAMS. */
+interface ReadOptions {
+  /** 0: no bound. */
+  count: number;
+  maxCount: number;
+  maxSize: number;
+  blockMs: number | undefined;
+  claimMs: number | undefined;
+  group: ByteString | undefined;
+  consumer: ByteString;
+  noAck: boolean;
+  streamsAt: number;
+}
+
+function readOptions(context: CommandContext, isGroup: boolean): ReadOptions {
+  const { args } = context;
+  const options: ReadOptions = {
+    count: 0,
+    maxCount: Number.POSITIVE_INFINITY,
+    maxSize: Number.POSITIVE_INFINITY,
+    blockMs: undefined,
+    claimMs: undefined,
+    group: undefined,
+    consumer: '',
+    noAck: false,
+    streamsAt: 0,
+  };
+  for (let at = 1; at < args.length; at += 1) {
+    const option = args.option(at);
+    const more = args.length - at - 1;
+    if (option === 'STREAMS' && more > 0) return { ...options, streamsAt: at };
+    if (option === 'GROUP' && more >= 2) {
+      if (!isGroup) throw groupInRead;
+      options.group = args.bytes(at + 1);
+      options.consumer = args.bytes(at + 2);
+      at += 2;
+    } else if (option === 'NOACK') {
+      if (!isGroup) throw noAckInRead;
+      options.noAck = true;
+    } else if (more > 0 && (option === 'BLOCK' || TAKES_A_WORD.has(option))) {
+      if (option === 'CLAIM' && !isGroup) throw claimInRead;
+      at += 1;
+      readNumber(context, option, at, options);
+    } else throw ERRORS.syntax;
+  }
+  throw ERRORS.syntax;
+}
+
+function readNumber(context: CommandContext, option: string, at: number, into: ReadOptions): void {
+  const { args } = context;
+  if (option === 'BLOCK') into.blockMs = readTimeout(context, args.bytes(at));
+  else if (option === 'CLAIM') into.claimMs = readMinIdle(args.bytes(at));
+  else if (option === 'MAXCOUNT') into.maxCount = args.count(at, 1, badMaxCount);
+  else if (option === 'MAXSIZE') into.maxSize = args.count(at, 1, badMaxSize);
+  else into.count = Math.max(0, args.offset(at));
 }
 
 /** The keys of XREAD and XREADGROUP: the first half of the words after STREAMS. */
