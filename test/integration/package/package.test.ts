@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 /** An installation takes a few seconds of a slow line. It is 4.3 MB packed: half of that the program. */
 const MAX_PACKED_BYTES = 6_000_000;
-const MAX_UNPACKED_BYTES = 18_000_000;
+const MAX_UNPACKED_BYTES = 19_000_000;
 /** With the packages that it needs beside itself. */
 const MAX_INSTALLED_PACKAGES = 8;
 
