@@ -30,7 +30,9 @@ export function parseSearchTarget(target: string): SearchTarget | undefined {
   const path = mark < 0 ? target : target.slice(0, mark);
   const [id = '', command = '', ...rest] = path.slice(root.length).split('/');
   const encoded = rest.join('/');
-  const name = encoded === '' ? undefined : decoded(encoded);
+  const whole = encoded === '' ? undefined : decoded(encoded);
+  // The client of vectors sends a percent sign of a name as it is.
+  const name = whole ?? (plane === 'vector' && encoded !== '' ? encoded : undefined);
   return {
     plane: plane as IndexPlane,
     id,

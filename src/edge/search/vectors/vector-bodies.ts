@@ -1,5 +1,6 @@
 /** Parses the bodies of the data plane of vectors. */
 import {
+  compileFilter,
   dataProblem,
   FUSIONS,
   type Fusion,
@@ -187,11 +188,18 @@ const DEFAULT_TOP_K = 10;
 export function queryOptionsIn(members: Members, mostResults: number): QueryOptions {
   return {
     topK: wholeIn(members, 'topK', 1, mostResults) ?? DEFAULT_TOP_K,
-    filter: textIn(members, 'filter', MAX_FILTER_CHARACTERS) ?? '',
+    filter: filterIn(members),
     weighsByRarity: wordIn(members, 'weightingStrategy', ['IDF']) !== undefined,
     fusion: wordIn(members, 'fusionAlgorithm', FUSIONS) ?? 'RRF',
     shown: shownPartsIn(members),
   };
+}
+
+/** Checked here, because a namespace without vectors evaluates no filter. @throws INVALID */
+function filterIn(members: Members): string {
+  const filter = textIn(members, 'filter', MAX_FILTER_CHARACTERS) ?? '';
+  compileFilter(filter);
+  return filter;
 }
 
 /** The text of a query. @throws Refused 422 */
