@@ -33,6 +33,7 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
   array: 'Array',
   queue: 'Queue',
   vector: 'Vector index',
+  search: 'Search',
   generic: 'Generic',
   transactions: 'Transactions',
   scripting: 'Scripting',

@@ -277,6 +277,9 @@ export class ShardCommandRunner {
     const { effects } = engine;
     const isPart = mode === 'transaction';
     const isBegun = work.slices !== undefined;
+    if (spec.waitsForIndex !== undefined && !isPart && !isBegun && this.#awaitIndex(execution, spec, words)) {
+      return 'parked';
+    }
     execution.beginAfter(isBegun && !isPart ? effects.free : effects);
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.runsScript === true;
@@ -318,6 +321,17 @@ export class ShardCommandRunner {
     return 'done';
   }
 
+  /** Makes the request wait for the index of its next command. @returns whether it waits */
+  #awaitIndex({ owned, engine, work }: CommandExecution, spec: CommandSpec, words: readonly string[]): boolean {
+    if (work.indexAwaited === work.progress) return false;
+    const name = words[1] as string;
+    const live = engine.searches.lookUp(name);
+    if (live === undefined || spec.waitsForIndex === undefined) return false;
+    if (!owned.indexWaits.add(work, name, live, spec.waitsForIndex, this.ports.clock.monotonicMs())) return false;
+    work.indexAwaited = work.progress;
+    return true;
+  }
+
   /** @returns undefined when slices are left */
   #execute(execution: CommandExecution, spec: CommandSpec, words: readonly string[]): Reply | Blocked | undefined {
     const { owned, engine, work, shouldStop } = execution;
@@ -325,6 +339,10 @@ export class ShardCommandRunner {
     const caller = work.callerFor(this.ports.permissionsOf);
     const isBegun = work.slices !== undefined;
     const runsScripts = isScript(spec);
+    if (work.hasWaitedInVain) {
+      work.hasWaitedInVain = false;
+      return new ErrorReply(`ERR Index ${words[1]} is being built, try again`);
+    }
     if (isBegun || engine.isLong(spec, words, nowMs, caller)) {
       const isTimed = runsScripts && work.request.mode !== 'transaction';
       const why = isBegun ? cancelReason(engine, work, isTimed) : undefined;

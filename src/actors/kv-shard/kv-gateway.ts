@@ -95,7 +95,7 @@ export class KvShardGateway implements KvGateway {
         shard,
         body: encodeKvRequest(request),
         isRead: isReading,
-        isPatient: request.waiter !== undefined,
+        isPatient: request.waiter !== undefined || mayWaitForIndex(request),
         isTold: !isReading && isTold(request),
         isGone: request.isGone,
       };
@@ -117,6 +117,11 @@ function submit(actor: ShardActor<KvWork>, request: KvRequest): Promise<KvRespon
 /** True when the request publishes. Messages that a script publishes along with its writes are known by its entry. */
 function isTold({ commands }: KvRequest): boolean {
   return commands.some((words) => findCommand(words)?.channels !== undefined);
+}
+
+/** True when the owner may let the request wait for an index. */
+function mayWaitForIndex({ commands }: KvRequest): boolean {
+  return commands.some((words) => findCommand(words)?.waitsForIndex !== undefined);
 }
 
 /** Serves requests of other processes for a shard that this process owns. */

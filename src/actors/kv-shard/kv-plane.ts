@@ -22,6 +22,7 @@ import type { KvWork } from './kv-work.js';
 import { type OutboxParts, OutboxRelay } from './outbox-relay.js';
 import { OwnedPartition } from './owned-partition.js';
 import { PartitionAudience } from './partition-audience.js';
+import { PartitionIndexing } from './partition-indexing.js';
 import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
 import { type LoadKept, Replacements } from './replacements.js';
 
@@ -71,6 +72,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   /** False until the partitions loaded at the start were looked through for messages. */
   #isRelaying = false;
   readonly #yieldBudget: YieldBudget;
+  readonly #indexing: PartitionIndexing;
   readonly activation: string;
 
   constructor(
@@ -87,6 +89,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     );
     const { outbox } = ports;
     this.#relay = outbox && new OutboxRelay({ ...ports, ...outbox, onAccepted: () => this.ports.onReady?.() });
+    this.#indexing = new PartitionIndexing(ports.clock, (works) => this.#ready.push(...works));
     this.activation = ports.activation;
   }
 
@@ -105,6 +108,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   #noteTimed(owned: OwnedPartition): void {
     if (owned.waiting.size > 0) this.#awaited.add(owned);
     if (owned.engine?.hasExpiries === true) this.#mayExpire = true;
+    this.#indexing.look(owned);
   }
 
   #execute(
@@ -171,6 +175,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       else this.#awaited.delete(owned);
     }
     if (this.#relay !== undefined) this.#relayMessages(this.#relay, turn);
+    if (this.#indexing.run() > 0) this.ports.onReady?.();
     const isExpiryDue = nowMs - this.#lastExpiryAtMs >= this.limits.expiryEveryMs || this.#isExpiryBehind;
     if (isExpiryDue) this.#expire(turn, nowMs);
   }
@@ -221,6 +226,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     const { count, bytes } = engine.effects;
     const removed = remove();
     if (removed === 0) return 0;
+    this.#indexing.look(owned);
     this.#runner.noteChanges(owned, engine, turn, engine.effects.count - count, engine.effects.bytes - bytes);
     if (engine.keyspace.changes.ready.size > 0) this.#runner.serveWaiters(owned, engine, turn);
     return removed;
@@ -238,6 +244,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     let inMs = this.#mayExpire || isBehind ? this.limits.expiryEveryMs : undefined;
     const confirmInMs = this.#relay?.confirmInMs;
     if (confirmInMs !== undefined) inMs = Math.min(inMs ?? confirmInMs, confirmInMs);
+    if (this.#indexing.isBusy) inMs = 1;
     const nowMs = this.ports.clock.monotonicMs();
     for (const { waiting } of this.#awaited) {
       const { earliestMs } = waiting;
@@ -273,7 +280,9 @@ export class KvPlane implements ShardPlane<KvWork> {
   abandon(): KvWork[] {
     this.#relay?.stop();
     const parked = this.#ready.splice(0);
-    for (const owned of this.#ownedByName.values()) parked.push(...owned.parked.splice(0), ...owned.waiting.clear());
+    for (const owned of this.#ownedByName.values()) {
+      parked.push(...owned.parked.splice(0), ...owned.waiting.clear(), ...owned.indexWaits.clear());
+    }
     parked.push(...this.#runner.finished.splice(0));
     return parked;
   }
@@ -301,6 +310,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       const hasPending = (owned.snapshot?.pending ?? 0) > 0;
       if (hasPending && owned.fold === undefined) await this.#restoreOwned(owned);
     }
+    for (const owned of this.#ownedByName.values()) this.#indexing.look(owned);
   }
 
   /** Partitions that a newer snapshot covers may leave memory, and are loaded from it. */
@@ -320,6 +330,8 @@ export class KvPlane implements ShardPlane<KvWork> {
       const isCovered = owned.snapshot !== undefined && owned.snapshot.index === owned.sectionIndex;
       if (owned.fold === undefined || !isIdle || !isCovered || !owned.hasNothingUnstored || owned.isInDoubt) continue;
       if (!owned.audience.isEmpty || owned.waiting.size > 0) continue;
+      // Its indexes would have to be made anew.
+      if (owned.fold.engine.searches.size > 0) continue;
       const { effects } = owned.fold.engine;
       // Expiring keys must be removed and messages sent, so the partition stays loaded.
       if (owned.fold.engine.hasExpiries || effects.count > 0 || owned.fold.engine.outbox.size > 0) continue;
@@ -384,6 +396,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       (fold) => {
         owned.fold = fold;
         this.#mayExpire = true;
+        this.#indexing.look(owned);
         owned.isLoading = false;
         owned.isInDoubt = false;
         owned.audience.everythingChanged();
@@ -403,6 +416,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     assert(owned.snapshot !== undefined, 'a partition without state has no snapshot', { partition: owned.name });
     this.#restoreOwned(owned).then(
       () => {
+        this.#indexing.look(owned);
         owned.isLoading = false;
         this.#ready.push(...owned.parked.splice(0));
         this.ports.onReady?.();

@@ -51,6 +51,10 @@ export class KvWork implements Work {
   slowerThanMicros: number | undefined;
   /** The partition; the answer to a request that only read names its latest token. */
   askedOf: { readonly latestToken: string } = NOTHING_STORED;
+  /** The command, by its place, that has waited for its index. */
+  indexAwaited = -1;
+  /** Its index was not ready in time. */
+  hasWaitedInVain = false;
   /** Set while the request waits for a key. */
   onGiveUp: (() => void) | undefined;
   /** Undefined when the request is not traced. */

@@ -8,6 +8,7 @@
 import { ChangedKeys, type CommandSpec, type KvEngine, keysOf, type MessageComposer } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
 import { type ManifestPartition, parseKvPartition } from '../../protocol/index.js';
+import { IndexWaits } from './index-waits.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import type { PartitionAudience } from './partition-audience.js';
@@ -26,6 +27,7 @@ export class OwnedPartition {
   underway: KvWork | undefined;
   readonly parked: KvWork[] = [];
   readonly waiting = new WaitingCommands();
+  readonly indexWaits = new IndexWaits();
   inFlight = new ChangedKeys();
   /** The ordinal, in the open turn, of the last effect of this partition. */
   openOrdinal = 0;
@@ -93,10 +95,10 @@ export class OwnedPartition {
   turnToWaitFor(spec: CommandSpec, words: readonly ByteString[], openTurn: number): number {
     const { open, inFlight } = this;
     if (open.isEmpty && inFlight.isEmpty) return 0;
-    const { keys, runsScript } = spec;
-    // A script may read keys that it did not name.
-    if (keys.kind === 'none' || runsScript === true) {
-      if (spec.acrossPartitions === undefined && runsScript !== true) return 0;
+    const { keys, runsScript, readsUnnamedKeys } = spec;
+    // A script may read keys that it did not name, and the answer of an index shows others.
+    if (keys.kind === 'none' || runsScript === true || readsUnnamedKeys === true) {
+      if (keys.kind === 'none' && spec.acrossPartitions === undefined && runsScript !== true) return 0;
       return open.isEmpty ? openTurn - 1 : openTurn;
     }
     if (keys.kind === 'span' && keys.first === keys.last) {

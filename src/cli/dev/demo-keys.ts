@@ -22,6 +22,7 @@ export async function fillKeys(api: Api): Promise<number> {
     ['RPUSH', 'jobs', 'one', 'two', 'three'],
     ['SADD', 'colours', 'red', 'green', 'blue'],
     ['GEOADD', 'places', ...PLACES.flat()],
+    ['SEARCH.CREATE', 'films', 'ON', 'JSON', 'PREFIX', '1', 'doc:', 'SCHEMA', 'title', 'TEXT', 'year', 'U64', 'FAST'],
     ['ARMSET', 'readings', '0', '21.5', '1', '21.9', '60', '22.4'],
     ['JSON.SET', 'doc:1', '$', '{"title":"Star Wars","year":1977,"tags":["space","film"]}'],
     ['DBSIZE'],

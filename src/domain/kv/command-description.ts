@@ -68,6 +68,7 @@ export type CommandFamily =
   | 'array'
   | 'queue'
   | 'vector'
+  | 'search'
   | 'cluster';
 
 /** The access a command needs to a key: for permissions by key (`%R~`, `%W~`) and COMMAND GETKEYSANDFLAGS. */
@@ -225,6 +226,10 @@ export interface CommandDescription {
   readonly asksReadiness?: boolean;
   /** Stops the running script, so it does not wait for it. */
   readonly endsScript?: boolean;
+  /** Its answer shows keys that it does not name, so it waits for every change that is not stored. */
+  readonly readsUnnamedKeys?: boolean;
+  /** Waits for the index that its first key names: to be built, or to have all earlier changes. */
+  readonly waitsForIndex?: 'built' | 'changes';
   /** Waits for a consumer group: also woken when the key is deleted. */
   readonly waitsForGroup?: boolean;
   /** Whether the built-in read-only token may run it. Default: the flags have `readonly` and not `dangerous`. */

@@ -13,6 +13,7 @@ import type { Libraries } from './libraries.js';
 import type { NotificationKind } from './notifications.js';
 import type { Outbox } from './outbox.js';
 import type { Blocked, ErrorReply, Paused, Reply } from './reply.js';
+import type { SearchRegistry } from './search-registry.js';
 import type { ServerInfo } from './server-info.js';
 import type { Settings } from './settings.js';
 import type { ServerCounters } from './statistics.js';
@@ -53,6 +54,8 @@ export interface CommandContext {
   readonly libraries: Libraries;
   /** Messages for the queue. */
   readonly outbox: Outbox;
+  /** The full-text indexes of this database. */
+  readonly searches: SearchRegistry;
   /** The endpoint that received the command; a few documented answers differ. */
   readonly face: KvEndpointName;
   /** Whether the handler may answer `Blocked`. Not over REST, in a transaction or in a script. */

@@ -53,6 +53,8 @@ const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
   mayFollowSubscribe: undefined,
   asksReadiness: undefined,
   endsScript: undefined,
+  readsUnnamedKeys: undefined,
+  waitsForIndex: undefined,
   waitsForGroup: undefined,
   judge: undefined,
   readsOnly: undefined,

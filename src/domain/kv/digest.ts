@@ -1,5 +1,5 @@
 /**
- * A 128-bit digest of the contents of a partition: keys, values, expiries, parameters and libraries, in no order. Two
+ * A 128-bit digest of the contents of a partition: keys, values, expiries, parameters, libraries and aliases, in no order. Two
  * partitions with equal contents have equal digests, whether replayed, restored or live. It is the sum, modulo 2^128,
  * of a 128-bit hash of each part.
  */

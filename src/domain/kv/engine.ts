@@ -13,6 +13,7 @@ import { COMMANDS, EFFECTS } from './commands.js';
 import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
 import { removeExpiredFields } from './field-expiry.js';
+import { FullTextIndexes } from './full-text-indexes.js';
 import type { HashRange } from './hash-slot.js';
 import { Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
@@ -60,6 +61,7 @@ export class KvEngine {
   readonly settings = new Settings(PARAMETER_DEFAULTS);
   readonly libraries = new Libraries();
   readonly outbox = new Outbox(this.effects);
+  readonly searches = new FullTextIndexes(this.keyspace);
   readonly statistics = new ServerCounters();
   readonly bounds: MemoryBounds;
   readonly run: UndoableExecution;
@@ -74,9 +76,9 @@ export class KvEngine {
     audience: Audience = NO_AUDIENCE,
     private readonly commands: CommandTable = COMMANDS,
   ) {
-    const { keyspace, effects, settings, libraries, outbox, statistics } = this;
+    const { keyspace, effects, settings, libraries, searches, outbox, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
-    this.run = new UndoableExecution({ keyspace, effects, settings, libraries, audience, outbox }, server);
+    this.run = new UndoableExecution({ keyspace, effects, settings, libraries, searches, audience, outbox }, server);
     this.#notifications = new Notifications(audience);
     keyspace.onExpired = (key) => this.#noteExpired(key);
     settings.onChange = (name) => {
@@ -100,6 +102,7 @@ export class KvEngine {
       bounds: this.bounds,
       libraries,
       outbox,
+      searches,
       statistics,
       audience,
       nowMs: 0,

@@ -21,7 +21,7 @@ export interface EvictionRules {
 
 /** The size compared with bounds and shown in statistics: names, values and an overhead per key. */
 export function storedBytes(keyspace: Keyspace): number {
-  return keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
+  return keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES + keyspace.derivedBytes;
 }
 
 /** Keys with an expiry go first. */

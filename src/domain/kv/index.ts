@@ -18,11 +18,13 @@ export {
 export { human } from './families/server/info.js';
 export { servedModules } from './families/server/modules.js';
 export { SLOW_NOTE } from './families/server/slow-log.js';
+export { FullTextIndexes } from './full-text-indexes.js';
 export { compileGlob, type Glob, globTooLong, isGlobTooLong, MAX_GLOB_BYTES } from './glob.js';
 export { firstSlotOf, HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';
 export { KEY_OVERHEAD_BYTES, Keyspace } from './keyspace.js';
 export * from './limits.js';
+export { LiveIndex } from './live-index.js';
 export { MAX_LIBRARIES, MAX_LIBRARIES_BYTES, MAX_LIBRARY_BYTES } from './lua/index.js';
 export {
   type ComposedMessage,

@@ -62,6 +62,8 @@ export class KeyChanges {
   readonly ready = new Set<ByteString>();
   /** Called on each change, for client-side caching (undefined: all keys changed). */
   onTracked: ((key: ByteString | undefined) => void) | undefined;
+  /** Called on each change while the partition has indexes (undefined: all keys changed). */
+  onIndexed: ((key: ByteString | undefined) => void) | undefined;
   /** Set during replay: changes are not noted. */
   isMuted = false;
   readonly #watched = new Map<ByteString, number>();
@@ -75,6 +77,7 @@ export class KeyChanges {
     if (this.awaited.size > 0 && this.awaited.has(key)) this.ready.add(key);
     if (this.#watched.size > 0) this.#noteWatched(key);
     if (this.onTracked !== undefined) this.onTracked(key);
+    if (this.onIndexed !== undefined) this.onIndexed(key);
   }
 
   noteEverything(): void {
@@ -83,6 +86,7 @@ export class KeyChanges {
     for (const key of this.awaited.keys()) this.ready.add(key);
     for (const key of this.#watched.keys()) this.#noteWatched(key);
     if (this.onTracked !== undefined) this.onTracked(undefined);
+    if (this.onIndexed !== undefined) this.onIndexed(undefined);
   }
 
   await(key: ByteString): void {

@@ -44,6 +44,11 @@ export class Keyspace {
   readonly changes = new KeyChanges();
   /** When keys were last used; undefined unless the eviction policy needs it. */
   access: AccessLog | undefined;
+  /** Keys of type `search`; `searchVersion` grows with every change of them. */
+  #searchKeys = new Set<ByteString>();
+  searchVersion = 0;
+  /** The memory of indexes, which is charged to the database. */
+  derivedBytes = 0;
   /** Called for each new key and each lookup of a missing key; set only while those events are enabled. */
   onNew: ((key: ByteString) => void) | undefined;
   onMissed: ((key: ByteString) => void) | undefined;
@@ -86,6 +91,10 @@ export class Keyspace {
   /** Bytes of keys and values. */
   get bytes(): number {
     return this.#stringBytes;
+  }
+
+  get searchKeys(): ReadonlySet<ByteString> {
+    return this.#searchKeys;
   }
 
   /** The value, for a command that only reads. */
@@ -229,7 +238,7 @@ export class Keyspace {
       this.#undo === undefined &&
       this.access === undefined &&
       this.onNew === undefined &&
-      this.#fieldExpiries.size + this.#raw.size === 0;
+      this.#fieldExpiries.size + this.#raw.size + this.#searchKeys.size === 0;
     const before = isBare ? this.#values.exchangeInPlace(set) : NOT_TAKEN;
     if (before === NOT_TAKEN) {
       this.set(set.key, set.value);
@@ -246,6 +255,7 @@ export class Keyspace {
     if (this.#raw.size > 0) this.#raw.delete(key);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
     this.noteInstants(key, value);
+    this.#noteSearchKey(key, value);
     if (before === undefined && this.onNew !== undefined) this.onNew(key);
     if (this.access !== undefined) this.access.touch(key, this.nowMs);
     this.changes.note(key);
@@ -279,6 +289,7 @@ export class Keyspace {
     if (this.#raw.size > 0) this.#raw.delete(key);
     if (this.#expiries.size > 0) this.#expiries.delete(key);
     if (this.#fieldExpiries.size > 0) this.#fieldExpiries.delete(key);
+    this.#noteSearchKey(key, undefined);
     this.access?.forget(key);
     this.changes.note(key);
     return true;
@@ -292,6 +303,8 @@ export class Keyspace {
     this.access?.clear();
     this.#fieldExpiries = new SegmentedMap();
     this.#stringBytes = 0;
+    this.#searchKeys = new Set();
+    this.searchVersion += 1;
     this.changes.noteEverything();
   }
 
@@ -376,6 +389,12 @@ export class Keyspace {
     }
   }
 
+  #noteSearchKey(key: ByteString, value: Value | undefined): void {
+    if (typeof value === 'object' && value.kind === 'search') this.#searchKeys.add(key);
+    else if (this.#searchKeys.size === 0 || !this.#searchKeys.delete(key)) return;
+    this.searchVersion += 1;
+  }
+
   /** From now on values are kept before they are overwritten (KE7), until `endUndo` or `undo`. */
   beginUndo(): void {
     this.#log.begin();
@@ -435,6 +454,7 @@ export class Keyspace {
     const expiries = this.#expiries;
     const fieldExpiry = this.#fieldExpiries;
     const raw = this.#raw;
+    const searchKeys = this.#searchKeys;
     const { access } = this;
     const marks = access?.marks;
     this.#revertClear = () => {
@@ -442,6 +462,8 @@ export class Keyspace {
       this.#expiries = expiries;
       this.#fieldExpiries = fieldExpiry;
       this.#raw = raw;
+      this.#searchKeys = searchKeys;
+      this.searchVersion += 1;
       if (access !== undefined && marks !== undefined) access.marks = marks;
     };
   }

@@ -5,6 +5,7 @@
 import type { ByteString } from '../../kernel/index.js';
 import type { Libraries } from './libraries.js';
 import type { Outbox } from './outbox.js';
+import type { SearchRegistry } from './search-registry.js';
 import type { Settings } from './settings.js';
 import type { Value } from './value.js';
 
@@ -41,17 +42,20 @@ function* withExpiry(
   if (expireAtMs !== undefined) yield ['PEXPIREAT', key, String(expireAtMs)];
 }
 
-/** The parts of a partition other than its keys: parameters that were set, function libraries, the outbox. */
+/** The parts of a partition other than its keys: parameters that were set, function libraries, aliases of indexes, the outbox. */
 export function* rebuildingPreamble({
   settings,
   libraries,
+  searches,
   outbox,
 }: {
   readonly settings: Settings;
   readonly libraries: Libraries;
+  readonly searches: Pick<SearchRegistry, 'aliases'>;
   readonly outbox: Outbox;
 }): Iterable<ByteString[]> {
   for (const [name, value] of settings.changed()) yield ['CONFIG', 'SET', name, value];
   for (const [, source] of libraries.entries()) yield ['FUNCTION', 'LOAD', 'REPLACE', source];
+  for (const [alias, index] of searches.aliases.entries()) yield ['SEARCH.ALIASADD', alias, index];
   yield* outbox.rebuilding();
 }

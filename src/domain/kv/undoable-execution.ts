@@ -13,6 +13,7 @@ import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
 import type { Outbox } from './outbox.js';
 import { ErrorReply } from './reply.js';
+import type { SearchRegistry } from './search-registry.js';
 import type { ServerInfo } from './server-info.js';
 import type { Settings } from './settings.js';
 import { WorkMeter } from './work-meter.js';
@@ -54,6 +55,7 @@ export interface CommandRunParts {
   readonly effects: Effects;
   readonly settings: Settings;
   readonly libraries: Libraries;
+  readonly searches: Pick<SearchRegistry, 'aliases'>;
   readonly audience: Audience;
   readonly outbox: Outbox;
 }
@@ -64,6 +66,7 @@ export class UndoableExecution {
   #spentMicros = 0;
   #settingsVersion = 0;
   #librariesVersion = 0;
+  #aliasesVersion = 0;
 
   constructor(
     private readonly parts: CommandRunParts,
@@ -79,6 +82,7 @@ export class UndoableExecution {
     this.#spentMicros = 0;
     this.#settingsVersion = this.parts.settings.version;
     this.#librariesVersion = this.parts.libraries.version;
+    this.#aliasesVersion = this.parts.searches.aliases.version;
     this.parts.keyspace.beginUndo();
     this.parts.effects.hold();
     this.parts.outbox.hold();
@@ -100,11 +104,14 @@ export class UndoableExecution {
    * stopped run leaves the keyspace unchanged, or the state is declared in doubt)
    */
   undo(): boolean {
-    const { settings, libraries, keyspace, effects, audience, outbox } = this.parts;
+    const { settings, libraries, searches, keyspace, effects, audience, outbox } = this.parts;
     this.isOpen = false;
     const hasWritten = effects.hasHeld;
-    // Parameters and libraries are not restored.
-    const isOfKeys = settings.version === this.#settingsVersion && libraries.version === this.#librariesVersion;
+    // Parameters, libraries and aliases are not restored.
+    const isOfKeys =
+      settings.version === this.#settingsVersion &&
+      libraries.version === this.#librariesVersion &&
+      searches.aliases.version === this.#aliasesVersion;
     const isUndone = keyspace.undo() && isOfKeys;
     effects.drop();
     outbox.drop();

@@ -1,7 +1,7 @@
 /** The values of keys: strings and collections. */
 import type { ByteString } from '../../kernel/index.js';
 
-type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json' | 'array' | 'vector';
+type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json' | 'array' | 'vector' | 'search';
 
 /** A collection with parts that expire: the fields of a hash. */
 export interface FieldExpiry {

@@ -28,7 +28,7 @@ const LENGTH_OF: Readonly<Record<string, ByteString>> = {
   vector: 'VECTOR.COUNT',
 };
 /** Words of TYPE. */
-export const KEY_TYPES = [...Object.keys(LENGTH_OF), 'ReJSON-RL'] as const;
+export const KEY_TYPES = [...Object.keys(LENGTH_OF), 'ReJSON-RL', 'search'] as const;
 
 export interface KeyFilter {
   readonly match: ByteString | undefined;

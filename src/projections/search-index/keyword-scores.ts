@@ -7,9 +7,8 @@
  *       than the word of the query
  *  KSC3 the work for one query is bounded; above the bound further forms are left out, but never the words themselves
  */
-import { MAX_QUERY_WORDS } from '../../domain/search/index.js';
-import { K1, type NamedIndex } from './named-index.js';
-import { countOf, ordinalOf } from './postings.js';
+import { countOf, K1, MAX_QUERY_WORDS, ordinalOf, worthOf } from '../../domain/search/index.js';
+import type { NamedIndex } from './named-index.js';
 import type { Scratch } from './scratch.js';
 import type { IndexedTerm } from './vocabulary.js';
 
@@ -101,9 +100,8 @@ function mayBeMisspelt(word: string, documents: number): boolean {
   return word.length >= MIN_LIKE_CHARACTERS && documents < RARE_DOCUMENTS && !HAS_DIGIT.test(word);
 }
 
-/** ln(1 + (N - n + ½) / (n + ½)): positive even for a word in every document. */
 function worth({ size }: NamedIndex, { documents }: IndexedTerm): number {
-  return Math.log(1 + (size - documents + 0.5) / (documents + 0.5));
+  return worthOf(size, documents);
 }
 
 function addTerm(

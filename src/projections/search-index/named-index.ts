@@ -10,13 +10,14 @@
 import {
   type Embedding,
   type JsonObject,
+  lengthFactor,
+  MAX_ORDINALS,
   type SearchableText,
   type StoredDocument,
   searchableText,
 } from '../../domain/search/index.js';
 import { assert } from '../../kernel/index.js';
 import { ExactTexts } from './exact-texts.js';
-import { MAX_ORDINALS } from './postings.js';
 import { ScratchPool } from './scratch.js';
 import { normalized, quantized, VectorBlocks } from './vector-blocks.js';
 import { type IndexedTerm, Vocabulary } from './vocabulary.js';
@@ -33,8 +34,6 @@ export interface IndexedDocument {
 
 /** A document with more words counts as long. The service with this formula uses a constant too. */
 const AVERAGE_WORDS = 32;
-export const K1 = 1.2;
-const B = 0.75;
 /** A sweep starts when this many ordinals are removed … */
 const SWEEP_FROM = 1000;
 /** … and they are this share of all. */
@@ -121,7 +120,7 @@ export class NamedIndex {
       term.documents += 1;
     }
     this.#lengthFactors = withRoom(this.#lengthFactors, ordinal);
-    this.#lengthFactors[ordinal] = K1 * (1 - B + (B * text.words.length) / AVERAGE_WORDS);
+    this.#lengthFactors[ordinal] = lengthFactor(text.words.length, AVERAGE_WORDS);
     this.vectors.set(ordinal, quantized(this.embedding.embed(text.valueText)), freed !== undefined);
     for (const exact of text.exactTexts) this.exactTexts.add(exact, ordinal);
   }

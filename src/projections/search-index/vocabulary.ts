@@ -6,7 +6,7 @@
  *      index ranks like the old one
  */
 import SearchableMap from 'minisearch/SearchableMap';
-import { Postings } from './postings.js';
+import { Postings } from '../../domain/search/index.js';
 
 export interface IndexedTerm {
   readonly text: string;

@@ -78,6 +78,7 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       ['VECTOR.CREATE', 'vector', 'DIM', '2', 'METRIC', 'DOT'],
       ['VECTOR.ADD', 'vector', 'a', 'VALUES', '2', '1', '0'],
       ['JSON.SET', 'json', '$', '{"a":1}'],
+      ['SEARCH.CREATE', 'index', 'ON', 'JSON', 'PREFIX', '1', 'j', 'SCHEMA', 'a', 'I64'],
     );
     const { keys, cursor } = await shown('keys');
     expect(cursor).to.equal('0');
@@ -92,6 +93,7 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       array: ['array', 2],
       vector: ['vector', 1],
       json: ['ReJSON-RL', undefined],
+      index: ['search', undefined],
     });
     expect(keys.filter(({ ttlMs }) => ttlMs !== null).map(({ key }) => key)).to.deep.equal(['a']);
     expect(keys.find(({ key }) => key === 'a')?.ttlMs).to.be.within(50_000, 60_000);

@@ -43,7 +43,7 @@ const REDIS_LACKS: readonly string[] = [
 const COUNTED_BY_NAME = 'projections/stats/metrics.ts';
 
 /** Families that no compared server has. */
-const UNCOMPARED: readonly string[] = ['json', 'array', 'queue', 'vector'];
+const UNCOMPARED: readonly string[] = ['json', 'array', 'queue', 'vector', 'search'];
 
 const CASES_BY_COMMAND = new Map<CommandSpec | undefined, KvCase[]>();
 for (const kvCase of ALL_CASES) {

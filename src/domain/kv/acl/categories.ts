@@ -6,7 +6,7 @@ import type { CommandDescription, CommandFamily, CommandFlag } from '../command-
 
 /**
  * In Redis's order; `json` is the category of Redis's JSON module, `array` that of Redis 8.8, `queue` that of commands
- * that send messages, `vector` that of vector indexes.
+ * that send messages, `vector` that of vector indexes, `search` that of full-text indexes.
  */
 export const CATEGORIES: readonly string[] = [
   'keyspace',
@@ -34,6 +34,7 @@ export const CATEGORIES: readonly string[] = [
   'array',
   'queue',
   'vector',
+  'search',
 ];
 
 const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
@@ -58,6 +59,7 @@ const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
   array: 'array',
   queue: 'queue',
   vector: 'vector',
+  search: 'search',
   cluster: undefined,
 };
 

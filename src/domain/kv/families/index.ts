@@ -5,6 +5,7 @@ import { ARRAY } from './array/index.js';
 import { BITMAP } from './bitmap/index.js';
 import { CLUSTER } from './cluster/index.js';
 import { CONNECTION } from './connection.js';
+import { SEARCH_FAMILY } from './full-text/index.js';
 import { FUNCTIONS } from './function/index.js';
 import { GENERIC } from './generic/index.js';
 import { GEO } from './geo/index.js';
@@ -46,6 +47,7 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   ARRAY,
   QUEUE,
   VECTOR,
+  SEARCH_FAMILY,
   CLUSTER,
   ACL,
 ];

@@ -15,6 +15,7 @@ import { JSON_CASES } from './json.js';
 import { LIST_CASES } from './list.js';
 import { QUEUE_CASES } from './queue.js';
 import { SCRIPTING_CASES } from './scripting.js';
+import { SEARCH_CASES } from './search.js';
 import { SERVER_CASES } from './server.js';
 import { SERVER_OPERATION_CASES } from './server-operations.js';
 import { SET_CASES } from './set.js';
@@ -65,6 +66,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...SCRIPTING_CASES,
   ...FUNCTIONS_CASES,
   ...JSON_CASES,
+  ...SEARCH_CASES,
   ...ARRAY_CASES,
   ...QUEUE_CASES,
   ...VECTOR_CASES,

@@ -1,9 +1,8 @@
 /** The number of postings that one query reads. Proves KSC3. */
 import { expect } from 'chai';
-import { MAX_QUERY_WORDS } from '../../../../src/domain/search/index.js';
+import { MAX_QUERY_WORDS, Postings } from '../../../../src/domain/search/index.js';
 import { scoreKeywords } from '../../../../src/projections/search-index/keyword-scores.js';
 import type { NamedIndex } from '../../../../src/projections/search-index/named-index.js';
-import { Postings } from '../../../../src/projections/search-index/postings.js';
 
 /** A posting in the form of an index: the document with this ordinal has the word once. */
 function postingOf(ordinal: number): number {

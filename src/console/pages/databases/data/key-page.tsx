@@ -16,6 +16,7 @@ import { KeyActions } from './key-actions.js';
 import type { KeyPageProps, KeyRecord } from './key-record.js';
 import { TypeMark } from './key-row.js';
 import { SHOWN_TYPES } from './listed-keys.js';
+import { SearchView } from './search-view.js';
 import { StreamView } from './stream/stream-view.js';
 import { StringView } from './string-view.js';
 
@@ -111,6 +112,7 @@ function Value({ id, name, record, onChanged }: ValueProps) {
   if (record.type === 'stream') return <StreamView {...shared} />;
   if (record.type === 'vector') return <VectorView {...shared} />;
   if (record.type === 'ReJSON-RL') return <JsonView {...shared} />;
+  if (record.type === 'search') return <SearchView {...shared} />;
   return <CollectionView {...shared} kind={COLLECTIONS[record.type]} />;
 }
 

@@ -3,7 +3,18 @@ import type { Operations } from '#api';
 import { manage } from '../../../api/call.js';
 import { binaryOfText, textOf } from '../../../api/kv.js';
 
-export const SHOWN_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'array', 'vector', 'ReJSON-RL'] as const;
+export const SHOWN_TYPES = [
+  'string',
+  'hash',
+  'list',
+  'set',
+  'zset',
+  'stream',
+  'array',
+  'vector',
+  'ReJSON-RL',
+  'search',
+] as const;
 export type KeyType = (typeof SHOWN_TYPES)[number];
 
 /** Names for users. */
@@ -17,6 +28,7 @@ export const TYPE_LABELS: Readonly<Record<KeyType, string>> = {
   array: 'array',
   vector: 'vectors',
   'ReJSON-RL': 'JSON',
+  search: 'index',
 };
 
 export interface ListedKey {

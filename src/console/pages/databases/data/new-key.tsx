@@ -26,6 +26,7 @@ const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value:
   array: ['Index', 'Value', 'first'],
   vector: ['Dimension', 'Metric', 'COSINE, EUCLIDEAN or DOT'],
   'ReJSON-RL': [undefined, 'Document', '{}'],
+  search: [undefined, 'Definition', 'ON JSON PREFIX 1 item: SCHEMA name TEXT'],
 };
 
 export function NewKeyDialog({ id, onClose, onMade }: NewKeyDialogProps) {
@@ -86,5 +87,7 @@ function firstCommand(type: KeyType, name: string, part: string, value: string):
       return ['VECTOR.CREATE', name, 'DIM', part, 'METRIC', value];
     case 'ReJSON-RL':
       return ['JSON.SET', name, '$', value, 'NX'];
+    case 'search':
+      return ['SEARCH.CREATE', name, ...value.trim().split(/\s+/)];
   }
 }

@@ -4,6 +4,7 @@ import type { Handler } from '../../command-spec.js';
 import { EMBEDDED_BYTES, KEY_OVERHEAD_BYTES } from '../../keyspace.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, SimpleString } from '../../reply.js';
+import { FullTextIndex } from '../../types/full-text-index.js';
 import type { Value } from '../../value.js';
 
 const noFrequency = new ErrorReply(
@@ -67,7 +68,7 @@ export const help: Handler = () =>
   ].map((line) => new SimpleString(line));
 
 /** MEMORY USAGE key [SAMPLES n] → the approximate bytes of the key, null if missing. */
-export const memoryUsage: Handler = ({ args, keyspace }) => {
+export const memoryUsage: Handler = ({ args, keyspace, searches }) => {
   for (let i = 3; i < args.length; i += 1) {
     if (args.option(i) !== 'SAMPLES') throw ERRORS.syntax;
     i += 1;
@@ -77,5 +78,6 @@ export const memoryUsage: Handler = ({ args, keyspace }) => {
   const key = args.bytes(2);
   const value = keyspace.peek(key);
   if (value === undefined) return null;
-  return KEY_OVERHEAD_BYTES + key.length + (typeof value === 'string' ? value.length : value.bytes);
+  const ofIndex = value instanceof FullTextIndex ? searches.bytesOf(value) : 0;
+  return KEY_OVERHEAD_BYTES + key.length + (typeof value === 'string' ? value.length : value.bytes) + ofIndex;
 };

@@ -35,11 +35,12 @@ import { UNAVAILABLE } from './unavailable.js';
 
 /** FLUSHDB, FLUSHALL [ASYNC | SYNC] → OK. Both are the same, because there is one database. */
 function flush(name: 'FLUSHDB' | 'FLUSHALL'): Handler {
-  return ({ args, keyspace, effects }) => {
+  return ({ args, keyspace, effects, searches }) => {
     if (args.length > 2) throw ERRORS.syntax;
     if (args.length === 2 && args.option(1) !== 'ASYNC' && args.option(1) !== 'SYNC') throw ERRORS.syntax;
-    if (keyspace.size === 0) return OK;
+    if (keyspace.size === 0 && searches.aliases.size === 0) return OK;
     keyspace.clear();
+    searches.aliases.clear();
     effects.push(name);
     return OK;
   };

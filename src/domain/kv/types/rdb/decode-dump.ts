@@ -17,6 +17,7 @@ import {
   MODULE_END,
   MODULE_STRING,
   MODULE_UNSIGNED,
+  SEARCH_MODULE_ID,
   VECTOR_MODULE_ID,
 } from './encode-dump.js';
 import { decodeListpack } from './listpack.js';
@@ -229,6 +230,7 @@ function* slots(input: RdbReader, count: number): Generator<ByteString> {
 function moduleValue(input: RdbReader, key: ByteString): Generator<ByteString[]> {
   const id = input.bigSize();
   if (id === VECTOR_MODULE_ID) return vectors(input, key);
+  if (id === SEARCH_MODULE_ID) return searchIndex(input, key);
   if (id >> 10n !== JSON_MODULE_ID >> 10n) throw new BadFormat('a value of a module');
   return jsonDocument(input, key);
 }
@@ -256,4 +258,13 @@ function* jsonDocument(input: RdbReader, key: ByteString): Generator<ByteString[
   const document = input.string();
   if (input.size() !== MODULE_END) throw new BadFormat('a document');
   yield ['JSON.SET', key, '$', document];
+}
+
+function* searchIndex(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  const words: ByteString[] = [];
+  for (let mark = input.size(); mark !== MODULE_END; mark = input.size()) {
+    if (mark !== MODULE_STRING) throw new BadFormat('an index');
+    words.push(input.string());
+  }
+  yield ['SEARCH.CREATE', key, ...words];
 }

@@ -57,6 +57,9 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
     case 'vector':
       yield* writeVectors(out, value as VectorIndex);
       break;
+    case 'search':
+      writeSearchIndex(out, value);
+      break;
     case 'json':
       writeJson(out, json);
   }
@@ -209,6 +212,19 @@ export const VECTOR_MODULE_ID = moduleId('MR-VECTOR', 1);
 export const MODULE_UNSIGNED = 2;
 export const MODULE_STRING = 5;
 export const MODULE_END = 0;
+
+/** A type of this implementation alone: the words of SEARCH.CREATE after the name. */
+export const SEARCH_MODULE_ID = moduleId('MR-SEARCH', 1);
+
+function writeSearchIndex(out: RdbWriter, value: Collection): void {
+  out.byte(DUMP_TYPES.module2);
+  out.size(SEARCH_MODULE_ID);
+  for (const word of value.contents()) {
+    out.size(MODULE_STRING);
+    out.string(word);
+  }
+  out.size(MODULE_END);
+}
 
 function writeJson(out: RdbWriter, json: ByteString): void {
   out.byte(DUMP_TYPES.module2);

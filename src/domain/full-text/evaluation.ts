@@ -1,0 +1,354 @@
+/**
+ * Evaluates a filter: the matching documents with their scores, in slices. Scores are BM25 for words and phrases of
+ * texts, and constants for all other conditions.
+ *
+ *  FEV1 the documents are those of a comparison with every document
+ *  FEV2 the contents must not change between two slices
+ */
+import { bm25, countOf, lengthFactor, ordinalOf, worthOf } from '../search/index.js';
+import type { FieldValue } from './field-values.js';
+import type { Condition, DocumentFilter } from './filter.js';
+import type { IndexContents } from './index-contents.js';
+import { MAX_CLAUSE_WORDS, SLICE_POSTINGS } from './limits.js';
+import {
+  boosted,
+  difference,
+  intersection,
+  type Matches,
+  MatchList,
+  NO_MATCHES,
+  union,
+  unionOfAll,
+  withAdded,
+} from './matches.js';
+import { eachPhrase } from './phrase-matching.js';
+import type { Nearness, NearTerm } from './term-tree.js';
+import { type IndexTerm, TextField, type TextTerm } from './text-field.js';
+import { isWithin, KeywordField, NumberField } from './value-fields.js';
+
+type Steps<T> = Generator<void, T>;
+type FieldFilter = Extract<DocumentFilter, { kind: 'field' }>;
+type BooleanFilter = Extract<DocumentFilter, { kind: 'boolean' }>;
+
+/** A smart match: how much more than a similar word the words themselves and their phrase are worth. */
+const SMART_WORD = 3;
+const SMART_PHRASE = 3;
+/** Shorter words are similar to too many others. */
+const MIN_SMART_CHARACTERS = 3;
+const SIMILAR: Nearness = { distance: 1, isSwapOne: true, isPrefix: false };
+const BEGINNING: Nearness = { distance: 1, isSwapOne: true, isPrefix: true };
+const EXACT_BEGINNING: Nearness = { distance: 0, isSwapOne: true, isPrefix: true };
+
+export class FilterEvaluation {
+  /** The terms that conditions looked for, by field: to mark them in texts. */
+  readonly termsByField = new Map<string, Set<string>>();
+  #isNegative = false;
+
+  constructor(private readonly contents: IndexContents) {}
+
+  *matches(filter: DocumentFilter): Steps<Matches> {
+    if (filter.kind === 'all') return yield* this.#all(filter.boost);
+    if (filter.kind === 'field') return boosted(yield* this.#ofField(filter), filter.boost);
+    return boosted(yield* this.#ofBoolean(filter), filter.boost);
+  }
+
+  *#ofBoolean({ must, any, should, mustNot }: BooleanFilter): Steps<Matches> {
+    const required: Matches[] = [];
+    for (const part of must) required.push(yield* this.matches(part));
+    if (any.length > 0) required.push(yield* this.#union(any));
+    const isScoredOnly = required.length > 0;
+    const wanted = should.length > 0 ? yield* this.#union(should) : undefined;
+    if (!isScoredOnly && wanted !== undefined) required.push(wanted);
+    // The smallest set first, so that each step has little left.
+    required.sort((a, b) => a.ordinals.length - b.ordinals.length);
+    let found = required[0] ?? NO_MATCHES;
+    for (let at = 1; at < required.length; at += 1) found = yield* intersection(found, required[at] as Matches);
+    if (isScoredOnly && wanted !== undefined) found = yield* withAdded(found, wanted);
+    if (mustNot.length === 0 || found.ordinals.length === 0) return found;
+    const wasNegative = this.#isNegative;
+    this.#isNegative = true;
+    const unwanted = yield* this.#union(mustNot);
+    this.#isNegative = wasNegative;
+    return yield* difference(found, unwanted);
+  }
+
+  *#union(filters: readonly DocumentFilter[]): Steps<Matches> {
+    const all: Matches[] = [];
+    for (const part of filters) all.push(yield* this.matches(part));
+    return yield* unionOfAll(all);
+  }
+
+  *#ofField({ field, condition }: FieldFilter): Steps<Matches> {
+    const contents = this.contents.field(field.path);
+    if (contents instanceof TextField) return yield* this.#ofText(contents, condition);
+    if (contents instanceof KeywordField) return yield* this.#ofKeyword(contents, condition);
+    return contents instanceof NumberField ? yield* this.#ofNumber(contents, condition) : NO_MATCHES;
+  }
+
+  *#ofText(field: TextField, condition: Condition): Steps<Matches> {
+    switch (condition.kind) {
+      case 'equals':
+        return yield* this.#phrase(field, String(condition.value), 0, false);
+      case 'in': {
+        const all: Matches[] = [];
+        for (const value of condition.values) all.push(yield* this.#phrase(field, String(value), 0, false));
+        return yield* unionOfAll(all);
+      }
+      case 'phrase':
+        return yield* this.#phrase(field, condition.value, condition.slop, condition.isPrefix);
+      case 'fuzzy':
+        return yield* this.#fuzzy(field, condition.value, condition);
+      case 'regex':
+        return yield* this.#constant(field, yield* field.passing(condition.test));
+      case 'smart':
+        return yield* this.#smart(field, condition.value);
+      default:
+        return NO_MATCHES;
+    }
+  }
+
+  /** One word: the word. Several: the phrase. */
+  *#phrase(field: TextField, text: string, slop: number, isPrefix: boolean): Steps<Matches> {
+    const terms = termsOf(field.analysis.terms(text));
+    if (terms.length === 0) return NO_MATCHES;
+    const parts = terms.map((term) => ({ terms: this.#known(field, term) }));
+    const last = parts.length - 1;
+    if (isPrefix) parts[last] = { terms: this.#withPrefix(field, text) };
+    if (parts.some((part) => part.terms.length === 0)) return NO_MATCHES;
+    const worth = parts.reduce((sum, part) => sum + this.#worthOf(part.terms), 0);
+    if (parts.length === 1) {
+      const [only] = parts as [{ terms: readonly TextTerm[] }];
+      if (only.terms.length === 1) return yield* this.#scored(field, only.terms[0] as TextTerm, 1);
+      return yield* this.#constant(field, only.terms);
+    }
+    const list = new MatchList(Math.min(...parts.map((part) => postingsOf(part.terms))));
+    const average = field.averageLength;
+    yield* eachPhrase(parts, slop, (ordinal, count) => {
+      if (!this.contents.isAlive(ordinal)) return;
+      list.add(ordinal, bm25(worth, count, lengthFactor(field.lengthAt(ordinal), average)));
+    });
+    return list.matches;
+  }
+
+  #withPrefix(field: TextField, text: string): readonly TextTerm[] {
+    const word = field.analysis.words(text).at(-1) ?? '';
+    const terms = field.withPrefix(word);
+    this.#note(field, terms);
+    return terms;
+  }
+
+  /** Every word has to be near a word of the document. */
+  *#fuzzy(field: TextField, text: string, nearness: Nearness): Steps<Matches> {
+    const words = termsOf(field.analysis.words(text));
+    const terms = field.analysis.terms(text);
+    let found: Matches | undefined;
+    for (const [place, word] of words.entries()) {
+      const isPrefix = nearness.isPrefix && place === words.length - 1;
+      const near = yield* similar(field, word, terms[place] as string, { ...nearness, isPrefix });
+      const own = yield* this.#nearby(field, near);
+      found = found === undefined ? own : yield* intersection(found, own);
+    }
+    return found ?? NO_MATCHES;
+  }
+
+  /** A document's score is that of its nearest word. */
+  *#nearby(field: TextField, near: readonly NearTerm<TextTerm>[]): Steps<Matches> {
+    const scores = new Float64Array(this.contents.ordinals);
+    const terms = near.map(({ term }) => term);
+    this.#note(field, terms);
+    let done = 0;
+    for (const { term, distance } of near) {
+      const score = 1 / (1 + distance);
+      const { items, length } = term.postings;
+      for (let at = 0; at < length; at += 1) {
+        const ordinal = ordinalOf(items[at] as number);
+        if (score > (scores[ordinal] as number)) scores[ordinal] = score;
+      }
+      done += length;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
+    }
+    return yield* this.#positive(scores);
+  }
+
+  *#positive(scores: Float64Array): Steps<Matches> {
+    let count = 0;
+    for (const score of scores) if (score > 0) count += 1;
+    const list = new MatchList(count);
+    for (let ordinal = 0; ordinal < scores.length; ordinal += 1) {
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+      const score = scores[ordinal] as number;
+      if (score > 0 && this.contents.isAlive(ordinal)) list.add(ordinal, score);
+    }
+    return list.matches;
+  }
+
+  /** Similar words find a document; the words themselves and their phrase raise its score. */
+  *#smart(field: TextField, text: string): Steps<Matches> {
+    const terms = termsOf(field.analysis.terms(text));
+    const words = termsOf(field.analysis.words(text));
+    let found: Matches | undefined;
+    for (const [place, term] of terms.entries()) {
+      const isLast = place === terms.length - 1;
+      const own = yield* this.#smartWord(field, term, words[place] as string, isLast);
+      found = found === undefined ? own : yield* intersection(found, own);
+    }
+    if (found === undefined) return NO_MATCHES;
+    for (const term of terms) {
+      const [known] = this.#known(field, term);
+      if (known !== undefined) found = yield* withAdded(found, yield* this.#scored(field, known, SMART_WORD));
+    }
+    if (terms.length === 1 || field.field.isWhole) return found;
+    return yield* withAdded(found, boosted(yield* this.#phrase(field, text, 0, false), SMART_PHRASE));
+  }
+
+  /** @param mayBeUnfinished whether the word may be the beginning of one */
+  *#smartWord(field: TextField, term: string, word: string, mayBeUnfinished: boolean): Steps<Matches> {
+    if (field.field.isWhole) return yield* this.#nearby(field, yield* field.near(term, SIMILAR));
+    const isShort = term.length < MIN_SMART_CHARACTERS;
+    const near = isShort
+      ? this.#known(field, term).map((known) => ({ term: known, distance: 0 }))
+      : yield* similar(field, word, term, SIMILAR);
+    const found = yield* this.#nearby(field, near);
+    if (!mayBeUnfinished) return found;
+    const nearness = word.length <= MIN_SMART_CHARACTERS ? EXACT_BEGINNING : BEGINNING;
+    return yield* union(found, yield* this.#nearby(field, yield* field.near(word, nearness)));
+  }
+
+  /** Documents with the word, scored by BM25. */
+  *#scored(field: TextField, term: TextTerm, boost: number): Steps<Matches> {
+    const { items, length } = term.postings;
+    const list = new MatchList(length);
+    const worth = this.#worthOf([term]) * boost;
+    const average = field.averageLength;
+    for (let at = 0; at < length; at += 1) {
+      if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+      const posting = items[at] as number;
+      const ordinal = ordinalOf(posting);
+      if (!this.contents.isAlive(ordinal)) continue;
+      list.add(ordinal, bm25(worth, countOf(posting), lengthFactor(field.lengthAt(ordinal), average)));
+    }
+    return list.matches;
+  }
+
+  /** Documents with any of the words. */
+  *#constant(field: TextField, terms: readonly TextTerm[]): Steps<Matches> {
+    return yield* this.#nearby(
+      field,
+      terms.map((term) => ({ term, distance: 0 })),
+    );
+  }
+
+  *#ofKeyword(field: KeywordField, condition: Condition): Steps<Matches> {
+    switch (condition.kind) {
+      case 'equals':
+        return yield* this.#withTerms(existing([field.get(String(condition.value))]));
+      case 'in':
+        return yield* this.#withTerms(existing(condition.values.map((value) => field.get(String(value)))));
+      case 'range': {
+        const terms: IndexTerm[] = [];
+        let looked = 0;
+        for (const term of field.terms()) {
+          looked += 1;
+          if (looked % SLICE_POSTINGS === 0) yield;
+          if (isWithin(term.text, condition.range)) terms.push(term);
+        }
+        return yield* this.#withTerms(terms);
+      }
+      default:
+        return NO_MATCHES;
+    }
+  }
+
+  *#withTerms(terms: readonly IndexTerm[]): Steps<Matches> {
+    if (terms.length === 0) return NO_MATCHES;
+    const scores = new Float64Array(this.contents.ordinals);
+    let done = 0;
+    for (const { postings } of terms) {
+      const { items, length } = postings;
+      for (let at = 0; at < length; at += 1) scores[ordinalOf(items[at] as number)] = 1;
+      done += length;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
+    }
+    return yield* this.#positive(scores);
+  }
+
+  *#ofNumber(field: NumberField, condition: Condition): Steps<Matches> {
+    const test = testOf(condition);
+    const { ordinals } = this.contents;
+    const list = new MatchList(this.contents.size);
+    for (let ordinal = 0; ordinal < ordinals; ordinal += 1) {
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+      if (field.anyAt(ordinal, test)) list.add(ordinal, 1);
+    }
+    return list.matches;
+  }
+
+  *#all(score: number): Steps<Matches> {
+    const { ordinals } = this.contents;
+    const list = new MatchList(this.contents.size);
+    for (let ordinal = 0; ordinal < ordinals; ordinal += 1) {
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+      if (this.contents.isAlive(ordinal)) list.add(ordinal, score);
+    }
+    return list.matches;
+  }
+
+  #known(field: TextField, text: string): readonly TextTerm[] {
+    const term = field.get(text);
+    if (term === undefined || term.documents === 0) return [];
+    this.#note(field, [term]);
+    return [term];
+  }
+
+  #worthOf(terms: readonly TextTerm[]): number {
+    const documents = terms.reduce((sum, term) => sum + term.documents, 0);
+    return worthOf(this.contents.size, Math.min(documents, this.contents.size));
+  }
+
+  #note({ field }: TextField, terms: readonly TextTerm[]): void {
+    if (this.#isNegative) return;
+    let known = this.termsByField.get(field.path);
+    if (known === undefined) {
+      known = new Set();
+      this.termsByField.set(field.path, known);
+    }
+    for (const { text } of terms) known.add(text);
+  }
+}
+
+function postingsOf(terms: readonly TextTerm[]): number {
+  return terms.reduce((sum, { postings }) => sum + postings.length, 0);
+}
+
+/** Terms near the word or near its stem: the stem of a misspelt word may be far from that of the right one. */
+function* similar(field: TextField, word: string, stem: string, nearness: Nearness): Steps<NearTerm<TextTerm>[]> {
+  const near = yield* field.near(word, nearness);
+  return word === stem ? near : [...near, ...(yield* field.near(stem, nearness))];
+}
+
+function testOf(condition: Condition): (value: FieldValue) => boolean {
+  switch (condition.kind) {
+    case 'equals':
+      return (value) => value === condition.value;
+    case 'in': {
+      const values = new Set(condition.values);
+      return (value) => values.has(value);
+    }
+    case 'range':
+      return (value) => isWithin(value, condition.range);
+    default:
+      return () => false;
+  }
+}
+
+function existing(terms: readonly (IndexTerm | undefined)[]): IndexTerm[] {
+  return terms.filter((term) => term !== undefined);
+}
+
+function termsOf(all: readonly string[]): string[] {
+  return all.slice(0, MAX_CLAUSE_WORDS);
+}

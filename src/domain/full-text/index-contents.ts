@@ -1,0 +1,171 @@
+/**
+ * The contents of one index in memory: its documents by key, and their fields.
+ *
+ *  IXC1 ordinals only grow: documents with a higher one were written later, and postings are in their order
+ *  IXC2 the counts of documents and lengths are those of the present documents; postings of removed ones stay until
+ *      the contents are made anew
+ */
+import type { ByteString } from '../../kernel/index.js';
+import { MAX_ORDINALS } from '../search/index.js';
+import { type IndexDefinition, type IndexField, isNumeric } from './definition.js';
+import { type FieldValue, type Scalar, typedValueOf } from './field-values.js';
+import { MAX_FIELD_VALUES } from './limits.js';
+import { type IndexTerm, TextField } from './text-field.js';
+import { KeywordField, NumberField } from './value-fields.js';
+
+export type ContentsField = TextField | NumberField | KeywordField;
+
+const GROWTH = 1.5;
+/** Memory of a document without its fields and the characters of its key. */
+const DOCUMENT_BYTES = 120;
+/** Contents with so many removed documents, … */
+const STALE_FROM = 1000;
+/** … which are this share of all, are to be made anew. */
+const STALE_SHARE = 0.3;
+
+export class IndexContents {
+  readonly #fields: readonly ContentsField[];
+  readonly #fieldsByPath = new Map<string, ContentsField>();
+  readonly #terms: IndexTerm[] = [];
+  readonly #keys: (ByteString | undefined)[] = [];
+  readonly #ordinals = new Map<ByteString, number>();
+  #isAlive = new Uint8Array(64);
+  /** The ids of the terms of all documents, one after the other, and where those of an ordinal begin. */
+  #termIds = new Uint32Array(256);
+  #idsLength = 0;
+  #idsFrom = new Float64Array(64);
+  #bytes = 0;
+
+  constructor(definition: IndexDefinition) {
+    this.#fields = definition.fields.map((field) => this.#newField(field, definition.language));
+    for (const contents of this.#fields) this.#fieldsByPath.set(contents.field.path, contents);
+  }
+
+  /** Documents. */
+  get size(): number {
+    return this.#ordinals.size;
+  }
+
+  /** Ordinals that were ever used. */
+  get ordinals(): number {
+    return this.#keys.length;
+  }
+
+  /** The approximate memory. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether so many documents were removed or replaced that new contents would be much smaller. */
+  get isStale(): boolean {
+    const gone = this.ordinals - this.size;
+    return gone >= STALE_FROM && gone >= this.ordinals * STALE_SHARE;
+  }
+
+  get isFull(): boolean {
+    return this.ordinals >= MAX_ORDINALS;
+  }
+
+  has(key: ByteString): boolean {
+    return this.#ordinals.has(key);
+  }
+
+  isAlive(ordinal: number): boolean {
+    return this.#isAlive[ordinal] === 1;
+  }
+
+  keyAt(ordinal: number): ByteString {
+    return this.#keys[ordinal] as ByteString;
+  }
+
+  /** The keys of the documents in the order of writing. */
+  *keys(): Iterable<ByteString> {
+    for (const key of this.#keys) if (key !== undefined) yield key;
+  }
+
+  field(path: string): ContentsField | undefined {
+    return this.#fieldsByPath.get(path);
+  }
+
+  /** Puts a document in the place of the key's earlier one. @param values by the place of the field in the definition */
+  put(key: ByteString, values: readonly (readonly Scalar[])[]): void {
+    this.remove(key);
+    if (this.isFull) return;
+    const ordinal = this.#keys.length;
+    this.#makeRoom(ordinal);
+    this.#keys.push(key);
+    this.#ordinals.set(key, ordinal);
+    this.#isAlive[ordinal] = 1;
+    this.#idsFrom[ordinal] = this.#idsLength;
+    this.#bytes += DOCUMENT_BYTES + key.length;
+    const note = (id: number) => this.#noteTerm(id);
+    for (const [place, contents] of this.#fields.entries()) {
+      const given = values[place];
+      if (given === undefined || given.length === 0) continue;
+      const typed = typedValues(contents.field, given);
+      if (contents instanceof NumberField) this.#bytes += contents.add(ordinal, typed);
+      else this.#bytes += contents.add(ordinal, typed as readonly string[], note);
+    }
+    this.#idsFrom[ordinal + 1] = this.#idsLength;
+  }
+
+  /** @returns whether there was a document */
+  remove(key: ByteString): boolean {
+    const ordinal = this.#ordinals.get(key);
+    if (ordinal === undefined) return false;
+    this.#ordinals.delete(key);
+    this.#keys[ordinal] = undefined;
+    this.#isAlive[ordinal] = 0;
+    this.#bytes -= key.length;
+    const to = this.#idsFrom[ordinal + 1] as number;
+    for (let at = this.#idsFrom[ordinal] as number; at < to; at += 1) {
+      (this.#terms[this.#termIds[at] as number] as IndexTerm).documents -= 1;
+    }
+    for (const contents of this.#fields) contents.forget(ordinal);
+    return true;
+  }
+
+  #newField(field: IndexField, language: string): ContentsField {
+    const nextId = () => this.#terms.length;
+    const onTerm = (term: IndexTerm) => this.#terms.push(term);
+    if (field.type === 'TEXT') return new TextField(field, language, nextId, onTerm);
+    if (field.type === 'KEYWORD' || field.type === 'FACET') return new KeywordField(field, nextId, onTerm);
+    return new NumberField(field);
+  }
+
+  #noteTerm(id: number): void {
+    if (this.#idsLength === this.#termIds.length) {
+      const larger = new Uint32Array(Math.ceil(this.#idsLength * GROWTH));
+      larger.set(this.#termIds);
+      this.#termIds = larger;
+    }
+    this.#termIds[this.#idsLength] = id;
+    this.#idsLength += 1;
+  }
+
+  #makeRoom(ordinal: number): void {
+    if (ordinal + 2 < this.#idsFrom.length) return;
+    const length = Math.ceil((ordinal + 2) * GROWTH);
+    const alive = new Uint8Array(length);
+    alive.set(this.#isAlive);
+    this.#isAlive = alive;
+    const from = new Float64Array(length);
+    from.set(this.#idsFrom);
+    this.#idsFrom = from;
+  }
+}
+
+function typedValues({ type }: IndexField, given: readonly Scalar[]): FieldValue[] {
+  const typed: FieldValue[] = [];
+  for (const scalar of given) {
+    if (typed.length >= MAX_FIELD_VALUES) break;
+    const value = typedValueOf(type, scalar);
+    if (value !== undefined) typed.push(value);
+  }
+  return typed;
+}
+
+/** Whether the field's values are numbers, dates included. */
+export function isOfNumbers({ type }: IndexField): boolean {
+  return isNumeric(type) || type === 'DATE';
+}

@@ -1,0 +1,152 @@
+/** The order of a query's answers: by score, by a function of fields, or by a field. */
+import type { FieldValue } from './field-values.js';
+import { compareValues } from './field-values.js';
+import { SLICE_POSTINGS } from './limits.js';
+import type { Matches } from './matches.js';
+import type { Column } from './value-fields.js';
+
+export type ScoreMode = 'MULTIPLY' | 'SUM' | 'REPLACE';
+export const MODIFIERS = {
+  NONE: (value: number) => value,
+  LOG: Math.log10,
+  LOG1P: (value: number) => Math.log10(value + 1),
+  LOG2P: (value: number) => Math.log10(value + 2),
+  LN: Math.log,
+  LN1P: Math.log1p,
+  LN2P: (value: number) => Math.log(value + 2),
+  SQUARE: (value: number) => value * value,
+  SQRT: Math.sqrt,
+  RECIPROCAL: (value: number) => 1 / value,
+} as const;
+
+export interface ScoreField {
+  readonly column: Column;
+  readonly modifier: keyof typeof MODIFIERS;
+  readonly factor: number;
+  /** In place of a missing value; undefined: the field then has no influence. */
+  readonly missing: number | undefined;
+  /** How its value joins those of the fields before it; undefined: as the function says. */
+  readonly mode: ScoreMode | undefined;
+}
+
+export interface ScoreFunction {
+  /** How the values of fields are joined. */
+  readonly combine: 'MULTIPLY' | 'SUM';
+  /** How the joined value changes the score. */
+  readonly mode: ScoreMode;
+  readonly fields: readonly ScoreField[];
+}
+
+export interface FieldOrder {
+  readonly column: Column;
+  readonly isDescending: boolean;
+}
+
+export interface RankedDocument {
+  readonly ordinal: number;
+  readonly score: number;
+  /** The value that it is ordered by, with ORDERBY. */
+  readonly value?: FieldValue | undefined;
+}
+
+/** The scores with the function applied, in slices. */
+export function* withFunction(matches: Matches, { combine, mode, fields }: ScoreFunction): Generator<void, Matches> {
+  const scores = matches.scores.slice();
+  for (let at = 0; at < scores.length; at += 1) {
+    if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    const ordinal = matches.ordinals[at] as number;
+    let joined: number | undefined;
+    for (const field of fields) {
+      const value = valueFor(field, ordinal);
+      if (value === undefined) continue;
+      joined = joined === undefined ? value : applied(field.mode ?? combine, joined, value);
+    }
+    if (joined !== undefined) scores[at] = applied(mode, scores[at] as number, joined);
+  }
+  return { ordinals: matches.ordinals, scores };
+}
+
+function valueFor({ column, modifier, factor, missing }: ScoreField, ordinal: number): number | undefined {
+  const given = column.first(ordinal);
+  const value = given === undefined ? missing : Number(given);
+  if (value === undefined) return undefined;
+  const modified = MODIFIERS[modifier](factor * value);
+  return Number.isFinite(modified) ? modified : 0;
+}
+
+function applied(mode: ScoreMode, score: number, value: number): number {
+  if (mode === 'REPLACE') return value;
+  return mode === 'SUM' ? score + value : score * value;
+}
+
+/** The first documents, best score first; equal ones in the order of writing. In slices. */
+export function* bestOf(matches: Matches, most: number): Generator<void, RankedDocument[]> {
+  const { ordinals, scores } = matches;
+  const before = (a: number, b: number) => (scores[b] as number) - (scores[a] as number) || a - b;
+  const places = yield* firstOf(ordinals.length, most, before);
+  return places.map((place) => ({ ordinal: ordinals[place] as number, score: scores[place] as number }));
+}
+
+/** As `bestOf`, by the first value of a field; documents without one come last. */
+export function* orderedBy(matches: Matches, order: FieldOrder, most: number): Generator<void, RankedDocument[]> {
+  const { ordinals, scores } = matches;
+  const values: (FieldValue | undefined)[] = [];
+  for (let at = 0; at < ordinals.length; at += 1) {
+    if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    values.push(order.column.first(ordinals[at] as number));
+  }
+  const before = (a: number, b: number) => {
+    const [left, right] = [values[a], values[b]];
+    if (left === undefined || right === undefined) {
+      return left === right ? a - b : left === undefined ? 1 : -1;
+    }
+    const compared = compareValues(left, right);
+    return (order.isDescending ? -compared : compared) || a - b;
+  };
+  const places = yield* firstOf(ordinals.length, most, before);
+  return places.map((place) => ({
+    ordinal: ordinals[place] as number,
+    score: scores[place] as number,
+    value: values[place],
+  }));
+}
+
+/** The first places of an order, found with a heap whose top is the last of those kept. */
+function* firstOf(length: number, most: number, before: (a: number, b: number) => number): Generator<void, number[]> {
+  const heap: number[] = [];
+  for (let place = 0; place < length; place += 1) {
+    if (place % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    if (heap.length < most) {
+      heap.push(place);
+      rise(heap, before);
+    } else if (most > 0 && before(place, heap[0] as number) < 0) {
+      heap[0] = place;
+      sink(heap, before);
+    }
+  }
+  return heap.sort(before);
+}
+
+function rise(heap: number[], before: (a: number, b: number) => number): void {
+  let at = heap.length - 1;
+  while (at > 0) {
+    const above = (at - 1) >>> 1;
+    if (before(heap[at] as number, heap[above] as number) <= 0) return;
+    [heap[at], heap[above]] = [heap[above] as number, heap[at] as number];
+    at = above;
+  }
+}
+
+function sink(heap: number[], before: (a: number, b: number) => number): void {
+  let at = 0;
+  for (;;) {
+    const left = 2 * at + 1;
+    const right = left + 1;
+    let last = at;
+    if (left < heap.length && before(heap[left] as number, heap[last] as number) > 0) last = left;
+    if (right < heap.length && before(heap[right] as number, heap[last] as number) > 0) last = right;
+    if (last === at) return;
+    [heap[at], heap[last]] = [heap[last] as number, heap[at] as number];
+    at = last;
+  }
+}

@@ -1,0 +1,211 @@
+/** The terms of one text field with their postings, and the lengths of its documents. */
+import { countOf, Postings } from '../search/index.js';
+import type { IndexField } from './definition.js';
+import { MAX_EXPANDED_TERMS, MAX_FIELD_CHARACTERS, MAX_FIELD_WORDS, SLICE_TERMS } from './limits.js';
+import { type Nearness, type NearTerm, TermTree } from './term-tree.js';
+import { type Analysis, analysisOf } from './text-analysis.js';
+
+const GROWTH = 1.5;
+/** Longer lists are packed; a short typed array costs more than it saves. */
+const PACKED_FROM = 32;
+/** The positions between the last word of one value and the first of the next, so that no phrase spans both. */
+const VALUE_GAP = 100;
+const MAX_POSITION = 0xffff;
+const MAX_COUNT = countOf(0xff);
+/** Words of which a field knows the terms: the frequent words of a language. */
+const MAX_KNOWN_WORDS = 20_000;
+/** Memory of a term and its place in the tree, without its characters. */
+const TERM_BYTES = 260;
+/** Memory of a word of a document: posting and position with spare room, and the list of the document's terms. */
+const WORD_BYTES = 14;
+
+/** A word of an index, or a value of a field. */
+export interface IndexTerm {
+  readonly text: string;
+  /** Its number among the terms of the index. */
+  readonly id: number;
+  /** Documents in which it is. */
+  documents: number;
+  readonly postings: Postings;
+}
+
+export class TextTerm implements IndexTerm {
+  documents = 0;
+  readonly postings = new Postings();
+  /** For each posting its positions, as many as its count. */
+  readonly positions = new Positions();
+  /** The document that was added last, and how often the word is in it so far. */
+  ordinal = -1;
+  count = 0;
+
+  constructor(
+    readonly text: string,
+    readonly id: number,
+  ) {}
+}
+
+/** A list of numbers of 16 bits that grows at its end. */
+export class Positions {
+  #items: number[] | Uint16Array = [];
+  #length = 0;
+
+  get items(): ArrayLike<number> {
+    return this.#items;
+  }
+
+  add(position: number): void {
+    if (Array.isArray(this.#items)) {
+      this.#items.push(position);
+      this.#length += 1;
+      if (this.#length > PACKED_FROM) this.#items = grown(this.#items, this.#length);
+      return;
+    }
+    if (this.#length === this.#items.length) this.#items = grown(this.#items, this.#length);
+    this.#items[this.#length] = position;
+    this.#length += 1;
+  }
+}
+
+function grown(items: ArrayLike<number>, length: number): Uint16Array {
+  const larger = new Uint16Array(Math.ceil(length * GROWTH));
+  larger.set(items);
+  return larger;
+}
+
+export class TextField {
+  readonly analysis: Analysis;
+  readonly #byText = new Map<string, TextTerm>();
+  /** The terms of recent words, with their stems found. */
+  readonly #byWord = new Map<string, TextTerm>();
+  readonly #tree = new TermTree<TextTerm>();
+  /** By ordinal: the words of the document's field. */
+  #lengths = new Uint16Array(16);
+  #words = 0;
+  #documents = 0;
+
+  constructor(
+    readonly field: IndexField,
+    language: string,
+    private readonly nextId: () => number,
+    private readonly onTerm: (term: IndexTerm) => void,
+  ) {
+    this.analysis = analysisOf(field, language);
+  }
+
+  /** Words of an average document that has the field. */
+  get averageLength(): number {
+    return this.#documents === 0 ? 1 : this.#words / this.#documents;
+  }
+
+  lengthAt(ordinal: number): number {
+    return this.#lengths[ordinal] ?? 0;
+  }
+
+  get(text: string): TextTerm | undefined {
+    return this.#byText.get(text);
+  }
+
+  /** Adds a document. @param note is told each of its terms @returns bytes of memory that it takes */
+  add(ordinal: number, values: readonly string[], note: (id: number) => void): number {
+    const termsBefore = this.#byText.size;
+    const terms: TextTerm[] = [];
+    let words = 0;
+    let gaps = 0;
+    let textBytes = 0;
+    for (const value of values) {
+      for (const word of this.analysis.words(value.slice(0, MAX_FIELD_CHARACTERS))) {
+        if (words >= MAX_FIELD_WORDS) break;
+        const known = this.#byText.size;
+        const term = this.#termOf(word);
+        if (this.#byText.size > known) textBytes += 2 * term.text.length;
+        if (term.ordinal !== ordinal) {
+          term.ordinal = ordinal;
+          term.count = 0;
+          terms.push(term);
+        }
+        if (term.count < MAX_COUNT) {
+          term.count += 1;
+          term.positions.add(Math.min(words + gaps, MAX_POSITION));
+        }
+        words += 1;
+      }
+      gaps += VALUE_GAP;
+    }
+    if (words === 0) return 0;
+    for (const term of terms) {
+      term.documents += 1;
+      term.postings.add(ordinal, term.count);
+      note(term.id);
+    }
+    this.#keepLength(ordinal, words);
+    return words * WORD_BYTES + (this.#byText.size - termsBefore) * TERM_BYTES + textBytes;
+  }
+
+  /** To be called for a removed document; its terms are told by their ids. */
+  forget(ordinal: number): void {
+    const length = this.lengthAt(ordinal);
+    if (length === 0) return;
+    this.#words -= length;
+    this.#documents -= 1;
+    this.#lengths[ordinal] = 0;
+  }
+
+  /** The terms of most documents with the prefix. */
+  withPrefix(prefix: string): TextTerm[] {
+    return mostFrequent([...this.#tree.withPrefix(prefix)]);
+  }
+
+  *near(word: string, nearness: Nearness): Generator<void, NearTerm<TextTerm>[]> {
+    const found = yield* this.#tree.near(word, nearness);
+    const live = found.filter(({ term }) => term.documents > 0);
+    live.sort((a, b) => a.distance - b.distance || b.term.documents - a.term.documents);
+    return live.slice(0, MAX_EXPANDED_TERMS);
+  }
+
+  /** The terms that the test accepts, in slices. */
+  *passing(test: (text: string) => boolean): Generator<void, TextTerm[]> {
+    const found: TextTerm[] = [];
+    let looked = 0;
+    for (const term of this.#byText.values()) {
+      looked += 1;
+      if (looked % SLICE_TERMS === 0) yield;
+      if (term.documents > 0 && test(term.text)) found.push(term);
+    }
+    return mostFrequent(found);
+  }
+
+  #termOf(word: string): TextTerm {
+    const known = this.#byWord.get(word);
+    if (known !== undefined) return known;
+    const text = this.analysis.termOf(word);
+    const term = this.#byText.get(text) ?? this.#newTerm(text);
+    if (this.#byWord.size >= MAX_KNOWN_WORDS) this.#byWord.clear();
+    this.#byWord.set(word, term);
+    return term;
+  }
+
+  #newTerm(text: string): TextTerm {
+    const term = new TextTerm(text, this.nextId());
+    this.#byText.set(text, term);
+    this.#tree.set(text, term);
+    this.onTerm(term);
+    return term;
+  }
+
+  #keepLength(ordinal: number, length: number): void {
+    if (ordinal >= this.#lengths.length) {
+      const larger = new Uint16Array(Math.ceil((ordinal + 1) * GROWTH));
+      larger.set(this.#lengths);
+      this.#lengths = larger;
+    }
+    this.#lengths[ordinal] = length;
+    this.#words += length;
+    this.#documents += 1;
+  }
+}
+
+function mostFrequent(terms: TextTerm[]): TextTerm[] {
+  const live = terms.filter(({ documents }) => documents > 0);
+  if (live.length <= MAX_EXPANDED_TERMS) return live;
+  return live.sort((a, b) => b.documents - a.documents).slice(0, MAX_EXPANDED_TERMS);
+}

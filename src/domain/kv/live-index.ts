@@ -1,0 +1,229 @@
+/**
+ * One index in memory: its contents, and the keys that have changed since. The contents follow from the keys; they are
+ * in no journal and no snapshot.
+ *
+ *  LIX1 a key is read when it is processed, so the contents have its present value or an earlier one, and the key is
+ *       pending in the second case
+ *  LIX2 contents that are made anew also get every change from the beginning on, and replace the old ones when all
+ *       keys are in them
+ */
+import type { ByteString } from '../../kernel/index.js';
+import { IndexContents, type IndexDefinition } from '../full-text/index.js';
+import type { Keyspace } from './keyspace.js';
+import { valuesIn, valuesInEntry } from './search-documents.js';
+import type { SearchedIndex } from './search-registry.js';
+import { mergeSorted } from './slices.js';
+import type { Steps } from './steps.js';
+import type { FullTextIndex } from './types/full-text-index.js';
+import { Stream } from './types/stream.js';
+import { idAfter, MAX_ID, MIN_ID, type StreamId } from './types/stream-id.js';
+
+/** Keys visited, or entries read, in one slice. */
+const SLICE_KEYS = 256;
+
+export class LiveIndex implements SearchedIndex {
+  readonly definition: IndexDefinition;
+  #contents: IndexContents;
+  /** Changed keys, in the order of their first change, with the number of that change. */
+  readonly #pending = new Map<ByteString, number>();
+  #changes = 0;
+  /** Contents that are being made, for the first time or anew. */
+  #next: IndexContents | undefined;
+  #left = 0;
+  #isBuilt = false;
+  #isRebuildWanted = true;
+  #steps: Steps<void> | undefined;
+  /** The stream in the contents; another object under its key is another stream. */
+  #stream: Stream | undefined;
+
+  constructor(
+    value: FullTextIndex,
+    private readonly keyspace: Keyspace,
+    /** Whether the keys that exist now are left out. */
+    skipsExisting: boolean,
+  ) {
+    this.definition = value.definition;
+    this.#contents = new IndexContents(value.definition);
+    if (!skipsExisting) return;
+    this.#isBuilt = true;
+    this.#isRebuildWanted = false;
+  }
+
+  get contents(): IndexContents {
+    return this.#contents;
+  }
+
+  get bytes(): number {
+    return this.#contents.bytes + (this.#next?.bytes ?? 0);
+  }
+
+  get isBuilt(): boolean {
+    return this.#isBuilt;
+  }
+
+  get pending(): number {
+    return this.#pending.size + this.#left;
+  }
+
+  get hasWork(): boolean {
+    return this.#isRebuildWanted || this.#steps !== undefined || this.#pending.size > 0 || this.#contents.isStale;
+  }
+
+  /** The number of changes so far, for `hasProcessed`. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  hasProcessed(change: number): boolean {
+    if (!this.#isBuilt) return false;
+    for (const first of this.#pending.values()) return first > change;
+    return true;
+  }
+
+  covers(key: ByteString): boolean {
+    const { prefixes, stream } = this.definition;
+    if (stream !== undefined) return key === stream;
+    for (const prefix of prefixes) if (key.startsWith(prefix)) return true;
+    return false;
+  }
+
+  note(key: ByteString): void {
+    if (!this.covers(key)) return;
+    this.#changes += 1;
+    if (!this.#pending.has(key)) this.#pending.set(key, this.#changes);
+  }
+
+  rebuild(areWrong: boolean): void {
+    this.#isRebuildWanted = true;
+    if (areWrong) this.#isBuilt = false;
+  }
+
+  step(): void {
+    this.#steps ??= this.#work();
+    if (this.#steps.next().done === true) this.#steps = undefined;
+  }
+
+  *#work(): Steps<void> {
+    for (;;) {
+      if (this.#isRebuildWanted) yield* this.#rebuildAll();
+      else if (this.#pending.size > 0) yield* this.#processNext();
+      else if (this.#contents.isStale) yield* this.#compact();
+      else return;
+    }
+  }
+
+  *#processNext(): Steps<void> {
+    const [key] = this.#pending.keys();
+    yield* this.#process(key as ByteString, false);
+    yield;
+  }
+
+  *#process(key: ByteString, isNewOnly: boolean): Steps<void> {
+    const change = this.#pending.get(key);
+    if (this.definition.stream !== undefined) {
+      this.#pending.delete(key);
+      yield* this.#processStream(key);
+      return;
+    }
+    const value = this.keyspace.isThere(key) ? this.keyspace.stored(key) : undefined;
+    const values = value === undefined ? undefined : yield* valuesIn(value, this.definition, this.keyspace.nowMs);
+    // A change during the slices makes the key pending again, at the end.
+    if (change !== undefined && this.#pending.get(key) === change) this.#pending.delete(key);
+    const targets =
+      this.#next === undefined ? [this.#contents] : isNewOnly ? [this.#next] : [this.#contents, this.#next];
+    for (const contents of targets) {
+      if (values === undefined) contents.remove(key);
+      else contents.put(key, values);
+    }
+  }
+
+  /** Reads all keys that the index covers. */
+  *#rebuildAll(): Steps<void> {
+    this.#isRebuildWanted = false;
+    this.#stream = undefined;
+    const { stream } = this.definition;
+    if (stream !== undefined) {
+      this.#contents = new IndexContents(this.definition);
+      this.#pending.delete(stream);
+      yield* this.#processStream(stream);
+      this.#isBuilt = true;
+      return;
+    }
+    yield* this.#fill(yield* this.#coveredKeys());
+  }
+
+  /** Leaves out the traces of removed documents; the order of writing stays. */
+  *#compact(): Steps<void> {
+    if (this.definition.stream !== undefined) this.#isRebuildWanted = true;
+    else yield* this.#fill([...this.#contents.keys()]);
+  }
+
+  *#fill(keys: readonly ByteString[]): Steps<void> {
+    const next = new IndexContents(this.definition);
+    this.#next = next;
+    this.#left = keys.length;
+    for (const key of keys) {
+      // A wish during the slices begins again.
+      if (this.#isRebuildWanted && !this.#isBuilt) break;
+      this.#left -= 1;
+      while (this.#pending.size > 0) yield* this.#processNext();
+      if (!next.has(key)) yield* this.#process(key, true);
+      yield;
+    }
+    this.#left = 0;
+    this.#next = undefined;
+    if (this.#isRebuildWanted && !this.#isBuilt) return;
+    this.#contents = next;
+    this.#isBuilt = true;
+  }
+
+  /** In the order of length, then of bytes: `doc:2` before `doc:10`. */
+  *#coveredKeys(): Steps<ByteString[]> {
+    const keys: ByteString[] = [];
+    let cursor = 0;
+    do {
+      const step = this.keyspace.scan(cursor, SLICE_KEYS);
+      for (const [key] of step.entries) if (this.covers(key)) keys.push(key);
+      cursor = step.cursor;
+      yield;
+    } while (cursor !== 0);
+    return yield* mergeSorted(keys, (a, b) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0));
+  }
+
+  /** Adds the entries after the last one, and removes those that were deleted or trimmed. */
+  *#processStream(key: ByteString): Steps<void> {
+    const value = this.keyspace.isThere(key) ? this.keyspace.stored(key) : undefined;
+    const stream = value instanceof Stream ? value : undefined;
+    if (stream !== this.#stream) {
+      this.#contents = new IndexContents(this.definition);
+      this.#stream = stream;
+    }
+    if (stream === undefined) return;
+    const contents = this.#contents;
+    let after: StreamId | undefined = MIN_ID;
+    for (const id of contents.keys()) after = idAfter(id);
+    while (after !== undefined && this.#stream === stream) {
+      let visited = 0;
+      let next: StreamId | undefined;
+      stream.walk(after, MAX_ID, (id, entry) => {
+        if (visited >= SLICE_KEYS / 8) {
+          next = id;
+          return false;
+        }
+        visited += 1;
+        contents.put(id, valuesInEntry(entry, this.definition));
+        return true;
+      });
+      after = next;
+      yield;
+    }
+    if (contents.size <= stream.size) return;
+    let looked = 0;
+    for (const id of contents.keys()) {
+      if (contents.size <= stream.size) break;
+      if (!stream.has(id)) contents.remove(id);
+      looked += 1;
+      if (looked % SLICE_KEYS === 0) yield;
+    }
+  }
+}

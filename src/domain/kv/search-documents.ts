@@ -1,0 +1,120 @@
+/** Documents of indexes: the values of an index's fields in the values of keys, and these values for answers. */
+import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
+import type { FilterJson, IndexDefinition, IndexField, Scalar } from '../full-text/index.js';
+import { MAX_FIELD_VALUES } from '../full-text/index.js';
+import { ErrorReply } from './reply.js';
+import type { Steps } from './steps.js';
+import { HashValue } from './types/hash-value.js';
+import { JsonDocument, type JsonValue, readJson, WholeFloat } from './types/json/index.js';
+import type { StreamEntry } from './types/stream-rebuild.js';
+import type { Value } from './value.js';
+
+export type FieldValues = readonly (readonly Scalar[])[];
+
+/** The fields' values in the value of a key; undefined: the value is no document of this index. In slices. */
+export function* valuesIn(
+  value: Value,
+  { source, fields }: IndexDefinition,
+  nowMs: number,
+): Steps<FieldValues | undefined> {
+  const root = yield* rootOf(value, source);
+  if (root === undefined) return undefined;
+  if (root instanceof HashValue) {
+    return fields.map((field) => scalarsOf(root.get(sourceOf(field), nowMs)));
+  }
+  return fields.map((field) => scalarsAt(root.json, stepsOf(field)));
+}
+
+type Root = HashValue | { readonly json: JsonValue } | undefined;
+
+/** The value as a document of that source; undefined if it is none. */
+export function* rootOf(value: Value, source: IndexDefinition['source']): Steps<Root> {
+  if (source === 'HASH') return value instanceof HashValue ? value : undefined;
+  if (source === 'JSON') return value instanceof JsonDocument ? { json: value.root } : undefined;
+  if (source !== 'STRING' || typeof value !== 'string') return undefined;
+  try {
+    const { value: json } = yield* readJson(value);
+    return { json };
+  } catch (refusal) {
+    if (refusal instanceof ErrorReply) return undefined;
+    throw refusal;
+  }
+}
+
+/** As `valuesIn`, of an entry of a stream. */
+export function valuesInEntry({ names, values }: StreamEntry, { fields }: IndexDefinition): FieldValues {
+  const valuesByName = new Map(names.map((name, at) => [name, values[at] as ByteString]));
+  return fields.map((field) => scalarsOf(valuesByName.get(sourceOf(field))));
+}
+
+/** The name of the field in the document. */
+function sourceOf({ path, from }: IndexField): ByteString {
+  return bytesOfText(from ?? path);
+}
+
+export function stepsOf(field: IndexField): ByteString[] {
+  const path = sourceOf(field);
+  return (path.startsWith('$.') ? path.slice(2) : path).split('.');
+}
+
+const NO_SCALARS: readonly Scalar[] = [];
+
+function scalarsOf(value: ByteString | undefined): readonly Scalar[] {
+  return value === undefined ? NO_SCALARS : [textOfBytes(value)];
+}
+
+/** The scalars at a path; arrays stand for all of their items. */
+function scalarsAt(root: JsonValue, steps: readonly ByteString[]): Scalar[] {
+  const found: Scalar[] = [];
+  const visit = (value: JsonValue, depth: number): void => {
+    if (found.length >= MAX_FIELD_VALUES) return;
+    if (Array.isArray(value)) {
+      for (const item of value) {
+        if (found.length >= MAX_FIELD_VALUES) return;
+        visit(item, depth);
+      }
+    } else if (depth < steps.length) {
+      const member = value instanceof Map ? value.get(steps[depth] as ByteString) : undefined;
+      if (member !== undefined) visit(member, depth + 1);
+    } else {
+      const scalar = scalarOf(value);
+      if (scalar !== undefined) found.push(scalar);
+    }
+  };
+  visit(root, 0);
+  return found;
+}
+
+/** The value at a path for an answer; undefined if there is none. An array before the last step gives an array. */
+export function valueAt(root: JsonValue, steps: readonly ByteString[]): JsonValue | undefined {
+  let value: JsonValue | undefined = root;
+  for (const [depth, step] of steps.entries()) {
+    if (Array.isArray(value)) {
+      const items: JsonValue[] = [];
+      for (const item of value) {
+        const found = valueAt(item, steps.slice(depth));
+        if (found !== undefined) items.push(found);
+      }
+      return items.length === 0 ? undefined : items;
+    }
+    value = value instanceof Map ? value.get(step) : undefined;
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+function scalarOf(value: JsonValue): Scalar | undefined {
+  if (value === null || typeof value === 'object') return value instanceof WholeFloat ? value.value : undefined;
+  return typeof value === 'string' ? textOfBytes(value) : value;
+}
+
+/** A document's JSON as that of a filter: texts are decoded. */
+export function filterJsonOf(value: JsonValue): FilterJson {
+  if (value === null) return null;
+  if (value instanceof WholeFloat) return value.value;
+  if (Array.isArray(value)) return value.map(filterJsonOf);
+  if (value instanceof Map) {
+    return new Map([...value].map(([name, member]) => [textOfBytes(name), filterJsonOf(member)]));
+  }
+  return typeof value === 'string' ? textOfBytes(value) : value;
+}

@@ -1,0 +1,190 @@
+import { Redis, s } from '@upstash/redis';
+import { expect } from 'chai';
+import { endEverything, type MillraceProcess, startMillrace, TOKEN } from '../../support/millrace-process.js';
+
+const ALIASES = { MILLRACE_WIRE_ALIAS: 'Upstash:QStash:redis:vercel' };
+const PRODUCTS = [
+  ['Laptop Pro', 'High performance laptop', 'electronics', 1299.99, 50, true],
+  ['Laptop Basic', 'Budget friendly laptop', 'electronics', 599.99, 100, true],
+  ['Wireless Mouse', 'Ergonomic wireless mouse', 'electronics', 29.99, 200, true],
+  ['USB Cable', 'Fast charging USB cable', 'accessories', 9.99, 500, true],
+  ['Phone Case', 'Protective phone case', 'accessories', 19.99, 300, false],
+  ['Headphones', 'Noise cancelling headphones', 'audio', 199.99, 75, true],
+] as const;
+
+const SCHEMA = s.object({
+  name: s.string(),
+  description: s.string(),
+  category: s.string().noTokenize(),
+  group: s.keyword(),
+  price: s.number(),
+  stock: s.number('U64'),
+  active: s.boolean(),
+  tree: s.facet(),
+  seller: s.object({ name: s.string().noStem() }),
+});
+
+function productOf([name, description, category, price, stock, active]: (typeof PRODUCTS)[number]) {
+  const seller = { name: `Shop of ${name}` };
+  return { name, description, category, group: category, price, stock, active, tree: `/all/${category}`, seller };
+}
+
+describe('client package: @upstash/redis, full-text indexes', function () {
+  this.timeout(60_000);
+  let server: MillraceProcess;
+  let redis: Redis;
+
+  const indexOf = (name: string) => redis.search.index({ name, schema: SCHEMA });
+  const namesOf = (found: readonly { data: { name: string } }[]) => found.map(({ data }) => data.name);
+
+  before(async () => {
+    server = await startMillrace({ env: ALIASES });
+    redis = new Redis({ url: server.kvUrl, token: TOKEN });
+  });
+  after(() => endEverything());
+
+  for (const dataType of ['json', 'string'] as const) {
+    describe(`over values of type ${dataType}`, () => {
+      const name = `products-${dataType}`;
+      const prefix = `${dataType}:`;
+
+      before(async () => {
+        const index = await redis.search.createIndex({ name, schema: SCHEMA, dataType, prefix });
+        const write = redis.pipeline();
+        for (const [id, product] of PRODUCTS.entries()) {
+          if (dataType === 'json') write.json.set(`${prefix}${id}`, '$', productOf(product));
+          else write.set(`${prefix}${id}`, JSON.stringify(productOf(product)));
+        }
+        await write.exec();
+        expect(await index.waitIndexing()).to.equal(1);
+      });
+
+      it('query() finds texts by words, phrases, typing errors and expressions', async () => {
+        const index = indexOf(name);
+        expect(namesOf(await index.query({ filter: { name: { $eq: 'Laptop' } } }))).to.deep.equal([
+          'Laptop Pro',
+          'Laptop Basic',
+        ]);
+        expect(
+          namesOf(await index.query({ filter: { name: { $fuzzy: { value: 'Laptopp', distance: 2 } } } })),
+        ).to.have.length(2);
+        expect(namesOf(await index.query({ filter: { name: { $fuzzy: 'laptopp' } } }))).to.have.length(2);
+        expect(
+          namesOf(await index.query({ filter: { description: { $phrase: { value: 'wireless mou', prefix: true } } } })),
+        ).to.deep.equal(['Wireless Mouse']);
+        expect(namesOf(await index.query({ filter: { name: { $regex: 'Laptop.*' } } }))).to.have.length(2);
+        expect(namesOf(await index.query({ filter: { name: 'wireles mous' } }))).to.deep.equal(['Wireless Mouse']);
+        expect(namesOf(await index.query({ filter: { 'seller.name': { $eq: 'Headphones' } } }))).to.deep.equal([
+          'Headphones',
+        ]);
+      });
+
+      it('query() finds numbers and truth values, and joins conditions', async () => {
+        const index = indexOf(name);
+        expect(namesOf(await index.query({ filter: { price: { $gt: 500 } } }))).to.have.length(2);
+        expect(namesOf(await index.query({ filter: { active: { $eq: false } } }))).to.deep.equal(['Phone Case']);
+        const joined = await index.query({
+          filter: { $and: [{ category: 'electronics' }], $mustNot: [{ stock: { $gte: 200 } }] },
+        });
+        expect(namesOf(joined)).to.deep.equal(['Laptop Pro', 'Laptop Basic']);
+      });
+
+      it('query() orders, limits, selects and marks', async () => {
+        const index = indexOf(name);
+        const cheapest = await index.query({ filter: {}, orderBy: { price: 'ASC' }, limit: 2, offset: 1 });
+        expect(namesOf(cheapest)).to.deep.equal(['Phone Case', 'Wireless Mouse']);
+        expect(cheapest[0]?.score).to.equal(19.99);
+        expect(await index.query({ filter: { name: { $eq: 'mouse' } }, select: {} })).to.have.nested.property(
+          '[0].key',
+          `${prefix}2`,
+        );
+        const selected = await index.query({
+          filter: { description: { $eq: 'cable' } },
+          select: { description: true, price: true },
+          highlight: { fields: ['description'] },
+        });
+        expect(selected[0]?.data).to.deep.equal({ description: 'Fast charging USB <em>cable</em>', price: 9.99 });
+        const nested = await index.query({
+          filter: { name: { $eq: 'usb' } },
+          select: { 'seller.name': true },
+          highlight: { fields: [] },
+        });
+        expect(nested[0]?.data).to.deep.equal({ seller: { name: 'Shop of USB Cable' } });
+        const scored = await index.query({ filter: {}, scoreFunc: { field: 'stock', modifier: 'log1p' }, limit: 1 });
+        expect(namesOf(scored)).to.deep.equal(['USB Cable']);
+      });
+
+      it('count() and aggregate() count and group', async () => {
+        const index = indexOf(name);
+        expect(await index.count({ filter: { category: 'electronics' } })).to.deep.equal({ count: 3 });
+        const result = await index.aggregate({
+          aggregations: {
+            mean: { $avg: { field: 'price' } },
+            groups: { $terms: { field: 'group' }, $aggs: { most: { $max: { field: 'stock' } } } },
+            tree: { $facet: { field: 'tree', path: '/all' } },
+            middle: { $percentiles: { field: 'stock', percents: [50] } },
+          },
+        });
+        expect(result.mean).to.deep.equal({ value: 359.99 });
+        expect(result.groups).to.deep.equal({
+          buckets: [
+            { key: 'electronics', docCount: 3, most: { value: 200 } },
+            { key: 'accessories', docCount: 2, most: { value: 500 } },
+            { key: 'audio', docCount: 1, most: { value: 75 } },
+          ],
+          sumOtherDocCount: 0,
+          docCountErrorUpperBound: 0,
+        });
+        expect(result.middle).to.deep.equal({ values: { '50.0': 150 } });
+        expect(result.tree).to.have.nested.property('children[0].path', '/all/electronics');
+      });
+
+      it('describe() shows the definition', async () => {
+        const described = await indexOf(name).describe();
+        expect(described).to.deep.include({ name, dataType, prefixes: [prefix], language: 'english' });
+        expect(described?.schema).to.deep.include({ category: { type: 'TEXT', noTokenize: true } });
+      });
+    });
+  }
+
+  describe('and other keys', () => {
+    it('an index over hashes follows their fields, and expiry', async () => {
+      const schema = s.object({ title: s.string(), count: s.number('U64') });
+      const index = await redis.search.createIndex({ name: 'hashes', schema, dataType: 'hash', prefix: ['a:', 'b:'] });
+      await redis.hset('a:1', { title: 'Red shoe', count: 7 });
+      await redis.hset('b:1', { title: 'Red hat', count: 9 });
+      await redis.hset('b:2', { title: 'Blue hat', count: 9 });
+      await redis.hincrby('a:1', 'count', 5);
+      await redis.pexpire('b:1', 1);
+      await index.waitIndexing();
+      const found = await index.query({ filter: { title: { $eq: 'red' } }, orderBy: { count: 'DESC' } });
+      expect(found.map(({ key, data }) => [key, data])).to.deep.include.members([
+        ['a:1', { title: 'Red shoe', count: 12 }],
+      ]);
+      expect(found).to.have.length(1);
+    });
+
+    it('aliases name indexes, and drop() keeps the keys', async () => {
+      const index = indexOf('products-json');
+      expect(await index.addAlias({ alias: 'shop' })).to.equal(1);
+      expect(await redis.search.alias.list()).to.deep.equal({ shop: 'products-json' });
+      expect(await indexOf('shop').count({ filter: {} })).to.deep.equal({ count: PRODUCTS.length });
+      expect(await redis.search.alias.delete({ alias: 'shop' })).to.equal(1);
+      expect(await indexOf('missing').query({ filter: {} })).to.equal(null);
+      expect(await indexOf('missing').drop()).to.equal(0);
+      expect((await redis.scan(0, { type: 'search', count: 100 }))[1]).to.include('products-json');
+    });
+
+    it('a killed process finds the same after its start', async () => {
+      const search = async () => ({
+        found: await indexOf('products-json').query({ filter: { name: 'laptop' } }),
+        counted: await indexOf('products-string').count({ filter: {} }),
+      });
+      const before = await search();
+      await server.kill('SIGKILL');
+      server = await startMillrace({ env: ALIASES, dataDir: server.dataDir });
+      redis = new Redis({ url: server.kvUrl, token: TOKEN });
+      expect(await search()).to.deep.equal(before);
+    });
+  });
+});
