@@ -76,7 +76,8 @@ function installationOf(config: Config, connections: NatsConnections, layout: Cl
     clusterId,
     kvShards,
     queueShards,
-    journals: [...queue, ...kv, CONTROL_SHARD],
+    // Databases end before queues: a message that a database has sent is then in the backup of its queue.
+    journals: [...kv, ...queue, CONTROL_SHARD],
     intakes: intake,
     meter: METER_SHARD,
     format: () => formatOf(connections, new Names(config.nats.natsPrefix)),
