@@ -73,12 +73,14 @@ interface ClusterSettings {
   readonly host?: string;
   /** Whether the nodes can be parted, and the last one has a disk that can be full: as root only, else it has none. */
   readonly canSuffer?: boolean;
+  /** A directory for each node's streams, below that of the cluster by default. */
+  readonly stores?: readonly string[];
 }
 
 /** Starts the nodes and waits until JetStream has a leader and every node is healthy. */
 export async function startNatsCluster(
   binary: string,
-  { conf = 'infra/nats', env = {}, signIn, host = '127.0.0.1', canSuffer = false }: ClusterSettings = {},
+  { conf = 'infra/nats', env = {}, signIn, host = '127.0.0.1', canSuffer = false, stores: given }: ClusterSettings = {},
 ): Promise<NatsCluster> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
   const ports: number[] = [];
@@ -87,7 +89,7 @@ export async function startNatsCluster(
   const routes = canSuffer ? await NatsRoutes.start(NODES.map((node) => port(1, node))) : undefined;
   const routePort = (node: number): number => routes?.portOf(node - 1) ?? port(1, node);
   const addresses = NODES.map((node) => [`NATS_ROUTE_${node}`, `nats://route:routesecret@${host}:${routePort(node)}`]);
-  const stores = NODES.map((node) => join(dir, `store-${node}`));
+  const stores = NODES.map((node) => given?.[node - 1] ?? join(dir, `store-${node}`));
   const disk = canSuffer ? await diskAt(join(dir, 'disk')) : undefined;
   if (disk !== undefined) stores[NODES.length - 1] = join(disk.path, 'store');
   const secrets = {

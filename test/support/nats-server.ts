@@ -21,6 +21,8 @@ export interface NatsServerOptions {
   /** Further lines of its configuration: another way of signing in, TLS. */
   readonly config?: string;
   readonly binary?: string;
+  /** A temporary directory by default. */
+  readonly storeDir?: string;
 }
 
 export interface NatsServer {
@@ -44,7 +46,7 @@ const START_TIMEOUT_MS = 30_000;
 
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-nats-'));
-  const storeDir = join(dir, 'store');
+  const { storeDir = join(dir, 'store') } = options;
   const port = await freePort();
   const configFile = join(dir, 'server.conf');
   await writeFile(configFile, configOf(options, port, storeDir));

@@ -1,0 +1,160 @@
+/**
+ * The power fails: every process is frozen, and only the bytes that were synced are on the disk afterwards. Acknowledged
+ * writes are present: with the embedded nats-server, and with three, of which all, two or one lose their power.
+ *
+ * POWER_ROUNDS=10 repeats each case so often; CI has time for one. It takes root and loop devices.
+ */
+
+import { join } from 'node:path';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { expect } from 'chai';
+import { connect } from 'nats';
+import { eventually } from '../support/eventually.js';
+import { KvClient } from '../support/kv-client.js';
+import { endLedgers, Ledger } from '../support/ledger.js';
+import { MillraceCluster } from '../support/millrace-cluster.js';
+import {
+  embeddedEnvironment,
+  endEverything,
+  signalPid,
+  startMillrace,
+  TOKEN,
+  temporaryDirectory,
+} from '../support/millrace-process.js';
+import { type NatsCluster, startNatsCluster } from '../support/nats-cluster.js';
+import { findNatsServer, type NatsServer, startNatsServer } from '../support/nats-server.js';
+import { PowerDisk } from '../support/power-disk.js';
+import { seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+
+const ROUNDS = Number(process.env.POWER_ROUNDS ?? '1');
+const MS_FOR_A_ROUND = 60_000;
+const BACK_TIMEOUT_MS = 50_000;
+const ACKED = 100;
+
+describe('after a loss of power', function () {
+  this.timeout(60_000 + ROUNDS * MS_FOR_A_ROUND);
+  const seed = seedOfThisRun();
+  const random = seededRandom(seed);
+  const disks: PowerDisk[] = [];
+  const readers: KvClient[] = [];
+  let servers: NatsCluster | undefined;
+  let unsynced: NatsServer | undefined;
+
+  before(async function () {
+    if ((await newDisk()) !== undefined) return;
+    console.log('      skipped: this takes root and loop devices');
+    this.skip();
+  });
+  after(async () => {
+    endLedgers();
+    for (const reader of readers) reader.close();
+    await endEverything();
+    await servers?.stop();
+    await unsynced?.stop();
+    await Promise.all(disks.map((disk) => disk.unmount()));
+  });
+
+  async function newDisk(): Promise<PowerDisk | undefined> {
+    const disk = await PowerDisk.mounted(join(await temporaryDirectory(), 'power'));
+    if (disk !== undefined) disks.push(disk);
+    return disk;
+  }
+  const disk = async () => (await newDisk()) as PowerDisk;
+  function readerOf(url: string): KvClient {
+    const reader = new KvClient({ url, token: TOKEN });
+    readers.push(reader);
+    return reader;
+  }
+
+  it('a nats-server that does not sync has lost acknowledged messages, so the method shows a loss', async () => {
+    const power = await disk();
+    unsynced = await startNatsServer({ syncAlways: false, storeDir: join(power.path, 'store') });
+    const connection = await connect({ servers: [unsynced.url] });
+    await (await jetstreamManager(connection)).streams.add({ name: 'probe', subjects: ['probe'] });
+    const stream = jetstream(connection);
+    for (let n = 0; n < 100; n += 1) await stream.publish('probe', `message ${n}`);
+    await connection.close();
+    await power.probe();
+    await unsynced.pause();
+    await power.losePower(async () => unsynced?.kill());
+    await unsynced.start();
+    const again = await connect({ servers: [unsynced.url] });
+    const names = await (await jetstreamManager(again)).streams.names().next();
+    const kept = names.includes('probe')
+      ? (await (await jetstreamManager(again)).streams.info('probe')).state.messages
+      : 0;
+    await again.close();
+    expect(kept).to.be.lessThan(100);
+  });
+
+  it('the embedded nats-server has every acknowledged write', async () => {
+    const power = await disk();
+    const dataDir = join(power.path, 'data');
+    const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_SNAPSHOT_ENTRIES: '400' };
+    let millrace = await startMillrace({ dataDir, env });
+    const ledger = await Ledger.start({ dir: await temporaryDirectory(), urls: [millrace.kvUrl], token: TOKEN, seed });
+    const reader = readerOf(millrace.kvUrl);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await ledger.progress(ACKED + random.below(ACKED), BACK_TIMEOUT_MS);
+      await power.probe();
+      await ledger.progress(20, BACK_TIMEOUT_MS);
+      const server = await millrace.natsPid();
+      signalPid(server, 'SIGSTOP');
+      await millrace.freeze();
+      await power.losePower(async () => {
+        await millrace.kill();
+        signalPid(server, 'SIGKILL');
+        await eventually(() => expect(() => process.kill(server, 0)).to.throw());
+      });
+      await ledger.settleUnknown();
+      millrace = await startMillrace({ dataDir, env });
+      await ledger.check([reader]);
+    }
+    await ledger.stop();
+    console.log(`      ${JSON.stringify({ rounds: ROUNDS, ...(await ledger.counts()) })}`);
+    await millrace.kill('SIGTERM');
+  });
+
+  describe('three nats-servers', () => {
+    let cluster: NatsCluster;
+    let powers: readonly PowerDisk[];
+    let ledger: Ledger;
+    let reader: KvClient;
+
+    before(async () => {
+      powers = [await disk(), await disk(), await disk()];
+      const stores = powers.map(({ path }) => join(path, 'store'));
+      cluster = await startNatsCluster(findNatsServer(), { stores });
+      servers = cluster;
+      const prepared = await MillraceCluster.prepare({ ...cluster, url: cluster.urls.join(',') });
+      const { kvUrl } = await prepared.start();
+      ledger = await Ledger.start({ dir: await temporaryDirectory(), urls: [kvUrl], token: TOKEN, seed });
+      reader = readerOf(kvUrl);
+    });
+
+    for (const [lost, count] of [
+      ['all three', 3],
+      ['two', 2],
+      ['one', 1],
+    ] as const) {
+      it(`of which ${lost} lost their power have every acknowledged write`, async () => {
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const first = random.below(powers.length);
+          const hit = powers.map((_, at) => at).filter((at) => (at - first + powers.length) % powers.length < count);
+          await ledger.progress(ACKED + random.below(ACKED), BACK_TIMEOUT_MS);
+          for (const at of hit) await powers[at]?.probe();
+          await ledger.progress(20, BACK_TIMEOUT_MS);
+          for (const at of hit) cluster.nodes[at]?.freeze();
+          await Promise.all(hit.map((at) => powers[at]?.losePower(async () => cluster.nodes[at]?.kill())));
+          for (const at of hit) cluster.nodes[at]?.start();
+          await eventually(() => Promise.all(cluster.nodes.map((node) => node.expectHealthy())), {
+            timeoutMs: BACK_TIMEOUT_MS,
+          });
+          await ledger.progress(20, BACK_TIMEOUT_MS);
+          await ledger.check([reader]);
+        }
+        console.log(`        ${JSON.stringify({ rounds: ROUNDS, ...(await ledger.counts()) })}`);
+      });
+    }
+  });
+});
