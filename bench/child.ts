@@ -10,7 +10,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 /** Supervisors commonly give ten seconds; ours says that it needs no more. */
 const STOP_TIMEOUT_MS = 12_000;
 

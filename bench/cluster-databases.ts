@@ -42,7 +42,7 @@ export const clusterDatabases: Bench = {
     const millrace = await Millrace.create();
     try {
       await millrace.start({ isWatched: false, env: ENV });
-      const tokens = await makeDatabases(millrace.managementUrl);
+      const tokens = await makeDatabases(millrace.managementUrl, DATABASES);
       progress(`${tokens.length} databases`);
       return { figures: figuresOf(await measure(millrace, tokens, progress)), skipped: [] };
     } finally {
@@ -52,13 +52,13 @@ export const clusterDatabases: Bench = {
 };
 
 /** @returns their tokens */
-async function makeDatabases(url: string): Promise<readonly string[]> {
+export async function makeDatabases(url: string, count: number): Promise<readonly string[]> {
   const [account] = (await managed(url, 'GET', '/v2/msgq/users')) as { id: string }[];
   await managed(url, 'POST', `/v2/msgq/set-plan/${account?.id}`, { plan_name: PLAN });
   const tokens: string[] = [];
   let begun = 0;
   const maker = async () => {
-    while (begun < DATABASES) {
+    while (begun < count) {
       begun += 1;
       const body = { database_name: `bench-${begun}`, primary_region: 'eu-west-1' };
       const made = (await managed(url, 'POST', '/v2/kv/database', body)) as { rest_token: string };
@@ -85,12 +85,12 @@ async function managed(url: string, method: string, path: string, body?: unknown
   return JSON.parse(text);
 }
 
-/** Lua for as many requests as there are databases: a key each. */
-function requests(tokens: readonly string[], format: string): string {
+/** Lua for so many requests, each for another key, to the databases of the tokens in turn. */
+export function requestsOver(tokens: readonly string[], format: string, count: number): string {
   return `local tokens = { ${tokens.map((token) => `"${token}"`).join(',')} }
 local value = string.rep("v", 64)
 local all = {}
-for i = 1, ${DATABASES} do
+for i = 1, ${count} do
   local function path(verb) return string.format("/%s/key:%012d", verb, i) end
   local headers = { ["Authorization"] = "Bearer " .. tokens[(i - 1) % #tokens + 1] }
   all[i] = ${format}
@@ -116,7 +116,12 @@ async function measure(
         [`${verb}, ${DATABASES} databases`, tokens],
       ] as const) {
         const before = { main: await ranMs(pid), all: await ranOfThreadsMs(pid) };
-        const load = await wrk({ url, requests: requests(some, format), connections: CONNECTIONS, seconds: SECONDS });
+        const load = await wrk({
+          url,
+          requests: requestsOver(some, format, DATABASES),
+          connections: CONNECTIONS,
+          seconds: SECONDS,
+        });
         if (load.errors > 0) throw new Error(`${name}: ${load.errors} errors`);
         const perRequest = 1000 / (load.requestsPerSecond * SECONDS);
         const cost = {

@@ -33,29 +33,38 @@ export const clusterForwarded: Bench = {
   summary: 'a GET and a SET at an edge that owns nothing, beside the same at the owner',
   async run(progress) {
     if (isWrkMissing()) return { figures: [], skipped: ['cluster-forwarded: wrk is not installed'] };
-    const nats = await startNatsServer({ syncAlways: true, user: 'app', password: 'app', systemPassword: 'sys' });
-    const [owner, edge] = [await Millrace.create(), await Millrace.create()];
-    try {
-      const env = {
-        MILLRACE_NATS_URL: nats.url,
-        MILLRACE_NATS_USER: 'app',
-        MILLRACE_NATS_PASSWORD: 'app',
-        MILLRACE_NATS_SYS_USER: 'sys',
-        MILLRACE_NATS_SYS_PASSWORD: 'sys',
-        MILLRACE_SEAL_KEY_FILE: join(owner.directory, 'seal.key'),
-        MILLRACE_SECRET_MIN_CHARACTERS: '1',
-      };
-      prepareCluster({ ...env, MILLRACE_DATA_DIR: owner.directory });
-      await owner.start({ isWatched: false, env });
-      await edge.start({ isWatched: false, env: { ...env, MILLRACE_ROLES: 'edge' } });
-      await edge.command('SET', 'key', 'value');
-      return { figures: figuresOf(await measure(owner, edge, progress)), skipped: [] };
-    } finally {
-      await Promise.all([owner.dispose(), edge.dispose()]);
-      await nats.stop();
-    }
+    let figures: readonly Figure[] = [];
+    await withOwnerAndEdge(async (owner, edge) => {
+      figures = figuresOf(await measure(owner, edge, progress));
+    });
+    return { figures, skipped: [] };
   },
 };
+
+/** Two processes on one nats-server: one owns every shard, one is only an edge. */
+export async function withOwnerAndEdge(use: (owner: Millrace, edge: Millrace) => Promise<void>): Promise<void> {
+  const nats = await startNatsServer({ syncAlways: true, user: 'app', password: 'app', systemPassword: 'sys' });
+  const [owner, edge] = [await Millrace.create(), await Millrace.create()];
+  try {
+    const env = {
+      MILLRACE_NATS_URL: nats.url,
+      MILLRACE_NATS_USER: 'app',
+      MILLRACE_NATS_PASSWORD: 'app',
+      MILLRACE_NATS_SYS_USER: 'sys',
+      MILLRACE_NATS_SYS_PASSWORD: 'sys',
+      MILLRACE_SEAL_KEY_FILE: join(owner.directory, 'seal.key'),
+      MILLRACE_SECRET_MIN_CHARACTERS: '1',
+    };
+    prepareCluster({ ...env, MILLRACE_DATA_DIR: owner.directory });
+    await owner.start({ isWatched: false, env });
+    await edge.start({ isWatched: false, env: { ...env, MILLRACE_ROLES: 'edge' } });
+    await edge.command('SET', 'key', 'value');
+    await use(owner, edge);
+  } finally {
+    await Promise.all([owner.dispose(), edge.dispose()]);
+    await nats.stop();
+  }
+}
 
 function prepareCluster(env: Readonly<Record<string, string>>): void {
   const { status, stderr } = spawnSync(process.execPath, [MAIN, 'cluster', 'init'], {

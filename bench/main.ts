@@ -11,6 +11,7 @@ import { clusterFaults } from './cluster-faults.js';
 import { clusterForwarded } from './cluster-forwarded.js';
 import { clusterReplay } from './cluster-replay.js';
 import { collections } from './collections.js';
+import { cores } from './cores.js';
 import { entries } from './entries.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { idle } from './idle.js';
@@ -40,7 +41,7 @@ const BENCHES: readonly Bench[] = [
   statistics,
   search,
   traces,
-  ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases],
+  ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases, cores],
 ];
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
 const AGAINST = process.env.BENCH_AGAINST;

@@ -20,6 +20,8 @@ export interface RespLoad {
   /** Commands sent before the first reply is waited for. */
   readonly pipeline: number;
   readonly requests: number;
+  /** 50 by default. */
+  readonly connections?: number;
   /** `__rand_int__` in a command is a number below it, of twelve digits. */
   readonly randomBelow: number;
   /** Words of a command, or the name of one of its own tests. */
@@ -32,12 +34,12 @@ export function isRedisBenchmarkMissing(): boolean {
 
 /** @returns requests a second. @throws when a server refuses commands at each of a few attempts */
 export async function redisBenchmark(load: RespLoad): Promise<number> {
-  const { port, password, pipeline, requests, randomBelow, command } = load;
+  const { port, password, pipeline, requests, connections = CONNECTIONS, randomBelow, command } = load;
   const args = [
     '-p',
     `${port}`,
     '-c',
-    `${CONNECTIONS}`,
+    `${connections}`,
     '-n',
     `${requests}`,
     '-P',

@@ -1,0 +1,252 @@
+/**
+ * How well the cores of a machine are used: the cost of a forwarded command, the processor time of an operation with
+ * several workers compared with one, and reads while others write. With more workers than cores the throughput shows
+ * little, so ratios are of processor time.
+ */
+import { cpus } from 'node:os';
+import { makeDatabases, requestsOver } from './cluster-databases.js';
+import { ranOfThreadsMs, withOwnerAndEdge } from './cluster-forwarded.js';
+import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
+import { Millrace, PASSWORD, TOKEN } from './millrace.js';
+import { childrenOf, withServer } from './processor-time.js';
+import { publishRequests } from './queue-load.js';
+import { RedisServer } from './redis.js';
+import { isRedisBenchmarkMissing, redisBenchmark } from './redis-benchmark.js';
+import { Sink } from './sink.js';
+import { sized } from './sizes.js';
+import { isWrkMissing, wrk } from './wrk.js';
+
+const ROUNDS = sized(3, 1);
+const SECONDS = sized(3, 1);
+const CONNECTIONS = 64;
+const DATABASES = 16;
+const RESP_REQUESTS = sized(100_000, 5_000);
+/** The cores for which a ratio is computed. */
+const COMPUTED_CORES = 8;
+const DELIVERED_TIMEOUT_MS = 120_000;
+/** No limit of a plan is part of these figures. */
+const ENV = { MILLRACE_SECRET_MIN_CHARACTERS: '1' };
+
+const VERBS = {
+  GET: 'wrk.format("GET", path("get"), headers)',
+  SET: 'wrk.format("POST", path("set"), headers, value)',
+} as const;
+type Verb = keyof typeof VERBS;
+const VERB_NAMES = Object.keys(VERBS) as Verb[];
+
+/** Microseconds of processor an operation: all processes of Millrace, and its nats-server. */
+interface Cost {
+  readonly ours: number;
+  readonly nats: number;
+}
+
+type Progress = (line: string) => void;
+
+export const cores: Bench = {
+  name: 'cores',
+  summary: 'forwarded commands, several workers, and reads during writes, in processor time',
+  async run(progress) {
+    const missing = [isWrkMissing() && 'wrk', isRedisBenchmarkMissing() && 'redis-benchmark'].filter(Boolean);
+    if (missing.length > 0) return { figures: [], skipped: [`cores: ${missing.join(' and ')} is not installed`] };
+    const forwarded = await forwardedCosts(progress);
+    const byWorkers = new Map<number, WorkerCosts>();
+    for (const workers of workerCounts()) byWorkers.set(workers, await costsWith(workers, progress));
+    const skipped = RedisServer.isMissing() ? ['cores: redis-server is not installed'] : [];
+    const reads = skipped.length === 0 ? [await readsDuringWrites(progress)] : [];
+    return {
+      figures: [...figuresOfForwarding(forwarded), ...figuresOfWorkers(byWorkers, forwarded), ...reads],
+      skipped,
+    };
+  },
+};
+
+/** 1, 2, 4 … as far as there are cores, and at least two. */
+function workerCounts(): readonly number[] {
+  const most = Math.max(2, cpus().length);
+  return [1, 2, 4, 8, 16, 32].filter((workers) => workers <= most);
+}
+
+// --- The cost of a forwarded command
+
+/** Microseconds of all threads of both processes, by `GET over REST, local` … */
+type Forwarded = ReadonlyMap<string, number>;
+
+async function forwardedCosts(progress: Progress): Promise<Forwarded> {
+  const costs = new Map<string, number[]>();
+  await withOwnerAndEdge(async (owner, edge) => {
+    const ran = async () => (await ranOfThreadsMs(owner.pid)) + (await ranOfThreadsMs(edge.pid));
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const verb of VERB_NAMES) {
+        for (const [where, process] of Object.entries({ local: owner, forwarded: edge })) {
+          for (const [protocol, load] of [
+            ['REST', () => restLoad(process, [TOKEN], verb)],
+            ['RESP', () => respLoad(process, verb)],
+          ] as const) {
+            const beforeMs = await ran();
+            const count = await load();
+            const name = `${verb} over ${protocol}, ${where}`;
+            const micros = (((await ran()) - beforeMs) * 1000) / count;
+            if (round > 0) costs.set(name, [...(costs.get(name) ?? []), micros]);
+          }
+        }
+      }
+      progress(`forwarding, ${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}`);
+    }
+  });
+  return new Map([...costs].map(([name, all]) => [name, median(all)]));
+}
+
+/** @returns the number of requests */
+async function restLoad({ url }: Millrace, tokens: readonly string[], verb: Verb): Promise<number> {
+  const requests = requestsOver(tokens, VERBS[verb], 1024);
+  const { requestsPerSecond, errors } = await wrk({ url, requests, connections: CONNECTIONS, seconds: SECONDS });
+  if (errors > 0) throw new Error(`${verb}: ${errors} errors`);
+  return requestsPerSecond * SECONDS;
+}
+
+async function respLoad({ respPort }: Millrace, verb: Verb): Promise<number> {
+  const load = { port: respPort, password: PASSWORD, pipeline: 1, requests: RESP_REQUESTS, randomBelow: 10_000 };
+  await redisBenchmark({ ...load, command: { test: verb.toLowerCase() } });
+  return RESP_REQUESTS;
+}
+
+// --- Several workers
+
+type WorkerCosts = ReadonlyMap<string, Cost>;
+
+async function costsWith(workers: number, progress: Progress): Promise<WorkerCosts> {
+  const [millrace, sink] = [await Millrace.create(), await Sink.start()];
+  const costs = new Map<string, Cost[]>();
+  try {
+    await millrace.start({ isWatched: false, env: { ...ENV, MILLRACE_WORKERS: `${workers}` } });
+    const tokens = await makeDatabases(millrace.managementUrl, DATABASES);
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [name, load] of [
+        ['GET', () => restLoad(millrace, tokens, 'GET')],
+        ['SET', () => restLoad(millrace, tokens, 'SET')],
+        ['publish and delivery', () => deliveries(millrace, sink)],
+      ] as const) {
+        const before = await ranOfAll(millrace.pid);
+        const count = await load();
+        const after = await ranOfAll(millrace.pid);
+        const micros = (of: keyof Cost) => ((after[of] - before[of]) * 1000) / count;
+        if (round > 0) costs.set(name, [...(costs.get(name) ?? []), { ours: micros('ours'), nats: micros('nats') }]);
+      }
+      progress(`${workers} workers, ${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}`);
+    }
+  } finally {
+    await Promise.all([millrace.dispose(), sink.stop()]);
+  }
+  const middle = (all: readonly Cost[], of: keyof Cost) => median(all.map((cost) => cost[of]));
+  return new Map([...costs].map(([name, all]) => [name, { ours: middle(all, 'ours'), nats: middle(all, 'nats') }]));
+}
+
+/** Publishes for a while. @returns the number of messages, after all of them were delivered */
+async function deliveries({ queueUrl: url }: Millrace, sink: Sink): Promise<number> {
+  await sink.begin({ kind: 'count' });
+  const load = { url, requests: publishRequests(sink.url), connections: CONNECTIONS, seconds: SECONDS };
+  const { requestsPerSecond } = await wrk(load);
+  const published = Math.floor(requestsPerSecond * SECONDS);
+  await sink.received(published, DELIVERED_TIMEOUT_MS);
+  return published;
+}
+
+/** Milliseconds of processor of a process and its workers, and of their nats-server. */
+async function ranOfAll(pid: number): Promise<Cost> {
+  const children = await childrenOf(pid);
+  const servers = (await withServer(pid)).filter((each) => each !== pid);
+  const sumOf = async (pids: readonly number[]) => {
+    const all = await Promise.all(pids.map(ranOfThreadsMs));
+    return all.reduce((sum, ms) => sum + ms, 0);
+  };
+  const own = [pid, ...children.filter((child) => !servers.includes(child))];
+  return { ours: await sumOf(own), nats: await sumOf(servers) };
+}
+
+// --- Reads while others write
+
+async function readsDuringWrites(progress: Progress): Promise<Figure> {
+  const [millrace, redis] = [await Millrace.create(), await RedisServer.start('always')];
+  const rates = new Map<string, number[]>();
+  try {
+    await millrace.start({ isWatched: false, env: ENV });
+    const sides = { ours: [millrace.respPort, PASSWORD], redis: [redis.port, undefined] } as const;
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [name, [port, password]] of Object.entries(sides)) {
+        const load = { port, password, pipeline: 1, requests: RESP_REQUESTS, randomBelow: 10_000 };
+        const over = { isOver: false };
+        const writing = writeUntil(over, { ...load, requests: RESP_REQUESTS / 20, connections: 8 });
+        const rate = await redisBenchmark({ ...load, command: { test: 'get' } });
+        over.isOver = true;
+        await writing;
+        if (round > 0) rates.set(name, [...(rates.get(name) ?? []), rate]);
+      }
+      progress(`reads during writes, ${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}`);
+    }
+  } finally {
+    await Promise.all([millrace.dispose(), redis.dispose()]);
+  }
+  const value = median(rates.get('ours') ?? []) / median(rates.get('redis') ?? []);
+  const name = 'GET at 50 connections during SETs at 8 / redis-server';
+  return { name, value, unit: 'ratio', target: atLeast(5), note: 'appendfsync always' };
+}
+
+async function writeUntil(
+  end: { readonly isOver: boolean },
+  load: Omit<Parameters<typeof redisBenchmark>[0], 'command'>,
+): Promise<void> {
+  while (!end.isOver) await redisBenchmark({ ...load, command: { test: 'set' } });
+}
+
+// --- Figures
+
+function figuresOfForwarding(forwarded: Forwarded): readonly Figure[] {
+  return ['REST', 'RESP'].flatMap((protocol) =>
+    VERB_NAMES.flatMap((verb): Figure[] => {
+      const of = (where: string) => forwarded.get(`${verb} over ${protocol}, ${where}`) ?? Number.NaN;
+      return [
+        {
+          name: `${verb} over ${protocol}, forwarded / local`,
+          value: of('forwarded') / of('local'),
+          unit: 'ratio',
+          target: atMost(1.6),
+        },
+        { name: '  added by forwarding', value: of('forwarded') - of('local'), unit: 'µs' },
+      ];
+    }),
+  );
+}
+
+const TARGETS: Readonly<Record<string, number>> = { GET: 1.35, SET: 1.35, 'publish and delivery': 1.25 };
+
+function figuresOfWorkers(byWorkers: ReadonlyMap<number, WorkerCosts>, forwarded: Forwarded): readonly Figure[] {
+  const one = byWorkers.get(1);
+  const figures: Figure[] = [];
+  for (const [workers, costs] of byWorkers) {
+    for (const [name, { ours, nats }] of costs) {
+      const base = one?.get(name)?.ours ?? Number.NaN;
+      const target = workers === 2 ? { target: atMost(TARGETS[name] ?? Number.NaN) } : {};
+      if (workers > 1)
+        figures.push({ name: `${name}, ${workers} workers / 1`, value: ours / base, unit: 'ratio', ...target });
+      figures.push({ name: `  ${name}, ${workers} workers, nats-server`, value: nats, unit: 'µs' });
+    }
+  }
+  for (const verb of VERB_NAMES) figures.push(computed(verb, forwarded, one?.get(verb)));
+  return figures;
+}
+
+/**
+ * One worker keeps one core busy. As many workers as there are cores forward all commands but their share, and the
+ * nats-server uses the same cores.
+ */
+function computed(verb: Verb, forwarded: Forwarded, one: Cost | undefined): Figure {
+  const local = forwarded.get(`${verb} over REST, local`) ?? Number.NaN;
+  const added = (forwarded.get(`${verb} over REST, forwarded`) ?? Number.NaN) - local;
+  const perOperation = local + (1 - 1 / COMPUTED_CORES) * added + (one?.nats ?? Number.NaN);
+  return {
+    name: `${verb}, ${COMPUTED_CORES} cores / one, computed`,
+    value: (COMPUTED_CORES * local) / perOperation,
+    unit: 'ratio',
+    target: atLeast(4.5),
+  };
+}
