@@ -46,11 +46,11 @@ function Entry({ entry }: { readonly entry: DeadLetter }) {
         </dd>
         <dt>Accepted</dt>
         <dd>
-          <Time at={createdAt} />
+          <Time at={createdAt} as="past" />
         </dd>
         <dt>Failed</dt>
         <dd>
-          <Time at={failedAtOf(entry)} />
+          <Time at={failedAtOf(entry)} as="past" />
         </dd>
         <dt>Retries</dt>
         <dd>{maxRetries}</dd>

@@ -113,7 +113,7 @@ function Limits({ database: one }: { readonly database: SearchDatabase }) {
         {limits.map(([name, value]) => [<dt key={`${name} name`}>{name}</dt>, <dd key={name}>{value}</dd>])}
         <dt>Made</dt>
         <dd>
-          <Time at={one.creation_time * 1_000} />
+          <Time at={one.creation_time * 1_000} as="past" />
         </dd>
         <dt>Id</dt>
         <dd>

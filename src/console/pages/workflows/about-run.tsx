@@ -39,8 +39,8 @@ export function AboutRun({ run }: { readonly run: Run }) {
   const links = useRunLinks();
   const { workflowUrl, workflowRunCompletedAt, labels = [], invoker, workflowRunResponse } = run;
   const facts: readonly NamedFact[] = [
-    ['Begun', <Time at={run.workflowRunCreatedAt} />],
-    ['Ended', workflowRunCompletedAt === undefined ? undefined : <Time at={workflowRunCompletedAt} />],
+    ['Begun', <Time at={run.workflowRunCreatedAt} as="past" />],
+    ['Ended', workflowRunCompletedAt === undefined ? undefined : <Time at={workflowRunCompletedAt} as="past" />],
     [workflowRunCompletedAt === undefined ? 'So far' : 'Took', duration(durationOf(run, Date.now()))],
     ['Endpoint', <code>{workflowUrl}</code>],
     ['Labels', labels.length === 0 ? undefined : labels.map((label) => <Badge key={label}>{label}</Badge>)],

@@ -36,7 +36,7 @@ function momentOf(event: RunEvent, at: number): Moment {
         )}
         {nextDeliveryTime !== undefined && (
           <span class="muted">
-            next delivery <Time at={nextDeliveryTime} />
+            next delivery <Time at={nextDeliveryTime} as="ago" />
           </span>
         )}
         {responseBody !== undefined && responseBody !== '' && (

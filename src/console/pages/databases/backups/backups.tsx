@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Backup>[] = [
     isWideOnly: true,
     cell: ({ backup_size }) => (backup_size === 0 ? '–' : bytes(backup_size)),
   },
-  { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} /> },
+  { title: 'Made', isWideOnly: true, cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="past" /> },
 ];
 
 function actionsOf(

@@ -83,7 +83,7 @@ function Answer({ attempt }: { readonly attempt: Attempt }) {
       )}
       {nextDeliveryTime !== undefined && (
         <p class="small">
-          Next attempt <Time at={nextDeliveryTime} />
+          Next attempt <Time at={nextDeliveryTime} as="ago" />
         </p>
       )}
     </>

@@ -37,7 +37,10 @@ function placeOf({ messageId, message, nextDeliveryTime, isUnderWay }: Story): r
     ],
     ['Destination', `${method} ${url}`],
     ['Accepted', <Time key="at" at={createdAt} />],
-    ['Next attempt', isUnderWay && nextDeliveryTime !== undefined ? <Time at={nextDeliveryTime} /> : undefined],
+    [
+      'Next attempt',
+      isUnderWay && nextDeliveryTime !== undefined ? <Time at={nextDeliveryTime} as="ago" /> : undefined,
+    ],
     ['Caller', callerIp],
   ];
 }
