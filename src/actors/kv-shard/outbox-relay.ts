@@ -20,6 +20,8 @@ const MOST_RECORDS = 100;
 const MOST_BYTES = 256 * 1024;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
+/** One failure in so many is logged, about one a minute. */
+const FAILURES_A_LINE = 12;
 /** OBR4: the delay of an entry that only says how far the records were accepted. */
 const CONFIRM_AFTER_MS = 50;
 
@@ -146,8 +148,11 @@ export class OutboxRelay {
   #failed(owned: OwnedPartition, sending: Sending, error: unknown): void {
     if (this.#isStopped) return;
     const retryInMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(sending.failures, 10));
+    if (sending.failures % FAILURES_A_LINE === 0) {
+      const { failures: before } = sending;
+      this.ports.log.warn('outbox.not-sent', { partition: owned.name, before, cause: describeError(error) });
+    }
     sending.failures += 1;
-    this.ports.log.warn('outbox.not-sent', { partition: owned.name, retryInMs, cause: describeError(error) });
     sending.retry = this.ports.timers.after(retryInMs, () => {
       sending.retry = undefined;
       sending.isOpen = false;

@@ -52,6 +52,8 @@ export async function devSettings(given: Environment, dataDir: string): Promise<
     ...withoutEmpty(given),
     ...Object.fromEntries(ITS_OWN.map((variable) => [variable, undefined])),
     MILLRACE_DATA_DIR: dataDir,
+    // Temporary data needs no supervisor.
+    MILLRACE_WORKERS: '1',
   };
   const { config } = loadConfig(chosen);
   const ports: Record<string, string> = {};

@@ -14,6 +14,13 @@ const TWO = ['VECTOR.CREATE k DIM 2 METRIC DOT', 'VECTOR.ADD k a VALUES 2 1 0'];
 
 /** Not among all cases, because a server without vector indexes gives these commands another answer, not an error. */
 describeCases('key-value commands: vector indexes, as keys', [
+  kvCase(
+    'VECTOR.ADD repeats the expiry of the key',
+    [...TWO, 'PEXPIREAT k @+100000'],
+    'VECTOR.ADD k a VALUES 2 1 0',
+    0,
+    ['VECTOR.ADD k a FP32 \\x00\\x00\\x80\\x3f\\x00\\x00\\x00\\x00', 'PEXPIREAT k @+100000'],
+  ),
   kvCase('TYPE of a vector index', TWO, 'TYPE k', '+vector'),
   kvCase('OBJECT ENCODING of a vector index', TWO, 'OBJECT ENCODING k', 'float32'),
   kvCase('MEMORY USAGE of a vector index', TWO, 'MEMORY USAGE k', (reply) => Number(reply) > 400),

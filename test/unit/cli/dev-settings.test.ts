@@ -13,10 +13,12 @@ describe('millrace dev: its settings', () => {
       MILLRACE_NATS_URL: 'nats://127.0.0.1:4222',
       MILLRACE_SEAL_KEY_FILE: '/keep/me',
       MILLRACE_ROLES: 'kv',
+      MILLRACE_WORKERS: '4',
     };
     const { env } = await devSettings({ ...given, MILLRACE_KV_PORT: '0' }, '/throw/away');
     const { storage, endpoints, isEmbedded, process } = loadConfig(env).config;
     expect(isEmbedded).to.equal(true);
+    expect(process.workers).to.equal(1);
     expect(process.roles).to.include.members(['edge', 'kv', 'queue', 'projection']);
     expect([storage.dataDir, storage.sealKeyFile]).to.deep.equal(['/throw/away', '/throw/away/seal.key']);
     expect(endpoints.wireAlias).to.not.equal(undefined);

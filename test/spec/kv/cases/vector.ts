@@ -55,13 +55,6 @@ export const VECTOR_CASES: readonly KvCase[] = [
   ]),
   kvCase('VECTOR.ADD replaces a vector', TWO, 'VECTOR.ADD k up VALUES 2 1 0', 0),
   kvCase(
-    'VECTOR.ADD repeats the expiry of the key',
-    [...PLANE, 'PEXPIREAT k @+100000'],
-    'VECTOR.ADD k a VALUES 2 1 0',
-    1,
-    [`VECTOR.ADD k a FP32 ${RIGHT_BYTES}`, 'PEXPIREAT k @+100000'],
-  ),
-  kvCase(
     'VECTOR.ADD refuses another dimension',
     PLANE,
     'VECTOR.ADD k a VALUES 3 1 0 0',
