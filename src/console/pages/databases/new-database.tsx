@@ -65,7 +65,7 @@ export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
         <TextField label="Name" value={name} isRequired placeholder="shop" />
         <PlaceFields plan={plan} region={region} budget={budget} partitions={partitions} />
         <Check label="Evict keys when it is full" value={isEvicting} />
-        <Check label="Cluster mode: cluster clients of Redis ask the owners of its slots" value={isCluster} />
+        <Check label="Cluster mode, for cluster clients of Redis" value={isCluster} />
         <button type="submit" class="button primary" disabled={isSending.value || name.value.trim() === ''}>
           Make it
         </button>
