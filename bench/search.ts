@@ -18,6 +18,7 @@ import { documentsKey } from '../test/support/search-keys.js';
 import { type SearchThread, searchThread, tellIndexes } from '../test/support/search-thread.js';
 import { until } from './child.js';
 import { atMost, type Bench, type Figure } from './figures.js';
+import { searchCommandFigures } from './search-commands.js';
 import type { ToLibrary } from './search-library.js';
 import { SearchTexts } from './search-texts.js';
 import { sized } from './sizes.js';
@@ -88,6 +89,7 @@ export const search: Bench = {
         const found = await costsOf(queries, (text) => ours.ask({ ...QUERY, ...changes, text }));
         figures.push(processorTime(`  processor, p99, ${name}`, found));
       }
+      figures.push(...searchCommandFigures(documents, texts));
       figures.push({ name: '  documents indexed', value: (DOCUMENTS * 1000) / loadedMs, unit: 'docs/s' });
       return { figures, skipped: [] };
     } finally {

@@ -5,6 +5,7 @@
  *  EV1 no key is evicted while the database is within its bound
  *  EV2 if the policy has no candidate, no key is evicted and growth is refused; except that a plan with eviction
  *      enabled removes any key when its limit is reached
+ *  EV3 the definition of a full-text index is not evicted: its documents would still be there, and be found no more
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Keyspace } from './keyspace.js';
@@ -27,7 +28,8 @@ export function storedBytes(keyspace: Keyspace): number {
 /** Keys with an expiry go first. */
 export function chooseAnyVictim(keyspace: Keyspace, random: Random): ByteString | undefined {
   const float = () => random.float();
-  return keyspace.randomExpiring(float) ?? keyspace.anyRandomKey(float);
+  const drawn = otherThanIndexes(keyspace, () => keyspace.randomExpiring(float));
+  return drawn ?? otherThanIndexes(keyspace, () => keyspace.anyRandomKey(float));
 }
 
 /** The next key to evict; undefined when the policy has no candidate. */
@@ -40,7 +42,8 @@ export function chooseVictim(
   if (order === undefined) return undefined;
   const float = () => random.float();
   const isVolatile = scope === 'volatile';
-  const pick = () => (isVolatile ? keyspace.randomExpiring(float) : keyspace.anyRandomKey(float));
+  const draw = () => (isVolatile ? keyspace.randomExpiring(float) : keyspace.anyRandomKey(float));
+  const pick = () => otherThanIndexes(keyspace, draw);
   if (order === 'random') return pick();
   let victim: ByteString | undefined;
   let worst = Number.POSITIVE_INFINITY;
@@ -53,4 +56,15 @@ export function chooseVictim(
     worst = rank;
   }
   return victim;
+}
+
+/** Draws of a key until it is no index; as good as certain, unless there are hardly any other keys. */
+const MOST_DRAWS = 16;
+
+function otherThanIndexes(keyspace: Keyspace, draw: () => ByteString | undefined): ByteString | undefined {
+  for (let draws = 0; draws < MOST_DRAWS; draws += 1) {
+    const key = draw();
+    if (key === undefined || !keyspace.searchKeys.has(key)) return key;
+  }
+  return undefined;
 }

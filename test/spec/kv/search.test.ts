@@ -1,4 +1,4 @@
-/** Proves LIX1, LIX2 with random programs. */
+/** Proves LIX1, LIX2 with random programs; EV3. */
 import { expect } from 'chai';
 import {
   type Caller,
@@ -135,6 +135,15 @@ describe('key-value: full-text indexes and changing keys', () => {
     ask('SEARCH.DROP', 'i');
     bench.engine.searches.workUntil(() => false);
     expect(bench.engine.keyspace.derivedBytes).to.equal(0);
+  });
+
+  it('are not evicted, but their documents are', () => {
+    ask(...JSON_INDEX);
+    for (let id = 0; id < 50; id += 1) ask('JSON.SET', `d:${id}`, '$', '{"t":"red"}');
+    ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', '1000');
+    for (let turn = 0; turn < 3; turn += 1) bench.engine.makeRoom(bench.nowMs);
+    expect(ask('TYPE', 'i')).to.equal('+search');
+    expect(ask('SEARCH.COUNT', 'i', '{}')).to.be.lessThan(50);
   });
 
   it('survive DUMP and RESTORE', () => {

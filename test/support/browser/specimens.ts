@@ -15,7 +15,7 @@ export interface Measured {
 
 const BUTTONS = ['', 'primary', 'danger', 'primary danger', 'quiet', 'small', 'icon', 'quiet small', 'quiet icon'];
 const TONES = ['', 'good', 'warn', 'bad', 'info', 'accent'];
-const KEY_TYPES = ['string', 'list', 'set', 'zset', 'hash', 'stream', 'rejson-rl'];
+const KEY_TYPES = ['string', 'list', 'set', 'zset', 'hash', 'stream', 'array', 'vector', 'search', 'rejson-rl'];
 
 const one = (name: string, open: string, text: string, tag: string) =>
   `<${tag} data-specimen="${name}" ${open}>${text}</${tag}>`;

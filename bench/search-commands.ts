@@ -1,0 +1,74 @@
+/**
+ * The same documents as strings of a database with a full-text index: the processor time of SET, of indexing, and of
+ * SEARCH.QUERY, in the engine of a partition alone.
+ */
+import { type CommandSpec, findCommand, KvEngine, type Reply } from '../src/domain/kv/index.js';
+import { seededRandom } from '../test/support/kv-bench.js';
+import type { Figure } from './figures.js';
+import type { SearchTexts } from './search-texts.js';
+import { sized } from './sizes.js';
+
+const QUERIES = sized(300, 50);
+const INDEX = ['SEARCH.CREATE', 'i', 'ON', 'STRING', 'PREFIX', '1', 'd:', 'SCHEMA', 'text', 'TEXT', 'n', 'U64', 'FAST'];
+const PERCENT = 99;
+
+interface Stored {
+  readonly id: string;
+  readonly text: string;
+}
+
+export function searchCommandFigures(documents: readonly Stored[], texts: SearchTexts): Figure[] {
+  const engine = new KvEngine(seededRandom(1), { nowMicros: () => performance.now() * 1000, info: () => new Map() });
+  const run = (...words: string[]) => engine.execute(findCommand(words) as CommandSpec, words, 1) as Reply;
+  const writtenMs = processorMs(() => {
+    for (const [n, { id, text }] of documents.entries()) {
+      run('SET', `d:${id}`, JSON.stringify({ text, n }));
+      engine.effects.take();
+    }
+  });
+  run(...INDEX);
+  const indexedMs = processorMs(() => engine.searches.workUntil(() => false));
+  const timesOf = (filter: (text: string) => unknown) =>
+    Array.from({ length: QUERIES }, () => {
+      const words = ['SEARCH.QUERY', 'i', JSON.stringify(filter(texts.query()))];
+      return processorMs(() => run(...words));
+    }).sort((a, b) => a - b);
+  const row = (name: string, times: readonly number[]): Figure => ({
+    name: `  SEARCH.QUERY, processor, p${PERCENT}, ${name}`,
+    value: times[Math.floor((times.length * PERCENT) / 100)] ?? Number.NaN,
+    unit: 'ms',
+    note: `p50 ${(times[times.length >>> 1] ?? Number.NaN).toFixed(2)} ms`,
+  });
+  const perSecond = (ms: number) => (documents.length * 1000) / ms;
+  return [
+    {
+      name: '  SEARCH, indexed in a second of processor time',
+      value: perSecond(indexedMs),
+      unit: 'docs/s',
+      note: `SET alone ${Math.round(perSecond(writtenMs))}`,
+    },
+    row(
+      'any word',
+      timesOf((text) => ({ $or: text.split(' ').map((word) => ({ text: { $eq: word } })) })),
+    ),
+    row(
+      'a smart match',
+      timesOf((text) => ({ text })),
+    ),
+    row(
+      'two changes',
+      timesOf((text) => ({ text: { $fuzzy: { value: text.split(' ')[0], distance: 2 } } })),
+    ),
+    row(
+      'a range',
+      timesOf((text) => ({ n: { $gte: text.length, $lt: text.length + documents.length / 100 } })),
+    ),
+  ];
+}
+
+function processorMs(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
