@@ -30,6 +30,7 @@ import { statistics } from './statistics.js';
 import { subscribers } from './subscribers.js';
 import { throughput } from './throughput.js';
 import { traces } from './traces.js';
+import { vectors } from './vectors.js';
 import { workflowSleeping } from './workflow-sleeping.js';
 import { workflowSteps } from './workflow-steps.js';
 
@@ -40,6 +41,7 @@ const BENCHES: readonly Bench[] = [
   ...[workflowSteps, workflowSleeping],
   statistics,
   search,
+  vectors,
   traces,
   ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases, cores],
 ];

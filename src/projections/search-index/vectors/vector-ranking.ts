@@ -26,6 +26,8 @@ const MAX_TRIES = 3;
 const SLICE_WORK = 1_000_000;
 /** A filter's comparison, in multiplications. */
 const FILTER_WORK = 300;
+/** Documents that show whether a filter is selective. */
+const TESTED_FIRST = 100;
 const NO_CONTENT: JsonObject = {};
 
 /** @throws INVALID for an invalid filter */
@@ -71,6 +73,8 @@ class SeenVectors {
   readonly #changes: number;
   /** Work since the last pause. */
   work = 0;
+  #tested = 0;
+  #accepted = 0;
 
   constructor(
     readonly namespace: VectorNamespace,
@@ -90,7 +94,15 @@ class SeenVectors {
   accepts({ metadata }: VectorDocument): boolean {
     if (this.fits === undefined) return true;
     this.work += FILTER_WORK;
-    return this.fits({ content: metadata ?? NO_CONTENT });
+    this.#tested += 1;
+    const isAccepted = this.fits({ content: metadata ?? NO_CONTENT });
+    if (isAccepted) this.#accepted += 1;
+    return isAccepted;
+  }
+
+  /** The filter rejects most documents, so it is evaluated before the longer comparison of vectors. */
+  get isSelective(): boolean {
+    return this.#tested >= TESTED_FIRST && this.#accepted < this.#tested / 2;
   }
 }
 
@@ -112,8 +124,10 @@ class BestHits {
     );
   }
 
-  offer(ordinal: number, document: VectorDocument, score: number): void {
-    if (score < this.#best.floor || !this.#isAfter(document.id, score) || !this.seen.accepts(document)) return;
+  /** @param isAccepted the filter was evaluated before */
+  offer(ordinal: number, document: VectorDocument, score: number, isAccepted = false): void {
+    if (score < this.#best.floor || !this.#isAfter(document.id, score)) return;
+    if (!isAccepted && !this.seen.accepts(document)) return;
     this.#scores.set(ordinal, score);
     this.#best.offer(ordinal);
   }
@@ -147,8 +161,11 @@ function* denseHits(
   for (let ordinal = 0; ordinal < namespace.ordinals; ordinal += 1) {
     const document = seen.at(ordinal);
     if (document?.hasDense !== true) continue;
-    best.offer(ordinal, document, score(query, squared, namespace.dense.at(ordinal)));
-    seen.work += query.length;
+    const { isSelective } = seen;
+    if (!isSelective || seen.accepts(document)) {
+      best.offer(ordinal, document, score(query, squared, namespace.dense.at(ordinal)), isSelective);
+      seen.work += query.length;
+    }
     if (seen.work < SLICE_WORK) continue;
     seen.work = 0;
     yield;

@@ -1,0 +1,145 @@
+/**
+ * Queries to 200,000 vectors of 384 numbers in clusters, as the thread answers them, beside a plain loop over the same
+ * numbers, in turn. Times are those of the processor, so other work on the machine changes them little.
+ */
+import type { VectorShape } from '../src/domain/search/index.js';
+import type { VectorQuery } from '../src/ports/index.js';
+import { rankVectors, VectorNamespace } from '../src/projections/index.js';
+import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
+import { sized } from './sizes.js';
+
+const VECTORS = sized(200_000, 5000);
+const QUERIES = sized(60, 20);
+const DIMENSION = 384;
+const CLUSTERS = 500;
+const TOP = 10;
+const KINDS = 100;
+const SEED = 12_345;
+const SHAPE: VectorShape = { kind: 'DENSE', metric: 'COSINE', dimension: DIMENSION, denseModel: '', sparseModel: '' };
+const PLAIN: Omit<VectorQuery, 'dense'> = { topK: TOP, filter: '', weighsByRarity: false, fusion: 'RRF' };
+
+export const vectors: Bench = {
+  name: 'vectors',
+  summary: `queries to ${VECTORS} vectors of ${DIMENSION} numbers, beside a plain loop`,
+  async run(progress) {
+    const made = new Clusters();
+    const before = held();
+    const namespace = new VectorNamespace(SHAPE);
+    const numbers = new Float32Array(VECTORS * DIMENSION);
+    const put = spent(() => {
+      for (let at = 0; at < VECTORS; at += 1) {
+        const dense = made.vector();
+        numbers.set(dense, at * DIMENSION);
+        namespace.put(`v${at}`, { dense, metadata: { kind: at % KINDS } }, DIMENSION * 4);
+      }
+    });
+    const bytes = (held() - before - numbers.byteLength) / VECTORS;
+    progress(`${VECTORS} vectors are indexed`);
+    const times = { ours: [] as number[], filtered: [] as number[], loop: [] as number[] };
+    const found = { ours: 0, filtered: 0 };
+    for (let count = 0; count < QUERIES; count += 1) {
+      const query = made.vector();
+      const exact = spent(() => nearest(numbers, query, 1));
+      const few = nearest(numbers, query, KINDS);
+      const ours = spent(() => ask(namespace, query, ''));
+      const filtered = spent(() => ask(namespace, query, 'kind = 0'));
+      found.ours += shared(exact.result, ours.result);
+      found.filtered += shared(few, filtered.result);
+      times.loop.push(exact.ms);
+      times.ours.push(ours.ms);
+      times.filtered.push(filtered.ms);
+    }
+    const ms = 'ms';
+    const figures: Figure[] = [
+      { name: 'recall@10', value: found.ours / (QUERIES * TOP), unit: 'ratio', target: atLeast(0.97) },
+      {
+        name: 'recall@10, filter of 1 %',
+        value: found.filtered / (QUERIES * TOP),
+        unit: 'ratio',
+        target: atLeast(0.95),
+      },
+      { name: 'query, median', value: median(times.ours), unit: ms },
+      { name: 'query, p99', value: p99(times.ours), unit: ms, target: atMost(10) },
+      { name: 'query, filter of 1 %, p99', value: p99(times.filtered), unit: ms, target: atMost(10) },
+      { name: 'query / plain loop, medians', value: median(times.ours) / median(times.loop), unit: 'ratio' },
+      { name: 'bytes of a vector', value: bytes, unit: 'bytes', target: atMost(1400) },
+      { name: 'indexing of a vector', value: (1000 * put.ms) / VECTORS, unit: 'µs', note: 'with making it' },
+    ];
+    return { figures, skipped: [] };
+  },
+};
+
+function ask(namespace: VectorNamespace, dense: Float32Array, filter: string): string[] {
+  const work = rankVectors(namespace, { ...PLAIN, dense: [...dense], filter });
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value.hits.map(({ id }) => id);
+  }
+}
+
+/** The ids of the nearest among every `step`-th vector, by a plain loop. */
+function nearest(numbers: Float32Array, query: Float32Array, step: number): string[] {
+  const scored: (readonly [number, number])[] = [];
+  let floor = Number.NEGATIVE_INFINITY;
+  for (let at = 0; at < VECTORS; at += step) {
+    let product = 0;
+    let squared = 0;
+    for (let place = 0, from = at * DIMENSION; place < DIMENSION; place += 1) {
+      const value = numbers[from + place] as number;
+      product += value * (query[place] as number);
+      squared += value * value;
+    }
+    const score = product / Math.sqrt(squared);
+    if (score <= floor && scored.length >= TOP) continue;
+    scored.push([score, at]);
+    scored.sort(([a], [b]) => b - a);
+    if (scored.length > TOP) scored.pop();
+    floor = scored.at(-1)?.[0] ?? floor;
+  }
+  return scored.map(([, at]) => `v${at}`);
+}
+
+function shared(expected: readonly string[], found: readonly string[]): number {
+  return found.filter((id) => expected.includes(id)).length;
+}
+
+/** The result, and the milliseconds of the processor. */
+function spent<T>(work: () => T): { readonly result: T; readonly ms: number } {
+  const before = process.cpuUsage();
+  const result = work();
+  const { user, system } = process.cpuUsage(before);
+  return { result, ms: (user + system) / 1000 };
+}
+
+function held(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+function p99(times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
+}
+
+/** Vectors around random centres, the same in each run. */
+class Clusters {
+  #state = SEED;
+  readonly #centres = Array.from({ length: CLUSTERS }, () =>
+    Float32Array.from({ length: DIMENSION }, () => this.#normal()),
+  );
+
+  vector(): Float32Array {
+    const centre = this.#centres[Math.floor(this.#next() * CLUSTERS)] as Float32Array;
+    return centre.map((value) => value + 0.7 * this.#normal());
+  }
+
+  /** About normal: the sum of uniform numbers. */
+  #normal(): number {
+    return 2 * (this.#next() + this.#next() + this.#next()) - 3;
+  }
+
+  #next(): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.#state / 2 ** 32;
+  }
+}
