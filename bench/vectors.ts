@@ -2,6 +2,8 @@
  * Queries to 200,000 vectors of 384 numbers in clusters, as the thread answers them, beside a plain loop over the same
  * numbers, in turn. Times are those of the processor, so other work on the machine changes them little.
  */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { VectorShape } from '../src/domain/search/index.js';
 import type { VectorQuery } from '../src/ports/index.js';
 import { rankVectors, VectorNamespace } from '../src/projections/index.js';
@@ -111,7 +113,10 @@ function spent<T>(work: () => T): { readonly result: T; readonly ms: number } {
   return { result, ms: (user + system) / 1000 };
 }
 
+/** Bytes in use, after a collection. */
 function held(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
