@@ -31,6 +31,7 @@ describe('console: values of each type', function () {
         'events&part=groups',
         'ticks',
         'points',
+        'films',
         'doc',
       ]) {
         await person.open(`/console/databases/${id}?tab=data${key === '' ? '' : `&key=${key}`}`);
@@ -41,6 +42,16 @@ describe('console: values of each type', function () {
       }
     });
   }
+
+  it('shows the definition and the size of an index, and finds documents by a filter', async () => {
+    const { page } = await personAt('&key=films');
+    await page.getByRole('row', { name: /^title/ }).waitFor();
+    await page.getByLabel('Filter').fill('{"title":{"$eq":"wars"}}');
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    const found = page.getByRole('region', { name: 'Found documents' });
+    await found.getByRole('row', { name: /^film:1/ }).waitFor();
+    expect(await found.getByRole('row').count()).to.equal(2);
+  });
 
   it('edits a string as text, JSON and hex', async () => {
     const { page } = await personAt('&key=greeting');
@@ -280,6 +291,9 @@ const FIRST_KEYS: readonly (readonly (string | number)[])[] = [
   ['XADD', 'events', '*', 'order', 3],
   ['XGROUP', 'CREATE', 'events', 'billing', '0'],
   ['XREADGROUP', 'GROUP', 'billing', 'worker', 'COUNT', 2, 'STREAMS', 'events', '>'],
+  ['SEARCH.CREATE', 'films', 'ON', 'JSON', 'PREFIX', 1, 'film:', 'SCHEMA', 'title', 'TEXT', 'year', 'U64', 'FAST'],
+  ['JSON.SET', 'film:1', '$', '{"title":"Star Wars","year":1977}'],
+  ['JSON.SET', 'film:2', '$', '{"title":"Alien","year":1979}'],
   ['ARMSET', 'ticks', 0, 'first', 7, 'seventh', '18446744073709551614', 'last'],
   ['VECTOR.CREATE', 'points', 'DIM', 2, 'METRIC', 'COSINE'],
   ['VECTOR.ADD', 'points', 'right', 'VALUES', 2, 1, 0],
