@@ -15,7 +15,7 @@ import {
   trailing,
   wordOf,
 } from '../../kernel/schema/index.js';
-import { VECTOR_KINDS, VECTOR_METRICS } from '../search/index.js';
+import { VECTOR_KINDS, VECTOR_SIMILARITIES } from '../search/index.js';
 import { accountId, apiKeyId, backupId, databaseId } from './ids.js';
 import { sealedSecret } from './sealed-secret.js';
 
@@ -173,7 +173,7 @@ export type SearchTokens = TypeOf<typeof searchTokens>;
 /** The kind of an index of vectors, which never changes. */
 export const vectorShape = openRecord({
   kind: wordOf(...VECTOR_KINDS),
-  metric: wordOf(...VECTOR_METRICS),
+  metric: wordOf(...VECTOR_SIMILARITIES),
   /** Of dense vectors; 0 for a sparse index. */
   dimension: integer,
   /** Embeds texts; '': texts are refused. */

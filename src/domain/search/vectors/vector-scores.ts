@@ -1,5 +1,5 @@
 /** Scores of dense vectors, from 0 to 1; equal vectors have exactly 1 by cosine and by distance. */
-import type { VectorMetric } from './vector-shape.js';
+import type { VectorSimilarity } from './vector-shape.js';
 
 /** The score of a vector without a direction, by cosine. */
 const NEITHER = 0.5;
@@ -36,7 +36,7 @@ export interface StoredNumbers {
   readonly squared: number;
 }
 
-const SCORES: Readonly<Record<VectorMetric, VectorScore>> = {
+const SCORES: Readonly<Record<VectorSimilarity, VectorScore>> = {
   COSINE: (query, querySquared, { numbers, from, squared }) => {
     if (querySquared === 0 || squared === 0) return NEITHER;
     // The root of a square is exact, so a vector and itself have exactly 1.
@@ -47,7 +47,7 @@ const SCORES: Readonly<Record<VectorMetric, VectorScore>> = {
   DOT_PRODUCT: (query, _, { numbers, from }) => (1 + product(query, numbers, from)) / 2,
 };
 
-export function scoreOf(metric: VectorMetric): VectorScore {
+export function scoreOf(metric: VectorSimilarity): VectorScore {
   return SCORES[metric];
 }
 

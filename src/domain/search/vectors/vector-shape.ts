@@ -3,12 +3,12 @@
 export const VECTOR_KINDS = ['DENSE', 'SPARSE', 'HYBRID'] as const;
 export type VectorKind = (typeof VECTOR_KINDS)[number];
 
-export const VECTOR_METRICS = ['COSINE', 'EUCLIDEAN', 'DOT_PRODUCT'] as const;
-export type VectorMetric = (typeof VECTOR_METRICS)[number];
+export const VECTOR_SIMILARITIES = ['COSINE', 'EUCLIDEAN', 'DOT_PRODUCT'] as const;
+export type VectorSimilarity = (typeof VECTOR_SIMILARITIES)[number];
 
 export interface VectorShape {
   readonly kind: VectorKind;
-  readonly metric: VectorMetric;
+  readonly metric: VectorSimilarity;
   /** Of dense vectors; 0 for a sparse index. */
   readonly dimension: number;
   /** Embeds texts as dense and as sparse vectors; '': texts are refused. */

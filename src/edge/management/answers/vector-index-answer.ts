@@ -6,7 +6,7 @@ import {
   VECTOR_REGIONS,
   type VectorIndexShape,
 } from '../../../domain/control/index.js';
-import { VECTOR_KINDS, VECTOR_METRICS } from '../../../domain/search/index.js';
+import { VECTOR_KINDS, VECTOR_SIMILARITIES } from '../../../domain/search/index.js';
 import { assert } from '../../../kernel/index.js';
 import { uuidOf } from '../../../protocol/index.js';
 import { ListOf, Point, unixSeconds } from '../../http/shapes.js';
@@ -16,7 +16,7 @@ export class VectorIndexAnswer {
   @IsString() readonly customer_id!: string;
   @IsString() readonly id!: string;
   @IsString() readonly name!: string;
-  @IsIn(VECTOR_METRICS) readonly similarity_function!: string;
+  @IsIn(VECTOR_SIMILARITIES) readonly similarity_function!: string;
   /** Of dense vectors; 0 for a sparse index. */
   @IsInt() readonly dimension_count!: number;
   /** The method that makes vectors of texts; empty: texts are refused. */

@@ -17,9 +17,9 @@ import {
   SPARSE_MODEL,
   SPARSE_MODEL_NAMES,
   VECTOR_KINDS,
-  VECTOR_METRICS,
+  VECTOR_SIMILARITIES,
   type VectorKind,
-  type VectorMetric,
+  type VectorSimilarity,
 } from '../../../domain/search/index.js';
 import { newDatabaseId } from '../../../protocol/index.js';
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
@@ -60,8 +60,8 @@ class CreateVectorIndexRequest {
 
   /** Default: `COSINE`. Ignored for sparse vectors. */
   @IsOptional()
-  @IsIn(VECTOR_METRICS)
-  readonly similarity_function: VectorMetric | undefined;
+  @IsIn(VECTOR_SIMILARITIES)
+  readonly similarity_function: VectorSimilarity | undefined;
 
   /** Of dense vectors; a known embedding model has its own. */
   @IsOptional()

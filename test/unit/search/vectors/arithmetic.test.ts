@@ -8,10 +8,10 @@ import {
   sparseOfDocument,
   sparseOfQuery,
   squaredLength,
-  type VectorMetric,
+  type VectorSimilarity,
 } from '../../../../src/domain/search/index.js';
 
-function score(metric: VectorMetric, query: readonly number[], stored: readonly number[]): number {
+function score(metric: VectorSimilarity, query: readonly number[], stored: readonly number[]): number {
   const [a, b] = [Float32Array.from(query), Float32Array.from(stored)];
   return scoreOf(metric)(a, squaredLength(a), { numbers: b, from: 0, squared: squaredLength(b) });
 }
