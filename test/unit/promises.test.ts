@@ -7,7 +7,7 @@ import { definitions, numbersIn, promisesIn, spokenIn, textsBelow } from '../sup
 import { UNPROVEN } from './unproven-promises.js';
 
 /** Words that look like the number of a promise; the last ones are examples. */
-const OTHER_WORDS = /^(?:RESP[23]|BM25|CRC16|FTS5|NAT64|XXH3|XX\d|YY\d)$/;
+const OTHER_WORDS = /^(?:RESP[23]|BASE64|BM25|CRC16|FP32|FTS5|NAT64|XXH3|XX\d|YY\d)$/;
 
 describe('promises', () => {
   const sources = textsBelow('src');

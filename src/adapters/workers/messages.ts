@@ -36,7 +36,7 @@ export interface WorkerSession {
 }
 
 export type RebuiltModel = Parameters<ReadModelCare['rebuild']>[0];
-export type Question = 'checks' | 'metrics';
+export type WorkerQuestion = 'checks' | 'metrics';
 
 export interface Answers {
   readonly checks: Readonly<Record<string, Check>>;
@@ -51,7 +51,7 @@ export type ToWorker =
   /** It keeps the read models and search indexes of the installation from now on. */
   | { readonly kind: 'duty' }
   | { readonly kind: 'rebuild'; readonly model: RebuiltModel }
-  | { readonly kind: 'question'; readonly id: number; readonly about: Question }
+  | { readonly kind: 'question'; readonly id: number; readonly about: WorkerQuestion }
   | { readonly kind: 'stop' };
 
 export type FromWorker =

@@ -8,15 +8,15 @@ import { describeError, isMillraceError, type SessionId } from '../../kernel/ind
 import type {
   Answers,
   FromWorker,
-  Question,
   ReadyWorker,
   RebuiltModel,
   ToWorker,
+  WorkerQuestion,
   WorkerSession,
   WorkerStart,
 } from './messages.js';
 
-type AnswerOf = { readonly [Q in Question]: () => Answers[Q] | Promise<Answers[Q]> };
+type AnswerOf = { readonly [Q in WorkerQuestion]: () => Answers[Q] | Promise<Answers[Q]> };
 
 export class SupervisorLink {
   /** Resolves when the supervisor asks this worker to end. */
@@ -112,7 +112,7 @@ export class SupervisorLink {
     return new Promise((resolve) => this.#send({ kind: 'failed', code, message: describeError(error) }, resolve));
   }
 
-  async #answer(id: number, about: Question): Promise<void> {
+  async #answer(id: number, about: WorkerQuestion): Promise<void> {
     const answer = await this.#answers?.[about]();
     this.#send({ kind: 'answer', id, answer });
   }

@@ -9,10 +9,10 @@ import { MillraceError } from '../../kernel/index.js';
 import type {
   Answers,
   FromWorker,
-  Question,
   ReadyWorker,
   RebuiltModel,
   ToWorker,
+  WorkerQuestion,
   WorkerSession,
   WorkerStart,
 } from './messages.js';
@@ -88,7 +88,7 @@ export class WorkerProcess {
   }
 
   /** @returns undefined if it does not answer in time */
-  ask<Q extends Question>(about: Q): Promise<Answers[Q] | undefined> {
+  ask<Q extends WorkerQuestion>(about: Q): Promise<Answers[Q] | undefined> {
     if (this.hasEnded || !this.hasJoined) return Promise.resolve(undefined);
     this.#questions += 1;
     const id = this.#questions;

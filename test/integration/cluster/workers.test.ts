@@ -104,7 +104,10 @@ describe('MILLRACE_WORKERS=2', function () {
   });
 
   it('refuses a reload with another port', async () => {
-    const { code, stderr } = await runMillrace(['reload', '--settings'], { ...stand.environment, MILLRACE_KV_PORT: '1' });
+    const { code, stderr } = await runMillrace(['reload', '--settings'], {
+      ...stand.environment,
+      MILLRACE_KV_PORT: '1',
+    });
     expect([code, stderr]).to.deep.equal([
       1,
       'millrace: a changed port, host, role, directory, heap or setting of NATS needs a restart of the whole process: the workers stay as they are\n',

@@ -1,4 +1,4 @@
-/** Alert rules in a real process: its notices reach a webhook, a Slack-compatible URL and a mailbox, once each. */
+/** Alert rules in a real process: its notices reach a webhook, a Slack-compatible URL and a mailbox, once each. Proves ALN1, ALN2. */
 import { Receiver } from '@upstash/qstash';
 import { expect } from 'chai';
 import { SMTPServer } from 'smtp-server';

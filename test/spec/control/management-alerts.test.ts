@@ -1,4 +1,7 @@
-/** Alert rules and alerts: who may have which, what is raised, announced and resolved, and what is kept. */
+/**
+ * Alert rules and alerts: who may have which, what is raised, announced and resolved, and what is kept. Proves ALD1, ALD2, ALD3,
+ * ALS1, ALS2, ALS3.
+ */
 import { expect } from 'chai';
 import {
   type AlertChannel,

@@ -156,7 +156,8 @@ export class Neighbours {
     server.unref();
     await new Promise<void>((listening, failed) => {
       server.once('error', failed);
-      server.listen(path, listening);
+      // Exclusive: in a worker, Node would otherwise let the supervisor listen and pass on the connections.
+      server.listen({ path, exclusive: true }, listening);
     });
     server.on('error', (error) => this.options.log?.info('bus.no-socket', { cause: describeError(error) }));
     this.#path = path;

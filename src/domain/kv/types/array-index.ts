@@ -6,7 +6,7 @@ import type { ByteString } from '../../../kernel/index.js';
 import { MAX_UNSIGNED_64, narrow, parseUnsigned64, type Unsigned64 } from '../numbers.js';
 
 /** The slots of a page; ARINFO shows the number. */
-export const PAGE_SLOTS = 4096;
+export const PAGE_INDEXES = 4096;
 const PAGE_BITS = 12n;
 
 /** The highest index; one more is the terminal state of the insert cursor. */
@@ -19,15 +19,15 @@ export function parseIndex(text: ByteString): Unsigned64 | undefined {
 }
 
 export function pageOf(index: Unsigned64): number {
-  return typeof index === 'number' ? Math.floor(index / PAGE_SLOTS) : Number(index >> PAGE_BITS);
+  return typeof index === 'number' ? Math.floor(index / PAGE_INDEXES) : Number(index >> PAGE_BITS);
 }
 
 export function offsetOf(index: Unsigned64): number {
-  return typeof index === 'number' ? index % PAGE_SLOTS : Number(index & BigInt(PAGE_SLOTS - 1));
+  return typeof index === 'number' ? index % PAGE_INDEXES : Number(index & BigInt(PAGE_INDEXES - 1));
 }
 
 export function indexAt(page: number, offset: number): Unsigned64 {
-  const index = page * PAGE_SLOTS + offset;
+  const index = page * PAGE_INDEXES + offset;
   return Number.isSafeInteger(index) ? index : narrow((BigInt(page) << PAGE_BITS) + BigInt(offset));
 }
 

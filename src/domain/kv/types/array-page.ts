@@ -4,7 +4,7 @@
  * them, so that values that come and go around one number do not convert it each time.
  */
 import type { ByteString } from '../../../kernel/index.js';
-import { PAGE_SLOTS } from './array-index.js';
+import { PAGE_INDEXES } from './array-index.js';
 
 /** From this count on, a place for each slot takes little more memory than the offsets. */
 const DENSE_VALUES = 1024;
@@ -29,7 +29,7 @@ export class ArrayPage {
   get last(): number {
     const offsets = this.#offsets;
     if (offsets !== undefined) return offsets.at(-1) ?? -1;
-    let offset = PAGE_SLOTS - 1;
+    let offset = PAGE_INDEXES - 1;
     while (offset >= 0 && this.#values[offset] === undefined) offset -= 1;
     return offset;
   }
@@ -109,14 +109,14 @@ export class ArrayPage {
   }
 
   #spread(offsets: readonly number[]): void {
-    const slots: (ByteString | undefined)[] = new Array(PAGE_SLOTS).fill(undefined);
+    const slots: (ByteString | undefined)[] = new Array(PAGE_INDEXES).fill(undefined);
     for (const [at, offset] of offsets.entries()) slots[offset] = this.#values[at];
     this.#offsets = undefined;
     this.#values = slots;
   }
 
   #gather(): void {
-    const entries = [...this.entries(0, PAGE_SLOTS - 1, false)];
+    const entries = [...this.entries(0, PAGE_INDEXES - 1, false)];
     this.#offsets = entries.map(([offset]) => offset);
     this.#values = entries.map(([, value]) => value);
   }

@@ -11,7 +11,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 import type { Unsigned64 } from '../numbers.js';
 import type { Collection, UndoRecorder } from '../value.js';
-import { indexAt, offsetOf, PAGE_SLOTS, pageOf, plus } from './array-index.js';
+import { indexAt, offsetOf, PAGE_INDEXES, pageOf, plus } from './array-index.js';
 import { ArrayPage } from './array-page.js';
 import { commandsOf } from './command-chunks.js';
 import { OrderedBlocks } from './ordered-blocks.js';
@@ -111,8 +111,8 @@ export class ArrayValue implements Collection {
     for (let number = this.#pageFrom(pageOf(low)); number !== undefined && number <= last; ) {
       const page = this.#pages.get(number) as ArrayPage;
       const from = number === pageOf(low) ? offsetOf(low) : 0;
-      const to = number === last ? offsetOf(high) : PAGE_SLOTS - 1;
-      if (from === 0 && to === PAGE_SLOTS - 1) this.#deletePage(number, page);
+      const to = number === last ? offsetOf(high) : PAGE_INDEXES - 1;
+      if (from === 0 && to === PAGE_INDEXES - 1) this.#deletePage(number, page);
       else for (const [offset] of [...page.entries(from, to, false)]) this.delete(indexAt(number, offset));
       number = this.#pageFrom(number + 1);
       yield;
@@ -127,7 +127,7 @@ export class ArrayValue implements Collection {
     const [first, last] = [pageOf(low), pageOf(high)];
     for (const [number, page] of this.#pages.range(first, last, isReversed)) {
       const start = number === first ? offsetOf(low) : 0;
-      const end = number === last ? offsetOf(high) : PAGE_SLOTS - 1;
+      const end = number === last ? offsetOf(high) : PAGE_INDEXES - 1;
       for (const [offset, value] of page.entries(start, end, isReversed)) yield [indexAt(number, offset), value];
     }
   }
@@ -140,7 +140,7 @@ export class ArrayValue implements Collection {
       counts[page.isDense ? 'dense' : 'sparse'] += 1;
       counts[page.isDense ? 'denseValues' : 'sparseValues'] += page.count;
       met += 1;
-      if (met % PAGE_SLOTS === 0) yield;
+      if (met % PAGE_INDEXES === 0) yield;
     }
     return counts;
   }
@@ -176,7 +176,7 @@ export class ArrayValue implements Collection {
 
   *#words(): Iterable<[ByteString, ByteString]> {
     for (const [number, page] of this.#pages.entries()) {
-      for (const [offset, value] of page.entries(0, PAGE_SLOTS - 1, false))
+      for (const [offset, value] of page.entries(0, PAGE_INDEXES - 1, false))
         yield [String(indexAt(number, offset)), value];
     }
   }
@@ -199,6 +199,6 @@ export class ArrayValue implements Collection {
 
   #charge(page: ArrayPage, sign: 1 | -1): void {
     this.#count += sign * page.count;
-    for (const [, value] of page.entries(0, PAGE_SLOTS - 1, false)) this.#contentBytes += sign * value.length;
+    for (const [, value] of page.entries(0, PAGE_INDEXES - 1, false)) this.#contentBytes += sign * value.length;
   }
 }

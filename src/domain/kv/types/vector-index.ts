@@ -10,8 +10,8 @@
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection, UndoRecorder } from '../value.js';
 
-export type VectorMetric = 'COSINE' | 'EUCLIDEAN' | 'DOT';
-export const VECTOR_METRICS: readonly VectorMetric[] = ['COSINE', 'EUCLIDEAN', 'DOT'];
+export type KeyMetric = 'COSINE' | 'EUCLIDEAN' | 'DOT';
+export const KEY_METRICS: readonly KeyMetric[] = ['COSINE', 'EUCLIDEAN', 'DOT'];
 
 const INDEX_OVERHEAD_BYTES = 200;
 /** Measured: a Map entry, an object, and a Float32Array with its buffer. */
@@ -43,7 +43,7 @@ export class VectorIndex implements Collection {
 
   constructor(
     readonly dimension: number,
-    readonly metric: VectorMetric,
+    readonly metric: KeyMetric,
   ) {}
 
   get size(): number {
@@ -163,7 +163,7 @@ function placeOf(found: readonly Neighbour[], candidate: Neighbour): number {
 }
 
 /** From 0 to 1. A dot product of vectors longer than 1 ends at the bounds. */
-function shownScore(metric: VectorMetric, closeness: number): number {
+function shownScore(metric: KeyMetric, closeness: number): number {
   if (metric === 'EUCLIDEAN') return 1 / (1 - closeness);
   return Math.min(1, Math.max(0, (1 + closeness) / 2));
 }

@@ -1,4 +1,4 @@
-/** The owner of the control shard evaluates rules, and sends the notices of their alerts. */
+/** The owner of the control shard evaluates rules, and sends the notices of their alerts. Proves ALT3. */
 import { expect } from 'chai';
 import { AlertTeller } from '../../../../src/actors/alerts/index.js';
 import { type AlertRule, evolve, type FiringSubject } from '../../../../src/domain/control/index.js';

@@ -267,8 +267,8 @@ describe('an RDB file', () => {
   const DAMAGES: readonly (readonly [title: string, file: Buffer, error: RegExp])[] = [
     [
       'of a newer version',
-      rdbFile([], { version: 14 }),
-      /^the file has RDB version 14; supported are 1 to 13, at byte 9$/,
+      rdbFile([], { version: 15 }),
+      /^the file has RDB version 15; supported are 1 to 14, at byte 9$/,
     ],
     ['without a version', Buffer.from('REDIS00x3'), /^the file does not start like an RDB file/],
     ['with an unknown value type', rdbFile([keyOf(27, 'k', '')]), /^a value of the unknown type 27, at byte 10$/],

@@ -4,7 +4,7 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { MAX_UNSIGNED_64, type Unsigned64 } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, MapReply, type Reply, wrongArity } from '../../reply.js';
 import { SlicePace } from '../../slices.js';
-import { PAGE_SLOTS, plus, width } from '../../types/array-index.js';
+import { PAGE_INDEXES, plus, width } from '../../types/array-index.js';
 import type { PageCounts } from '../../types/array-value.js';
 import { indexAtWord, readArray, readIndexes, readLimit, shownIndex } from './array-access.js';
 
@@ -92,7 +92,7 @@ export const info: SlicedHandler = function* (context): Generator<void, Reply> {
   if (array === undefined) throw ERRORS.noSuchKey;
   const facts: Reply[] = ['count', array.size, 'len', shownIndex(array.length)];
   facts.push('next-insert-index', shownNext(array.next), 'slices', array.pageCount);
-  facts.push('directory-size', array.pageCount, 'super-dir-entries', 0, 'slice-size', PAGE_SLOTS);
+  facts.push('directory-size', array.pageCount, 'super-dir-entries', 0, 'slice-size', PAGE_INDEXES);
   if (isFull) facts.push(...factsOfPages(yield* array.countPages()));
   return new MapReply(facts);
 };
@@ -109,9 +109,9 @@ function factsOfPages({ dense, sparse, denseValues, sparseValues }: PageCounts):
     'sparse-slices',
     sparse,
     'avg-dense-size',
-    average(dense * PAGE_SLOTS, dense),
+    average(dense * PAGE_INDEXES, dense),
     'avg-dense-fill',
-    average(denseValues, dense * PAGE_SLOTS),
+    average(denseValues, dense * PAGE_INDEXES),
     'avg-sparse-size',
     average(sparseValues, sparse),
   ];
@@ -119,5 +119,5 @@ function factsOfPages({ dense, sparse, denseValues, sparseValues }: PageCounts):
 
 /** Whether ARINFO counts many pages. */
 export function hasManyPages(context: CommandContext): boolean {
-  return context.args.length === 3 && (readArray(context)?.pageCount ?? 0) > PAGE_SLOTS;
+  return context.args.length === 3 && (readArray(context)?.pageCount ?? 0) > PAGE_INDEXES;
 }

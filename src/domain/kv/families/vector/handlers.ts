@@ -3,7 +3,7 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, MapReply, NIL_ARRAY, type Reply } from '../../reply.js';
-import { VECTOR_METRICS, VectorIndex, type VectorMetric } from '../../types/vector-index.js';
+import { KEY_METRICS, type KeyMetric, VectorIndex } from '../../types/vector-index.js';
 import { recordExpiry, removeKey } from '../expire-time.js';
 import { isVectorAt, MAX_DIMENSION, readVector } from './read-vector.js';
 
@@ -44,11 +44,11 @@ export const create: Handler = (context) => {
 
 function readShape({ args }: CommandContext): {
   readonly dimension: number;
-  readonly metric: VectorMetric;
+  readonly metric: KeyMetric;
   readonly existsOk: boolean;
 } {
   let dimension: number | undefined;
-  let metric: VectorMetric | undefined;
+  let metric: KeyMetric | undefined;
   let existsOk = false;
   for (let at = 2; at < args.length; at += 1) {
     const option = args.option(at);
@@ -61,7 +61,7 @@ function readShape({ args }: CommandContext): {
     } else if (option === 'METRIC') {
       at += 1;
       const given = args.option(at);
-      metric = VECTOR_METRICS.find((known) => known === given);
+      metric = KEY_METRICS.find((known) => known === given);
       if (metric === undefined) throw badMetric;
     } else throw ERRORS.syntax;
   }
