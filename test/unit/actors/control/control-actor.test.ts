@@ -107,6 +107,7 @@ describe('control view', () => {
       limits: LIMITS,
       networks: undefined,
       isSuspended: undefined,
+      isCluster: undefined,
     });
     expect(view.grantFor('first-ro')).to.include({ role: 'read-only', user: 'default_ro' });
     expect(view.grantFor('nonsense')).to.equal(undefined);

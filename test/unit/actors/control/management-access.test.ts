@@ -151,7 +151,7 @@ describe('management access', () => {
 
   it('opens a search index with its two tokens, each with its role, as soon as it is created', async () => {
     await ask(createIndex);
-    const grant = { index: db('books'), account: ACCOUNT, limits: DEFAULT_SEARCH_LIMITS.payg };
+    const grant = { index: db('books'), account: ACCOUNT, limits: DEFAULT_SEARCH_LIMITS.payg, vectors: undefined };
     expect(search.grantForSearch(db('books'), 'full')).to.deep.equal({ ...grant, role: 'standard' });
     expect(search.grantForSearch(db('books'), 'look')).to.deep.equal({ ...grant, role: 'read-only' });
     expect(search.grantForSearch(db('books'), 'other')).to.equal(undefined);
