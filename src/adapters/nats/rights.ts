@@ -36,7 +36,7 @@ const TOPICS: Record<Topic['kind'], { readonly from: readonly Part[]; readonly t
   session: { from: ['edge', 'owner', 'operator'], to: ['edge', 'owner', 'projection'] },
   edge: { from: ['owner'], to: ['edge'] },
   heartbeat: { from: ['edge', 'owner', 'projection'], to: ['edge', 'owner', 'projection', 'operator'] },
-  query: { from: ['edge', 'operator'], to: ['projection'] },
+  query: { from: ['edge', 'owner', 'operator'], to: ['projection'] },
   access: { from: ['edge', 'owner'], to: ['owner'] },
   search: { from: ['edge', 'operator'], to: ['projection'] },
   notice: { from: ['edge', 'owner', 'projection'], to: ['owner'] },

@@ -48,7 +48,7 @@ const INBOX = '_INBOX.millrace.operator.control.x';
 /** What each user may not publish, though others may. */
 const UNPUBLISHED: Record<User, readonly string[]> = {
   edge: [...JOURNALS, ...PURGES, ...LEASES, MAKING, INBOX, 'millrace.edge.node-1', '$JS.API.STREAM.PURGE.METER'],
-  owner: [MAKING, 'millrace.log.INTAKE_0', 'millrace.query', '$JS.API.STREAM.PURGE.KV_layout'],
+  owner: [MAKING, 'millrace.log.INTAKE_0', '$JS.API.STREAM.PURGE.KV_layout'],
   projection: [
     ...[...JOURNALS, ...PURGES, ...LEASES, MAKING, INBOX, 'millrace.log.INTAKE_0', 'millrace.log.METER'],
     ...['millrace.command.CONTROL', 'millrace.command.KV_0', 'millrace.edge.node-1', 'millrace.query'],

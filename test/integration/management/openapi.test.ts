@@ -391,6 +391,9 @@ describe('the OpenAPI document describes every answer', function () {
     await q('GET /v2/workflows/logs');
     await q('GET /v2/workflows/events');
     await q('GET /v2/workflows/events', '/v2/workflows/events?groupBy=workflowRunId');
+    const again = { fromStep: 0, input: '"again"' };
+    await q('POST /v2/workflows/runs/{id}/rerun', `/v2/workflows/runs/${workflowRunId}/rerun`, { body: again });
+    await q('POST /v2/workflows/runs/rerun', '/v2/workflows/runs/rerun', { body: { ...again, workflowRunId } });
     await q('POST /v2/workflows/dlq/resume', `/v2/workflows/dlq/resume?dlqIds=${a}`);
     await q('POST /v2/workflows/dlq/resume/{id}', `/v2/workflows/dlq/resume/${b}`);
     await q('POST /v2/workflows/dlq/restart', `/v2/workflows/dlq/restart?dlqIds=${c}`);
