@@ -83,7 +83,7 @@ describe('console: alerts', function () {
     });
   }
 
-  it('show what fires, since when, and each state in its colour', async () => {
+  it('show the alerts that fire, since when, and each state in its colour', async () => {
     const { page } = await stand.person();
     await open(page);
     await page.getByText('2 firing').waitFor();
@@ -163,7 +163,7 @@ describe('console: alerts', function () {
     await page.waitForURL(/\/console\/messages\/msg_/);
   });
 
-  it('the overview links to the rules and lists what fires', async () => {
+  it('the overview links to the rules and lists the alerts that fire', async () => {
     const { page } = await stand.person();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('there is no schedule nightly-report').waitFor();

@@ -1,4 +1,4 @@
-/** What a program does with the published vector client, unmodified, against any server that has indexes of vectors. */
+/** Calls of the published vector client, unmodified, to any server that has indexes of vectors. */
 import { FusionAlgorithm, Index, QueryMode, WeightingStrategy } from '@upstash/vector';
 import { expect } from 'chai';
 import { eventually } from './eventually.js';

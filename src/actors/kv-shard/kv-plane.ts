@@ -330,7 +330,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       const isCovered = owned.snapshot !== undefined && owned.snapshot.index === owned.sectionIndex;
       if (owned.fold === undefined || !isIdle || !isCovered || !owned.hasNothingUnstored || owned.isInDoubt) continue;
       if (!owned.audience.isEmpty || owned.waiting.size > 0) continue;
-      // Its indexes would have to be made anew.
+      // Its indexes would have to be built again.
       if (owned.fold.engine.searches.size > 0) continue;
       const { effects } = owned.fold.engine;
       // Expiring keys must be removed and messages sent, so the partition stays loaded.

@@ -23,7 +23,7 @@ export interface CallEnd {
   readonly reject: (error: unknown) => void;
 }
 
-/** What the calls of a process share. */
+/** The parts that the calls of a process share. */
 export interface CallShared {
   readonly ports: CallPorts;
   readonly limits: CallLimits;

@@ -17,7 +17,7 @@ export async function announceGone(
   { process, session }: { readonly process: SessionId; readonly session: SessionId },
 ): Promise<void> {
   const marked = markGone(leases, session);
-  // The announcement is sent even if the record cannot be written: whoever takes a shard marks the session dead too.
+  // The announcement is sent even if the record cannot be written: the process that takes a shard marks the session dead too.
   await marked.catch(() => undefined);
   bus.publish({ kind: 'heartbeat' }, encodeHeartbeat({ session, process, canOwn: false, isLeaving: true, ...GONE }));
   await marked;

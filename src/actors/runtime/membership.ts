@@ -185,7 +185,7 @@ export class Membership {
 
   #note({ session, canOwn, isLeaving, process, clock, wishes, planes, follows = false, ...end }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
-    // A heartbeat that was on its way when its process ended changes nothing.
+    // A heartbeat that was on its way when its process ended is ignored.
     const isGone = end.isGone === true || this.isGone(session);
     // Older versions do not report their clocks.
     const isSure = clock?.isSure ?? true;

@@ -1,5 +1,5 @@
 /**
- * Decides commands about alert rules, and about what the owner of the control shard observes.
+ * Decides commands about alert rules, and about observations of the owner of the control shard.
  *
  *  ALD1 an alert is raised and resolved once; an observation that repeats the present state has no events
  *  ALD2 each raise and each end is announced once to every channel of the rule. A silenced rule announces the raises of

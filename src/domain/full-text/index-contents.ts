@@ -3,7 +3,7 @@
  *
  *  IXC1 ordinals only grow: documents with a higher one were written later, and postings are in their order
  *  IXC2 the counts of documents and lengths are those of the present documents; postings of removed ones stay until
- *      the contents are made anew
+ *      the contents are built again
  */
 import type { ByteString } from '../../kernel/index.js';
 import { MAX_ORDINALS } from '../search/index.js';
@@ -20,7 +20,7 @@ const GROWTH = 1.5;
 const DOCUMENT_BYTES = 120;
 /** Contents with so many removed documents, … */
 const STALE_FROM = 1000;
-/** … which are this share of all, are to be made anew. */
+/** … which are this share of all, are to be built again. */
 const STALE_SHARE = 0.3;
 
 export class IndexContents {

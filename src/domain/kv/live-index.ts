@@ -4,7 +4,7 @@
  *
  *  LIX1 a key is read when it is processed, so the contents have its present value or an earlier one, and the key is
  *       pending in the second case
- *  LIX2 contents that are made anew also get every change from the beginning on, and replace the old ones when all
+ *  LIX2 contents that are built again also get every change from the beginning on, and replace the old ones when all
  *       keys are in them
  */
 import type { ByteString } from '../../kernel/index.js';
@@ -27,7 +27,7 @@ export class LiveIndex implements SearchedIndex {
   /** Changed keys, in the order of their first change, with the number of that change. */
   readonly #pending = new Map<ByteString, number>();
   #changes = 0;
-  /** Contents that are being made, for the first time or anew. */
+  /** Contents that are being made, for the first time or again. */
   #next: IndexContents | undefined;
   #left = 0;
   #isBuilt = false;
@@ -35,6 +35,8 @@ export class LiveIndex implements SearchedIndex {
   #steps: Steps<void> | undefined;
   /** The stream in the contents; another object under its key is another stream. */
   #stream: Stream | undefined;
+  /** The last entry of it that was read. */
+  #lastEntry: StreamId | undefined;
 
   constructor(
     value: FullTextIndex,
@@ -141,6 +143,7 @@ export class LiveIndex implements SearchedIndex {
   *#rebuildAll(): Steps<void> {
     this.#isRebuildWanted = false;
     this.#stream = undefined;
+    this.#lastEntry = undefined;
     const { stream } = this.definition;
     if (stream !== undefined) {
       this.#contents = new IndexContents(this.definition);
@@ -197,11 +200,11 @@ export class LiveIndex implements SearchedIndex {
     if (stream !== this.#stream) {
       this.#contents = new IndexContents(this.definition);
       this.#stream = stream;
+      this.#lastEntry = undefined;
     }
     if (stream === undefined) return;
     const contents = this.#contents;
-    let after: StreamId | undefined = MIN_ID;
-    for (const id of contents.keys()) after = idAfter(id);
+    let after = this.#lastEntry === undefined ? MIN_ID : idAfter(this.#lastEntry);
     while (after !== undefined && this.#stream === stream) {
       let visited = 0;
       let next: StreamId | undefined;
@@ -212,6 +215,7 @@ export class LiveIndex implements SearchedIndex {
         }
         visited += 1;
         contents.put(id, valuesInEntry(entry, this.definition));
+        this.#lastEntry = id;
         return true;
       });
       after = next;

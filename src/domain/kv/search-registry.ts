@@ -15,7 +15,7 @@ export interface SearchedIndex {
   readonly hasWork: boolean;
   /** One slice of the work, a fraction of a millisecond. Commands may run between two slices. */
   step(): void;
-  /** Makes the contents anew from the keys. The present contents answer until then, unless they may be wrong. */
+  /** Builds the contents again from the keys. The present contents answer until then, unless they may be wrong. */
   rebuild(areWrong: boolean): void;
 }
 

@@ -1,4 +1,4 @@
-/** Alert rules: what is refused, who may change them, what a read-only key sees. */
+/** Alert rules: refusals, rights to change them, and the view of a read-only key. */
 import { expect } from 'chai';
 import { evolve } from '../../../src/domain/control/index.js';
 import { ManagementHarness } from '../../support/management-endpoint.js';

@@ -86,7 +86,7 @@ describe('the outbox of a partition', () => {
     expect(queue.bodies).to.deep.equal(['a']);
   });
 
-  it('sends nothing of a discarded transaction, and no command of it runs', async () => {
+  it('sends no message of a discarded transaction, and no command of it runs', async () => {
     const outcome = stand.send(actor, ['SET k v', `QUEUE.PUBLISH ${URL} a DELAY soon`], 'transaction');
     const read = stand.send(actor, 'EXISTS k');
     await stand.settle();

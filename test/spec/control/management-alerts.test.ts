@@ -1,5 +1,5 @@
 /**
- * Alert rules and alerts: who may have which, what is raised, announced and resolved, and what is kept. Proves ALD1, ALD2, ALD3,
+ * Alert rules and alerts: the rules of each account, the alerts that are raised, announced, resolved and kept. Proves ALD1, ALD2, ALD3,
  * ALS1, ALS2, ALS3.
  */
 import { expect } from 'chai';

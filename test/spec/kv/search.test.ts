@@ -166,7 +166,7 @@ describe('key-value: full-text indexes and changing keys', () => {
     expect(ask('SEARCH.COUNT', 'i', '{}')).to.equal(2);
   });
 
-  it('are made anew when many documents were replaced, and keep the order of writing', () => {
+  it('are built again when many documents were replaced, and keep the order of writing', () => {
     ask(...JSON_INDEX);
     for (const id of [3, 1, 2]) ask('JSON.SET', `d:${id}`, '$', '{"t":"red"}');
     for (let round = 0; round < 1100; round += 1) ask('JSON.SET', 'd:9', '$', `{"t":"word${round}"}`);

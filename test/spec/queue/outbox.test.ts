@@ -87,7 +87,7 @@ describe('queue: TakeOutbox', () => {
     expect(queue.news().at(-1)).to.equal('OutboxTaken');
   });
 
-  it('refuses for the moment what a suspended or full account cannot take, without an event (OUT3)', () => {
+  it('refuses for the moment a message that a suspended or full account cannot take, without an event (OUT3)', () => {
     const queue = new QueueSpec().suspend();
     expect(take(queue, published(1, item('a')))).to.include({ type: 'Rejected', reason: 'SUSPENDED' });
     const limited = new QueueSpec().limit({ maxMessagesPerDayHard: 1 });

@@ -3,8 +3,8 @@
  * serves.
  *
  *  NBL1 a request is sent once. `unserved` means that it was not received; every other end without an answer, as with
- *      the loss of the connection, promises nothing
- *  NBL2 memory is bounded by what the other process does not read: then it gets no further requests, its own are
+ *      the loss of the connection, leaves the outcome unknown
+ *  NBL2 memory is bounded by the bytes that the other process does not read: then it gets no further requests, its own are
  *      answered `unserved`, and above `MAX_UNSENT_BYTES` it is disconnected
  *  NBL3 a process that owes an answer and has been silent for `SILENCE_MS` gets no requests until it gives a sign of life
  */

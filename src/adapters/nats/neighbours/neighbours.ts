@@ -108,7 +108,7 @@ export class Neighbours {
     };
   }
 
-  /** @returns false when no neighbour can be asked; then nothing was sent, and `settle` is not called */
+  /** @returns false when no neighbour can be asked; then no request was sent, and `settle` is not called */
   request(
     subject: string,
     payload: Uint8Array,

@@ -32,7 +32,7 @@ interface Said {
   readonly certificate?: Buffer;
 }
 
-/** @returns the texts of what fires */
+/** @returns the texts of the alerts that fire */
 async function texts(over: Partial<AlertRule>, said: Said = {}): Promise<string[]> {
   const state = new ControlState();
   for (const event of [...INSTALLED, ...(said.events ?? [])]) evolve(state, event);

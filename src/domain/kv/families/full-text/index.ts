@@ -53,7 +53,7 @@ export const SEARCH_FAMILY: readonly CommandSpec[] = family('search', [
     ...inSlices(waitIndexing, ALWAYS),
     deviations: [notOfRedis],
   }),
-  row('SEARCH.REINDEX', 2, NOT_IN_REDIS, 'Makes the contents of an index anew from the keys.', {
+  row('SEARCH.REINDEX', 2, NOT_IN_REDIS, 'Builds the contents of an index again from the keys.', {
     ...READS,
     handler: reindex,
     deviations: [notOfRedis],

@@ -44,7 +44,7 @@ export const waitIndexing: SlicedHandler = function* (context) {
   return 1;
 };
 
-/** SEARCH.REINDEX name → 1, or 0 without an index. Reads all keys again; the index answers meanwhile. */
+/** SEARCH.REINDEX name → 1, or 0 without an index. Reads all keys again; the index answers until then. */
 export const reindex: Handler = ({ args, searches }) => {
   const live = searches.find(args.bytes(1));
   live?.rebuild(false);
