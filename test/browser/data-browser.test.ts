@@ -54,7 +54,7 @@ describe('console: the data of a database', function () {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill(`made:${type}`);
       await dialog.getByLabel('Type').selectOption(type);
-      if (part !== '') await dialog.getByLabel(NAMES_OF_PARTS[part] ?? '').fill(part);
+      if (part !== '') await dialog.getByLabel(NAMES_OF_PARTS[part] ?? '', { exact: true }).fill(part);
       await dialog.getByLabel(label, { exact: true }).fill(type === 'vector' ? 'COSINE' : '{"a":1}');
       await dialog.getByLabel('Expires after seconds').fill('1000');
       await dialog.getByRole('button', { name: 'Make it' }).click();

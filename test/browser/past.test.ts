@@ -146,7 +146,7 @@ describe('console: the past', function () {
     await page.getByLabel('Key').fill('user:1');
     await page.getByLabel('Key').press('Enter');
     await page.getByText('DEL user:1').waitFor();
-    expect(await page.locator('tbody tr').count()).to.equal(2);
+    await eventually(async () => expect(await page.locator('tbody tr').count()).to.equal(2));
     expect(page.url()).to.include('key=user%3A1');
   });
 
