@@ -50,6 +50,8 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
     it('every case of the specs has the same answer and the same state afterwards', async () => {
       const failures: string[] = [];
       for (const kvCase of CASES) {
+        // Their documents would be missing on the real server.
+        if (kvCase.given.some((line) => wordsOf(line, NOW)[0]?.startsWith('SEARCH.'))) continue;
         if (neededMajor(kvCase.when) > major || kvCase.given.some((line) => neededMajor(line) > major)) continue;
         try {
           await pair.reset();

@@ -99,6 +99,9 @@ const oneNode = {
 } as const;
 const varies = { ...oneNode, tips: VARIES } as const;
 
+/** As Redis has them. */
+const OF_CONNECTION = { categories: ['connection'] } as const;
+
 export const CLUSTER: readonly CommandSpec[] = family('cluster', [
   row('CLUSTER INFO', 2, '3.0.0', 'Describes the cluster.', {
     ...varies,
@@ -136,7 +139,16 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
     acrossPartitions: 'items',
   }),
   helpRow('CLUSTER', '5.0.0', HELP),
-  connectionRow('ASKING', 1, '3.0.0', 'Accepted; no slot is ever asked for twice.', { flags: ['fast'] }),
-  connectionRow('READONLY', 1, '3.0.0', 'Accepted; there are no replicas to read from.', { flags: PLAIN }),
-  connectionRow('READWRITE', 1, '3.0.0', 'Accepted; there are no replicas to read from.', { flags: PLAIN }),
+  connectionRow('ASKING', 1, '3.0.0', 'Accepted; no slot is ever asked for twice.', {
+    flags: ['fast'],
+    ...OF_CONNECTION,
+  }),
+  connectionRow('READONLY', 1, '3.0.0', 'Accepted; there are no replicas to read from.', {
+    flags: PLAIN,
+    ...OF_CONNECTION,
+  }),
+  connectionRow('READWRITE', 1, '3.0.0', 'Accepted; there are no replicas to read from.', {
+    flags: PLAIN,
+    ...OF_CONNECTION,
+  }),
 ]);
