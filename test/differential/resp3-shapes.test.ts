@@ -82,7 +82,10 @@ const DIFFERENCES: readonly { readonly of: RegExp; readonly reason: string }[] =
   { of: /^ZCOUNT k {2}2 0x3$/, reason: 'bounds are read with strtod, as 7.0 does' },
   { of: /^(XINFO STREAM)/, reason: '8.6 counts ids of producers besides' },
   { of: /^(COMMAND$|COMMAND (LIST|DOCS)|COMMAND INFO$|MEMORY STATS|SLOWLOG GET)/, reason: 'each tells of itself' },
-  { of: /^(JSON\.|CLUSTER )/, reason: 'without the module, and outside of a cluster, the server refuses the family' },
+  {
+    of: /^(JSON\.|CLUSTER |ASKING$|READONLY$|READWRITE$)/,
+    reason: 'without the module, and outside of a cluster, the server refuses the family',
+  },
   {
     of: /^ACL (GENTOKEN|LIST|LOAD|SAVE|USERS)/,
     reason: 'there is a user more, tokens of our own, and no file of users',
