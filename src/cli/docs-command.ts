@@ -48,16 +48,13 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
 /** Commands of Redis 8.10 and its modules, and why they are missing. */
 const NOT_SERVED: readonly (readonly [names: string, reason: string])[] = [
   ['`XADD … IDMP`, `IDMPAUTO`; `XCFGSET`, `XIDMPRECORD`', 'streams keep no ids of producers'],
-  ['`XNACK`', 'not implemented yet; `XCLAIM` gives entries to another consumer'],
-  ['`HIMPORT`', 'not implemented yet; `HSET` takes any number of fields'],
+  ['`XNACK`', 'not served; `XCLAIM` gives entries to another consumer'],
+  ['`HIMPORT`', 'not served; `HSET` takes any number of fields'],
   [
     '`VADD`, `VSIM` and the other commands of vector sets',
-    'not implemented yet; `VECTOR.*` stores vectors under one key and searches them exactly',
+    'not served; `VECTOR.*` stores vectors under one key and searches them exactly',
   ],
-  [
-    '`BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`',
-    'not implemented yet; `PFADD` and `PFCOUNT` estimate distinct values',
-  ],
+  ['`BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`', 'not served; `PFADD` and `PFCOUNT` estimate distinct values'],
   ['`FT.*`', '[search indexes](guide/search.md) have their own requests'],
   ['`TS.*`', 'time series need a store for them; sorted sets and arrays hold short ones'],
   ['changes of slots and nodes (`CLUSTER MEET` …)', 'the cluster places its partitions itself'],
