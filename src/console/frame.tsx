@@ -21,8 +21,9 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   const toggle = (one: 'palette' | 'keys') => {
     opened.value = opened.value === one ? undefined : one;
   };
-  const close = () => {
-    opened.value = undefined;
+  // The browser reports the close of a dialog later, when the other one may be open.
+  const close = (one: 'palette' | 'keys') => {
+    if (opened.value === one) opened.value = undefined;
   };
   usePaletteKeys(toggle);
   const find = () => {
@@ -39,8 +40,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <main id="main" class="main" tabIndex={-1}>
         {children}
       </main>
-      {opened.value === 'palette' && <Palette onClose={close} onKeys={() => toggle('keys')} />}
-      {opened.value === 'keys' && <Shortcuts onClose={close} />}
+      {opened.value === 'palette' && <Palette onClose={() => close('palette')} onKeys={() => toggle('keys')} />}
+      {opened.value === 'keys' && <Shortcuts onClose={() => close('keys')} />}
       <Questions />
       <BulkProgress />
       <Toasts />

@@ -79,6 +79,20 @@ describe('console: the palette', function () {
     expect(await page.getByRole('option', { name: /Pause queue/ }).count()).to.equal(0);
   });
 
+  it('opens the keyboard shortcuts when ? is pressed before the browser has reported the close of the palette', async () => {
+    const { page } = await stand.person();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Find' }).waitFor();
+    await page.evaluate(`
+      document.querySelector('dialog').close();
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }));
+    `);
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    // The report of the palette's close has come by the end of this frame.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    expect(await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).isVisible()).to.equal(true);
+  });
+
   it('shows the results opened last while there is no text', async () => {
     const { page } = await stand.person();
     await run(page, 'audit', 'Audit log time machine');
