@@ -65,7 +65,8 @@ export function respNodesOf(c: DependencyContainer) {
 function processInfoOf(c: DependencyContainer): ProcessInfo {
   const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
   const endpoint = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
-  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face: endpoint };
+  const formatLevel = () => c.resolve(tokens.CONTROL).view.formatLevel;
+  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face: endpoint, formatLevel };
   const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
   return new ProcessInfo(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts, commandMs });
 }

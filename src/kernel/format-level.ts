@@ -8,14 +8,16 @@ import { isMillraceError, MillraceError } from './errors.js';
  * 2  the journal records which level applies from which position on: event 39 of the control state, `FormatRaised`
  * 3  a delivered message may have the beginning of its answer: the fifth place of `MessageDelivered`
  * 4  alert rules and alerts: events 40 to 46 of the control state; contents of entries in `RunStarted`, for reruns;
- *    messages of databases: the effects `QUEUE.PENDING` and `QUEUE.SENT`, and event 49 of queues, `OutboxTaken`
+ *    messages of databases: the effects `QUEUE.PENDING` and `QUEUE.SENT`, and event 49 of queues, `OutboxTaken`;
+ *    the effects of arrays, vector indexes and full-text indexes: `AR*`, `VECTOR.*`, `SEARCH.*`
+ * 5  the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
  */
 export const FIRST_FORMAT_LEVEL = 1;
 /** The highest level that this program reads and writes. */
-export const FORMAT_LEVEL = 4;
+export const FORMAT_LEVEL = 5;
 /** From this level on answers of successful attempts are stored. */
 export const ANSWERS_FORMAT_LEVEL = 3;
 /** From this level on alert rules and alerts are stored. */
@@ -24,6 +26,8 @@ export const ALERTS_FORMAT_LEVEL = 4;
 export const RERUNS_FORMAT_LEVEL = 4;
 /** From this level on databases store messages for the queue. */
 export const OUTBOX_FORMAT_LEVEL = 4;
+/** From this level on the effects of arrays, vector indexes and full-text indexes are stored. */
+export const INDEXES_FORMAT_LEVEL = 4;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

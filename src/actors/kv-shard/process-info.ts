@@ -10,6 +10,8 @@ export interface ProcessInfoPorts {
   readonly readings: ProcessReadings;
   /** Undefined before RESP listens, and in a process without RESP. */
   face(): NativeEndpoint | undefined;
+  /** The format level in force. */
+  formatLevel(): number;
 }
 
 export interface ProcessInfoOptions {
@@ -48,6 +50,10 @@ export class ProcessInfo implements ServerInfo {
   workedMicros(): number {
     const { user, system } = this.ports.readings.processorTime();
     return user + system;
+  }
+
+  formatLevel(): number {
+    return this.ports.formatLevel();
   }
 
   info(): ReadonlyMap<string, Fields> {

@@ -216,6 +216,11 @@ export interface CommandDescription {
   /** Reads or changes keys of all partitions; how their answers are combined. */
   readonly acrossPartitions?: AcrossPartitions;
   /**
+   * The format level that its effects need, because programs of lower levels cannot replay them. Below it the command
+   * is refused. Default: the first level.
+   */
+  readonly formatLevel?: number;
+  /**
    * Counts as a write although it stores no change here, as in Redis: CLIENT PAUSE holds it up, and read-only scripts
    * may not call it.
    */

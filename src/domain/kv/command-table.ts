@@ -2,9 +2,9 @@
  * A table of Redis commands by name. Its rows are passed in, and the table is passed to its users, so that rows can use
  * the engine and the engine can look up rows (`commands.ts` has the complete table).
  */
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, FIRST_FORMAT_LEVEL, FORMAT_LEVEL } from '../../kernel/index.js';
 import { isForScripts } from './command-description.js';
-import type { CommandSpec } from './command-spec.js';
+import type { CommandContext, CommandSpec } from './command-spec.js';
 import {
   ERRORS,
   ErrorReply,
@@ -58,6 +58,7 @@ const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
   waitsForGroup: undefined,
   judge: undefined,
   readsOnly: undefined,
+  formatLevel: undefined,
   readOnlyToken: undefined,
   isLook: undefined,
 };
@@ -132,6 +133,31 @@ export class CommandTable {
   }
 }
 
+/**
+ * Refuses a command whose effects need a higher format level than the one in force: in a rolling upgrade a program of
+ * the previous release may be the next owner. @throws ErrorReply
+ */
+export function requireFormat({ isReplay, server }: CommandContext, what: string, level = FIRST_FORMAT_LEVEL): void {
+  if (isReplay || level <= (server.formatLevel?.() ?? FORMAT_LEVEL)) return;
+  throw new ErrorReply(`ERR ${what} needs format level ${level}: run millrace cluster upgrade`);
+}
+
+/** The handlers of a row, which ask first whether its effects may be stored. */
+function gated({ name, formatLevel, handler, sliced }: CommandSpec): Pick<CommandSpec, 'handler' | 'sliced'> {
+  return {
+    handler: (context) => {
+      requireFormat(context, name, formatLevel);
+      return handler(context);
+    },
+    ...(sliced !== undefined && {
+      sliced: function* (context) {
+        requireFormat(context, name, formatLevel);
+        return yield* sliced(context);
+      },
+    }),
+  };
+}
+
 function completed(row: CommandSpec): CommandSpec {
   const { flags } = row;
   const isQuick = row.isQuick ?? flags.includes('fast');
@@ -139,6 +165,7 @@ function completed(row: CommandSpec): CommandSpec {
   return {
     ...NOTHING_SAID,
     ...row,
+    ...(row.formatLevel !== undefined && gated(row)),
     isQuick,
     isQuickRead: isQuick && isInOneGo && flags.includes('readonly'),
     isForScripts: isForScripts(row),

@@ -19,6 +19,8 @@ export interface ServerInfo {
   readonly scriptLimits?: ScriptLimits;
   /** The most work of a command or transaction, in milliseconds; default `MAX_COMMAND_MS`. */
   readonly commandMs?: number;
+  /** The format level in force; if missing, the highest one. */
+  formatLevel?(): number;
   /** Section → field → value, for INFO; the engine adds the keyspace section. */
   info(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }

@@ -7,8 +7,13 @@ import { at, type CommandFamily, NO_KEYS } from '../command-description.js';
 import type { CommandSpec } from '../command-spec.js';
 import { type Reply, SimpleString } from '../reply.js';
 
-export function family(name: CommandFamily, rows: readonly Row[]): readonly CommandSpec[] {
-  return rows.map((row) => ({ ...row, family: name }));
+/** @param formatLevel the level that the effects of its writes need; default: the first level */
+export function family(name: CommandFamily, rows: readonly Row[], formatLevel?: number): readonly CommandSpec[] {
+  return rows.map((row) => ({
+    ...row,
+    family: name,
+    ...(formatLevel !== undefined && row.flags.includes('write') && { formatLevel }),
+  }));
 }
 
 /** A row without its family. */

@@ -1,6 +1,7 @@
 /** DUMP and RESTORE: a value in Redis's exchange format. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
+import { requireFormat } from '../../command-table.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { rebuildingInSlices } from '../../rebuild.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
@@ -118,6 +119,8 @@ function* valueIn(context: CommandContext, key: ByteString, body: Buffer): Gener
   const pace = new SlicePace();
   try {
     for (const words of decodeDump(body, key, MAX_RECORD_BYTES)) {
+      const name = words[0] as ByteString;
+      requireFormat(context, `a value of ${name}`, context.commands.rowOf(name)?.formatLevel);
       // Reading the words may have taken long already.
       if (pace.isDue(workOf(words))) yield;
       yield* aside.replayInSlices(words);
