@@ -21,6 +21,7 @@ import { envCommand } from './env-command.js';
 import { interruptible } from './interruption.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 import { questionOf } from './journal-question.js';
+import { loadedConfig } from './loaded-config.js';
 import type { ParsedArguments } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
@@ -128,7 +129,7 @@ async function withInstallation<Result>(
   asksControl: boolean,
   run: (installation: ReachedInstallation, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const { config } = loadConfig(env);
+  const { config } = loadedConfig(env);
   const installation = await reachInstallation(config, asksControl);
   try {
     return await run(installation, config);

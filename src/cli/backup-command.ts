@@ -2,10 +2,11 @@
  * `millrace backup create|verify|restore`: copies a whole installation into a directory, verifies the copy, and
  * restores it into an empty installation. Exit codes: 0 done, 1 refused, failed or an invalid backup, 2 wrong usage.
  */
-import { type Environment, loadConfig } from '../config/index.js';
+import type { Environment } from '../config/index.js';
 import { type BackupManifest, filesOf, type PartitionDigest } from '../journal/backup/index.js';
 import { type BackupNews, makeBackup, proveBackup, restoreInto } from './backup-steps.js';
 import { doVerb, type Verbs } from './command-line.js';
+import { loadedConfig } from './loaded-config.js';
 import { type Output, type ParsedArguments, shown, UsageError } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 
@@ -24,14 +25,14 @@ async function create(asked: ParsedArguments, { env, write }: BackupDeps): Promi
   const { to = '', 'key-to': keyTo } = asked.options;
   if (to === '') throw new UsageError('--to is empty: give a directory');
   const news = newsFor(asked, write);
-  const manifest = await makeBackup(loadConfig(env).config, to, keyTo, news).finally(news.end);
+  const manifest = await makeBackup(loadedConfig(env).config, to, keyTo, news).finally(news.end);
   write(shown(asked, factsOf(manifest), () => summaryOf(manifest)));
 }
 
 async function verify(asked: ParsedArguments, { env, write }: BackupDeps): Promise<void> {
   const [directory = ''] = asked.words;
   const news = newsFor(asked, write);
-  const manifest = await proveBackup(loadConfig(env).config, directory, news).finally(news.end);
+  const manifest = await proveBackup(loadedConfig(env).config, directory, news).finally(news.end);
   write(shown(asked, { ...factsOf(manifest), ok: true }, () => `${summaryOf(manifest)}ok\n`));
 }
 
@@ -43,7 +44,7 @@ async function restore(asked: ParsedArguments, { env, write }: BackupDeps): Prom
     throw new UsageError('--key-from and --without-key exclude each other: give one of them');
   const news = newsFor(asked, write);
   const key = { from: keyFrom, isLost };
-  const { manifest, shards } = await restoreInto(loadConfig(env).config, from, key, news).finally(news.end);
+  const { manifest, shards } = await restoreInto(loadedConfig(env).config, from, key, news).finally(news.end);
   const text = () => `${summaryOf(manifest)}restored into ${shards.length} shards\n`;
   write(shown(asked, { ...factsOf(manifest), restoredShards: shards.length }, text));
 }

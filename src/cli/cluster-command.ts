@@ -21,12 +21,13 @@ import {
 import { natsOptionsOf, openForCommand, writeNatsUsers } from '../adapters/nats/installation/index.js';
 import { keyIdOf, NodeRandom } from '../adapters/node/index.js';
 import { commandParts } from '../composition/index.js';
-import { type Config, type Environment, loadConfig } from '../config/index.js';
+import type { Config, Environment } from '../config/index.js';
 import { isMillraceError, MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
 import { CONTROL_SHARD } from '../protocol/index.js';
 import { STEERING_VERBS, steeringCommand } from './cluster-steering.js';
 import { commandLog } from './command-log.js';
+import { loadedConfig } from './loaded-config.js';
 import { type ParsedArguments, shown } from './parser.js';
 import { ReachedInstallation } from './reached-installation.js';
 
@@ -37,7 +38,7 @@ export async function clusterCommand(
   env: Environment,
   write: (text: string) => void,
 ): Promise<number> {
-  const { config } = loadConfig(env);
+  const { config } = loadedConfig(env);
   if (Object.hasOwn(STEERING_VERBS, verb)) return steer(verb, asked, config, write);
   if (config.isEmbedded) {
     throw new MillraceError('BAD_CONFIG', 'MILLRACE_NATS_URL is not set: the first start prepares an embedded server');

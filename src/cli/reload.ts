@@ -112,8 +112,9 @@ function settingsIn(env: Environment): WorkerEnvironment {
 function changedBy(settings: WorkerEnvironment, env: Environment, config: Config): WorkerEnvironment {
   const removed = Object.keys(settingsIn(env)).map((name) => [name, ''] as const);
   const changed = { ...Object.fromEntries(removed), ...settings, MILLRACE_WORKERS: `${config.sharedBy}` };
-  const { config: wanted } = loadConfig(changed);
-  if (FIXED.some((of) => JSON.stringify(of(wanted)) !== JSON.stringify(of(config)))) {
+  // References to secrets are compared, not the secrets: reading them could take seconds, and each worker reads them.
+  const [running, wanted] = [env, changed].map((one) => loadConfig(one).config) as [Config, Config];
+  if (FIXED.some((of) => JSON.stringify(of(wanted)) !== JSON.stringify(of(running)))) {
     throw new MillraceError(
       'BAD_CONFIG',
       'a changed port, host, role, directory, heap or setting of NATS needs a restart of the whole process: the workers stay as they are',

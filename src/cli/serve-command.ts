@@ -14,9 +14,10 @@ import {
   writeRunningFile,
 } from '../adapters/node/index.js';
 import type { MadeCredentials, RunningProcess } from '../composition/index.js';
-import { type Config, type Environment, loadConfig } from '../config/index.js';
+import type { Config, Environment } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
 import { type Addresses, addressesOf } from './client-variables.js';
+import { loadedConfig } from './loaded-config.js';
 import { type Colour, paint } from './paint.js';
 import type { Output } from './parser.js';
 import { answerReload, forgetReloads } from './reload.js';
@@ -61,7 +62,7 @@ async function serve(
   { write, writeError }: Output,
   { isHuman, opensConsole, throwAway, onReady }: Serving,
 ) {
-  const { config, warnings } = loadConfig(env);
+  const { config, warnings } = loadedConfig(env);
   await refuseUnusableDirectory(config.storage.dataDir, 'MILLRACE_DATA_DIR');
   if (isHuman) writeError(`millrace ${VERSION}, data in ${config.storage.dataDir}; press Ctrl-C to stop\n`);
   const asked = signalled();

@@ -2,8 +2,9 @@
 import { NatsOpening } from '../adapters/nats/installation/index.js';
 import { flushCompileCache } from '../adapters/node/index.js';
 import type { SupervisorLink } from '../adapters/workers/index.js';
-import { type Environment, loadConfig } from '../config/index.js';
+import type { Environment } from '../config/index.js';
 import { isMillraceError } from '../kernel/index.js';
+import { loadedConfig } from './loaded-config.js';
 import { exitSoon, logOf, within } from './serve-command.js';
 
 /** @returns the exit code, after the worker has released all resources */
@@ -22,7 +23,7 @@ export async function workerCommand(link: SupervisorLink, env: Environment, isHu
 }
 
 async function work(link: SupervisorLink, env: Environment, isHuman: boolean): Promise<number> {
-  const { config } = loadConfig(env);
+  const { config } = loadedConfig(env);
   const stopping = new AbortController();
   const asked = Promise.race([
     link.stopped,

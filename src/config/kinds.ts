@@ -18,6 +18,8 @@ export interface SettingKind {
   write(value: unknown): string;
   /** The text is not shown in an error, because it is or may contain a secret. */
   readonly hidesText?: boolean;
+  /** The value is a `Secret`, and the text may be a reference (secret-reference.ts). */
+  readonly isSecret?: boolean;
 }
 
 /** A line of text without control characters. */
@@ -157,10 +159,14 @@ export function secretUrl(...schemes: readonly string[]): SettingKind {
 function secret(accepts: string, pattern: RegExp): SettingKind {
   return {
     accepts,
-    rules: [IsInstance(Secret), rule('secret', (value) => value instanceof Secret && pattern.test(value.reveal()))],
+    rules: [
+      IsInstance(Secret),
+      rule('secret', (value) => value instanceof Secret && (value.isReference || pattern.test(value.reveal()))),
+    ],
     read: (given) => new Secret(given),
     write: () => MASK,
     hidesText: true,
+    isSecret: true,
   };
 }
 

@@ -1,14 +1,16 @@
 /**
  * Reads the environment into one validated, frozen `Config`, or fails with a single line that names the error.
  *
- *  LD1 only the given record is read: no file, no clock, no `process.env`
+ *  LD1 only the given record and the places that its secrets name are read: no other file, no clock, no `process.env`
  *  LD2 an error names one variable and the values that it accepts, and shows no secret
  *  LD3 an empty variable counts as not set, because compose files set variables to empty texts
  */
 import { validateSync } from 'class-validator';
-import { MillraceError } from '../kernel/index.js';
+import { describeError, MillraceError } from '../kernel/index.js';
 import { firstConflict } from './cross-checks.js';
 import { Config } from './schema.js';
+import { Secret } from './secret.js';
+import { referenceIn, type SecretSource } from './secret-reference.js';
 import { SETTINGS, sectionsOf, surroundingsOf } from './sections.js';
 import type { SettingSpec } from './setting.js';
 import { warningsFor } from './warnings.js';
@@ -24,10 +26,13 @@ export interface LoadedConfig {
 /** Longer values are cut in an error, to keep the line readable. */
 const SHOWN_CHARACTERS = 60;
 
-/** @throws BAD_CONFIG with one line that names the variable and the values that it accepts */
-export function loadConfig(environment: Environment): LoadedConfig {
+/**
+ * @param source  reads secrets that are stored elsewhere; without it they stay references, and are not checked
+ * @throws BAD_CONFIG with one line that names the variable and the values that it accepts
+ */
+export function loadConfig(environment: Environment, source?: SecretSource): LoadedConfig {
   const config = new Config();
-  readGiven(config, environment);
+  readGiven(config, environment, source);
   fillDefaults(config);
   refuseWhatIsInvalid(config, environment);
   const conflict = firstConflict(config);
@@ -36,12 +41,24 @@ export function loadConfig(environment: Environment): LoadedConfig {
   return { config: freezeDeep(config), warnings };
 }
 
-function readGiven(config: Config, environment: Environment): void {
+function readGiven(config: Config, environment: Environment, source: SecretSource | undefined): void {
   for (const { values, settings } of sectionsOf(config)) {
-    for (const { field, variable, kind } of settings) {
-      const text = environment[variable];
-      if (text !== undefined && text !== '') values[field] = kind.read(text);
+    for (const spec of settings) {
+      const text = environment[spec.variable];
+      if (text !== undefined && text !== '') values[spec.field] = readValue(spec, text, source);
     }
+  }
+}
+
+function readValue({ variable, kind }: SettingSpec, text: string, source: SecretSource | undefined): unknown {
+  const reference = kind.isSecret ? referenceIn(text) : undefined;
+  if (reference === undefined) return kind.read(text);
+  if (source === undefined) return new Secret(text, true);
+  try {
+    return kind.read(source(reference));
+  } catch (error) {
+    const reason = `${variable} names a secret that cannot be read: ${describeError(error)}`;
+    throw new MillraceError('BAD_CONFIG', reason, { variable });
   }
 }
 

@@ -10,7 +10,11 @@ export const MASK = '********';
 export class Secret {
   readonly #text: string;
 
-  constructor(text: string) {
+  /** @param isReference  the text names the place of the secret (secret-reference.ts) */
+  constructor(
+    text: string,
+    readonly isReference = false,
+  ) {
     this.#text = text;
   }
 

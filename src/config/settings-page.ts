@@ -30,6 +30,17 @@ Environment variables, read once at start. A value that is not accepted ends the
 names the variable and what it accepts. An empty variable counts as not set; a \`MILLRACE_\` variable that is
 not listed here is a warning. \`millrace config\` prints the values in effect, secrets masked.
 
+A secret (its value is masked) may be stored elsewhere. Then the variable names the place:
+
+| value | the secret is |
+| --- | --- |
+| \`file:/run/secrets/token\` | the text of the file, of at most 64 KiB, without the line end at its end |
+| \`env:OTHER_VARIABLE\` | the value of the other variable |
+| \`exec:vault kv get -field=token secret/millrace\` | the output of the command line, which \`/bin/sh\` runs; it has ten seconds |
+
+A process reads the places at its start. With several workers, \`millrace reload\` starts workers that read them
+again, without an interruption. A secret that itself begins with one of these words is put into a file.
+
 Times are milliseconds and end in \`_MS\`. The smallest accepted ones are for tests on one machine; in
 production the defaults leave room for what NATS and garbage collection do.
 

@@ -23,6 +23,7 @@ export * from './prom-metrics.js';
 export * from './random.js';
 export * from './running-file.js';
 export * from './sealing.js';
+export * from './secret-places.js';
 export * from './shipped-files.js';
 export * from './threads/answering-thread.js';
 export * from './threads/answering-worker.js';

@@ -3,7 +3,7 @@
  * that published clients expect in development.
  */
 import { givenCredentials, NodeRandom } from '../../adapters/node/index.js';
-import { type Environment, loadConfig } from '../../config/index.js';
+import type { Environment } from '../../config/index.js';
 import { PUBLISHED_WORDS } from '../../edge/index.js';
 import {
   CREDENTIAL_NAMES,
@@ -12,6 +12,7 @@ import {
   type FirstStartCredentials,
 } from '../../protocol/index.js';
 import { freePort, listens } from '../free-port.js';
+import { loadedConfig } from '../loaded-config.js';
 
 /** Given settings that are ignored, because they name a server, a key or roles of a real installation. */
 const ITS_OWN = ['MILLRACE_NATS_URL', 'MILLRACE_SEAL_KEY_FILE', 'MILLRACE_ROLES'];
@@ -55,7 +56,7 @@ export async function devSettings(given: Environment, dataDir: string): Promise<
     // Temporary data needs no supervisor.
     MILLRACE_WORKERS: '1',
   };
-  const { config } = loadConfig(chosen);
+  const { config } = loadedConfig(chosen);
   const ports: Record<string, string> = {};
   for (const [variable, name] of PORTS) {
     const { host } = config.endpoints;

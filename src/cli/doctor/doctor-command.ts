@@ -5,8 +5,9 @@
  */
 import { join } from 'node:path';
 import { JsonLog, SystemClock, streamLines } from '../../adapters/node/index.js';
-import { type Config, type Environment, loadConfig } from '../../config/index.js';
+import type { Config, Environment } from '../../config/index.js';
 import { describeError } from '../../kernel/index.js';
+import { loadedConfig } from '../loaded-config.js';
 import { paint } from '../paint.js';
 import { FAILED, type ParsedArguments, shown } from '../parser.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
@@ -30,7 +31,7 @@ export async function doctorCommand(
 
 function settingsCheck(env: Environment): { config: Config | undefined; finding: Diagnosis } {
   try {
-    const { config, warnings } = loadConfig(env);
+    const { config, warnings } = loadedConfig(env);
     const given = Object.keys(env).filter((name) => name.startsWith('MILLRACE_')).length;
     if (warnings.length === 0) return { config, finding: ok('settings', `${given} set, all valid`) };
     return { config, finding: warn('settings', warnings.join('; '), 'all settings are in docs/settings.md') };

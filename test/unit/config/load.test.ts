@@ -1,7 +1,7 @@
-/** Proves KI1, KI3, LD2, LD3. */
+/** Proves KI1, KI3, LD2, LD3, and references to secrets. */
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { describeConfig, loadConfig, SETTINGS, Secret } from '../../../src/config/index.js';
+import { describeConfig, loadConfig, SETTINGS, Secret, type SecretReference } from '../../../src/config/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
 
 type Env = Record<string, string>;
@@ -470,4 +470,46 @@ describe('configuration: secrets', () => {
       expect(lineOf({ ...REMOTE, [variable]: `${CANARY}\n` })).to.not.include('canary');
     });
   }
+});
+
+describe('configuration: secrets that are stored elsewhere', () => {
+  const PLACES: Record<string, string> = {
+    'file:/run/secrets/token': 'text-of-the-file',
+    'env:OTHER': 'text-of-the-variable',
+    'exec:vault kv get -field=token kv/millrace': 'text-of-the-service',
+  };
+  const source = ({ kind, place }: SecretReference) => {
+    const text = PLACES[`${kind}:${place}`];
+    if (text === undefined) throw new Error('there is no such file');
+    return text;
+  };
+
+  for (const [reference, text] of Object.entries(PLACES)) {
+    it(`are read from their place: MILLRACE_KV_TOKEN=${reference}`, () => {
+      const { config } = loadConfig({ MILLRACE_KV_TOKEN: reference }, source);
+      expect(config.firstStart.kvToken?.reveal()).to.equal(text);
+    });
+  }
+
+  it('must have a text that the setting accepts, which the error does not show', () => {
+    const env = { MILLRACE_KV_TOKEN: 'file:/t' };
+    expect(() => loadConfig(env, () => 'two\nlines')).to.throw(`MILLRACE_KV_TOKEN accepts ${TOKEN}`);
+    expect(() => loadConfig(env, () => 'two\nlines')).to.not.throw('lines');
+  });
+
+  it('name their variable and the reason when they cannot be read', () => {
+    expect(() => loadConfig({ MILLRACE_METRICS_TOKEN: 'file:/none' }, source)).to.throw(
+      'MILLRACE_METRICS_TOKEN names a secret that cannot be read: there is no such file',
+    );
+  });
+
+  it('stay references for a caller without a source, and are masked', () => {
+    const { config } = loadConfig({ MILLRACE_KV_TOKEN: 'exec:a command with spaces' });
+    expect(config.firstStart.kvToken?.isReference).to.equal(true);
+    expect(describeConfig(config)).to.include('\nMILLRACE_KV_TOKEN=********\n');
+  });
+
+  it('are no values of other settings', () => {
+    expect(() => loadConfig({ MILLRACE_KV_PORT: 'env:PORT' }, source)).to.throw('not "env:PORT"');
+  });
 });
