@@ -47,8 +47,7 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
 
 /** Commands of Redis 8.10 and its modules, and why they are missing. */
 const NOT_SERVED: readonly (readonly [names: string, reason: string])[] = [
-  ['`XADD … IDMP`, `IDMPAUTO`; `XCFGSET`, `XIDMPRECORD`', 'streams keep no ids of producers'],
-  ['`XNACK`', 'not served; `XCLAIM` gives entries to another consumer'],
+  ['`XIDMPRECORD`', 'an effect, as in Redis: clients cannot send it'],
   ['`HIMPORT`', 'not served; `HSET` takes any number of fields'],
   [
     '`VADD`, `VSIM` and the other commands of vector sets',

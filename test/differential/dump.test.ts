@@ -118,5 +118,23 @@ for (const binary of Object.values(REDIS_BINARIES)) {
         bench.expectRebuilt();
       });
     }
+
+    it('of a stream with messages of producers let both recognise them again', async function () {
+      if (server.major < 8) return this.skip();
+      const bench = new KvBench();
+      bench.nowMs = Date.now();
+      const again = ['XADD', 'k', 'IDMP', 'p', 'm1', '*', 'a', '1'];
+      await server.client.call(['FLUSHALL']);
+      const [theirs] = bulks(await server.client.call(again));
+      const ours = bench.run(again).reply;
+      const [payload] = bulks(await server.client.call(['DUMP', 'k']));
+      const dumped = bench.run(['DUMP', 'k']).reply as string;
+      expect(await server.client.call(['RESTORE', 'k', '0', dumped, 'REPLACE'])).to.equal('+OK\r\n');
+      expect(bulks(await server.client.call(again))).to.deep.equal([ours]);
+      bench.run(['RESTORE', 'k', '0', payload as string, 'REPLACE']);
+      expect(bench.run(again).reply).to.equal(theirs);
+      bench.expectReplayed();
+      bench.expectRebuilt();
+    });
   });
 }

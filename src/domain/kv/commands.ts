@@ -9,11 +9,12 @@ import { FAMILIES } from './families/index.js';
 import { QUEUE_EFFECTS } from './families/queue.js';
 import { SEARCH_WRITES } from './families/search/index.js';
 import { SLOW_NOTES } from './families/server/slow-log.js';
+import { STREAM_EFFECTS } from './families/stream/producers.js';
 import type { ErrorReply } from './reply.js';
 
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
-export const EFFECTS = new CommandTable(QUEUE_EFFECTS);
+export const EFFECTS = new CommandTable([...QUEUE_EFFECTS, ...STREAM_EFFECTS]);
 const INTERNAL_COMMANDS = new CommandTable([...SEARCH_WRITES, ...SLOW_NOTES, ...QUEUE_EFFECTS]);
 
 export function allCommands(): readonly CommandSpec[] {

@@ -36,7 +36,9 @@ const REDIS_LACKS: readonly string[] = [
   'SDIFFCARD',
   'SUNIONCARD',
   'XACKDEL',
+  'XCFGSET',
   'XDELEX',
+  'XNACK',
 ];
 
 /** Statistics are stored by command name, because the read models do not load the engine. */

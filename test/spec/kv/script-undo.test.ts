@@ -23,8 +23,9 @@ import { readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
 import { processorMicros } from '../../support/processor-time.js';
 import { arrayProgram } from '../../support/random-programs/array.js';
-import { Dice, PROGRAMS } from '../../support/random-programs/index.js';
+import { Dice, PROGRAMS, type Program } from '../../support/random-programs/index.js';
 import { json } from '../../support/random-programs/json.js';
+import { streamMessages } from '../../support/random-programs/stream-messages.js';
 
 /** Scripts of the first run have no pause, those of the second run in slices. */
 const SEEDS = Number(process.env.UNDO_SEEDS ?? 2);
@@ -121,9 +122,12 @@ class Stand {
 
 describe('key-value: a stopped script', () => {
   // Those two are not for scripts.
-  const programs = [...PROGRAMS, ['json', json] as const, ['array', arrayProgram] as const].filter(
-    ([name]) => !/^(scripting|function)$/.test(name),
-  );
+  const others: readonly (readonly [string, Program])[] = [
+    ['json', json],
+    ['array', arrayProgram],
+    ['messages of streams', streamMessages],
+  ];
+  const programs = [...PROGRAMS, ...others].filter(([name]) => !/^(scripting|function)$/.test(name));
   for (const [name, program] of programs) {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       it(`leaves none of its writes: ${name} (seed ${seed})`, () => {

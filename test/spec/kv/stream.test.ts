@@ -1,16 +1,18 @@
-/** Proves SO2. */
+/** Proves SO2, SMP1, SMP2. */
 import { expect } from 'chai';
 import { Blocked, type Caller, OK } from '../../../src/domain/kv/index.js';
 import { MAX_RECORD_BYTES } from '../../../src/domain/kv/limits.js';
 import type { Stream } from '../../../src/domain/kv/types/stream.js';
+import { MAX_PRODUCERS } from '../../../src/domain/kv/types/stream-producers.js';
 import { KvBench, readable } from '../../support/kv-bench.js';
 import { kvCase, NOW } from '../../support/kv-case.js';
-import { STREAM_CASES } from './cases/index.js';
+import { STREAM_CASES, STREAM_MESSAGE_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
 
 const WAITS: Caller = { face: 'resp', mayBlock: true };
 
 describeCases('key-value commands: streams', STREAM_CASES);
+describeCases('key-value commands: messages of streams', STREAM_MESSAGE_CASES);
 
 const READ = [
   'XADD s 1-1 a 1',
@@ -377,3 +379,61 @@ function filled(entries: number): KvBench {
   for (let i = 1; i <= entries; i += 1) bench.run(['XADD', 's', `${i}-1`, 'f', String(i)]);
   return bench;
 }
+
+describe('key-value: messages of producers', () => {
+  it('are known again for the set time', () => {
+    const bench = new KvBench();
+    bench.line('XADD s IDMP p m * a 1');
+    bench.line('XCFGSET s IDMP-DURATION 2');
+    const first = bench.line('XADD s IDMP p m * a 1').reply;
+    bench.nowMs += 1999;
+    expect(bench.line('XADD s IDMP p m * a 1').reply).to.equal(first);
+    bench.nowMs += 1;
+    expect(bench.line('XADD s IDMP p m * a 1').reply).to.equal(`${bench.nowMs}-0`);
+    bench.expectReplayed();
+    bench.expectRebuilt();
+  });
+
+  it('are shown by XINFO STREAM', () => {
+    const bench = new KvBench();
+    for (const line of ['XADD s IDMP p m * a 1', 'XADD s IDMP p m * a 1', 'XADD s IDMP q m * a 1']) bench.line(line);
+    const shown = readable(bench.line('XINFO STREAM s').reply) as unknown[];
+    const of = (name: string): unknown => shown[shown.indexOf(name) + 1];
+    expect(
+      ['idmp-duration', 'idmp-maxsize', 'pids-tracked', 'iids-tracked', 'iids-added', 'iids-duplicates'].map(of),
+    ).to.deep.equal([100, 100, 2, 2, 2, 1]);
+  });
+
+  it('are those of the 1,000 producers that wrote last (SMP1), and survive a rebuild (SMP2)', () => {
+    const bench = new KvBench();
+    for (let i = 0; i <= MAX_PRODUCERS; i += 1) bench.line(`XADD s IDMP p${i} m * a 1`);
+    expect(bench.line('XADD s IDMP p1 m * a 1').effects).to.deep.equal([]);
+    expect(bench.line('XADD s IDMP p0 m * a 1').effects).to.have.length(2);
+    bench.expectReplayed();
+    bench.expectRebuilt();
+  });
+});
+
+describe('key-value: released entries of a stream', () => {
+  it('survive a rebuild, also those without an entry, and DUMP gives them to a consumer without a name', () => {
+    const bench = new KvBench();
+    for (const line of [...READ, 'XNACK s g FAIL IDS 2 1-1 2-1', 'XDEL s 1-1']) bench.line(line);
+    bench.expectReplayed();
+    bench.expectRebuilt();
+    const payload = bench.line('DUMP s').reply as string;
+    bench.run(['RESTORE', 't', '0', payload]);
+    expect(readable(bench.line('XPENDING t g').reply)).to.deep.equal([2, '1-1', '2-1', [['', '2']]]);
+  });
+
+  it('wake a client that waits with CLAIM', () => {
+    const bench = new KvBench();
+    bench.caller = WAITS;
+    for (const line of READ) bench.line(line);
+    const words = ['XREADGROUP', 'GROUP', 'g', 'd', 'BLOCK', '0', 'CLAIM', '60000', 'STREAMS', 's', '>'];
+    bench.run(['XREADGROUP', 'GROUP', 'g', 'd', 'STREAMS', 's', '>']);
+    expect(bench.run(words).reply).to.be.instanceOf(Blocked);
+    bench.line('XNACK s g SILENT IDS 1 1-1');
+    const [[, entries]] = readable(bench.run(words).reply) as [[string, unknown[][]]];
+    expect(entries.map(([id, , , deliveries]) => [id, deliveries])).to.deep.equal([['1-1', 0]]);
+  });
+});

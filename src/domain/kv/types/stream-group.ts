@@ -3,7 +3,7 @@
  *
  * Invariants
  *
- *  SG1 `pending` holds the same objects as the `pending` of its consumers together
+ *  SG1 `pending` holds the same objects as the `pending` of its consumers and of `released` together
  *  SG2 its bytes are added to the ledger with every change and depend only on its contents
  */
 
@@ -58,6 +58,8 @@ export interface Ledger {
 export class ConsumerGroup {
   pending = new OrderedBlocks<PendingEntry>();
   readonly #consumers = new Map<ByteString, Consumer>();
+  /** Has the pending entries that XNACK released from their consumers; it is none of the group's consumers. */
+  readonly released = new Consumer('');
 
   constructor(
     readonly name: ByteString,
@@ -177,7 +179,8 @@ export class ConsumerGroup {
       Object.assign(copy.addConsumer(name), { seenAtMs, activeAtMs });
     }
     for (const [id, { consumer, deliveredAtMs, deliveries }] of this.pending.entries()) {
-      copy.assign(id, copy.consumer(consumer.name) as Consumer, deliveredAtMs, deliveries);
+      const theirs = consumer === this.released ? copy.released : (copy.consumer(consumer.name) as Consumer);
+      copy.assign(id, theirs, deliveredAtMs, deliveries);
     }
     return copy;
   }

@@ -25,6 +25,11 @@ export function formatId(id: StreamId): ByteString {
   return `${half(id, 0)}-${half(id, 8)}`;
 }
 
+/** The time of the entry; large ones are rounded. */
+export function millisecondsOf(id: StreamId): number {
+  return Number(half(id, 0));
+}
+
 /** The next higher id; undefined for the highest. */
 export function idAfter(id: StreamId): StreamId | undefined {
   if (id === MAX_ID) return undefined;

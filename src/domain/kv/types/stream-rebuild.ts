@@ -10,6 +10,7 @@ import { inOneStep } from '../steps.js';
 import type { ConsumerGroup, PendingEntry } from './stream-group.js';
 import { formatId, type StreamId } from './stream-id.js';
 import { IDS_A_COMMAND } from './stream-limits.js';
+import type { StreamProducers } from './stream-producers.js';
 
 export interface StreamEntry {
   readonly names: readonly ByteString[];
@@ -22,6 +23,7 @@ export interface StreamContents {
   readonly lastId: StreamId;
   readonly maxDeletedId: StreamId;
   readonly entriesAdded: number;
+  readonly producers: StreamProducers | undefined;
   has(id: StreamId): boolean;
   entries(): IterableIterator<[StreamId, StreamEntry]>;
   groups(): ConsumerGroup[];
@@ -62,6 +64,7 @@ function* commandsOf(
   }
   for (const [id, entry] of stream.entries()) yield addCommand(key, id, entry);
   yield setIdCommand(key, stream);
+  if (stream.producers !== undefined) yield* stream.producers.rebuild(key);
   if (lost.length === 0) yield* groupCommands(key, groups);
   for (const group of groups) {
     yield* pendingCommands(key, group, (id) => stream.has(id));
@@ -79,6 +82,7 @@ export function* factsOfStream(stream: StreamContents): IterableIterator<ByteStr
     yield* names;
     yield* values;
   }
+  if (stream.producers !== undefined) yield* stream.producers.contents();
   for (const group of stream.groups()) {
     yield group.name;
     yield formatId(group.lastId);
@@ -113,9 +117,21 @@ function claimCommand(
   { consumer, deliveredAtMs, deliveries }: PendingEntry,
   ids: readonly ByteString[],
 ): ByteString[] {
+  if (consumer === group.released) return releaseCommand(key, group, ids, deliveries);
   const words = ['XCLAIM', key, group.name, consumer.name, '0', ...ids, 'TIME', String(deliveredAtMs)];
   words.push('RETRYCOUNT', String(deliveries), 'FORCE', 'JUSTID', 'LASTID', formatId(group.lastId));
   return words;
+}
+
+/** Releases the ids, all with the same count, from their consumers; at most IDS_A_COMMAND. */
+function releaseCommand(
+  key: ByteString,
+  { name }: ConsumerGroup,
+  ids: readonly ByteString[],
+  deliveries: number,
+): ByteString[] {
+  const words = ['XNACK', key, name, 'FAIL', 'IDS', String(ids.length), ...ids];
+  return [...words, 'RETRYCOUNT', String(deliveries), 'FORCE'];
 }
 
 /** Groups pending ids that one command can claim: same consumer, time and count. */

@@ -15,6 +15,7 @@ import type { Collection, UndoRecorder } from '../value.js';
 import { type BlockLimits, OrderedBlocks, SMALL_BLOCKS } from './ordered-blocks.js';
 import { byName, ConsumerGroup, type Ledger, UNKNOWN_COUNT } from './stream-group.js';
 import { MAX_ID, MIN_ID, type StreamId } from './stream-id.js';
+import { type ProducerSettings, StreamProducers } from './stream-producers.js';
 import { factsOfStream, rebuildStream, rebuildStreamInSlices, type StreamEntry } from './stream-rebuild.js';
 
 /** The overhead of an empty stream, of an entry in addition to its names and values, and of a field. */
@@ -95,6 +96,8 @@ export class Stream implements Collection {
   #lastNames: readonly ByteString[] = [];
   readonly #ledger: Ledger = { bytes: 0, undo: undefined };
   readonly #groups = new Map<ByteString, ConsumerGroup>();
+  /** Set while the stream recognises repeated messages. */
+  #producers: StreamProducers | undefined;
 
   /** The groups of the stream use the same undo log. */
   get undo(): UndoRecorder | undefined {
@@ -110,12 +113,27 @@ export class Stream implements Collection {
   }
 
   get bytes(): number {
-    return STREAM_OVERHEAD_BYTES + this.#entryBytes + this.#ledger.bytes;
+    return STREAM_OVERHEAD_BYTES + this.#entryBytes + this.#ledger.bytes + (this.#producers?.bytes ?? 0);
   }
 
-  /** The approximate bytes of names and values, which are compared with the largest record. */
+  /** The approximate bytes of names, values and known messages, which are compared with the largest record. */
   get payloadBytes(): number {
-    return this.#entryBytes - this.size * ENTRY_OVERHEAD_BYTES;
+    return this.#entryBytes - this.size * ENTRY_OVERHEAD_BYTES + (this.#producers?.bytes ?? 0);
+  }
+
+  get producers(): StreamProducers | undefined {
+    return this.#producers;
+  }
+
+  /** Makes the stream recognise repeated messages, or forgets all known ones. */
+  configureProducers(settings: ProducerSettings): void {
+    if (this.#producers === undefined) this.#producers = new StreamProducers(settings);
+    else this.#producers.configure(settings);
+  }
+
+  /** Records which entry a message became. */
+  recordMessage(producer: ByteString, id: ByteString, entry: StreamId): void {
+    this.#producers?.record(producer, id, entry, this.undo);
   }
 
   /** The id of the first entry; the lowest id if empty. */
@@ -308,7 +326,10 @@ export class Stream implements Collection {
       lastId: group.lastId,
       entriesRead: group.entriesRead,
     }));
+    const producers = this.#producers;
+    producers?.keepState(undo);
     undo.push(() => {
+      this.#producers = producers;
       Object.assign(this, { lastId, maxDeletedId, entriesAdded });
       this.#entryBytes = entryBytes;
       this.#ledger.bytes = ledgerBytes;
@@ -332,6 +353,7 @@ export class Stream implements Collection {
     copy.entriesAdded = this.entriesAdded;
     copy.#entries = this.#entries.clone((entry) => entry);
     copy.#entryBytes = this.#entryBytes;
+    copy.#producers = this.#producers?.clone();
     for (const [name, group] of this.#groups) copy.#groups.set(name, group.clone(copy.#ledger));
     return copy;
   }

@@ -21,6 +21,7 @@ import { SERVER_OPERATION_CASES } from './server-operations.js';
 import { SET_CASES } from './set.js';
 import { SORTED_SET_CASES } from './sorted-set.js';
 import { STREAM_CASES } from './stream.js';
+import { STREAM_MESSAGE_CASES } from './stream-messages.js';
 import { STRING_CHANGE_CASES } from './string-change.js';
 import { STRING_GET_CASES } from './string-get.js';
 import { STRING_SET_CASES } from './string-set.js';
@@ -40,6 +41,7 @@ export {
   SET_CASES,
   SORTED_SET_CASES,
   STREAM_CASES,
+  STREAM_MESSAGE_CASES,
   STRING_CHANGE_CASES,
   STRING_GET_CASES,
   STRING_SET_CASES,
@@ -63,6 +65,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...BITMAP_CASES,
   ...HYPERLOGLOG_CASES,
   ...STREAM_CASES,
+  ...STREAM_MESSAGE_CASES,
   ...SCRIPTING_CASES,
   ...FUNCTIONS_CASES,
   ...JSON_CASES,

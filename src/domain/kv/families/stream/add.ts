@@ -7,6 +7,14 @@ import { textBytes } from '../../steps.js';
 import { Stream } from '../../types/stream.js';
 import { formatId, idAfter, MAX_ID, MIN_ID, nextInMillisecond, packId, type StreamId } from '../../types/stream-id.js';
 import { type GivenId, readGivenId, readId } from './ids.js';
+import {
+  findMessage,
+  type GivenMessage,
+  messageOf,
+  onlyGeneratedIds,
+  readMessage,
+  recordMessage,
+} from './producers.js';
 import { checkTrim, isLongTrim, newTrim, readTrimOption, type Trim, trimming } from './trim.js';
 
 const notAboveZero = new ErrorReply('ERR The ID specified in XADD must be greater than 0-0');
@@ -28,19 +36,24 @@ interface Addition {
   /** Undefined: `*`. */
   readonly id: GivenId | undefined;
   readonly fieldsAt: number;
+  readonly message: GivenMessage | undefined;
 }
 
 /**
- * XADD key [NOMKSTREAM] [KEEPREF|DELREF|ACKED] [MAXLEN|MINID [=|~] threshold [LIMIT n]] *|id name value … → the id, or
- * null with NOMKSTREAM when the stream is missing.
+ * XADD key [NOMKSTREAM] [KEEPREF|DELREF|ACKED] [IDMPAUTO producer|IDMP producer id] [MAXLEN|MINID [=|~] threshold
+ * [LIMIT n]] *|id name value … → the id, of the first entry for a repeated message; null with NOMKSTREAM when the stream
+ * is missing.
  */
 export const add: SlicedHandler = function* (context) {
   const { args, keyspace, effects } = context;
-  const { makesStream, trim, id: given, fieldsAt } = readAddition(context);
+  const { makesStream, trim, id: given, fieldsAt, message: named } = readAddition(context);
   const key = args.bytes(1);
   const known = keyspace.fetchKind(key, Stream);
   if (known === undefined && !makesStream) return null;
   const stream = known ?? new Stream();
+  const message = named === undefined ? undefined : yield* messageOf(context, named, fieldsAt);
+  const repeated = message === undefined ? undefined : findMessage(context, stream, message);
+  if (repeated !== undefined) return formatId(repeated);
   if (stream.lastId === MAX_ID) throw exhausted;
   const id = newId(stream, given, context.nowMs);
   const words = args.from(fieldsAt);
@@ -50,6 +63,7 @@ export const add: SlicedHandler = function* (context) {
   else stream.append(id, words, context.settings);
   const idText = formatId(id);
   yield* effects.pushLong('XADD', [key, idText].concat(words));
+  if (message !== undefined) recordMessage(context, key, stream, message);
   const trimmed = trim.kind === undefined ? 0 : yield* trimming(context, key, stream, trim);
   if (known === undefined) keyspace.set(key, stream);
   else keyspace.changed(key, stream, before);
@@ -71,11 +85,18 @@ function readAddition({ args }: CommandContext): Addition {
   let makesStream = true;
   let at = 2;
   let id: GivenId | undefined;
+  let message: GivenMessage | undefined;
   for (; at < args.length; at += 1) {
     const word = args.bytes(at);
     if (word === '*') break;
     if (word.length === 10 && word.toUpperCase() === 'NOMKSTREAM') {
       makesStream = false;
+      continue;
+    }
+    const found = readMessage(args, at, message);
+    if (found !== undefined) {
+      message = found.message;
+      at = found.last;
       continue;
     }
     const last = readTrimOption(args, at, trim, state);
@@ -90,7 +111,8 @@ function readAddition({ args }: CommandContext): Addition {
   const count = args.length - fieldsAt;
   if (count < 2 || count % 2 === 1) throw wrongArity('xadd');
   if (id !== undefined && id.ms === 0 && id.sequence === 0) throw notAboveZero;
-  return { makesStream, trim, id, fieldsAt };
+  if (message !== undefined && id !== undefined) throw onlyGeneratedIds;
+  return { makesStream, trim, id, fieldsAt, message };
 }
 
 function newId({ lastId }: Stream, given: GivenId | undefined, nowMs: number): StreamId {

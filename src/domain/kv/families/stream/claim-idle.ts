@@ -9,6 +9,7 @@ import { MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { ClaimRuns, type StreamEntry } from '../../types/stream-rebuild.js';
 import { deliveredReply } from './range.js';
 import type { ReadWords } from './read-words.js';
+import { onceMore } from './release.js';
 import { walkInSlices } from './walking.js';
 
 /** A command that may wait is not sliced, so it looks at this many pending entries at most: about 2 ms. */
@@ -79,7 +80,7 @@ export function* claimIdle(
     const reply = deliveredReply(id, entry, nowMs - pending.deliveredAtMs, pending.deliveries);
     if (!budget.take(reply)) break;
     claimed.push(reply);
-    const deliveries = pending.deliveries + 1;
+    const deliveries = onceMore(pending.deliveries);
     group.assign(id, consumer, nowMs, deliveries);
     const ended = runs.add(id, { consumer, deliveredAtMs: nowMs, deliveries });
     if (ended !== undefined) effects.push(...ended);

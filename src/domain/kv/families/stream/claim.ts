@@ -14,6 +14,7 @@ import { invalidId, readId, readStart } from './ids.js';
 import { idleOf } from './pending.js';
 import { entryReply } from './range.js';
 import { pushIds } from './references.js';
+import { onceMore } from './release.js';
 import { walkInSlices } from './walking.js';
 
 const countNotPositive = new ErrorReply('ERR COUNT must be > 0');
@@ -109,7 +110,7 @@ export const claim: SlicedHandler = function* (context): Generator<void, Reply> 
     if (known === undefined && !options.force) continue;
     if (known !== undefined && minIdleMs > 0 && nowMs - known.deliveredAtMs < minIdleMs) continue;
     const times = known?.deliveries ?? 1;
-    claims.take(id, deliveredAtMs, options.deliveries ?? (options.justId ? times : times + 1));
+    claims.take(id, deliveredAtMs, options.deliveries ?? (options.justId ? times : onceMore(times)));
   }
   yield* claims.end();
   if (changesPosition) pushPosition(context, key, stream, group);
@@ -178,7 +179,7 @@ export const autoClaim: SlicedHandler = function* (context): Generator<void, Rep
   const pace = new SlicePace();
   for (const [id, { deliveries }] of met) {
     if (pace.isDue()) yield;
-    if (stream.has(id)) claims.take(id, nowMs, justId ? deliveries : deliveries + 1);
+    if (stream.has(id)) claims.take(id, nowMs, justId ? deliveries : onceMore(deliveries));
     else claims.lose(id);
   }
   yield* claims.end();

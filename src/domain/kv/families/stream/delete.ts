@@ -8,8 +8,8 @@ import type { StreamId } from '../../types/stream-id.js';
 import { readIds } from './ids.js';
 import { dropReferences, pushIds, type References, readReferences } from './references.js';
 
-const badCount = new ErrorReply('ERR Number of IDs must be a positive integer');
-const countMismatch = new ErrorReply('ERR The `numids` parameter must match the number of arguments');
+export const badCount = new ErrorReply('ERR Number of IDs must be a positive integer');
+export const countMismatch = new ErrorReply('ERR The `numids` parameter must match the number of arguments');
 
 /** The result codes for an id. */
 const NO_SUCH_ID = -1;

@@ -1,5 +1,6 @@
 /** The Stream family. */
 
+import { PRODUCERS_FORMAT_LEVEL } from '../../../../kernel/index.js';
 import { at, found } from '../../command-description.js';
 import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
@@ -23,10 +24,12 @@ import { acknowledgeAndRemove, remove, removeByReference } from './delete.js';
 import * as groups from './group.js';
 import * as info from './info.js';
 import { acknowledge, isLongPending, pending } from './pending.js';
+import { configure } from './producers.js';
 import { isLongRange, length, range } from './range.js';
 import { isLongRead, read, readSliced } from './read.js';
 import { isLongGroupRead, readGroup, readGroupSliced } from './read-group.js';
 import { blockProblem, keysOfRead } from './read-words.js';
+import { release } from './release.js';
 import { trim } from './trim.js';
 
 const nearlyExact =
@@ -39,7 +42,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     ...GROWS_FAST,
     tips: VARIES,
     ...inSlices(add, isLongAdd),
-    deviations: [nearlyExact, 'The idempotence options of Redis 8.6 are not known.'],
+    deviations: [nearlyExact, 'IDMP: a stream remembers the messages of the 1,000 producers that wrote last.'],
   }),
   row('XLEN', 2, '5.0.0', 'Returns how many entries a stream has.', { ...LOOKS_FAST, handler: length }),
   row('XRANGE', -4, '5.0.0', 'Returns the entries of a range of ids.', { ...READS, ...inSlices(forward, isLongRange) }),
@@ -55,6 +58,12 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     sliced: readSliced,
     isLong: isLongRead,
     deviations: ['BLOCK is refused over REST, and for more than 4,000 keys.'],
+  }),
+  row('XCFGSET', -2, '8.6.0', 'Sets how long and how many messages of producers a stream recognises.', {
+    ...WRITES_FAST,
+    keyUse: ['RW update'],
+    handler: configure,
+    formatLevel: PRODUCERS_FORMAT_LEVEL,
   }),
   row('XDEL', -3, '5.0.0', 'Deletes entries by id and returns how many there were.', {
     ...DELETES_FAST,
@@ -113,6 +122,22 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     keyUse: ['RW update delete'],
     ...inSlices(acknowledgeAndRemove),
   }),
+  row(
+    'XNACK',
+    -7,
+    '8.8.0',
+    'Releases pending entries of a group from their consumers, so that others can claim them.',
+    {
+      ...WRITES_FAST,
+      keyUse: ['RW update'],
+      ...inSlices(release),
+      formatLevel: PRODUCERS_FORMAT_LEVEL,
+      deviations: [
+        'FATAL counts 2^53 - 1 deliveries.',
+        'DUMP gives released entries to a consumer with an empty name.',
+      ],
+    },
+  ),
   row('XPENDING', -3, '5.0.0', 'Returns the pending entries of a group.', {
     ...READS,
     tips: VARIES,
@@ -134,7 +159,9 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     ...READS,
     keys: at(2),
     ...inSlices(info.stream, info.isLongStreamInfo),
-    deviations: ['The fields on idempotence of Redis 8.6 are missing.'],
+    deviations: [
+      'The fields on idempotence are shown for streams with XCFGSET or IDMP; iids-added and iids-duplicates count since the stream was loaded.',
+    ],
   }),
   row('XINFO GROUPS', 3, '5.0.0', 'Describes the consumer groups of a stream.', {
     ...READS,

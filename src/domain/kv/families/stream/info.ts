@@ -18,14 +18,14 @@ const DEFAULT_FULL_COUNT = 10;
 export const stream: SlicedHandler = function* (context) {
   const { args } = context;
   const about = streamAbout(context);
-  if (args.length === 3) return new MapReply([...commonFields(about), ...briefFields(about)]);
+  if (args.length === 3) return new MapReply([...commonFields(context, about), ...briefFields(about)]);
   const isFull = args.option(3) === 'FULL';
   const hasCount = args.length === 6 && args.option(4) === 'COUNT';
   if (!isFull || (args.length !== 4 && !hasCount)) throw wrongSubcommand('XINFO', args.bytes(1));
   const given = hasCount ? args.offset(5) : DEFAULT_FULL_COUNT;
   const count = given < 0 ? DEFAULT_FULL_COUNT : given;
   const full = yield* fullFields(about, count === 0 ? Number.POSITIVE_INFINITY : count);
-  return new MapReply([...commonFields(about), ...full]);
+  return new MapReply([...commonFields(context, about), ...full]);
 };
 
 /** FULL of a large stream. */
@@ -101,7 +101,9 @@ function streamAbout({ args, keyspace }: CommandContext): Stream {
   return about;
 }
 
-function commonFields(about: Stream): Reply[] {
+function commonFields({ nowMs }: CommandContext, about: Stream): Reply[] {
+  const { producers } = about;
+  const tracked = producers?.tracked(nowMs);
   return [
     ...['length', about.size],
     ...['radix-tree-keys', about.blockCount],
@@ -110,6 +112,16 @@ function commonFields(about: Stream): Reply[] {
     ...['max-deleted-entry-id', formatId(about.maxDeletedId)],
     ...['entries-added', about.entriesAdded],
     ...['recorded-first-entry-id', formatId(about.firstId)],
+    ...(producers === undefined || tracked === undefined
+      ? []
+      : [
+          ...['idmp-duration', producers.settings.seconds],
+          ...['idmp-maxsize', producers.settings.maxIds],
+          ...['pids-tracked', tracked.producers],
+          ...['iids-tracked', tracked.ids],
+          ...['iids-added', producers.added],
+          ...['iids-duplicates', producers.duplicates],
+        ]),
   ];
 }
 

@@ -15,6 +15,7 @@ import { noSuchGroup } from './errors.js';
 import { readId } from './ids.js';
 import { deliveredReply, entryReply } from './range.js';
 import { type ReadWords, readReadWords } from './read-words.js';
+import { onceMore } from './release.js';
 import { walkInSlices } from './walking.js';
 
 function meaningless(sign: string): ErrorReply {
@@ -208,7 +209,7 @@ function* again(context: CommandContext, source: Source, words: ReadWords): Gene
       if (entry !== undefined) {
         group.keep(id, pending);
         pending.deliveredAtMs = nowMs;
-        pending.deliveries += 1;
+        pending.deliveries = onceMore(pending.deliveries);
         const ended = runs.add(id, pending);
         if (ended !== undefined) effects.push(...ended);
         changes = true;

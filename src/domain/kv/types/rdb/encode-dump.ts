@@ -20,6 +20,8 @@ import { StreamForm } from './stream-form.js';
 const WRITTEN_VERSION = 10;
 /** Fields with expiries exist since Redis 7.4. */
 const FIELD_EXPIRY_VERSION = 12;
+/** Streams know messages of producers since Redis 8.6. */
+const MESSAGES_VERSION = 13;
 /** Arrays exist since Redis 8.8. */
 const ARRAY_VERSION = 14;
 
@@ -46,8 +48,7 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
       version = yield* writeHash(out, value);
       break;
     case 'stream':
-      out.byte(DUMP_TYPES.stream2);
-      yield* writeStream(out, value as Stream);
+      version = yield* writeStream(out, value as Stream);
       break;
     case 'array':
       version = ARRAY_VERSION;
@@ -164,14 +165,16 @@ function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> 
   return expiries.size === 0 ? WRITTEN_VERSION : FIELD_EXPIRY_VERSION;
 }
 
-function* writeStream(out: RdbWriter, value: Stream): Generator<void, void> {
+function* writeStream(out: RdbWriter, value: Stream): Generator<void, number> {
   const form = new StreamForm();
   const pace = new SlicePace();
   for (const words of yield* value.rebuildInSlices('')) {
     form.take(words);
     if (pace.isDue(workOf(words))) yield;
   }
+  out.byte(form.knowsMessages ? DUMP_TYPES.stream4 : DUMP_TYPES.stream2);
   yield* form.write(out);
+  return form.knowsMessages ? MESSAGES_VERSION : WRITTEN_VERSION;
 }
 
 function* writeArray(out: RdbWriter, value: ArrayValue): Generator<void, void> {

@@ -2,7 +2,7 @@
  * Converts a stream between its rebuilding commands and Redis's RDB format: nodes of entries (each a listpack under the
  * id of its first entry), then counters, groups, and pending entries by consumer.
  */
-import type { ByteString } from '../../../../kernel/index.js';
+import { type ByteString, getOrCreate } from '../../../../kernel/index.js';
 import { mergeSorted, SlicePace } from '../../slices.js';
 import { decodeListpack, encodeListpack } from './listpack.js';
 import { BadFormat, type RdbReader } from './rdb-reader.js';
@@ -36,6 +36,13 @@ interface Group {
   readonly pending: Map<ByteString, Pending>;
 }
 
+/** Messages of producers with the entries that they became. */
+interface Messages {
+  readonly seconds: number;
+  readonly maxIds: number;
+  readonly byProducer: Map<ByteString, [message: ByteString, entry: Id][]>;
+}
+
 /** The number of entries that Redis puts into a node. */
 const NODE_ENTRIES = 100;
 const DELETED = 1;
@@ -52,6 +59,12 @@ export class StreamForm {
   #maxDeletedId: Id = ZERO;
   #added: bigint | undefined;
   readonly #groups = new Map<ByteString, Group>();
+  #messages: Messages | undefined;
+
+  /** Whether the stream knows messages of producers, which need a newer form. */
+  get knowsMessages(): boolean {
+    return this.#messages !== undefined;
+  }
 
   take(words: readonly ByteString[]): void {
     const name = words[0];
@@ -71,6 +84,13 @@ export class StreamForm {
       this.#takeGroup(words);
     } else if (name === 'XCLAIM') {
       this.#takeClaim(words);
+    } else if (name === 'XNACK') {
+      this.#takeRelease(words);
+    } else if (name === 'XCFGSET') {
+      this.#messages = { seconds: Number(words[3]), maxIds: Number(words[5]), byProducer: new Map() };
+    } else if (name === 'XIDMPRECORD') {
+      const [, , producer = '', message = '', entry] = words;
+      getOrCreate((this.#messages as Messages).byProducer, producer, () => []).push([message, idOf(entry)]);
     }
   }
 
@@ -87,7 +107,8 @@ export class StreamForm {
     writeId(out, this.#maxDeletedId);
     out.size(this.#added ?? BigInt(entries.length));
     out.size(this.#groups.size);
-    for (const group of this.#groups.values()) yield* writeGroup(out, group);
+    for (const group of this.#groups.values()) yield* writeGroup(out, group, this.knowsMessages);
+    if (this.#messages !== undefined) yield* writeMessages(out, this.#messages);
   }
 
   #takeGroup(words: readonly ByteString[]): void {
@@ -108,6 +129,17 @@ export class StreamForm {
       group.entriesRead = read === undefined || read === '-1' ? undefined : BigInt(read);
     } else if (what === 'CREATECONSUMER') {
       this.#groups.get(name)?.consumers.add(words[4] as ByteString);
+    }
+  }
+
+  /** Older servers know no released entries, so a consumer with an empty name has them. */
+  #takeRelease(words: readonly ByteString[]): void {
+    const group = this.#groups.get(words[2] as ByteString) as Group;
+    group.consumers.add('');
+    const count = BigInt(optionOf(words, 'RETRYCOUNT') ?? 1);
+    const end = 6 + Number(words[5]);
+    for (const id of words.slice(6, end)) {
+      group.pending.set(id, { rawId: rawId(idOf(id)), deliveredAtMs: 0n, count, consumer: '' });
     }
   }
 
@@ -166,7 +198,31 @@ function writeNode(out: RdbWriter, entries: readonly Entry[]): void {
   out.string(encodeListpack(words));
 }
 
-function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pending }: Group): Generator<void, void> {
+function* writeMessages(out: RdbWriter, { seconds, maxIds, byProducer }: Messages): Generator<void, void> {
+  out.size(seconds);
+  out.size(maxIds);
+  out.size(byProducer.size);
+  const pace = new SlicePace();
+  let added = 0;
+  for (const [producer, messages] of byProducer) {
+    out.string(producer);
+    out.size(messages.length);
+    for (const [message, entry] of messages) {
+      out.string(message);
+      writeId(out, entry);
+      added += 1;
+      if (pace.isDue()) yield;
+    }
+  }
+  out.size(added);
+  out.size(0);
+}
+
+function* writeGroup(
+  out: RdbWriter,
+  { name, lastId, entriesRead, consumers, pending }: Group,
+  showsActivity: boolean,
+): Generator<void, void> {
   out.string(name);
   writeId(out, lastId);
   out.size(entriesRead ?? UNKNOWN_READ);
@@ -190,6 +246,7 @@ function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pen
     out.string(consumer);
     // The last-seen time is not stored; the last delivery is the best approximation.
     out.instant(latestMs);
+    if (showsActivity) out.instant(latestMs);
     out.size(rawIds.length);
     if (pace.isDue()) yield;
     for (const raw of rawIds) {
@@ -225,25 +282,26 @@ export function* readStream(input: RdbReader, key: ByteString, version: StreamVe
   yield ['XGROUP', 'DESTROY', key, '-'];
   const groups = input.size();
   for (let i = 0; i < groups; i += 1) yield* readGroup(input, key, version);
-  if (version >= 4) skipProducers(input);
+  const producers = version >= 4 ? [...readProducers(input, key)] : [];
   const endsAt = input.position;
   input.position = entriesAt;
   if (length !== BigInt(yield* readEntries(input, key))) throw new BadFormat('a stream of another length');
   yield ['XSETID', key, textOf(lastId), 'ENTRIESADDED', String(added), 'MAXDELETEDID', textOf(maxDeletedId)];
+  yield* producers;
   input.position = endsAt;
 }
 
-/** Skips producers and the settings for remembering their ids, because no command can recreate them. */
-function skipProducers(input: RdbReader): void {
-  input.bigSize();
-  input.bigSize();
+/** The settings for remembering messages, and the messages; none if the stream knows no message. */
+function* readProducers(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  const settings = ['IDMP-DURATION', String(input.bigSize()), 'IDMP-MAXSIZE', String(input.bigSize())];
   const producers = input.size();
+  if (producers > 0) yield ['XCFGSET', key, ...settings];
   for (let i = 0; i < producers; i += 1) {
-    input.skipString();
+    const producer = input.string();
     const ids = input.size();
     for (let n = 0; n < ids; n += 1) {
-      input.skipString();
-      readId(input);
+      const id = input.string();
+      yield ['XIDMPRECORD', key, producer, id, textOf(readId(input))];
     }
   }
   input.bigSize();
