@@ -77,7 +77,7 @@ export const NAVIGATION = [
         name: 'HTTP API',
         pages: below('api', ['kv', 'queue', 'search', 'vector', 'management', 'operators', 'monitoring', 'health']),
       },
-      { name: 'Clients', pages: ['wire-aliases'] },
+      { name: 'Clients', pages: ['wire-aliases', 'guide/mcp'] },
     ],
   },
   {

@@ -1,5 +1,6 @@
 /** `millrace db`, `millrace account` and `millrace journal` with a connection to the installation. */
 
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { openDatabaseCredentials } from '../actors/control/index.js';
@@ -79,6 +80,27 @@ export async function runDataCommand(verb: string, asked: ParsedArguments, env: 
       write: (output) => void process.stdout.write(output),
     }),
   );
+}
+
+/** The management key of the environment (`millrace env`), or else that of the account of the running process. */
+export async function runMcpCommand(asked: ParsedArguments, env: Environment): Promise<number> {
+  const { MILLRACE_MGMT_URL, MILLRACE_MGMT_EMAIL, MILLRACE_MGMT_KEY } = env;
+  const isGiven = MILLRACE_MGMT_URL && MILLRACE_MGMT_EMAIL && MILLRACE_MGMT_KEY;
+  const access = isGiven
+    ? { url: MILLRACE_MGMT_URL, email: MILLRACE_MGMT_EMAIL, key: MILLRACE_MGMT_KEY }
+    : await runningManagement(asked, env);
+  const { mcpCommand } = await import('./mcp/mcp-command.js');
+  return mcpCommand(
+    asked,
+    access,
+    once(process.stdin, 'end').then(() => undefined),
+  );
+}
+
+async function runningManagement(asked: ParsedArguments, env: Environment) {
+  const { mgmt = '' } = await runningAddresses(loadConfig(env).config);
+  const { mgmtEmail, mgmtKey } = await withInstallation(env, true, (found) => credentialsOf(asked, found));
+  return { url: mgmt, email: mgmtEmail, key: mgmtKey };
 }
 
 async function runningApis(asked: ParsedArguments, env: Environment): Promise<Record<'kv' | 'queue', Api>> {

@@ -80,6 +80,8 @@ async function runProcess(verb: string, asked: ParsedArguments): Promise<number>
     }
     case 'env':
       return (await import('./admin-commands.js')).runEnvCommand(asked, env);
+    case 'mcp':
+      return (await import('./admin-commands.js')).runMcpCommand(asked, env);
     case 'reload':
       return (await import('./reload.js')).reloadCommand(env, asked.flags.has('settings'), output);
     case 'config':

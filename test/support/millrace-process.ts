@@ -21,7 +21,7 @@ import { KvClient } from './kv-client.js';
 import { findNatsServer } from './nats-server.js';
 
 /** Beside this file, so that a copy compiled elsewhere tests itself. */
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 /** Of a cold start on a machine that does much else; tests of speed measure themselves. */
 const READY_TIMEOUT_MS = 120_000;

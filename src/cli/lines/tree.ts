@@ -25,6 +25,10 @@ export type RunVerbs = Readonly<
   Record<'process' | 'data' | 'db' | 'account' | 'journal' | 'backup' | 'cluster', RunVerb>
 >;
 
+const MCP = `
+example, in the settings of such a program:
+  {"mcpServers": {"millrace": {"command": "npx", "args": ["millrace", "mcp"]}}}`;
+
 const END = `
 settings are MILLRACE_* variables: docs/settings.md
 exit codes: 0 done, 1 refused, failed or damaged, 2 wrong usage: docs/operations/command-line.md`;
@@ -43,6 +47,16 @@ export function commandTree(runs: RunVerbs): Command {
     .option('--dotenv', 'prints lines for a .env file')
     .option('--database <database>', 'the database (the first one of the account)')
     .option('--account <account>', "the account (the only person's)");
+  verb(
+    root,
+    'mcp',
+    'serves the API to programs that speak the Model Context Protocol, over stdin and stdout',
+    runs.process,
+  )
+    .option('--allow-changes', 'offers operations that change data; without it only those that read')
+    .option('--only <areas>', 'only these, separated by commas: kv, queue, search, vector, management, operators')
+    .option('--account <account>', "the account (the only person's)")
+    .addHelpText('after', MCP);
   verb(
     root,
     'reload',

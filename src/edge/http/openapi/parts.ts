@@ -48,6 +48,8 @@ export interface ApiOperation {
     readonly content: Readonly<Record<string, MediaType>>;
   };
   readonly responses: Readonly<Record<string, Answered | AnswerReference>>;
+  /** The right that the caller needs: `read` is also of read-only tokens. */
+  readonly 'x-permission': string;
   /** The path as it is called: two operations share a path whose parameter means two things. */
   readonly 'x-calledAt'?: string;
   readonly 'x-codeSamples': readonly CodeSample[];

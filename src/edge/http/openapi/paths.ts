@@ -75,6 +75,7 @@ function operationOf(area: ApiArea, route: Described, place: PatternPath, gather
     parameters: all,
     ...(body === undefined ? {} : { requestBody: body }),
     responses: responsesOf(area, route, place, gathered),
+    'x-permission': route.permission,
     ...(calledAs !== undefined && { 'x-calledAt': calledAs }),
     'x-codeSamples': codeSamples(sampleCall(area.client, route, operation), gathered.languages),
   };
