@@ -41,6 +41,7 @@ export function superviseWorkers({ config, log, nats }: Beginning, stopping: Abo
         workers: config.sharedBy,
         args: process.argv.slice(2),
         environment: workerEnvironment(config),
+        placePrefix: placePrefixOf(config),
         keepsModels: config.process.roles.includes('projection'),
         shutdownMs: config.process.shutdownMs,
         announceEnd: async (session) => announceGone(await installation, session),
@@ -81,6 +82,12 @@ async function prepareForWorkers(config: Config, server: OpenedNats) {
   // The sessions on an external server may be those of other machines.
   if (config.isEmbedded) await markAllGone(leases);
   return { shared: config.isEmbedded ? options : undefined, leases, bus };
+}
+
+/** Workers of an external server may be those of several machines. */
+function placePrefixOf({ isEmbedded }: Config): string {
+  const machine = isEmbedded ? '' : `${Buffer.from(new NodeRandom().bytes(8)).toString('hex')}-`;
+  return `${machine}worker-`;
 }
 
 /** @returns its address */

@@ -69,8 +69,9 @@ export function registerNats(c: DependencyContainer, nats: OpenedNats): void {
   });
   tokens.once(c, tokens.SESSION, () => {
     const ports = { ...tokens.storagePortsOf(c), clocks: c.resolve(tokens.CLOCK_WATCH) };
+    const place = tokens.ifRegistered(c, tokens.WORKER)?.start.place;
     const planes = config.process.roles.filter((role) => role === 'kv' || role === 'queue');
-    return new Session(ports, sessionTimesOf(config), c.resolve(tokens.MEMBERSHIP), planes);
+    return new Session(ports, sessionTimesOf(config), c.resolve(tokens.MEMBERSHIP), planes, place);
   });
   tokens.once(c, tokens.CALLER, () => {
     const { bus, clock, timers, random } = tokens.portsOf(c);

@@ -17,6 +17,7 @@ import {
   ShardCaller,
   ShardHost,
 } from '../../src/actors/runtime/index.js';
+import type { Place } from '../../src/codec/leases/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { DefiniteAppender, recover, recoverFollowing } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
@@ -47,8 +48,8 @@ export class KvClusterStand {
   }
 
   /** @param aheadMs  how far its machine's clock is ahead of the right time */
-  async start(aheadMs = 0, planes: readonly Plane[] = ['kv']): Promise<KvProcess> {
-    const process = new KvProcess(this, this.processes.length + 1, aheadMs, planes);
+  async start(aheadMs = 0, planes: readonly Plane[] = ['kv'], place?: Place): Promise<KvProcess> {
+    const process = new KvProcess(this, this.processes.length + 1, aheadMs, planes, place);
     this.processes.push(process);
     void process.start();
     await this.time.advance(100);
@@ -85,6 +86,7 @@ export class KvProcess {
     number: number,
     aheadMs: number,
     planes: readonly Plane[],
+    place: Place | undefined,
   ) {
     this.aheadMs = aheadMs;
     const { time, journal, network } = stand;
@@ -111,6 +113,7 @@ export class KvProcess {
       TIMES,
       this.membership,
       planes,
+      place,
     );
     this.host = new ShardHost<KvWork>(
       { journal, leases, clock, timers: time, log: SILENT, metrics: NO_METRICS },

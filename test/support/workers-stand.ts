@@ -39,7 +39,7 @@ export class WorkersStand {
       ...(await embeddedEnvironment(await temporaryDirectory())),
       ...WIRE_ALIAS,
       MILLRACE_WORKERS: '2',
-      // The names of sessions are random: with few shards, one worker could own all.
+      // With few shards, one worker could own all.
       MILLRACE_KV_SHARDS: '12',
       MILLRACE_QUEUE_SHARDS: '2',
       MILLRACE_RESP_PORT: String(await freePort()),

@@ -32,12 +32,16 @@ interface Copy<W extends Work> {
 
 export class FollowedShards<W extends Work> {
   readonly #copies = new Map<ShardName, Copy<W>>();
+  /** Shards that are followed when a copy is taken or ends (FOL1). */
+  readonly #waiting = new Set<ShardName>();
   readonly #notBeforeMs = new Map<ShardName, number>();
 
   constructor(
     private readonly ports: { readonly clock: Clock; readonly log: Log },
     /** Creates an actor for the activation after this lease. */
     private readonly create: (shard: ShardName, epoch: number) => ShardActor<W>,
+    /** Checks a shard soon: its copy is level, or it can be followed now. */
+    private readonly look: (shard: ShardName) => void,
   ) {}
 
   /**
@@ -48,11 +52,15 @@ export class FollowedShards<W extends Work> {
     const nowMs = this.ports.clock.monotonicMs();
     const copy = this.#copies.get(shard);
     if (copy === undefined) {
-      if (this.#copies.size >= MAX_COPIES || (this.#notBeforeMs.get(shard) ?? 0) > nowMs) return false;
+      if ((this.#notBeforeMs.get(shard) ?? 0) > nowMs) return false;
+      if (this.#copies.size >= MAX_COPIES) {
+        this.#waiting.add(shard);
+        return false;
+      }
       const actor = this.create(shard, epoch + 1);
       this.#copies.set(shard, { actor, session, sinceMs: nowMs, isLevel: false });
       this.ports.log.info('shard.following', { shard, epoch });
-      actor.follow();
+      actor.follow(() => this.look(shard));
       return false;
     }
     if (!copy.isLevel && copy.actor.isLevel) [copy.isLevel, copy.sinceMs] = [true, nowMs];
@@ -76,6 +84,7 @@ export class FollowedShards<W extends Work> {
       return undefined;
     }
     this.#copies.delete(shard);
+    this.#followWaiting();
     return copy.actor;
   }
 
@@ -84,9 +93,18 @@ export class FollowedShards<W extends Work> {
     if (copy === undefined) return;
     this.#copies.delete(shard);
     copy.actor.end(new MillraceError('SHUTTING_DOWN', `${shard} is followed no longer`));
+    this.#followWaiting();
   }
 
   dropAll(): void {
+    this.#waiting.clear();
     for (const shard of [...this.#copies.keys()]) this.drop(shard);
+  }
+
+  #followWaiting(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    this.look(next);
   }
 }

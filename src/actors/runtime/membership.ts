@@ -2,7 +2,7 @@
  * The living processes, known by their heartbeats on plain NATS. Silence counts only while our connection is up, and
  * only on our monotonic clock, never by a wall clock.
  */
-import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from '../../codec/leases/index.js';
+import { decodeHeartbeat, encodeHeartbeat, type Heartbeat, type Place } from '../../codec/leases/index.js';
 import type { SessionId, ShardName } from '../../kernel/index.js';
 import type { Bus, Clock, Subscription } from '../../ports/index.js';
 import { type Plane, planeOfShard } from '../../protocol/index.js';
@@ -15,6 +15,7 @@ interface Member {
   isSure: boolean;
   wishes: number | undefined;
   follows: boolean;
+  place: Place | undefined;
   isGone: boolean;
   readonly firstHeardAtMs: number;
   lastHeardAtMs: number;
@@ -121,6 +122,19 @@ export class Membership {
     return this.#members.get(session)?.follows ?? false;
   }
 
+  /** The place of this session's process; undefined: it is of an older version. */
+  placeOf(session: SessionId): Place | undefined {
+    return this.#members.get(session)?.place;
+  }
+
+  /** True when a process heard within `withinMs` has the place of this session's process after it. */
+  isSucceeded(session: SessionId, withinMs: number): boolean {
+    const own = this.placeOf(session);
+    return this.#ableToOwn(withinMs, 0).some(
+      ([, { place }]) => own !== undefined && place?.name === own.name && place.turn > own.turn,
+    );
+  }
+
   /** The newest session of every process that was heard and has not announced its end. */
   heard(): { readonly process: SessionId; readonly session: SessionId; readonly silentForMs: number }[] {
     const nowMs = this.clock.monotonicMs();
@@ -183,7 +197,18 @@ export class Membership {
     for (const listener of this.#listeners) listener(heartbeat, isNew);
   }
 
-  #note({ session, canOwn, isLeaving, process, clock, wishes, planes, follows = false, ...end }: Heartbeat): void {
+  #note({
+    session,
+    canOwn,
+    isLeaving,
+    process,
+    clock,
+    wishes,
+    planes,
+    follows = false,
+    place,
+    ...end
+  }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
     // A heartbeat that was on its way when its process ended is ignored.
     const isGone = end.isGone === true || this.isGone(session);
@@ -200,7 +225,18 @@ export class Membership {
         if (nowMs - lastHeardAtMs > FORGET_AFTER_MS) this.#members.delete(old);
       }
       const heard = { firstHeardAtMs: nowMs, lastHeardAtMs: nowMs };
-      this.#members.set(session, { process, canOwn, planes, isLeaving, isSure, wishes, follows, isGone, ...heard });
+      this.#members.set(session, {
+        process,
+        canOwn,
+        planes,
+        isLeaving,
+        isSure,
+        wishes,
+        follows,
+        place,
+        isGone,
+        ...heard,
+      });
       return;
     }
     member.canOwn = canOwn;
@@ -209,6 +245,7 @@ export class Membership {
     member.isSure = isSure;
     member.wishes = wishes;
     member.follows = follows;
+    member.place = place;
     member.isGone = isGone;
     member.lastHeardAtMs = nowMs;
   }

@@ -42,6 +42,11 @@ export class NextOwners {
     for (const [old] of this.#toldAtMs) if (this.#toldAtMs.size > MAX_TOLD) this.#toldAtMs.delete(old);
   }
 
+  /** The shards that another process has replayed. */
+  followed(): readonly ShardName[] {
+    return [...this.#followers.keys()];
+  }
+
   /** True when the shard may move (NO1). Called repeatedly from the time of the decision to move. */
   mayHaveIt(next: SessionId, shard: ShardName, epoch: number): boolean {
     const nowMs = this.clock.monotonicMs();

@@ -6,11 +6,13 @@
  *  PL2 a drained process owns no shards, unless all are drained, because no shard may be without an owner
  *  PL3 a shard moves only to a process that knows by now that it is to have it
  *  PL4 only processes with the role for the shard's plane are candidates; heartbeats contain the roles
+ *  PL5 processes are hashed by the names of their places, once all candidates have one; of several with the same name the
+ *      last one counts, so that a worker's shards move directly to its successor
  */
 
 import { sha256 } from '../../codec/envelope/index.js';
-import { decodeWishes, type Wishes } from '../../codec/leases/index.js';
-import { describeError, type SessionId, type ShardName } from '../../kernel/index.js';
+import { decodeWishes, type Place, type Wishes } from '../../codec/leases/index.js';
+import { BoundedCache, describeError, type SessionId, type ShardName } from '../../kernel/index.js';
 import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
 import type { Membership } from './membership.js';
 
@@ -63,18 +65,22 @@ export class Placement {
 
   /** The owner by wishes and hashing (PL1, PL2). */
   ownerOf(shard: ShardName, candidates: readonly SessionId[]): SessionId | undefined {
-    if (this.#drained.size === 0 && this.#moves.size === 0) return rendezvousOwner(shard, candidates);
+    if (this.#drained.size === 0 && this.#moves.size === 0) return this.#byHash(shard, candidates);
     const processOf = (session: SessionId) => this.membership.processOf(session) ?? session;
     const willing = candidates.filter((session) => !this.#drained.has(processOf(session)));
     const from = willing.length > 0 ? willing : candidates;
     const wished = this.#moves.get(shard);
-    return from.find((session) => processOf(session) === wished) ?? rendezvousOwner(shard, from);
+    return from.find((session) => processOf(session) === wished) ?? this.#byHash(shard, from);
   }
 
   /** True when `owner` knows that it is to own the shard (PL3). One of an older version does not know wishes. */
   isKnownTo(owner: SessionId, shard: ShardName, candidates: readonly SessionId[]): boolean {
     const read = this.membership.wishesReadBy(owner);
     return read === undefined ? rendezvousOwner(shard, candidates) === owner : read >= this.#revision;
+  }
+
+  #byHash(shard: ShardName, candidates: readonly SessionId[]): SessionId | undefined {
+    return rendezvousOwner(shard, candidates, (session) => this.membership.placeOf(session));
   }
 
   #look(): Promise<void> {
@@ -101,15 +107,39 @@ export class Placement {
   }
 }
 
-export function rendezvousOwner(shard: ShardName, candidates: readonly SessionId[]): SessionId | undefined {
+/** @param placeOf  undefined for a session of an older version (PL5) */
+export function rendezvousOwner(
+  shard: ShardName,
+  candidates: readonly SessionId[],
+  placeOf: (session: SessionId) => Place | undefined = () => undefined,
+): SessionId | undefined {
+  const arePlaced = candidates.every((session) => placeOf(session) !== undefined);
   let best: SessionId | undefined;
   let bestWeight = -1n;
+  let bestTurn = 0;
   for (const candidate of candidates) {
-    const weight = Buffer.from(sha256(Buffer.from(`${shard} ${candidate}`))).readBigUInt64BE(0);
-    if (weight > bestWeight || (weight === bestWeight && candidate < (best as SessionId))) {
+    const { name, turn } = (arePlaced ? placeOf(candidate) : undefined) ?? { name: candidate, turn: 0 };
+    const weight = weightOf(shard, name);
+    const isTie = weight === bestWeight;
+    const isLater = turn > bestTurn || (turn === bestTurn && candidate < (best as SessionId));
+    if (weight > bestWeight || (isTie && isLater)) {
       best = candidate;
       bestWeight = weight;
+      bestTurn = turn;
     }
   }
   return best;
+}
+
+/** Every check of every shard needs the weights of all processes. */
+const WEIGHTS = new BoundedCache<string, bigint>(10_000);
+
+function weightOf(shard: ShardName, name: string): bigint {
+  const hashed = `${shard} ${name}`;
+  let weight = WEIGHTS.get(hashed);
+  if (weight === undefined) {
+    weight = Buffer.from(sha256(Buffer.from(hashed))).readBigUInt64BE(0);
+    WEIGHTS.set(hashed, weight);
+  }
+  return weight;
 }

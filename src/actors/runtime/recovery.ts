@@ -36,7 +36,11 @@ export class Following implements ComingClaim {
   #timer: Timer | undefined;
   #wake: () => void = () => {};
 
-  constructor(private readonly timers: Timers) {}
+  /** @param onLevel  called once, when the copy becomes level */
+  constructor(
+    private readonly timers: Timers,
+    private readonly onLevel: () => void,
+  ) {}
 
   get end(): RecoveryEnd | undefined {
     return this.#end;
@@ -48,7 +52,9 @@ export class Following implements ComingClaim {
   }
 
   level(): void {
+    if (this.#isLevel) return;
     this.#isLevel = true;
+    this.onLevel();
   }
 
   async wait(): Promise<void> {

@@ -12,6 +12,7 @@ import {
   decodeSessionRecord,
   encodeSessionRecord,
   firstCounter,
+  type Place,
   type RespNodeNews,
   type SessionRecord,
   type ShardNews,
@@ -69,6 +70,8 @@ export class Session {
     private readonly membership: Membership,
     /** The planes of which it may own shards; empty: it owns none. */
     private readonly planes: readonly Plane[],
+    /** Undefined: no earlier process has its place, and no later one gets it. */
+    private readonly place?: Place,
   ) {
     this.#failedRenewals = new RecurringFact(ports, 'session.renewal-failed', 'session.renewed');
     this.placement = new Placement(ports, membership);
@@ -232,7 +235,8 @@ export class Session {
     const wishes = this.placement.revision;
     const isLeaving = this.#isLeaving;
     const node = this.#node?.();
-    const said = { session, canOwn, isLeaving, process: processId, clock, wishes, planes, follows: canOwn };
+    const place = this.place ?? { name: processId, turn: 0 };
+    const said = { session, canOwn, isLeaving, process: processId, clock, wishes, planes, follows: canOwn, place };
     const heartbeat = node === undefined ? said : { ...said, node };
     this.membership.announce(news === undefined ? heartbeat : { ...heartbeat, news });
   }

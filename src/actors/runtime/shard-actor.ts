@@ -194,8 +194,8 @@ export class ShardActor<W extends Work> {
   }
 
   /** Replays the present owner's entries until `start` is called. Errors end the actor. */
-  follow(): void {
-    const until = new Following(this.ports.timers);
+  follow(onLevel: () => void): void {
+    const until = new Following(this.ports.timers, onLevel);
     const recovery = this.ports.follow(this.shard, until);
     const recovered = this.plane.restore(this.#remembering(recovery.steps)).then(() => recovery);
     this.#following = { until, recovered };

@@ -167,8 +167,10 @@ export class ShardHost<W extends Work> {
   ) {
     this.#failedLooks = new RecurringFact(ports, 'shard.look-failed', 'shard.looks-well');
     this.#next = new NextOwners(ports.clock, membership, MAX_MOVE_MS);
-    this.#followed = new FollowedShards<W>(ports, (shard, epoch) =>
-      this.#newActor(shard, epoch, { highWater: undefined, quietMs: 0 }),
+    this.#followed = new FollowedShards<W>(
+      ports,
+      (shard, epoch) => this.#newActor(shard, epoch, { highWater: undefined, quietMs: 0 }),
+      (shard) => this.#lookAgainAt(shard),
     );
   }
 
@@ -270,23 +272,18 @@ export class ShardHost<W extends Work> {
   /** Handles announcements of other processes (SH5). */
   #hear({ session, news = [], isGone = false }: Heartbeat): void {
     if (session === this.session.id) return;
-    if (isGone) this.#lookAgain();
+    if (isGone) for (const shard of this.options.shards) this.#lookAgainAt(shard);
     for (const { shard, epoch, what } of news) {
-      if (what === 'released' && this.options.shards.includes(shard)) {
-        if (this.#busy.has(shard)) this.#heardOf.add(shard);
-        else if (!this.#isStopping) this.#lookAt(shard);
-      }
+      if (what === 'released' && this.options.shards.includes(shard)) this.#lookAgainAt(shard);
       if (what === 'taken') this.#forgetFormer(shard, epoch);
       if (what === 'followed') this.#hearFollowed(shard, { session, epoch });
     }
   }
 
-  /** Checks every shard immediately, also those that are being checked. */
-  #lookAgain(): void {
-    for (const shard of this.options.shards) {
-      if (this.#busy.has(shard)) this.#heardOf.add(shard);
-      else if (!this.#isStopping) this.#lookAt(shard);
-    }
+  /** Checks the shard immediately or, if it is being checked, once more. */
+  #lookAgainAt(shard: ShardName): void {
+    if (this.#busy.has(shard)) this.#heardOf.add(shard);
+    else if (!this.#isStopping) this.#lookAt(shard);
   }
 
   #hearFollowed(shard: ShardName, follower: { readonly session: SessionId; readonly epoch: number }): void {
@@ -585,7 +582,7 @@ export class ShardHost<W extends Work> {
   async #tend(shard: ShardName, held: OwnedShard<W>): Promise<void> {
     if (held.actor.state !== 'serving') return;
     const next = this.#nextOwnerOf(shard);
-    if (next === undefined) this.#next.forget(shard);
+    if (next === undefined && !this.#isHandingOver) this.#next.forget(shard);
     // Waits for the next owner's replay (SH7), unless our clock excludes us from owning shards.
     if (next !== undefined && (this.session.isExcluded || this.#next.mayHaveIt(next, shard, held.lease.epoch))) {
       await this.#handOver(shard, this.options.beforeHandOver?.(held.actor));
@@ -599,17 +596,15 @@ export class ShardHost<W extends Work> {
   }
 
   /**
-   * Shards move one at a time, to processes that have been present for a while; a process that has announced its end
-   * moves them to any process. @returns undefined when the shard stays
+   * Shards move one at a time, to processes that have been present for a while. A process that has announced its end, or
+   * has a successor, moves them to any process. @returns undefined when the shard stays
    */
   #nextOwnerOf(shard: ShardName): SessionId | undefined {
     if (this.options.isExclusive || this.#isHandingOver) return undefined;
     const { placement, id, isExcluded, isLeaving } = this.session;
-    const candidates = this.membership.candidates(
-      this.times.takeoverMs / 2,
-      isLeaving ? 0 : this.times.settleMs,
-      shard,
-    );
+    const withinMs = this.times.takeoverMs / 2;
+    const isReplaced = isLeaving || this.membership.isSucceeded(id, withinMs);
+    const candidates = this.membership.candidates(withinMs, isReplaced ? 0 : this.times.settleMs, shard);
     const owner = placement.ownerOf(shard, candidates);
     if (!candidates.includes(id)) return isExcluded || isLeaving ? owner : undefined;
     return owner !== undefined && owner !== id && placement.isKnownTo(owner, shard, candidates) ? owner : undefined;
@@ -634,6 +629,8 @@ export class ShardHost<W extends Work> {
       this.ports.log.info('shard.released', { shard, epoch, number: head.number });
     } finally {
       this.#isHandingOver = false;
+      // The next one moves.
+      for (const other of this.#next.followed()) this.#lookAgainAt(other);
     }
   }
 

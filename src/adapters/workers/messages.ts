@@ -10,6 +10,8 @@ import type { NatsOptions } from '../nats/index.js';
 export interface WorkerStart {
   /** From 1; a replaced worker has the number of the former one. */
   readonly number: number;
+  /** The name by which its shards are placed, and how many workers were started before it. Unknown to older supervisors. */
+  readonly place?: { readonly name: string; readonly turn: number } | undefined;
   /** How to reach the embedded nats-server; undefined: the worker's settings name an external one. */
   readonly nats?: NatsOptions | undefined;
   /** It makes the first database, and writes the file of credentials. */

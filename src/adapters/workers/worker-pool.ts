@@ -20,6 +20,8 @@ export interface WorkerPoolOptions {
   /** The words of the command line, which workers get too. */
   readonly args: readonly string[];
   readonly environment: WorkerEnvironment;
+  /** Tells the places of these workers from those of other machines. */
+  readonly placePrefix: string;
   /** Read models are kept by one of them. */
   readonly keepsModels: boolean;
   readonly shutdownMs: number;
@@ -60,11 +62,12 @@ export class WorkerPool {
   #hasStarted = false;
   #isStopping = false;
   #restarts = 0;
+  #turns = 0;
   #reload: Promise<void> | undefined;
 
   constructor(
     private readonly options: WorkerPoolOptions,
-    private readonly start: Promise<Omit<WorkerStart, 'number' | 'keepsCredentials'>>,
+    private readonly start: Promise<Omit<WorkerStart, 'number' | 'place' | 'keepsCredentials'>>,
   ) {
     this.#environment = options.environment;
     cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -149,7 +152,9 @@ export class WorkerPool {
 
   #fork(number: number, environment: WorkerEnvironment): WorkerProcess {
     const keepsCredentials = number === 1;
-    const start = this.start.then((facts) => ({ ...facts, keepsCredentials }));
+    const place = { name: `${this.options.placePrefix}${number}`, turn: this.#turns };
+    this.#turns += 1;
+    const start = this.start.then((facts) => ({ ...facts, place, keepsCredentials }));
     // The supervisor ends when its installation does not open.
     start.catch(() => undefined);
     const worker = new WorkerProcess(number, environment, start, {

@@ -112,6 +112,10 @@ const respNode = openRecord({
 });
 export type RespNodeNews = TypeOf<typeof respNode>;
 
+/** The name by which shards are placed, and the order of the processes that have had it. */
+const place = openRecord({ name: text(), turn: integer });
+export type Place = TypeOf<typeof place>;
+
 const neighbour = openRecord({ machine: text(), name: text(), path: text(), secret: bytes });
 
 const heartbeat = openFields({
@@ -136,6 +140,8 @@ const heartbeat = openFields({
   node: absent(respNode),
   /** Where processes of its machine reach it without NATS. Missing in heartbeats of older versions. */
   neighbour: absent(neighbour),
+  /** Missing in heartbeats of older versions: the shards of those processes are placed by their sessions. */
+  place: absent(place),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 export const [encodeHeartbeat, decodeHeartbeat] = bothWays(versioned(1, heartbeat), 'a heartbeat');

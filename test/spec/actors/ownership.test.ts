@@ -342,6 +342,19 @@ describe('placement', () => {
     }
   });
 
+  it('is by the names of places; of several processes with a name the last one counts', () => {
+    const places = new Map(sessions.map((session, turn) => [session, { name: `place-${turn % 3}`, turn }]));
+    const owner = (shard: ShardName) => rendezvousOwner(shard, sessions, (session) => places.get(session));
+    const owners = shards.map(owner);
+    expect(new Set(owners)).to.have.all.keys('node-b', 'node-c', 'node-d');
+    const without = sessions.slice(0, 3);
+    const before = shards.map((shard) => rendezvousOwner(shard, without, (session) => places.get(session)));
+    expect(owners.map((session) => (session === 'node-d' ? 'node-a' : session))).to.deep.equal(before);
+    // One of an older version decides by sessions, and the others must agree.
+    places.delete('node-b' as SessionId);
+    expect(shards.map(owner)).to.deep.equal(shards.map((shard) => rendezvousOwner(shard, sessions)));
+  });
+
   it('gives every process a share of the shards', () => {
     const owners = new Set(shards.map((shard) => rendezvousOwner(shard, sessions)));
     expect(owners.size).to.equal(sessions.length);

@@ -1,4 +1,4 @@
-/** The wishes of operators for the placement of shards, and their owners. Proves PL1–PL4, STE1, STE2. */
+/** The wishes of operators for the placement of shards, and their owners. Proves PL1–PL5, STE1, STE2. */
 import { expect } from 'chai';
 import { MAX_DRAINED, Steering } from '../../../src/actors/cluster/index.js';
 import { WISHES_KEY } from '../../../src/actors/runtime/index.js';
@@ -44,6 +44,25 @@ describe('the placement of a shard', () => {
     await steering.move(SHARD, undefined);
     await stand.time.advance(3000);
     expect(stand.owners()).to.deep.equal([owner]);
+  });
+
+  it('goes to the successor in the same place directly, and to no other process', async () => {
+    const startIn = (name: string, turn: number) => stand.start(0, ['kv'], { name, turn });
+    const places = ['worker-1', 'worker-2', 'worker-3'];
+    for (const [turn, name] of places.entries()) await startIn(name, turn);
+    await stand.time.advance(10_000);
+    const [owner] = stand.owners() as [KvProcess];
+    await owner.run('SET a 1');
+    const epochOf = (process: KvProcess) => process.host.actorOf(SHARD)?.epoch ?? Number.NaN;
+    const epoch = epochOf(owner);
+    const successor = await startIn(places[stand.processes.indexOf(owner)] as string, 3);
+    await stand.time.advance(1000);
+    expect(stand.owners(), 'before the time for which other processes are observed').to.deep.equal([successor]);
+    void owner.host.stop();
+    await stand.time.advance(10_000);
+    expect(stand.owners()).to.deep.equal([successor]);
+    expect(epochOf(successor), 'after one move').to.equal(epoch + 1);
+    expect(await successor.run('GET a')).to.equal('1');
   });
 
   it('chooses a process that has the role for the shard', async () => {

@@ -15,15 +15,18 @@ describe('a followed shard', () => {
   let stand: KvShardStand;
   let followed: FollowedShards<KvWork>;
   let made: ShardActor<KvWork>[];
+  let looked: ShardName[];
 
   beforeEach(() => {
     stand = new KvShardStand();
     made = [];
-    followed = new FollowedShards<KvWork>({ clock: stand.time, log: SILENT }, (_shard, epoch) => {
+    looked = [];
+    const create = (_shard: ShardName, epoch: number) => {
       const actor = stand.activate({ epoch });
       made.push(actor);
       return actor;
-    });
+    };
+    followed = new FollowedShards<KvWork>({ clock: stand.time, log: SILENT }, create, (shard) => looked.push(shard));
   });
   afterEach(() => {
     followed.dropAll();
@@ -45,6 +48,7 @@ describe('a followed shard', () => {
     await stand.settle();
     expect(followed.follow(SHARD, leaseOf(1), OURS)).to.equal(false);
     await stand.settle();
+    expect(looked, 'its owner is told without a delay').to.deep.equal([SHARD]);
     expect(followed.follow(SHARD, leaseOf(1), OURS)).to.equal(true);
     expect(followed.take(SHARD, 2, OURS)).to.equal(made[0]);
     expect(made[0]?.epoch).to.equal(2);
@@ -67,6 +71,11 @@ describe('a followed shard', () => {
     for (let at = 0; at < 6; at += 1) followed.follow(`KV_${at}` as ShardName, leaseOf(1), OURS);
     expect(made).to.have.lengthOf(4);
     await stand.settle();
+    looked = [];
+    expect(followed.take('KV_3' as ShardName, 2, OURS)).to.equal(made[3]);
+    expect(looked, 'the next one takes the free place').to.deep.equal(['KV_4']);
+    followed.follow('KV_4' as ShardName, leaseOf(1), OURS);
+    made.splice(3, 1);
     // The minute of a copy begins when it has caught up.
     expect(followed.follow(SHARD, leaseOf(1), OURS)).to.equal(true);
     await stand.time.advance(61_000);
