@@ -30,6 +30,15 @@ const workflows = {
     });
   },
 
+  async charge(run, { id, euros }) {
+    const invoice = await run.step('invoice', () => `invoice ${id}`);
+    const paid = await run.step('card', () => {
+      if (euros > 100) throw new Error('the card is refused');
+      return `${euros} euros by card`;
+    });
+    return run.step('receipt', () => `${invoice}: ${paid}`);
+  },
+
   async hooked(run) {
     const { method, url, body = '' } = JSON.parse(await run.waitFor('call', 'called', '1h'));
     return `${method} ${url} ${Buffer.from(body, 'base64')}`;
@@ -75,7 +84,7 @@ class Run {
   async #next(step, handOver) {
     this.#stepId += 1;
     const known = this.records.find(({ stepId }) => stepId === this.#stepId);
-    if (known !== undefined) return known;
+    if (known !== undefined) return compared(known, step);
     await handOver({ stepId: this.#stepId, ...step, concurrent: 1 });
     throw new Done();
   }
@@ -95,6 +104,12 @@ class Run {
       ...settings,
     };
   }
+}
+
+/** A record of another step means that the program has changed since: its result must not be used. */
+function compared(known, { stepName, stepType }) {
+  if (known.stepName === stepName && known.stepType === stepType) return known;
+  throw new Error(`the record is of ${known.stepName} (${known.stepType}), the step is ${stepName} (${stepType})`);
 }
 
 async function ask(method, path, body, headers = {}) {

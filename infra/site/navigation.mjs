@@ -70,7 +70,7 @@ export const NAVIGATION = [
           'outcomes',
         ]),
       },
-      { name: 'Workflows', pages: below('guide', ['workflows', 'workflow-protocol']) },
+      { name: 'Workflows', pages: below('guide', ['workflows', 'workflow-changes', 'workflow-protocol']) },
       { name: 'Search', pages: below('guide', ['search', 'search-filters', 'vectors']) },
       { name: 'Management', pages: below('guide', ['management', 'plans-and-limits']) },
       {

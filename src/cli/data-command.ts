@@ -7,6 +7,7 @@ import { RefusedCommand } from './command-line.js';
 import type { Api } from './dev/api.js';
 import { type ParsedArguments, shown } from './parser.js';
 import { table } from './table.js';
+import { checkWorkflows } from './workflow-check.js';
 
 export interface DataCommandDeps {
   readonly kv: Api;
@@ -164,6 +165,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
     await queue.ask('DELETE', `/v2/workflows/runs/${encodeURIComponent(id)}?cancel=true`);
     write(shown(asked, { workflowRunId: id, cancelled: true }, () => `${id} cancelled\n`));
   },
+
+  'workflows check': (asked, deps) => checkWorkflows(asked, deps),
 
   async logs(asked, { queue, signal, write }) {
     const lineOf = (event: Fields) =>

@@ -1,9 +1,10 @@
 /** The queue: its shards in a process with the role `queue`, and its endpoint with access to the owners. */
 import type { DependencyContainer } from 'tsyringe';
-import { MAX_INTAKE_BYTES, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
+import { MAX_INTAKE_BYTES, ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
+import { DeliveredHeaders } from '../domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
 import { ANSWERS_FORMAT_LEVEL } from '../kernel/index.js';
 import { ownedShards } from './shards-module.js';
@@ -48,7 +49,9 @@ export function registerQueueOwner(c: DependencyContainer): void {
 export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueServerParts>): QueueServer {
   const { accounts, view } = c.resolve(tokens.CONTROL);
   const readModels = c.resolve(tokens.READ_MODELS);
-  const { publicUrlQueue: publicUrl, trustedProxies } = c.resolve(tokens.CONFIG).endpoints;
+  const { endpoints, delivery } = c.resolve(tokens.CONFIG);
+  const { publicUrlQueue: publicUrl, trustedProxies, wireAlias: alias, wireAliasDeliver } = endpoints;
+  const http = c.resolve(tokens.HTTP_OUT);
   return createQueueServer({
     ...tokens.portsOf(c),
     gateway: c.resolve(tokens.QUEUE_GATEWAY),
@@ -57,7 +60,13 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
     messageLog: readModels,
     runLog: readModels,
     formatLevel: () => view.formatLevel,
-    destinations: c.resolve(tokens.HTTP_OUT),
+    destinations: http,
+    deliveries: {
+      http,
+      signer: new JwtDeliverySigner({ keys: accounts, random: c.resolve(tokens.RANDOM) }),
+      headers: new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region: delivery.region }),
+    },
+    trials: c.resolve(tokens.TRIALS),
     log: c.resolve(tokens.FACE_LOG),
     trustedProxies,
     publicUrl,
@@ -65,8 +74,9 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
   });
 }
 
-/** Leads to the owners of accounts from every process. */
+/** Leads to the owners of accounts from every process; trial runs are in each process, too. */
 export function registerQueueGateway(c: DependencyContainer): void {
+  tokens.once(c, tokens.TRIALS, () => new ProcessTrials(tokens.portsOf(c), c.resolve(tokens.SESSION).processId));
   tokens.once(c, tokens.QUEUE_GATEWAY, () => {
     const { isExclusive, layout } = c.resolve(tokens.NATS);
     const { ownership, delivery } = c.resolve(tokens.CONFIG);

@@ -99,7 +99,11 @@ function startPlanes(basics: DependencyContainer) {
     const addresses = hasRole(c, 'edge') ? await startEndpoints(c) : [];
     watchStreams(c);
     const checks = checksOf(c);
-    await startCluster(c, { checks, hosts: [...hostsOf(c), c.resolve(tokens.CONTROL).host].filter((host) => !!host) });
+    await startCluster(c, {
+      checks,
+      hosts: [...hostsOf(c), c.resolve(tokens.CONTROL).host].filter((host) => !!host),
+      trials: c.resolve(tokens.TRIALS),
+    });
     await startAlerts(c);
     const stop = () => life.endAfter(c.resolve(tokens.CONFIG).process, c.resolve(tokens.TIMERS));
     const { failed } = c.resolve(tokens.NATS_OPENING);

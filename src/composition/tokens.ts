@@ -8,7 +8,7 @@ import type { AlertNotices } from '../actors/alerts/index.js';
 import type { ClusterLook } from '../actors/cluster/index.js';
 import type { DatabaseKeeper, ProcessControl } from '../actors/control/index.js';
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
-import type { QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
+import type { ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
 import type { SocketHttpOut } from '../adapters/http-delivery/index.js';
 import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
@@ -123,6 +123,7 @@ export const CONTROL = token<ProcessControl>('ProcessControl');
 export const CLUSTER_LOOK = token<ClusterLook>('ClusterLook');
 export const GATEWAY = token<KvShardGateway>('KvGateway');
 export const QUEUE_GATEWAY = token<QueueShardGateway>('QueueGateway');
+export const TRIALS = token<ProcessTrials>('TrialRuns');
 export const ALERT_NOTICES = token<AlertNotices>('AlertNotices');
 /** The management endpoint's own address, once it listens. */
 export const MANAGEMENT_ADDRESS = token<{ url: string | undefined }>('ManagementAddress');

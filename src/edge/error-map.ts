@@ -287,6 +287,11 @@ export const QUEUE_REFUSALS = {
   hookNotFound: { status: 404, text: 'no such webhook' },
   noLanguageModels: { status: 404, text: 'language model routes are not available on this server' },
   burst: { status: 429, text: 'too many requests in this second' },
+  checking: {
+    status: 429,
+    text: 'a check of an endpoint is in progress, repeat the call after it',
+    retryAfterSeconds: SOON_SECONDS,
+  },
   noSigningKeys: unavailable('signing keys are not available right now', SOON_SECONDS),
 } as const satisfies Record<string, Refusal>;
 

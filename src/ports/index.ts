@@ -46,3 +46,4 @@ export * from './statistics.js';
 export * from './storage-gauge.js';
 export * from './timers.js';
 export * from './tracing.js';
+export * from './trial-runs.js';

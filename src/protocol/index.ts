@@ -14,4 +14,5 @@ export * from './public-ids.js';
 export * from './queue-placement.js';
 export * from './statistics-snapshot.js';
 export * from './trace.js';
+export * from './trial-request.js';
 export * from './user-tokens.js';

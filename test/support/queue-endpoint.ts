@@ -1,20 +1,23 @@
 /** A queue's face on a free port, in front of an owner and a read model that a test plays. */
 import http from 'node:http';
+import { ProcessTrials } from '../../src/actors/queue/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
-import type {
-  AccountLimits,
-  AccountState,
-  Published,
-  PublishItem,
-  QueueCommand,
-  QueueCommandOf,
-  QueueReply,
+import {
+  type AccountLimits,
+  type AccountState,
+  DeliveredHeaders,
+  type Published,
+  type PublishItem,
+  type QueueCommand,
+  type QueueCommandOf,
+  type QueueReply,
 } from '../../src/domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../../src/edge/index.js';
-import { type AccountId, FORMAT_LEVEL, MillraceError } from '../../src/kernel/index.js';
+import { type AccountId, FORMAT_LEVEL, MillraceError, type SessionId } from '../../src/kernel/index.js';
 import type {
   Counts,
   DlqPage,
+  HttpOut,
   LogPage,
   LogQuery,
   MessageLog,
@@ -29,6 +32,7 @@ import type {
   RunQuery,
 } from '../../src/ports/index.js';
 import { MemoryLog } from './kv-endpoint.js';
+import { MemoryNetwork } from './memory/memory-bus.js';
 import { LIMITS } from './queue-settings.js';
 import { realTime } from './real-time.js';
 
@@ -184,6 +188,12 @@ export class QueueEndpointHarness {
   readonly messageLog = new ScriptedMessageLog();
   readonly runLog = new ScriptedRunLog();
   readonly log = new MemoryLog();
+  /** The endpoint that checks call. */
+  destination: HttpOut['send'] = async () => ({ kind: 'no-response', error: 'connection refused', durationMs: 0 });
+  readonly trials = new ProcessTrials(
+    { bus: new MemoryNetwork(realTime).connect(), random: new NodeRandom() },
+    'node-1' as SessionId,
+  );
   limits: AccountLimits = LIMITS;
   state: AccountState = 'active';
   isControlStale = false;
@@ -210,6 +220,12 @@ export class QueueEndpointHarness {
       messageLog: this.messageLog,
       runLog: this.runLog,
       destinations: { refusalOf: (url) => (url.includes(this.forbidden) ? 'endpoint is forbidden' : undefined) },
+      deliveries: {
+        http: { send: (call) => this.destination(call) },
+        signer: { sign: () => 'signed' },
+        headers: new DeliveredHeaders({ alias: QUEUE_ALIAS, region: undefined }),
+      },
+      trials: this.trials,
       clock: realTime,
       timers: realTime,
       random: new NodeRandom(),

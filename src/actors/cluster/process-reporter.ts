@@ -1,4 +1,4 @@
-/** Answers requests for the status of this process. */
+/** Answers requests to this process: for its status, and reports about its trial runs. */
 import { encodeProcessReport } from '../../codec/cluster/index.js';
 import { describeError, FORMAT_LEVEL } from '../../kernel/index.js';
 import type { Bus, Check, Clock, Subscription } from '../../ports/index.js';
@@ -14,9 +14,10 @@ export interface ProcessReporterPorts {
   checks(): Readonly<Record<string, Check>>;
   /** The shard hosts of all planes that this process may own shards of. */
   readonly hosts: readonly ShardHost<Work>[];
+  readonly trials: { receive(report: Uint8Array): Uint8Array };
 }
 
-export type SaidOfItself = Pick<ProcessReporterPorts, 'checks' | 'hosts'>;
+export type SaidOfItself = Pick<ProcessReporterPorts, 'checks' | 'hosts' | 'trials'>;
 
 /** The facts that stay the same while the process runs. */
 export type ReporterIdentity = Pick<ProcessReport, 'version' | 'host' | 'pid' | 'roles' | 'worker'>;
@@ -33,9 +34,11 @@ export class ProcessReporter {
   }
 
   start(): void {
-    const { bus, session } = this.ports;
+    const { bus, session, trials } = this.ports;
     const topic = { kind: 'session', session: session.processId } as const;
-    this.#served = bus.serve(topic, async () => encodeProcessReport(this.#report()));
+    this.#served = bus.serve(topic, async (payload) =>
+      payload.byteLength === 0 ? encodeProcessReport(this.#report()) : trials.receive(payload),
+    );
   }
 
   stop(): void {

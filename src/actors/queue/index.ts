@@ -19,3 +19,4 @@ export {
   type QueuePlaneLimits,
 } from './queue-plane.js';
 export { QueueWork } from './queue-work.js';
+export { ProcessTrials } from './trial-runs.js';

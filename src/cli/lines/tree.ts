@@ -90,6 +90,10 @@ const TRIGGER = `
 example:
   millrace runs trigger https://example.com/checkout '{"order":205}'`;
 
+const CHECK = `
+example:
+  millrace workflows check --url https://staging.example.com --runs 'state=RUN_STARTED&label=orders'`;
+
 const SCHEDULE = `
 example:
   millrace schedule https://example.com/report --cron 'CRON_TZ=Europe/Vienna 0 8 * * 1' --id weekly`;
@@ -121,6 +125,7 @@ function addDataLines(root: Command, run: RunVerb): void {
   dataVerb(dlq, 'retry [id]', 'sends an entry again', ofDlq).option('--all', 'sends every entry again');
   root.addCommand(dlq);
   root.addCommand(runsLine(run));
+  root.addCommand(workflowsLine(run));
   dataVerb(root, 'logs', 'prints the newest events of messages', run)
     .option('-f, --follow', 'continues with new events until Ctrl-C')
     .addOption(COUNT('the number of earlier events (100)'));
@@ -159,6 +164,18 @@ function runsLine(run: RunVerb): Command {
     .option('--step-result <json>', 'the result of that step, which is then not executed')
     .option('--url <url>', 'another endpoint');
   dataVerb(workflows, 'cancel <run>', 'ends a run before its next step', ofRuns);
+  return workflows;
+}
+
+function workflowsLine(run: RunVerb): Command {
+  const workflows = group('workflows', 'check a new version of a workflow before it is deployed');
+  const ofWorkflows: RunVerb = (name, asked) => run(`workflows ${name}`, asked);
+  dataVerb(workflows, 'check', 'plays recorded runs to an endpoint, and prints those that it would break', ofWorkflows)
+    .requiredOption('--url <url>', 'the endpoint of the new version; without a path, with the path of each run')
+    .requiredOption('--runs <filter>', 'the URL of a workflow, the id of a run, or filters of the runs')
+    .addOption(COUNT('at most so many, the newest first (100)'))
+    .option('--execute-steps', 'the endpoint executes the code of each step')
+    .addHelpText('after', CHECK);
   return workflows;
 }
 

@@ -22,7 +22,6 @@ import {
   withAdded,
 } from './matches.js';
 import { eachPhrase } from './phrase-matching.js';
-import { type CorpusStatistics, OwnStatistics } from './statistics.js';
 import type { Nearness, NearTerm } from './term-tree.js';
 import { type IndexTerm, TextField, type TextTerm } from './text-field.js';
 import { isWithin, KeywordField, NumberField } from './value-fields.js';
@@ -45,11 +44,7 @@ export class FilterEvaluation {
   readonly termsByField = new Map<string, Set<string>>();
   #isNegative = false;
 
-  /** @param statistics of all documents, where the contents are a part of them */
-  constructor(
-    private readonly contents: IndexContents,
-    private readonly statistics: CorpusStatistics = new OwnStatistics(contents),
-  ) {}
+  constructor(private readonly contents: IndexContents) {}
 
   *matches(filter: DocumentFilter): Steps<Matches> {
     if (filter.kind === 'all') return yield* this.#all(filter.boost);
@@ -116,24 +111,18 @@ export class FilterEvaluation {
   *#phrase(field: TextField, text: string, slop: number, isPrefix: boolean): Steps<Matches> {
     const terms = termsOf(field.analysis.terms(text));
     if (terms.length === 0) return NO_MATCHES;
-    const parts = terms.map((term) => ({ terms: this.#known(field, term), word: term, isPrefix: false }));
+    const parts = terms.map((term) => ({ terms: this.#known(field, term) }));
     const last = parts.length - 1;
-    if (isPrefix) {
-      const word = field.analysis.words(text).at(-1) ?? '';
-      parts[last] = { terms: this.#withPrefix(field, word), word, isPrefix };
-    }
+    if (isPrefix) parts[last] = { terms: this.#withPrefix(field, text) };
     if (parts.some((part) => part.terms.length === 0)) return NO_MATCHES;
-    let worth = 0;
-    for (const part of parts) {
-      worth += this.#worthOf(this.statistics.documentsWith(field, part.terms, part.word, part.isPrefix));
-    }
-    const [only] = parts;
-    if (only !== undefined && parts.length === 1) {
+    const worth = parts.reduce((sum, part) => sum + this.#worthOf(part.terms), 0);
+    if (parts.length === 1) {
+      const [only] = parts as [{ terms: readonly TextTerm[] }];
       if (only.terms.length === 1) return yield* this.#scored(field, only.terms[0] as TextTerm, 1);
       return yield* this.#constant(field, only.terms);
     }
     const list = new MatchList(Math.min(...parts.map((part) => postingsOf(part.terms))));
-    const average = this.statistics.averageLength(field);
+    const average = field.averageLength;
     yield* eachPhrase(parts, slop, (ordinal, count) => {
       if (!this.contents.isAlive(ordinal)) return;
       list.add(ordinal, bm25(worth, count, lengthFactor(field.lengthAt(ordinal), average)));
@@ -141,7 +130,8 @@ export class FilterEvaluation {
     return list.matches;
   }
 
-  #withPrefix(field: TextField, word: string): readonly TextTerm[] {
+  #withPrefix(field: TextField, text: string): readonly TextTerm[] {
+    const word = field.analysis.words(text).at(-1) ?? '';
     const terms = field.withPrefix(word);
     this.#note(field, terms);
     return terms;
@@ -230,8 +220,8 @@ export class FilterEvaluation {
   *#scored(field: TextField, term: TextTerm, boost: number): Steps<Matches> {
     const { items, length } = term.postings;
     const list = new MatchList(length);
-    const worth = this.#worthOf(this.statistics.documentsWith(field, [term], term.text, false)) * boost;
-    const average = this.statistics.averageLength(field);
+    const worth = this.#worthOf([term]) * boost;
+    const average = field.averageLength;
     for (let at = 0; at < length; at += 1) {
       if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
       const posting = items[at] as number;
@@ -314,9 +304,9 @@ export class FilterEvaluation {
     return [term];
   }
 
-  #worthOf(documents: number): number {
-    const { size } = this.statistics;
-    return worthOf(size, Math.min(documents, size));
+  #worthOf(terms: readonly TextTerm[]): number {
+    const documents = terms.reduce((sum, term) => sum + term.documents, 0);
+    return worthOf(this.contents.size, Math.min(documents, this.contents.size));
   }
 
   #note({ field }: TextField, terms: readonly TextTerm[]): void {

@@ -92,14 +92,9 @@ export class TextField {
     this.analysis = analysisOf(field, language);
   }
 
-  /** Words of all documents. */
-  get words(): number {
-    return this.#words;
-  }
-
-  /** Documents that have the field. */
-  get documents(): number {
-    return this.#documents;
+  /** Words of an average document that has the field. */
+  get averageLength(): number {
+    return this.#documents === 0 ? 1 : this.#words / this.#documents;
   }
 
   lengthAt(ordinal: number): number {

@@ -4,7 +4,7 @@
  */
 import { PENDING_STATES } from '../../domain/queue/index.js';
 import { type AnswerShape, json } from '../http/answer-shape.js';
-import { FLAG, INSTANT, listOf, record, schemaNamed, TEXT, WHOLE } from '../http/openapi/parts.js';
+import { FLAG, INSTANT, listOf, record, schemaNamed, TEXT, WHOLE, wordOf } from '../http/openapi/parts.js';
 import { RECORD_SCHEMAS } from '../records/record-schemas.js';
 import { BODY_SCHEMAS } from './body-shapes.js';
 import { RESOURCE_SCHEMAS } from './records/resource-schemas.js';
@@ -58,6 +58,28 @@ const ANSWERS = {
     {
       workflowRuns: listOf(record({ ...RUN_NAME, rerunOf: { ...TEXT, description: 'The id of the earlier run.' } })),
       refused: listOf(record({ ...RUN_NAME, error: TEXT })),
+    },
+    CURSOR,
+  ),
+  CheckedRuns: record(
+    {
+      runs: listOf(
+        record(
+          {
+            ...RUN_NAME,
+            workflowUrl: TEXT,
+            workflowState: TEXT,
+            outcome: wordOf(['compatible', 'differs', 'breaks', 'unknown']),
+            differences: listOf(
+              record(
+                { breaks: FLAG, text: TEXT },
+                { stepId: WHOLE, stepName: TEXT, stepType: TEXT, found: record({ stepName: TEXT, stepType: TEXT }) },
+              ),
+            ),
+          },
+          { reason: { ...TEXT, description: 'Why the outcome is unknown.' } },
+        ),
+      ),
     },
     CURSOR,
   ),

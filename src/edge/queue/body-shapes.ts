@@ -67,6 +67,15 @@ export const RERUN_MEMBERS = [
     url: { ...URL_TEXT, description: 'The endpoint of the new run. Left out: as before.' },
   },
 ] as const;
+/** Needed and optional members of a check of an endpoint. */
+export const CHECK_MEMBERS = [
+  {
+    url: { ...URL_TEXT, description: 'The endpoint to check. Without a path: with the path of each run.' },
+  },
+  {
+    executeSteps: { ...FLAG, description: 'True: the endpoint executes the code of steps. Left out: false.' },
+  },
+] as const;
 export const WAIT: BodyShape = { of: schemaNamed('Wait') };
 
 function endpoints(one: JsonSchema): JsonSchema {

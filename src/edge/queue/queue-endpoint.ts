@@ -1,8 +1,20 @@
 /** The parts of the queue endpoint: ports from outside, and objects that its files share. */
-import type { HttpOut, MessageLog, QueueAccess, QueueAdmin, QueueGateway, Random, RunLog } from '../../ports/index.js';
+import type { DeliveredHeaders } from '../../domain/queue/index.js';
+import type {
+  DeliverySigner,
+  HttpOut,
+  MessageLog,
+  QueueAccess,
+  QueueAdmin,
+  QueueGateway,
+  Random,
+  RunLog,
+  TrialRuns,
+} from '../../ports/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { Endpoint, type EndpointParts } from '../http/endpoint.js';
 import { type AliasWords, HeaderAliases } from '../wire-alias.js';
+import { ChecksInProgress } from './checks/checks-in-progress.js';
 import type { QueueEndpointLimits } from './queue-limits.js';
 
 export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
@@ -13,6 +25,13 @@ export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
   readonly runLog: RunLog;
   /** Checks the text of destinations when a message is accepted. */
   readonly destinations: Pick<HttpOut, 'refusalOf'>;
+  /** Makes the calls of checks: deliveries to an endpoint that is not yet in use. */
+  readonly deliveries: {
+    readonly http: Pick<HttpOut, 'send'>;
+    readonly signer: DeliverySigner;
+    readonly headers: DeliveredHeaders;
+  };
+  readonly trials: TrialRuns;
   readonly random: Random;
   readonly aliases: readonly AliasWords[];
   /** The base URL of webhooks for third parties; undefined: the URL of each request. */
@@ -24,6 +43,7 @@ export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
 export class QueueEndpoint extends Endpoint<QueueEndpointParts> {
   readonly spellings: HeaderAliases;
   readonly bursts: BurstLimiter;
+  readonly checks = new ChecksInProgress();
 
   constructor(parts: QueueEndpointParts) {
     super('queue', parts);

@@ -394,6 +394,8 @@ describe('the OpenAPI document describes every answer', function () {
     const again = { fromStep: 0, input: '"again"' };
     await q('POST /v2/workflows/runs/{id}/rerun', `/v2/workflows/runs/${workflowRunId}/rerun`, { body: again });
     await q('POST /v2/workflows/runs/rerun', '/v2/workflows/runs/rerun', { body: { ...again, workflowRunId } });
+    const checked = { url: breaks, workflowRunId };
+    await q('POST /v2/workflows/check', '/v2/workflows/check', { body: checked });
     await q('POST /v2/workflows/dlq/resume', `/v2/workflows/dlq/resume?dlqIds=${a}`);
     await q('POST /v2/workflows/dlq/resume/{id}', `/v2/workflows/dlq/resume/${b}`);
     await q('POST /v2/workflows/dlq/restart', `/v2/workflows/dlq/restart?dlqIds=${c}`);

@@ -5,3 +5,5 @@ export * from '../model/run-limits.js';
 export * from '../model/run-records.js';
 export * from '../model/workflow-commands.js';
 export type { WorkflowEvent } from '../model/workflow-events.js';
+export { recordedEnvelope } from './resumed-envelopes.js';
+export { NO_MARK } from './run-envelopes.js';

@@ -11,7 +11,7 @@ import { type QueueContext, rejection } from '../model/decision.js';
 import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, RawSettings } from '../model/records.js';
 import type { Run } from '../model/runs/run.js';
 import { overrideSettings } from '../model/settings/publish-settings.js';
-import { firstEnvelope, stepEnvelope } from './run-envelopes.js';
+import { firstEnvelope, type OfRun, stepEnvelope } from './run-envelopes.js';
 
 export interface ResumedEnvelope {
   readonly envelope: Envelope;
@@ -50,9 +50,13 @@ export function resumedEnvelope(
 
 /** The envelope for delivering an entry of the new run; index 0 is the payload. */
 export function openEnvelope(run: Run, index: number): Envelope {
+  return index === 0 ? firstEnvelope(run) : recordedEnvelope(run);
+}
+
+/** The envelope for delivering a recorded step again. */
+export function recordedEnvelope(run: OfRun): Envelope {
   const { url, settings, workflow } = run.shared.envelope;
-  if (index === 0) return firstEnvelope(run);
-  assert(workflow !== undefined, 'a run whose envelope is not of a run', { runId: run.id });
+  assert(workflow !== undefined, 'a run whose envelope is not of a run', { url });
   const header = settings.header.filter(([name]) => !name.startsWith(PROTOCOL) || OF_EVERY_STEP.has(name));
   const isVersioned = header.some(([name]) => name === VERSION_HEADER);
   const whole: HeaderList = isVersioned ? header : [...header, [VERSION_HEADER, '1']];

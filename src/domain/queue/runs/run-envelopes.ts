@@ -30,11 +30,17 @@ export const NO_MARK: WorkflowMark = {
 };
 
 type Origin = Envelope;
+/** The envelope of a run's trigger. */
+export interface OfRun {
+  readonly shared: { readonly envelope: Envelope };
+}
 const stepEnvelopes = new WeakMap<Origin, BoundedCache<string, Envelope>>();
 
 /** The envelope of an entry after the first: a record that the endpoint or the server appends. */
-export function stepEnvelope(run: Run, { url, settings, mark }: Omit<RequestedDelivery, 'headers'>): Envelope {
-  const origin = run.shared.envelope;
+export function stepEnvelope(
+  { shared: { envelope: origin } }: OfRun,
+  { url, settings, mark }: Omit<RequestedDelivery, 'headers'>,
+): Envelope {
   if (!mark.isConfiguredByTrigger) {
     return runEnvelope(origin, url, plainly(settings, jsonHeader(settings.header)), mark);
   }

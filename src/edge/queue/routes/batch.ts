@@ -9,18 +9,19 @@ import { checked, objectIn } from '../../http/checked.js';
 import { MAX_ITEM_VALUES } from '../../http/http-limits.js';
 import { type Item, itemsOf } from '../../http/json-items.js';
 import { listOf } from '../../http/openapi/parts.js';
-import { type HeaderWords, invalid, inWordsOf, RefusedRequest, worded } from '../../http/refused.js';
+import { invalid, RefusedRequest, worded } from '../../http/refused.js';
 import { filled } from '../../http/request-class.js';
 import { MESSAGES } from '../body-shapes.js';
 import { destinationOf } from '../destination.js';
 import { publishedJson, warningHeaders } from '../publish-answer.js';
 import type { RequestedMessage } from '../publish-items.js';
-import { expected, type HotRoute, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
+import { type HotRoute, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from '../queue-limits.js';
 import { headersOf } from '../requests/header-members.js';
 import { IsResourceName } from '../requests/rules.js';
 import { beginsWithStep, isSentByRun, runInBeginning, runOfStepIn } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
+import { publishItems } from '../trial-requests.js';
 import { askedItem } from '../workflow-items.js';
 import { PUBLISHED, PUBLISHED_EXAMPLE } from './publish.js';
 
@@ -96,16 +97,16 @@ export const BATCH_ROUTE: HotRoute & QueueRoute = {
 /** @throws Refused; errors of the gateway */
 async function publishBatch(call: QueueCall): Promise<void> {
   call.mustBeAllowedToPublish();
-  const { gateway } = call.endpoint.parts;
   const items = await batchItems(call, { make: askedItem, isSentByRun });
-  const reply = await gateway.publish(call.grant.account, items, call.request.trace);
-  const { results, daily } = inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
+  const { results, daily } = await inWordsOfBatch(items, publishItems(call, items));
   call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
 }
 
-/** The spelling of a refusal about a whole batch. */
-export function wordsOf(items: readonly PublishItem[]): HeaderWords {
-  return { isAlias: items.some(({ isAlias }) => isAlias), isNeutral: false };
+/** A refusal about a whole batch has the spelling of its messages. @throws as `result`, with that spelling */
+export async function inWordsOfBatch<Result>(items: readonly PublishItem[], result: Promise<Result>): Promise<Result> {
+  return result.catch((problem: unknown) => {
+    throw worded(problem, { isAlias: items.some(({ isAlias }) => isAlias), isNeutral: false });
+  });
 }
 
 export interface ItemKind {

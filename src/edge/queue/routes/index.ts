@@ -13,6 +13,7 @@ import { QUEUE_ROUTES } from './queues.js';
 import { SCHEDULE_ROUTES } from './schedules.js';
 import { TOPIC_ROUTES } from './topics.js';
 import { TRIGGER_ROUTES } from './trigger.js';
+import { WORKFLOW_CHECK_ROUTES } from './workflow-checks.js';
 import { WORKFLOW_DLQ_ROUTES } from './workflow-dlq.js';
 import { WORKFLOW_EVENT_ROUTES } from './workflow-events.js';
 import { WORKFLOW_LOG_ROUTES } from './workflow-logs.js';
@@ -35,6 +36,7 @@ export const ROUTED: readonly QueueRoute[] = [
   ...FLOW_CONTROL_ROUTES,
   ...KEY_ROUTES,
   ...TRIGGER_ROUTES,
+  ...WORKFLOW_CHECK_ROUTES,
   ...WORKFLOW_RERUN_ROUTES,
   ...WORKFLOW_RUN_ROUTES,
   ...WORKFLOW_EVENT_ROUTES,

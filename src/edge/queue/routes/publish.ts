@@ -10,11 +10,12 @@ import { rawSettingsOf } from '../call-words.js';
 import { decoded, destinationInPath } from '../destination.js';
 import { publishedJson, publishedStatus, warningHeaders } from '../publish-answer.js';
 import type { RequestedMessage } from '../publish-items.js';
-import { type BegunCall, expected, type HotRoute, type QueueCall } from '../queue-call.js';
+import type { BegunCall, HotRoute, QueueCall } from '../queue-call.js';
 import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from '../queue-limits.js';
 import { runHeadersOf } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
 import { MESSAGE_HEADERS, OTHER_HEADERS } from '../setting-headers.js';
+import { publishItems } from '../trial-requests.js';
 import { askedItem } from '../workflow-items.js';
 
 const PUBLISH = '/v2/publish/';
@@ -91,8 +92,7 @@ function begun(call: QueueCall, queueName: string | undefined, rest: string): Be
 
 async function publish(call: QueueCall, asked: RequestedMessage): Promise<void> {
   const item = askedItem(call, asked);
-  const reply = await call.endpoint.parts.gateway.publish(call.grant.account, [item], call.request.trace);
-  const { results, daily } = expected(reply, 'Published');
+  const { results, daily } = await publishItems(call, [item]);
   const [result] = results as [(typeof results)[number]];
   call.json(publishedStatus(result), publishedJson(result), warningHeaders(daily));
 }

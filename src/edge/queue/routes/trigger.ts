@@ -3,16 +3,16 @@
 import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
 import { anyBody } from '../../http/body-shape.js';
 import { pathParameter } from '../../http/openapi/parts.js';
-import { inWordsOf } from '../../http/refused.js';
 import { lists, shows } from '../answer-schemas.js';
 import { MESSAGES } from '../body-shapes.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { warningHeaders } from '../publish-answer.js';
-import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
+import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { triggerItem } from '../run-triggers.js';
 import { MESSAGE_HEADERS, OTHER_HEADERS } from '../setting-headers.js';
-import { batchItems, wordsOf } from './batch.js';
+import { publishItems } from '../trial-requests.js';
+import { batchItems, inWordsOfBatch } from './batch.js';
 
 const ENDPOINT = pathParameter('destination', 'The URL of the endpoint, as written or completely percent-encoded.');
 const TRIGGER = '/v2/trigger/';
@@ -61,9 +61,8 @@ export const TRIGGER_ROUTES: readonly QueueRoute[] = [
   }),
 ];
 
-async function start(call: QueueCall, items: readonly PublishItem[]): Promise<QueueReplyOf<'Published'>> {
-  const reply = await call.endpoint.parts.gateway.publish(call.grant.account, items, call.request.trace);
-  return inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
+function start(call: QueueCall, items: readonly PublishItem[]): Promise<QueueReplyOf<'Published'>> {
+  return inWordsOfBatch(items, publishItems(call, items));
 }
 
 /** The started run, or the existing one. */

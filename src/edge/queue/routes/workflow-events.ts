@@ -17,6 +17,7 @@ import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
 import { checkedRunId, eventIdInPath, possibleRunId, RUN_ID } from '../run-names.js';
 import { stepOfObject } from '../step-marks.js';
+import { takeForTrial } from '../trial-requests.js';
 import { askedDelivery, stepTextOf } from '../workflow-items.js';
 
 const WAIT = '/v2/wait/';
@@ -117,7 +118,8 @@ async function wait(call: QueueCall): Promise<void> {
         ? askedDelivery(call, timeoutUrl, configuration)
         : inWordsOf(ofTimeout, () => askedDelivery(call, timeoutUrl, ofTimeout.headers.map(sent))),
   } as const;
-  await call.ask(command, 'Done');
+  const taken = await takeForTrial(call, runId, { kind: 'wait', steps: [command.step], url: undefined });
+  if (!taken) await call.ask(command, 'Done');
   call.done();
 }
 

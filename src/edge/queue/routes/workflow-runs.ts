@@ -31,6 +31,7 @@ import { filterBody, filterParameters } from '../call-parameters.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { BASE64_SLICE_BYTES, MAX_CALL_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
 import { runIdInPath } from '../run-names.js';
+import { takeForTrial } from '../trial-requests.js';
 
 const RUNS = '/v2/workflows/runs';
 
@@ -76,7 +77,9 @@ export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
       if (cancel !== 'true' && cancel !== 'false') throw invalid('cancel must be true or false');
       const isFinished = cancel === 'false';
       const response = isFinished && call.body.length > 0 ? call.body : undefined;
-      await call.ask({ type: 'EndRun', runId, how: isFinished ? 'finish' : 'cancel', response }, 'Done');
+      const kind = isFinished ? 'end' : 'cancel';
+      const taken = await takeForTrial(call, runId, { kind, steps: [], url: undefined });
+      if (!taken) await call.ask({ type: 'EndRun', runId, how: isFinished ? 'finish' : 'cancel', response }, 'Done');
       call.done();
     },
   }),

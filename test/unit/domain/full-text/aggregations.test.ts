@@ -3,14 +3,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   type AggregationResult,
-  collectedStates,
+  Aggregations,
   type FilterJson,
   IndexContents,
   type IndexDefinition,
   MAX_AGGREGATIONS,
   NamedResults,
   parseAggregations,
-  resultsOf,
   type Scalar,
   SearchProblem,
 } from '../../../../src/domain/full-text/index.js';
@@ -57,20 +56,14 @@ function contentsOf(rows: readonly Row[]): IndexContents {
   return contents;
 }
 
-function allOf(contents: IndexContents): number[] {
-  return Array.from({ length: contents.ordinals }, (_, ordinal) => ordinal);
-}
-
 function resultOf(contents: IndexContents, aggregation: unknown): unknown {
-  const aggregations = parseAggregations(json({ a: aggregation }), contents);
-  const states = ended(collectedStates(aggregations, allOf(contents)));
-  return (plainOf(ended(resultsOf(aggregations, states))) as { a: unknown }).a;
-}
-
-function ended<T>(steps: Generator<void, T>): T {
+  const steps = new Aggregations().results(
+    parseAggregations(json({ a: aggregation }), contents),
+    Array.from({ length: contents.ordinals }, (_, ordinal) => ordinal),
+  );
   for (;;) {
     const step = steps.next();
-    if (step.done === true) return step.value;
+    if (step.done === true) return (plainOf(step.value) as { a: unknown }).a;
   }
 }
 

@@ -22,7 +22,7 @@ import { FullTextIndex } from '../../types/full-text-index.js';
 /** A byte that no key pattern of one key has after a prefix. */
 const ANY_REST = '\0';
 
-export interface CreateWords {
+interface CreateWords {
   readonly definition: IndexDefinition;
   readonly skipsExisting: boolean;
   readonly mayExist: boolean;
@@ -32,7 +32,7 @@ export interface CreateWords {
 export const create: Handler = (context) => {
   const { args, keyspace, effects, searches } = context;
   const name = args.bytes(1);
-  const { definition, skipsExisting, mayExist } = createWordsOf(args);
+  const { definition, skipsExisting, mayExist } = wordsOf(args);
   const value = new FullTextIndex(definition);
   if (!context.isReplay) {
     const known = keyspace.fetchKind(name, FullTextIndex);
@@ -52,7 +52,12 @@ export const create: Handler = (context) => {
   return 1;
 };
 
-function requireRoom({ searches }: CommandContext): void {
+function requireRoom({ searches, slots }: CommandContext): void {
+  if (slots !== undefined) {
+    throw new ErrorReply(
+      'ERR Indexes are not available in a database of several partitions: create one of one partition',
+    );
+  }
   if (searches.size >= MAX_INDEXES) throw new ErrorReply(`ERR A database has at most ${MAX_INDEXES} indexes`);
 }
 
@@ -67,8 +72,8 @@ function requireRights({ permissions, commands }: CommandContext, { prefixes, st
   }
 }
 
-/** The words of SEARCH.CREATE. @throws ErrorReply */
-export function createWordsOf(args: Args): CreateWords {
+/** @throws ErrorReply */
+function wordsOf(args: Args): CreateWords {
   let at = 2;
   let skipsExisting = false;
   let mayExist = false;
