@@ -22,6 +22,7 @@ import {
   withAdded,
 } from './matches.js';
 import { eachPhrase } from './phrase-matching.js';
+import { type CorpusStatistics, OwnStatistics } from './statistics.js';
 import type { Nearness, NearTerm } from './term-tree.js';
 import { type IndexTerm, TextField, type TextTerm } from './text-field.js';
 import { isWithin, KeywordField, NumberField } from './value-fields.js';
@@ -44,7 +45,11 @@ export class FilterEvaluation {
   readonly termsByField = new Map<string, Set<string>>();
   #isNegative = false;
 
-  constructor(private readonly contents: IndexContents) {}
+  /** @param statistics of all documents, where the contents are a part of them */
+  constructor(
+    private readonly contents: IndexContents,
+    private readonly statistics: CorpusStatistics = new OwnStatistics(contents),
+  ) {}
 
   *matches(filter: DocumentFilter): Steps<Matches> {
     if (filter.kind === 'all') return yield* this.#all(filter.boost);
@@ -111,18 +116,24 @@ export class FilterEvaluation {
   *#phrase(field: TextField, text: string, slop: number, isPrefix: boolean): Steps<Matches> {
     const terms = termsOf(field.analysis.terms(text));
     if (terms.length === 0) return NO_MATCHES;
-    const parts = terms.map((term) => ({ terms: this.#known(field, term) }));
+    const parts = terms.map((term) => ({ terms: this.#known(field, term), word: term, isPrefix: false }));
     const last = parts.length - 1;
-    if (isPrefix) parts[last] = { terms: this.#withPrefix(field, text) };
+    if (isPrefix) {
+      const word = field.analysis.words(text).at(-1) ?? '';
+      parts[last] = { terms: this.#withPrefix(field, word), word, isPrefix };
+    }
     if (parts.some((part) => part.terms.length === 0)) return NO_MATCHES;
-    const worth = parts.reduce((sum, part) => sum + this.#worthOf(part.terms), 0);
-    if (parts.length === 1) {
-      const [only] = parts as [{ terms: readonly TextTerm[] }];
+    let worth = 0;
+    for (const part of parts) {
+      worth += this.#worthOf(this.statistics.documentsWith(field, part.terms, part.word, part.isPrefix));
+    }
+    const [only] = parts;
+    if (only !== undefined && parts.length === 1) {
       if (only.terms.length === 1) return yield* this.#scored(field, only.terms[0] as TextTerm, 1);
       return yield* this.#constant(field, only.terms);
     }
     const list = new MatchList(Math.min(...parts.map((part) => postingsOf(part.terms))));
-    const average = field.averageLength;
+    const average = this.statistics.averageLength(field);
     yield* eachPhrase(parts, slop, (ordinal, count) => {
       if (!this.contents.isAlive(ordinal)) return;
       list.add(ordinal, bm25(worth, count, lengthFactor(field.lengthAt(ordinal), average)));
@@ -130,8 +141,7 @@ export class FilterEvaluation {
     return list.matches;
   }
 
-  #withPrefix(field: TextField, text: string): readonly TextTerm[] {
-    const word = field.analysis.words(text).at(-1) ?? '';
+  #withPrefix(field: TextField, word: string): readonly TextTerm[] {
     const terms = field.withPrefix(word);
     this.#note(field, terms);
     return terms;
@@ -220,8 +230,8 @@ export class FilterEvaluation {
   *#scored(field: TextField, term: TextTerm, boost: number): Steps<Matches> {
     const { items, length } = term.postings;
     const list = new MatchList(length);
-    const worth = this.#worthOf([term]) * boost;
-    const average = field.averageLength;
+    const worth = this.#worthOf(this.statistics.documentsWith(field, [term], term.text, false)) * boost;
+    const average = this.statistics.averageLength(field);
     for (let at = 0; at < length; at += 1) {
       if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
       const posting = items[at] as number;
@@ -304,9 +314,9 @@ export class FilterEvaluation {
     return [term];
   }
 
-  #worthOf(terms: readonly TextTerm[]): number {
-    const documents = terms.reduce((sum, term) => sum + term.documents, 0);
-    return worthOf(this.contents.size, Math.min(documents, this.contents.size));
+  #worthOf(documents: number): number {
+    const { size } = this.statistics;
+    return worthOf(size, Math.min(documents, size));
   }
 
   #note({ field }: TextField, terms: readonly TextTerm[]): void {

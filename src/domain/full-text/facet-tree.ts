@@ -1,7 +1,7 @@
 /** The tree of a facet: how many documents are below each child of a path. */
 import { ordinalOf } from '../search/index.js';
 import { type AggregationResult, type FacetTree, NamedResults } from './aggregation.js';
-import { SLICE_POSTINGS } from './limits.js';
+import { SLICE_POSTINGS, SLICE_TERMS } from './limits.js';
 import type { IndexTerm } from './text-field.js';
 
 type Steps<T> = Generator<void, T>;
@@ -11,28 +11,39 @@ interface Child {
   readonly documents: number;
 }
 
-/** @param count is told the buckets of each level; it throws above the bound */
-export function* facetResult(
-  tree: FacetTree,
-  ordinals: ArrayLike<number>,
-  count: (buckets: number) => void,
-): Steps<NamedResults> {
+/** How many of the documents each path below that of the tree has. */
+export function* facetCounts(tree: FacetTree, ordinals: ArrayLike<number>): Steps<ReadonlyMap<string, number>> {
   const wanted = new Set<number>();
   for (let at = 0; at < ordinals.length; at += 1) {
     wanted.add(ordinals[at] as number);
     if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
   }
-  const childrenByParent = new Map<string, Child[]>();
+  const counts = new Map<string, number>();
   const deepest = levelOf(tree.path) + tree.depth;
+  let looked = 0;
   for (const term of tree.field.terms()) {
+    looked += 1;
+    if (looked % SLICE_TERMS === 0) yield;
     const { text } = term;
     if (!text.startsWith(`${tree.path}/`) || levelOf(text) > deepest) continue;
-    const documents = yield* countOf(term, wanted);
+    counts.set(text, yield* countOf(term, wanted));
+  }
+  return counts;
+}
+
+/** @param count is told the buckets of each level; it throws above the bound */
+export function facetResult(
+  tree: FacetTree,
+  counts: ReadonlyMap<string, number>,
+  count: (buckets: number) => void,
+): NamedResults {
+  const childrenByParent = new Map<string, Child[]>();
+  for (const [path, documents] of counts) {
     if (documents < tree.least) continue;
-    const parent = text.slice(0, text.lastIndexOf('/'));
+    const parent = path.slice(0, path.lastIndexOf('/'));
     const siblings = childrenByParent.get(parent);
-    if (siblings === undefined) childrenByParent.set(parent, [{ path: text, documents }]);
-    else siblings.push({ path: text, documents });
+    if (siblings === undefined) childrenByParent.set(parent, [{ path, documents }]);
+    else siblings.push({ path, documents });
   }
   const { left, children } = childrenOf(tree, tree.path, childrenByParent, count);
   return new NamedResults([

@@ -87,6 +87,11 @@ export class IndexContents {
     return this.#fieldsByPath.get(path);
   }
 
+  /** In the order of the definition. */
+  get textFields(): readonly TextField[] {
+    return this.#fields.filter((field) => field instanceof TextField);
+  }
+
   /** Puts a document in the place of the key's earlier one. @param values by the place of the field in the definition */
   put(key: ByteString, values: readonly (readonly Scalar[])[]): void {
     this.remove(key);

@@ -51,6 +51,10 @@ export const MAX_AGGREGATIONS = 64;
 export const MAX_AGGREGATION_DEPTH = 8;
 /** Buckets of one answer, nested ones included. */
 export const MAX_BUCKETS = 10_000;
+/** Buckets that one partition sends for an answer about several; each has a few dozen bytes. */
+export const MAX_SHARED_BUCKETS = 20_000;
+/** Different values that one partition sends for a percentile or cardinality: about a megabyte. */
+export const MAX_SHARED_VALUES = 50_000;
 
 /** Postings, values or documents examined between two pauses: about a millisecond. */
 export const SLICE_POSTINGS = 20_000;

@@ -92,9 +92,14 @@ export class TextField {
     this.analysis = analysisOf(field, language);
   }
 
-  /** Words of an average document that has the field. */
-  get averageLength(): number {
-    return this.#documents === 0 ? 1 : this.#words / this.#documents;
+  /** Words of all documents. */
+  get words(): number {
+    return this.#words;
+  }
+
+  /** Documents that have the field. */
+  get documents(): number {
+    return this.#documents;
   }
 
   lengthAt(ordinal: number): number {

@@ -7,7 +7,7 @@ import { parseFloatStrict, parseInt64 } from './numbers.js';
 import { ERRORS, type ErrorReply } from './reply.js';
 
 export class Args {
-  words: readonly ByteString[] = [];
+  constructor(public words: readonly ByteString[] = []) {}
 
   get length(): number {
     return this.words.length;

@@ -42,9 +42,10 @@ export type CommandFlag =
  * How a database of several partitions answers a command about all keys. `walk` asks the partitions one after the other
  * and puts the partition into the cursor. The others ask all partitions, not atomically. `succeeded` is the first
  * answer that is not an error. The others answer with the first error if there is one; otherwise with the sum, all
- * items joined, the first answer that is not null (`any`), or the first partition's answer.
+ * items joined, the first answer that is not null (`any`), or the first partition's answer. A command about an `index`
+ * takes several steps (`families/full-text/across.ts`).
  */
-export type AcrossPartitions = 'walk' | 'sum' | 'items' | 'any' | 'first' | 'succeeded';
+export type AcrossPartitions = 'walk' | 'index' | 'sum' | 'items' | 'any' | 'first' | 'succeeded';
 
 export type CommandFamily =
   | 'string'

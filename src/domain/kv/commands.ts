@@ -5,6 +5,7 @@
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
 import { CommandTable } from './command-table.js';
+import { SEARCH_PARTS } from './families/full-text/parts.js';
 import { FAMILIES } from './families/index.js';
 import { QUEUE_EFFECTS } from './families/queue.js';
 import { SEARCH_WRITES } from './families/search/index.js';
@@ -15,7 +16,7 @@ import type { ErrorReply } from './reply.js';
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
 export const EFFECTS = new CommandTable([...QUEUE_EFFECTS, ...STREAM_EFFECTS]);
-const INTERNAL_COMMANDS = new CommandTable([...SEARCH_WRITES, ...SLOW_NOTES, ...QUEUE_EFFECTS]);
+const INTERNAL_COMMANDS = new CommandTable([...SEARCH_WRITES, ...SEARCH_PARTS, ...SLOW_NOTES, ...QUEUE_EFFECTS]);
 
 export function allCommands(): readonly CommandSpec[] {
   return COMMANDS.rows;

@@ -10,16 +10,29 @@ import { SearchAliases } from './search-aliases.js';
 import type { SearchRegistry } from './search-registry.js';
 import { FullTextIndex } from './types/full-text-index.js';
 
+/**
+ * A part of another partition's index that was not asked for so long is dropped: deleting the key of an index with
+ * other commands than SEARCH.DROP is not told to all partitions.
+ */
+const FOLLOWED_MS = 24 * 60 * 60 * 1000;
+
+interface Followed {
+  readonly name: ByteString;
+  usedAtMs: number;
+}
+
 export class FullTextIndexes implements SearchRegistry {
   readonly aliases = new SearchAliases();
   readonly #liveByValue = new Map<FullTextIndex, LiveIndex>();
   readonly #skipping = new WeakSet<FullTextIndex>();
+  /** The definitions of indexes with keys in other partitions. */
+  readonly #followed = new Map<FullTextIndex, Followed>();
   #version = 0;
 
   constructor(private readonly keyspace: Keyspace) {}
 
   get size(): number {
-    return this.keyspace.searchKeys.size;
+    return this.keyspace.searchKeys.size + this.#followed.size;
   }
 
   get hasWork(): boolean {
@@ -50,10 +63,44 @@ export class FullTextIndexes implements SearchRegistry {
     return this.#liveByValue.get(value);
   }
 
-  /** As `find`; undefined also for a key of another type. */
+  /** As `find`, also by the text of a definition; undefined also for a key of another type. */
   lookUp(given: ByteString): LiveIndex | undefined {
+    const part = this.#followed.size > 0 ? this.partOf(given) : undefined;
+    if (part !== undefined) return part;
     const name = this.nameOf(given);
     return this.keyspace.searchKeys.has(name) ? this.find(name) : undefined;
+  }
+
+  follow(name: ByteString, value: FullTextIndex, isNew: boolean, skipsExisting: boolean): void {
+    const { nowMs } = this.keyspace;
+    let isKnown = false;
+    for (const [known, followed] of this.#followed) {
+      const isSame = known.text === value.text;
+      const isOver = isSame ? isNew : followed.name === name || followed.usedAtMs + FOLLOWED_MS < nowMs;
+      if (isOver) this.#followed.delete(known);
+      else if (isSame) {
+        isKnown = true;
+        followed.usedAtMs = nowMs;
+      }
+    }
+    if (isKnown) return;
+    this.#update();
+    // The partition with the key has the index already.
+    if (this.partOf(value.text) !== undefined) return;
+    if (skipsExisting) this.skipExisting(value);
+    this.#followed.set(value, { name, usedAtMs: nowMs });
+    this.#update();
+  }
+
+  unfollow(text: ByteString): void {
+    for (const known of this.#followed.keys()) if (known.text === text) this.#followed.delete(known);
+    this.#update();
+  }
+
+  partOf(text: ByteString): LiveIndex | undefined {
+    this.sync();
+    for (const [value, live] of this.#liveByValue) if (value.text === text) return live;
+    return undefined;
   }
 
   bytesOf(value: FullTextIndex): number {
@@ -75,10 +122,14 @@ export class FullTextIndexes implements SearchRegistry {
   }
 
   sync(): void {
+    if (this.#version === this.keyspace.searchVersion) return;
+    this.#update();
+  }
+
+  #update(): void {
     const { keyspace } = this;
-    if (this.#version === keyspace.searchVersion) return;
     this.#version = keyspace.searchVersion;
-    const values = new Set<FullTextIndex>();
+    const values = new Set<FullTextIndex>(this.#followed.keys());
     for (const key of keyspace.searchKeys) {
       const value = keyspace.stored(key);
       if (value instanceof FullTextIndex) values.add(value);
@@ -94,6 +145,11 @@ export class FullTextIndexes implements SearchRegistry {
 
   /** @param key undefined: all keys have changed */
   #note(key: ByteString | undefined): void {
+    if (key === undefined && this.#followed.size > 0) {
+      // The keys of the indexes are gone in their partitions too.
+      this.#followed.clear();
+      this.#update();
+    }
     for (const live of this.#liveByValue.values()) {
       if (key === undefined) live.rebuild(true);
       else live.note(key);

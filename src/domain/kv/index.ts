@@ -15,6 +15,7 @@ export {
   clusterShards,
   clusterSlots,
 } from './families/cluster/description.js';
+export { acrossIndex, type IndexQuestion, type IndexSteps } from './families/full-text/across.js';
 export { human } from './families/server/info.js';
 export { servedModules } from './families/server/modules.js';
 export { SLOW_NOTE } from './families/server/slow-log.js';

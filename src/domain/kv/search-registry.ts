@@ -21,7 +21,7 @@ export interface SearchedIndex {
 
 export interface SearchRegistry {
   readonly aliases: SearchAliases;
-  /** Keys of type `search`. */
+  /** Keys of type `search`, and indexes of other partitions' keys. */
   readonly size: number;
   /** Begins to note the changes for a new index, and drops those whose key is gone. */
   sync(): void;
@@ -31,6 +31,15 @@ export interface SearchRegistry {
   nameOf(given: ByteString): ByteString;
   /** The index with that name or alias; undefined: there is none. @throws WRONGTYPE */
   find(given: ByteString): SearchedIndex | undefined;
+  /**
+   * Makes this partition's part of another partition's index, unless there is one. Parts are in memory
+   * only. @param isNew whether an earlier part is dropped, because the index was just created
+   */
+  follow(name: ByteString, value: FullTextIndex, isNew: boolean, skipsExisting: boolean): void;
+  /** Drops the part. */
+  unfollow(text: ByteString): void;
+  /** The index, or part of one, with the definition of this text. */
+  partOf(text: ByteString): SearchedIndex | undefined;
   /** The memory of the index of that value. */
   bytesOf(value: FullTextIndex): number;
 }

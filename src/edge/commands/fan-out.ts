@@ -9,7 +9,7 @@ import type { ByteString } from '../../kernel/index.js';
 /** Merges the replies of all partitions, given in order of partition. */
 export type Merge = (replies: readonly Reply[]) => Reply;
 
-const MERGES: Readonly<Record<Exclude<AcrossPartitions, 'walk'>, Merge>> = {
+const MERGES: Readonly<Record<Exclude<AcrossPartitions, 'walk' | 'index'>, Merge>> = {
   sum: unlessRefused(sum),
   items: unlessRefused(concatenate),
   any: unlessRefused((replies) => replies.find((reply) => reply !== null) ?? null),
@@ -17,7 +17,7 @@ const MERGES: Readonly<Record<Exclude<AcrossPartitions, 'walk'>, Merge>> = {
   succeeded: oneThatSucceeded,
 };
 
-export function mergeOf(how: Exclude<AcrossPartitions, 'walk'>): Merge {
+export function mergeOf(how: Exclude<AcrossPartitions, 'walk' | 'index'>): Merge {
   return MERGES[how];
 }
 

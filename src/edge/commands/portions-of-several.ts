@@ -9,10 +9,14 @@
  *      replies are bounded
  */
 import {
+  acrossIndex,
+  answerTooLarge,
   type CommandSpec,
   ERRORS,
   ErrorReply,
   hashSlot,
+  type IndexQuestion,
+  type IndexSteps,
   keysOf,
   partitionOfSlot,
   type Reply,
@@ -25,6 +29,7 @@ import { bytesOfCommands } from './admission.js';
 import { continueScan, type Merge, mergeOf, routeScan } from './fan-out.js';
 import {
   type AdmittedCommands,
+  countOfSeveral,
   type Portions,
   PortionsOfOne,
   type RequestDetails,
@@ -44,6 +49,25 @@ interface Recipe {
   /** Places in the commands of a partition. */
   readonly parts: readonly { readonly partition: number; readonly position: number }[];
   readonly make: Merge;
+  /** The command takes further steps: the parts are the replies to its first question. */
+  readonly steps?: IndexSteps;
+}
+
+/** Asks partitions, for the further steps of a command. @returns the replies of each */
+type Ask = (question: IndexQuestion) => Promise<readonly (readonly Reply[])[]>;
+
+/** A command after its first step. */
+class BegunSteps {
+  constructor(
+    private readonly steps: IndexSteps,
+    private readonly replies: readonly (readonly Reply[])[],
+  ) {}
+
+  async end(ask: Ask): Promise<Reply> {
+    let step = this.steps.next(this.replies);
+    while (step.done !== true) step = this.steps.next(await ask(step.value));
+    return step.value;
+  }
 }
 
 const ONLY: Merge = ([reply]) => reply as Reply;
@@ -59,7 +83,7 @@ export class PortionsOfSeveral implements Portions {
 
   /** @param isAsked the partitions that commands about all keys ask; default: all */
   constructor(
-    gateway: KvGateway,
+    private readonly gateway: KvGateway,
     { partitions }: KvGrant,
     mode: KvMode,
     { specs, commands }: AdmittedCommands,
@@ -105,22 +129,49 @@ export class PortionsOfSeveral implements Portions {
     if (isFirst && failure !== undefined && syncToken === undefined) throw failure;
     const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
     const hasSaid = settled.some((outcome) => outcome.status === 'fulfilled' && outcome.value?.hasSaid === true);
-    return { replies: this.#makeReplies(), syncToken, hasSaid, ...(denials.length === 0 ? {} : { denials }) };
+    const askParts: Ask = (question) => this.#ask(question, grant, own);
+    const replies: Reply[] = [];
+    for (const made of this.#makeReplies()) replies.push(made instanceof BegunSteps ? await made.end(askParts) : made);
+    return { replies, syncToken, hasSaid, ...(denials.length === 0 ? {} : { denials }) };
   }
 
   giveUp(refusal: ErrorReply): readonly Reply[] {
     for (const { portions, replies } of this.#shares) for (const reply of portions.giveUp(refusal)) replies.push(reply);
-    return this.#makeReplies();
+    return this.#makeReplies().map((made) => (made instanceof BegunSteps ? refusal : made));
+  }
+
+  /** The replies of all partitions asked to the commands of a further step; a failed partition's are refusals. */
+  #ask(question: IndexQuestion, grant: KvGrant, details: RequestDetails): Promise<readonly (readonly Reply[])[]> {
+    const { database, partitions } = grant;
+    const { client, isGone, trace, maxAnswerBytes } = details;
+    const asked = partitionsOf(question, partitions.length).map(async (index): Promise<readonly Reply[]> => {
+      const commands = question.commandsFor(index);
+      if (commands.length === 0) return [];
+      const partition = partitions[index] as PartitionName;
+      const bytes = bytesOfCommands(commands);
+      const given = { database, partition, mode: 'pipeline', commands, bytes, client, isGone, trace } as const;
+      try {
+        const request = { ...given, maxAnswerBytes, partitions: countOfSeveral(partitions) };
+        const { replies } = await this.gateway.execute(request);
+        const missing = commands.length - replies.length;
+        return [...replies, ...new Array<Reply>(missing).fill(answerTooLarge(maxAnswerBytes ?? 0))];
+      } catch (failure) {
+        const { text } = client?.face === 'resp' ? nativeRefusalOf(failure, false) : refusalOf(failure);
+        return new Array<Reply>(commands.length).fill(new ErrorReply(text));
+      }
+    });
+    return Promise.all(asked);
   }
 
   /** The replies of the next commands, up to the first one with a missing partition reply. */
-  #makeReplies(): Reply[] {
-    const made: Reply[] = [];
+  #makeReplies(): (Reply | BegunSteps)[] {
+    const made: (Reply | BegunSteps)[] = [];
     for (; this.#made < this.#recipes.length; this.#made += 1) {
-      const { parts, make } = this.#recipes[this.#made] as Recipe;
+      const { parts, make, steps } = this.#recipes[this.#made] as Recipe;
       const shares = parts.map(({ partition }) => this.#shares[partition] as PartitionShare);
       if (!parts.every(({ position }, at) => position < (shares[at] as PartitionShare).replies.length)) break;
-      made.push(make(parts.map(({ position }, at) => take(shares[at] as PartitionShare, position))));
+      const replies = parts.map(({ position }, at) => take(shares[at] as PartitionShare, position));
+      made.push(steps === undefined ? make(replies) : new BegunSteps(steps, repliesByPartition(parts, replies)));
     }
     return made;
   }
@@ -166,6 +217,15 @@ function recipeOf(
       make: ([reply]) => continueScan(reply as Reply, partition, count, among),
     };
   }
+  if (how === 'index') {
+    const steps = acrossIndex(words);
+    const { value, done } = steps.next([]);
+    if (done === true) return { parts: [], make: () => value };
+    const parts = partitionsOf(value, count).flatMap((index) =>
+      value.commandsFor(index).map((own) => partOf(index, own)),
+    );
+    return { parts, make: ONLY, steps };
+  }
   if (how !== undefined) {
     const among = asked();
     const hasNoReply = among.length === 0 && (how === 'first' || how === 'succeeded');
@@ -174,6 +234,21 @@ function recipeOf(
   const slot = slotOf(keysOf(spec, words));
   if (slot === 'several') return { parts: [], make: () => ERRORS.crossSlot };
   return { parts: [partOf(slot === undefined ? 0 : partitionOfSlot(slot, count), words)], make: ONLY };
+}
+
+function partitionsOf({ key }: IndexQuestion, count: number): readonly number[] {
+  return key === undefined ? [...Array(count).keys()] : [partitionOfSlot(hashSlot(key), count)];
+}
+
+/** The replies in the order of partitions, those of one partition together. */
+function repliesByPartition(parts: Recipe['parts'], replies: readonly Reply[]): readonly (readonly Reply[])[] {
+  const grouped = new Map<number, Reply[]>();
+  for (const [at, { partition }] of parts.entries()) {
+    const own = grouped.get(partition);
+    if (own === undefined) grouped.set(partition, [replies[at] as Reply]);
+    else own.push(replies[at] as Reply);
+  }
+  return [...grouped.values()];
 }
 
 /**

@@ -142,6 +142,24 @@ describe('millrace db', function () {
     expect(await kv.ask('MSET', '{a}1', 'x', '{a}2', 'y')).to.equal('OK');
   });
 
+  it('an index of a database of several partitions has the documents of all of them', async () => {
+    const { kv } = await created('searched', '--partitions', '4');
+    const schema = ['SCHEMA', 'text', 'TEXT', 'n', 'I64', 'FAST'];
+    expect(await kv.ask('SEARCH.CREATE', 'notes', 'ON', 'HASH', 'PREFIX', '1', 'note:', ...schema)).to.equal(1);
+    for (let at = 0; at < 20; at += 1) await kv.ask('HSET', `note:${at}`, 'text', `red ${at}`, 'n', at);
+    expect(await kv.ask('SEARCH.WAITINDEXING', 'notes')).to.equal(1);
+    expect(await kv.ask('SEARCH.COUNT', 'notes', '{"text":"red"}')).to.equal(20);
+    const page = ['ORDERBY', 'n', 'ASC', 'OFFSET', '5', 'LIMIT', '2', 'SELECT', '1', 'text'];
+    expect(await kv.ask('SEARCH.QUERY', 'notes', '{}', ...page)).to.deep.equal([
+      ['note:5', 5, [['text', 'red 5']]],
+      ['note:6', 6, [['text', 'red 6']]],
+    ]);
+    const aggregated = await kv.ask('SEARCH.AGGREGATE', 'notes', '{}', '{"mean":{"$avg":{"field":"n"}}}');
+    expect(aggregated).to.deep.equal(['mean', ['value', '9.5']]);
+    expect(await kv.ask('SEARCH.DROP', 'notes')).to.equal(1);
+    expect(await kv.ask('SEARCH.COUNT', 'notes', '{}')).to.equal(-1);
+  });
+
   it('scripts of a database of several partitions are refused keys in another partition', async () => {
     const { kv } = await created('scripted', '--partitions', '4');
     const writes = "return redis.call('SET', ARGV[1], 'v')";

@@ -187,11 +187,16 @@ describe('key-value: full-text indexes and changing keys', () => {
     expect(ask(...JSON_INDEX)).to.equal('-ERR A database has at most 32 indexes');
   });
 
-  it('are refused in a database of several partitions', () => {
-    bench.caller = { slots: { index: 0, partitions: 2 } };
-    expect(ask(...JSON_INDEX)).to.equal(
-      '-ERR Indexes are not available in a database of several partitions: create one of one partition',
-    );
+  it('are not searched by scripts and transactions in a database of several partitions', () => {
+    bench.caller = { slots: { index: 0, partitions: 2 }, isNested: true };
+    expect(ask(...JSON_INDEX)).to.equal(1);
+    for (const words of [
+      ['SEARCH.QUERY', 'i', '{}', 'NOCONTENT'],
+      ['SEARCH.COUNT', 'i', '{}'],
+      ['SEARCH.DESCRIBE', 'i'],
+    ]) {
+      expect(ask(...words)).to.equal(`-ERR ${words[0]} needs a database of one partition in a transaction or script`);
+    }
   });
 });
 

@@ -17,6 +17,7 @@ export class FullTextIndex implements Collection {
   readonly hasOrder = true;
   readonly bytes: number;
   undo: UndoRecorder | undefined;
+  #text: ByteString | undefined;
 
   constructor(readonly definition: IndexDefinition) {
     let bytes = INDEX_BYTES;
@@ -34,6 +35,12 @@ export class FullTextIndex implements Collection {
     const { source, prefixes, stream, language, fields } = this.definition;
     const keys = stream === undefined ? ['PREFIX', String(prefixes.length), ...prefixes] : [stream];
     return ['ON', source, ...keys, 'LANGUAGE', language, 'SCHEMA', ...fields.flatMap(wordsOfField)];
+  }
+
+  /** The definition as one text; indexes with the same one have the same contents. */
+  get text(): ByteString {
+    this.#text ??= JSON.stringify(this.contents());
+    return this.#text;
   }
 
   clone(): FullTextIndex {

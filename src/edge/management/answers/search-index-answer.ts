@@ -1,9 +1,9 @@
 /** A search index as the management API shows it. Source: docs/guide/management.md, "Search indexes". */
 import { IsBoolean, IsIn, IsInt, IsString } from 'class-validator';
 import { SEARCH_REGIONS, SEARCH_TYPES, type SearchIndex } from '../../../domain/control/index.js';
-import { uuidOf } from '../../../protocol/index.js';
-import { ListOf, Point, unixSeconds } from '../../http/shapes.js';
+import { ListOf, Point } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
+import { indexAnswer } from './index-answer.js';
 
 export class SearchIndexAnswer {
   @IsString() readonly customer_id!: string;
@@ -39,30 +39,12 @@ export function searchIndexAnswer(
   index: SearchIndex,
   throughput: readonly Point[],
 ): SearchIndexAnswer {
-  const { limits, tokens } = index;
-  const { secrets, urls } = call.endpoint;
-  const shown = call.maySeeSecrets ? tokens : undefined;
   return {
-    customer_id: call.customerId,
-    id: uuidOf(index.id),
-    name: index.name,
-    endpoint: urls.ofSearchIndex(index.id),
-    type: index.type,
+    ...indexAnswer(call, index, throughput),
+    endpoint: call.endpoint.urls.ofSearchIndex(index.id),
     region: index.region,
     partner_email: '',
-    token: shown === undefined ? '' : call.writingSecret(secrets.open(shown.token)),
-    read_only_token: shown === undefined ? '' : secrets.open(shown.readOnlyToken),
-    max_vector_count: limits.maxVectorCount,
-    max_monthly_reranks: limits.maxMonthlyReranks,
-    max_daily_updates: limits.maxDailyUpdates,
-    max_daily_queries: limits.maxDailyQueries,
-    max_monthly_bandwidth: limits.maxMonthlyBandwidth,
-    max_writes_per_second: limits.maxWritesPerSecond,
-    max_query_per_second: limits.maxQueryPerSecond,
-    max_reads_per_request: limits.maxReadsPerRequest,
-    max_writes_per_request: limits.maxWritesPerRequest,
-    creation_time: unixSeconds(index.createdAtMs),
+    max_monthly_reranks: index.limits.maxMonthlyReranks,
     input_enrichment_enabled: true,
-    throughput_vector: throughput,
   };
 }

@@ -8,9 +8,9 @@ import {
 } from '../../../domain/control/index.js';
 import { VECTOR_KINDS, VECTOR_SIMILARITIES } from '../../../domain/search/index.js';
 import { assert } from '../../../kernel/index.js';
-import { uuidOf } from '../../../protocol/index.js';
-import { ListOf, Point, unixSeconds } from '../../http/shapes.js';
+import { ListOf, Point } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
+import { indexAnswer } from './index-answer.js';
 
 export class VectorIndexAnswer {
   @IsString() readonly customer_id!: string;
@@ -58,35 +58,17 @@ export function vectorIndexAnswer(
   index: SearchIndex,
   throughput: readonly Point[],
 ): VectorIndexAnswer {
-  const { limits, tokens } = index;
   const { kind, metric, dimension, denseModel, sparseModel, region } = shapeIn(index);
-  const { secrets, urls } = call.endpoint;
-  const shown = call.maySeeSecrets ? tokens : undefined;
   return {
-    customer_id: call.customerId,
-    id: uuidOf(index.id),
-    name: index.name,
+    ...indexAnswer(call, index, throughput),
     similarity_function: metric,
     dimension_count: dimension,
     embedding_model: denseModel,
     sparse_embedding_model: sparseModel,
-    endpoint: urls.ofVectorIndex(index.id),
-    token: shown === undefined ? '' : call.writingSecret(secrets.open(shown.token)),
-    read_only_token: shown === undefined ? '' : secrets.open(shown.readOnlyToken),
-    type: index.type,
+    endpoint: call.endpoint.urls.ofVectorIndex(index.id),
     region,
-    max_vector_count: limits.maxVectorCount,
-    max_daily_updates: limits.maxDailyUpdates,
-    max_daily_queries: limits.maxDailyQueries,
-    max_monthly_bandwidth: limits.maxMonthlyBandwidth,
-    max_writes_per_second: limits.maxWritesPerSecond,
-    max_query_per_second: limits.maxQueryPerSecond,
-    max_reads_per_request: limits.maxReadsPerRequest,
-    max_writes_per_request: limits.maxWritesPerRequest,
     max_total_metadata_size: -1,
     reserved_price: 0,
-    creation_time: unixSeconds(index.createdAtMs),
     index_type: kind,
-    throughput_vector: throughput,
   };
 }

@@ -1,10 +1,9 @@
-/** Creating, reading, renaming, moving and deleting indexes of vectors. The data plane handles their vectors. */
+/** Indexes of vectors of the account. The data plane handles their vectors. */
 
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import {
   DEFAULT_VECTOR_LIMITS,
   SEARCH_TYPES,
-  type SearchIndex,
   type SearchType,
   VECTOR_REGIONS,
   type VectorIndexShape,
@@ -22,31 +21,13 @@ import {
   type VectorSimilarity,
 } from '../../../domain/search/index.js';
 import { newDatabaseId } from '../../../protocol/index.js';
-import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
+import { OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
-import {
-  SearchStatisticsAnswer,
-  SearchTotalsAnswer,
-  searchStatisticsAnswer,
-  searchTotalsAnswer,
-} from '../answers/search-statistics.js';
 import { VectorIndexAnswer, vectorIndexAnswer } from '../answers/vector-index-answer.js';
-import { chargesOfIndex, chargesOfSearch } from '../charges.js';
-import { EXAMPLE_ID } from '../example-id.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
-import {
-  changeIndex,
-  deleteIndex,
-  indexesOf,
-  indexIn,
-  seriesOf,
-  TransferIndexRequest,
-  totalsOf,
-  transferIndex,
-} from '../owned-indexes.js';
-import { PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
+import { changeIndex, indexIn } from '../owned-indexes.js';
 import { IsGivenName } from '../requests/rules.js';
-import { shownWithThroughput, throughput } from '../throughput.js';
+import { type OwnedIndexes, ownedIndexRoutes, shownIndex } from './owned-index-routes.js';
 
 /** The plan of an index that was made without one. */
 const DEFAULT_PLAN: SearchType = 'payg';
@@ -96,6 +77,21 @@ class SetPlanRequest {
   readonly target_plan!: SearchType;
 }
 
+const VECTOR_INDEXES: OwnedIndexes<VectorIndexAnswer> = {
+  plane: 'vector',
+  at: '/v2/vector/index',
+  name: 'an index of vectors',
+  names: 'indexes of vectors',
+  answer: VectorIndexAnswer,
+  actions: {
+    delete: 'deleteVectorIndex',
+    rename: 'renameVectorIndex',
+    reset: 'resetVectorPassword',
+    transfer: 'transferVectorIndex',
+  },
+  shown: vectorIndexAnswer,
+};
+
 export const VECTOR_INDEX_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/vector/index', {
     summary: 'Makes an index of vectors.',
@@ -119,69 +115,7 @@ export const VECTOR_INDEX_ROUTES: readonly ManagementRoute[] = [
       } as const;
       const about = { action: 'createVectorIndex', entity: name } as const;
       const made = await call.change({ type: 'CreateSearchIndex', index }, 'OneSearchIndex', about);
-      return shown(call, made.index);
-    },
-  }),
-
-  managementRoute('GET /v2/vector/index', {
-    summary: 'Lists the indexes of vectors of the account, oldest first.',
-    permission: 'read',
-    answer: listOf(VectorIndexAnswer),
-    async handle(call) {
-      const indexes = await indexesOf(call, 'vector');
-      return shownWithThroughput(call, indexes, (index, points) => vectorIndexAnswer(call, index, points));
-    },
-  }),
-
-  managementRoute('GET /v2/vector/index/stats', {
-    summary: 'Shows the usage of all indexes of vectors of the account together.',
-    permission: 'read',
-    answer: one(SearchTotalsAnswer),
-    async handle(call) {
-      const { totals, billed } = await totalsOf(call, await indexesOf(call, 'vector'));
-      return searchTotalsAnswer(totals, billed, call.nowMs, chargesOfSearch(call));
-    },
-  }),
-
-  managementRoute('GET /v2/vector/index/:id', {
-    summary: 'Shows an index of vectors.',
-    permission: 'read',
-    answer: one(VectorIndexAnswer),
-    async handle(call, { path }) {
-      return shown(call, await indexIn(call, 'vector', path.id));
-    },
-  }),
-
-  managementRoute('DELETE /v2/vector/index/:id', {
-    summary: 'Deletes an index of vectors with all that it holds.',
-    permission: 'databases',
-    answer: OK_ANSWER,
-    async handle(call, { path }) {
-      await deleteIndex(call, await indexIn(call, 'vector', path.id), 'deleteVectorIndex');
-      return OK_TEXT;
-    },
-  }),
-
-  managementRoute('POST /v2/vector/index/:id/rename', {
-    summary: 'Gives an index of vectors another name.',
-    permission: 'databases',
-    body: RenameDatabaseRequest,
-    example: { name: 'books' },
-    answer: OK_ANSWER,
-    async handle(call, { path, body: { name } }) {
-      await changeIndex(call, await indexIn(call, 'vector', path.id), 'renameVectorIndex', { name }, name);
-      return OK_TEXT;
-    },
-  }),
-
-  managementRoute('POST /v2/vector/index/:id/reset-password', {
-    summary: 'Replaces the tokens of an index of vectors; the old ones are refused from then on.',
-    permission: 'databases',
-    answer: OK_ANSWER,
-    async handle(call, { path }) {
-      const tokens = call.endpoint.secrets.ofSearchIndex();
-      await changeIndex(call, await indexIn(call, 'vector', path.id), 'resetVectorPassword', { tokens });
-      return OK_TEXT;
+      return shownIndex(call, made.index, VECTOR_INDEXES);
     },
   }),
 
@@ -199,29 +133,7 @@ export const VECTOR_INDEX_ROUTES: readonly ManagementRoute[] = [
     },
   }),
 
-  managementRoute('POST /v2/vector/index/:id/transfer', {
-    summary: 'Moves an index of vectors to a team in which the caller may make indexes.',
-    permission: 'databases',
-    body: TransferIndexRequest,
-    example: { target_account: EXAMPLE_ID },
-    answer: OK_ANSWER,
-    async handle(call, { path, body: { target_account: target } }) {
-      await transferIndex(call, await indexIn(call, 'vector', path.id), 'transferVectorIndex', target);
-      return OK_TEXT;
-    },
-  }),
-
-  managementRoute('GET /v2/vector/index/:id/stats', {
-    summary: 'Shows the usage of an index of vectors.',
-    permission: 'read',
-    query: PeriodQuery,
-    answer: one(SearchStatisticsAnswer),
-    async handle(call, { path, query }) {
-      const index = await indexIn(call, 'vector', path.id);
-      const { series, pending, nowMs } = await seriesOf(call, index, query);
-      return searchStatisticsAnswer(series, pending, nowMs, chargesOfIndex(call, index));
-    },
-  }),
+  ...ownedIndexRoutes(VECTOR_INDEXES),
 ];
 
 /** @param property of the body. @throws Refused 400 */
@@ -244,8 +156,4 @@ function shapeOf(body: CreateVectorIndexRequest, hasEmbeddings: boolean): Vector
   }
   if (given === 0) throw invalid('dimension_count: is required for dense vectors without an embedding_model');
   return { kind, metric, dimension: given, denseModel: '', sparseModel, region };
-}
-
-async function shown(call: ManagementCall, index: SearchIndex): Promise<VectorIndexAnswer> {
-  return vectorIndexAnswer(call, index, await throughput(call, index));
 }

@@ -3,13 +3,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   type AggregationResult,
-  Aggregations,
+  collectedStates,
   type FilterJson,
   IndexContents,
   type IndexDefinition,
   MAX_AGGREGATIONS,
   NamedResults,
   parseAggregations,
+  resultsOf,
   type Scalar,
   SearchProblem,
 } from '../../../../src/domain/full-text/index.js';
@@ -56,14 +57,20 @@ function contentsOf(rows: readonly Row[]): IndexContents {
   return contents;
 }
 
+function allOf(contents: IndexContents): number[] {
+  return Array.from({ length: contents.ordinals }, (_, ordinal) => ordinal);
+}
+
 function resultOf(contents: IndexContents, aggregation: unknown): unknown {
-  const steps = new Aggregations().results(
-    parseAggregations(json({ a: aggregation }), contents),
-    Array.from({ length: contents.ordinals }, (_, ordinal) => ordinal),
-  );
+  const aggregations = parseAggregations(json({ a: aggregation }), contents);
+  const states = ended(collectedStates(aggregations, allOf(contents)));
+  return (plainOf(ended(resultsOf(aggregations, states))) as { a: unknown }).a;
+}
+
+function ended<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next();
-    if (step.done === true) return (plainOf(step.value) as { a: unknown }).a;
+    if (step.done === true) return step.value;
   }
 }
 

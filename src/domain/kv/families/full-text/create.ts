@@ -22,7 +22,7 @@ import { FullTextIndex } from '../../types/full-text-index.js';
 /** A byte that no key pattern of one key has after a prefix. */
 const ANY_REST = '\0';
 
-interface CreateWords {
+export interface CreateWords {
   readonly definition: IndexDefinition;
   readonly skipsExisting: boolean;
   readonly mayExist: boolean;
@@ -32,7 +32,7 @@ interface CreateWords {
 export const create: Handler = (context) => {
   const { args, keyspace, effects, searches } = context;
   const name = args.bytes(1);
-  const { definition, skipsExisting, mayExist } = wordsOf(args);
+  const { definition, skipsExisting, mayExist } = createWordsOf(args);
   const value = new FullTextIndex(definition);
   if (!context.isReplay) {
     const known = keyspace.fetchKind(name, FullTextIndex);
@@ -52,12 +52,7 @@ export const create: Handler = (context) => {
   return 1;
 };
 
-function requireRoom({ searches, slots }: CommandContext): void {
-  if (slots !== undefined) {
-    throw new ErrorReply(
-      'ERR Indexes are not available in a database of several partitions: create one of one partition',
-    );
-  }
+function requireRoom({ searches }: CommandContext): void {
   if (searches.size >= MAX_INDEXES) throw new ErrorReply(`ERR A database has at most ${MAX_INDEXES} indexes`);
 }
 
@@ -72,8 +67,8 @@ function requireRights({ permissions, commands }: CommandContext, { prefixes, st
   }
 }
 
-/** @throws ErrorReply */
-function wordsOf(args: Args): CreateWords {
+/** The words of SEARCH.CREATE. @throws ErrorReply */
+export function createWordsOf(args: Args): CreateWords {
   let at = 2;
   let skipsExisting = false;
   let mayExist = false;

@@ -13,30 +13,39 @@ import { WorkMeter } from '../../work-meter.js';
 const CATCH_UP_MICROS = 10_000;
 const MICROS = 1000;
 
-/** The handler of a command about an index that may be missing, with the bounds of a query. */
-export function aboutIndex(
-  missing: Reply,
-  run: (context: CommandContext, live: SearchedIndex) => Steps<Reply>,
-): SlicedHandler {
+type AboutIndex = (context: CommandContext, live: SearchedIndex) => Steps<Reply>;
+
+/** The handler of a client's command about an index that may be missing, with the bounds of a query. */
+export function aboutIndex(missing: Reply, run: AboutIndex): SlicedHandler {
   return function* (context) {
+    requireWhole(context);
     const live = context.searches.find(context.args.bytes(1));
-    if (live === undefined) return missing;
-    try {
-      return yield* bounded(context, answered(context, live, run));
-    } catch (problem) {
-      if (problem instanceof SearchProblem) throw new ErrorReply(`ERR ${bytesOfText(problem.message)}`);
-      throw problem;
-    }
+    return live === undefined ? missing : yield* bounded(context, answered(context, live, run, context.args.bytes(1)));
   };
 }
 
-function* answered(
-  context: CommandContext,
-  live: SearchedIndex,
-  run: (context: CommandContext, live: SearchedIndex) => Steps<Reply>,
-): Steps<Reply> {
+/** As `aboutIndex`, for a command about this partition's part of an index, which names it by its definition and its name. */
+export function aboutPart(run: AboutIndex): SlicedHandler {
+  return function* (context) {
+    const live = context.searches.partOf(context.args.bytes(1));
+    return live === undefined
+      ? partMissing
+      : yield* bounded(context, answered(context, live, run, context.args.bytes(2)));
+  };
+}
+
+/** Refuses scripts and transactions in a database of several partitions: they run in one of them. */
+export function requireWhole({ slots, args }: CommandContext): void {
+  if (slots === undefined) return;
+  throw new ErrorReply(`ERR ${args.bytes(0)} needs a database of one partition in a transaction or script`);
+}
+
+/** The partition has forgotten the index since the request before. */
+const partMissing = new ErrorReply('ERR The index was deleted or changed, try again');
+
+function* answered(context: CommandContext, live: SearchedIndex, run: AboutIndex, name: ByteString): Steps<Reply> {
   yield* catchUp(context, live);
-  if (!live.isBuilt) throw beingBuilt(context);
+  if (!live.isBuilt) throw beingBuilt(name);
   return yield* run(context, live);
 }
 
@@ -54,17 +63,17 @@ export function* catchUp({ server, isNested }: CommandContext, live: SearchedInd
   }
 }
 
-export function beingBuilt({ args }: CommandContext): ErrorReply {
-  return new ErrorReply(`ERR Index ${args.bytes(1)} is being built, try again`);
+export function beingBuilt(name: ByteString): ErrorReply {
+  return new ErrorReply(`ERR Index ${name} is being built, try again`);
 }
 
 /** Ends the work with an error when it takes too long. */
-function* bounded(context: CommandContext, steps: Steps<Reply>): Steps<Reply> {
+export function* bounded(context: CommandContext, steps: Steps<Reply>): Steps<Reply> {
   const meter = new WorkMeter(context.server);
   let spentMicros = 0;
   for (;;) {
     meter.start();
-    const step = steps.next();
+    const step = withReasons(() => steps.next());
     if (step.done === true) return step.value;
     spentMicros += meter.workedMicros();
     if (spentMicros > MAX_QUERY_MS * MICROS) {
@@ -74,9 +83,19 @@ function* bounded(context: CommandContext, steps: Steps<Reply>): Steps<Reply> {
   }
 }
 
+/** Errors of the search engine become replies. */
+function withReasons<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (problem) {
+    if (problem instanceof SearchProblem) throw new ErrorReply(`ERR ${bytesOfText(problem.message)}`);
+    throw problem;
+  }
+}
+
 /** The JSON value of a word. @throws ErrorReply */
-export function* jsonWord(word: ByteString, what: string): Steps<FilterJson> {
-  if (word.length > MAX_FILTER_BYTES) throw new ErrorReply(`ERR ${what} has at most ${MAX_FILTER_BYTES} bytes`);
+export function* jsonWord(word: ByteString, what: string, mostBytes = MAX_FILTER_BYTES): Steps<FilterJson> {
+  if (word.length > mostBytes) throw new ErrorReply(`ERR ${what} has at most ${mostBytes} bytes`);
   try {
     const { value } = yield* readJson(word);
     return filterJsonOf(value);
@@ -84,4 +103,17 @@ export function* jsonWord(word: ByteString, what: string): Steps<FilterJson> {
     if (refusal instanceof ErrorReply) throw new ErrorReply(`ERR ${what} is not valid JSON`);
     throw refusal;
   }
+}
+
+/** The word that `jsonWord` reads as this value. */
+export function jsonText(value: FilterJson): ByteString {
+  if (value instanceof Map) {
+    const members = [...value].map(([name, member]) => `${jsonText(name)}:${jsonText(member)}`);
+    return `{${members.join()}}`;
+  }
+  if (Array.isArray(value)) return `[${(value as readonly FilterJson[]).map(jsonText).join()}]`;
+  if (typeof value === 'bigint') return String(value);
+  // With an exponent it is read as a number, not as an integer of 64 bits.
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return value.toExponential();
+  return bytesOfText(JSON.stringify(value));
 }

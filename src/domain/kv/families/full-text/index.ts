@@ -12,7 +12,16 @@ import { count, query } from './query.js';
 const ALWAYS = () => true;
 const notOfRedis = 'Redis has no such command; its FT commands are not related.';
 /** Its answer shows keys that it does not name. */
-const asks = { ...READS, readsUnnamedKeys: true, waitsForIndex: 'built', deviations: [notOfRedis] } as const;
+const ofPartitions = 'In a database of several partitions, documents with equal scores are in the order of partitions.';
+/** In a database of several partitions `acrossIndex` sends it to all of them. */
+const OF_INDEX = { acrossPartitions: 'index' } as const;
+const asks = {
+  ...READS,
+  ...OF_INDEX,
+  readsUnnamedKeys: true,
+  waitsForIndex: 'built',
+  deviations: [notOfRedis],
+} as const;
 
 export const SEARCH_FAMILY: readonly CommandSpec[] = family(
   'search',
@@ -21,15 +30,13 @@ export const SEARCH_FAMILY: readonly CommandSpec[] = family(
       flags: ['write', 'denyoom'],
       keys: at(1),
       keyUse: ['RW insert'],
+      ...OF_INDEX,
       handler: create,
-      deviations: [
-        notOfRedis,
-        'Keys that SKIPINITIALSCAN left out are in the index after a restart or a takeover.',
-        'Not in databases of several partitions.',
-      ],
+      deviations: [notOfRedis, 'Keys that SKIPINITIALSCAN left out are in the index after a restart or a takeover.'],
     }),
     row('SEARCH.QUERY', -3, NOT_IN_REDIS, 'Returns the documents that match a filter, best first.', {
       ...asks,
+      deviations: [notOfRedis, ofPartitions],
       ...inSlices(query, ALWAYS),
     }),
     row('SEARCH.COUNT', 3, NOT_IN_REDIS, 'Counts the documents that match a filter.', {
@@ -42,47 +49,53 @@ export const SEARCH_FAMILY: readonly CommandSpec[] = family(
     }),
     row('SEARCH.DESCRIBE', 2, NOT_IN_REDIS, 'Returns the definition of an index, its size and its pending updates.', {
       ...READS,
+      ...OF_INDEX,
       handler: describe,
       deviations: [notOfRedis],
     }),
     row('SEARCH.DROP', 2, NOT_IN_REDIS, 'Deletes an index; the keys stay.', {
       ...DELETES_FAST,
+      ...OF_INDEX,
       handler: drop,
       deviations: [notOfRedis],
     }),
     row('SEARCH.WAITINDEXING', 2, NOT_IN_REDIS, 'Waits until all earlier changes are in an index.', {
       ...READS,
       waitsForIndex: 'changes',
+      ...OF_INDEX,
       ...inSlices(waitIndexing, ALWAYS),
       deviations: [notOfRedis],
     }),
     row('SEARCH.REINDEX', 2, NOT_IN_REDIS, 'Builds the contents of an index again from the keys.', {
       ...READS,
+      ...OF_INDEX,
       handler: reindex,
       deviations: [notOfRedis],
     }),
     row('SEARCH.LISTINDEXES', -1, NOT_IN_REDIS, 'Lists the indexes by name.', {
       flags: ['readonly'],
       keys: NO_KEYS,
-      acrossPartitions: 'items',
+      ...OF_INDEX,
       handler: listIndexes,
       deviations: [notOfRedis],
     }),
     row('SEARCH.ALIASADD', 3, NOT_IN_REDIS, 'Gives an index another name.', {
       flags: ['write', 'denyoom', 'fast'],
       keys: span(1, 2),
+      ...OF_INDEX,
       handler: addAlias,
       deviations: [notOfRedis],
     }),
     row('SEARCH.ALIASDEL', 2, NOT_IN_REDIS, 'Deletes an alias of an index.', {
       ...DELETES_FAST,
+      ...OF_INDEX,
       handler: deleteAlias,
       deviations: [notOfRedis],
     }),
     row('SEARCH.LISTALIASES', 1, NOT_IN_REDIS, 'Lists the aliases with their indexes.', {
       flags: ['readonly'],
       keys: NO_KEYS,
-      acrossPartitions: 'items',
+      ...OF_INDEX,
       handler: listAliases,
       deviations: [notOfRedis],
     }),

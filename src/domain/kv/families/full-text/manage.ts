@@ -1,11 +1,12 @@
 /** SEARCH.DROP, DESCRIBE, WAITINDEXING, REINDEX and LISTINDEXES, and the commands about aliases. */
 import { type ByteString, bytesOfText } from '../../../../kernel/index.js';
 import { MAX_ALIASES } from '../../../full-text/index.js';
+import type { Args } from '../../args.js';
 import type { Handler, SlicedHandler } from '../../command-spec.js';
 import { compileGlob, type Glob } from '../../glob.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { FullTextIndex, optionsOfField } from '../../types/full-text-index.js';
-import { beingBuilt, catchUp } from './index-access.js';
+import { beingBuilt, catchUp, requireWhole } from './index-access.js';
 
 /** SEARCH.DROP name → 1, or 0 without such an index; its keys stay. An alias is not followed. */
 export const drop: Handler = (context) => {
@@ -19,7 +20,9 @@ export const drop: Handler = (context) => {
 };
 
 /** SEARCH.DESCRIBE name → name, value, …; null without an index. */
-export const describe: Handler = ({ args, searches }) => {
+export const describe: Handler = (context) => {
+  const { args, searches } = context;
+  if (context.isNested) requireWhole(context);
   const name = searches.nameOf(args.bytes(1));
   const live = searches.find(name);
   if (live === undefined) return null;
@@ -35,24 +38,34 @@ export const describe: Handler = ({ args, searches }) => {
  * wait before this runs (`index-waits.ts`). A transaction or script does not wait.
  */
 export const waitIndexing: SlicedHandler = function* (context) {
-  const live = context.searches.find(context.args.bytes(1));
+  requireWhole(context);
+  const name = context.args.bytes(1);
+  const live = context.searches.find(name);
   if (live === undefined) return 0;
   yield* catchUp(context, live);
-  if (!live.isBuilt) throw beingBuilt(context);
+  if (!live.isBuilt) throw beingBuilt(name);
   if (context.isNested && live.pending > 0)
     throw new ErrorReply('ERR a transaction or script cannot wait for an index');
   return 1;
 };
 
 /** SEARCH.REINDEX name → 1, or 0 without an index. Reads all keys again; the index answers until then. */
-export const reindex: Handler = ({ args, searches }) => {
+export const reindex: Handler = (context) => {
+  requireWhole(context);
+  const { args, searches } = context;
   const live = searches.find(args.bytes(1));
   live?.rebuild(false);
   return live === undefined ? 0 : 1;
 };
 
-/** SEARCH.LISTINDEXES [MATCH pattern] [LIMIT n] [OFFSET n] → [name, n, type, T], by name. */
-export const listIndexes: Handler = ({ args, keyspace }) => {
+export interface ListWords {
+  readonly glob: Glob | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The options of SEARCH.LISTINDEXES. @throws ErrorReply */
+export function listWordsOf(args: Args): ListWords {
   let glob: Glob | undefined;
   let [limit, offset] = [Number.POSITIVE_INFINITY, 0];
   for (let at = 1; at < args.length; at += 2) {
@@ -62,6 +75,12 @@ export const listIndexes: Handler = ({ args, keyspace }) => {
     else if (option === 'OFFSET') offset = args.count(at + 1, 0, ERRORS.notAnInteger);
     else throw ERRORS.syntax;
   }
+  return { glob, limit, offset };
+}
+
+/** SEARCH.LISTINDEXES [MATCH pattern] [LIMIT n] [OFFSET n] → [name, n, type, T], by name. */
+export const listIndexes: Handler = ({ args, keyspace }) => {
+  const { glob, limit, offset } = listWordsOf(args);
   const listed: Reply[] = [];
   for (const name of [...keyspace.searchKeys].sort()) {
     const value = keyspace.isThere(name) ? keyspace.stored(name) : undefined;
