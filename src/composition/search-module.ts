@@ -15,7 +15,9 @@ export function registerSearch(c: DependencyContainer): void {
   tokens.once(c, tokens.SEARCH_THREAD, () => {
     const { timers, log } = tokens.storagePortsOf(c);
     const entry = new URL('./search-worker.js', import.meta.url);
-    const task = { ...threadTaskOf(c), options: { kvShards: c.resolve(tokens.NATS).layout.kvShards } };
+    const { vectorPrecision: precision } = c.resolve(tokens.CONFIG).embeddings;
+    const options = { kvShards: c.resolve(tokens.NATS).layout.kvShards, fold: { precision } };
+    const task = { ...threadTaskOf(c), options };
     return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_WORKER);
   });
   c.registerInstance(tokens.SEARCH, new SearchClient((question) => c.resolve(tokens.SEARCH_THREAD).ask(question)));

@@ -226,8 +226,9 @@ class AlertSettings {
     | undefined;
 }
 
-/** The provider of embeddings, which makes vectors of texts. */
+/** Vectors in memory, and the provider of embeddings, which makes vectors of texts. */
 class EmbeddingSettings {
+  @setting(oneOf('F32', 'F16', 'I8')) readonly vectorPrecision!: 'F32' | 'F16' | 'I8';
   @setting(url('http', 'https')) readonly embeddingsUrl!: string | undefined;
   @setting(secretToken()) readonly embeddingsKey!: Secret | undefined;
   @setting(text('1 to 100 characters', /^\P{Cc}{1,100}$/u)) readonly embeddingsModel!: string | undefined;

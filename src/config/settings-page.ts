@@ -18,7 +18,7 @@ const TITLES: Readonly<Record<string, string>> = {
   delivery: 'Deliveries and the queue',
   prices: 'Prices',
   alerts: 'Alerts',
-  embeddings: 'Embeddings',
+  embeddings: 'Vectors and embeddings',
   tracing: 'Traces',
   signIn: 'Signing in',
   firstStart: 'First start',

@@ -57,6 +57,10 @@ export class FoldedDatabase<Index extends FoldedIndex> {
     return this.#byName.get(name);
   }
 
+  protected indexes(): Iterable<Index> {
+    return this.#byName.values();
+  }
+
   info(): SearchIndexInfo {
     const namespaces = [...this.#byName].map(([name, { size, bytes }]) => [name, { documents: size, bytes }] as const);
     return {

@@ -7,6 +7,7 @@
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
+import type { Precision } from '../../domain/vector-graph/index.js';
 import { type ChainHead, EMPTY_HEAD, type EntryFeed, entriesBehind, SnapshotStore } from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
 import type { Clock, IndexedDatabase, Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
@@ -25,6 +26,8 @@ export interface SearchPorts {
 
 export interface ShardFoldOptions {
   readonly embedding: Embedding;
+  /** How vectors are kept for queries. */
+  readonly precision?: Precision;
   /** The longest wait of a batch's first message for others. */
   readonly lingerMs: number;
   /** Bytes of the journal held in memory when indexing is slower. */
@@ -44,6 +47,8 @@ export class ShardFold {
   readonly #passed = new Set<PartitionName>();
   readonly #progress: Progress;
   #entries: EntryFeed;
+  #isBuilding = false;
+  #buildFailure: unknown;
 
   constructor(
     private readonly ports: SearchPorts,
@@ -96,7 +101,8 @@ export class ShardFold {
   }
 
   #made({ vectors }: IndexedDatabase): AnyDatabase {
-    return vectors === undefined ? new SearchDatabase(this.options.embedding) : new VectorDatabase(vectors);
+    const { embedding, precision } = this.options;
+    return vectors === undefined ? new SearchDatabase(embedding) : new VectorDatabase(vectors, precision);
   }
 
   leave(id: DatabaseId): void {
@@ -130,6 +136,7 @@ export class ShardFold {
    * @param onProgress called after each of them
    */
   async take(batch: readonly StoredMessage[], signal: AbortSignal, onProgress: () => void): Promise<void> {
+    if (this.#buildFailure !== undefined) throw this.#buildFailure;
     const newest = batch.at(-1)?.position ?? 0;
     for (const message of batch) {
       const read = this.#entries.add(message);
@@ -141,12 +148,28 @@ export class ShardFold {
       onProgress();
     }
     for (const database of this.#databases.values()) await this.#inSlices(database.sweep(), signal);
+    void this.#build(signal);
     await this.ports.timers.yieldToEventLoop();
   }
 
   /** The journal has no newer message. */
-  idle(): void {
+  idle(signal: AbortSignal): void {
     this.#progress.idle();
+    void this.#build(signal);
+  }
+
+  /** Builds graphs while other messages are applied; a failure ends the fold with the next message. */
+  async #build(signal: AbortSignal): Promise<void> {
+    if (this.#isBuilding || !this.isCaughtUp) return;
+    this.#isBuilding = true;
+    try {
+      for (const database of this.#databases.values()) {
+        if (database instanceof VectorDatabase) await this.#inSlices(database.build(), signal);
+      }
+    } catch (error) {
+      this.#buildFailure = error;
+    }
+    this.#isBuilding = false;
   }
 
   async #loadSnapshot(signal: AbortSignal): Promise<Pick<ChainHead, 'number' | 'hash' | 'position'>> {

@@ -119,7 +119,7 @@ export class ShardKeeper {
         return position;
       },
       take: (batch, signal) => following.fold.take(batch, signal, onProgress),
-      idle: () => following.fold.idle(),
+      idle: () => following.fold.idle(following.stop.signal),
       end: {
         journal: this.ports.journal,
         last: () => following.fold.lastAtStart,

@@ -1,6 +1,8 @@
-/** Proves VX1, VX2. */
+/** Proves VX1, VX2, NV1. */
 import { expect } from 'chai';
 import { type CommandSpec, findCommand, MAX_RECORD_BYTES } from '../../../src/domain/kv/index.js';
+import { inOneStep } from '../../../src/domain/kv/steps.js';
+import { NamedVectors } from '../../../src/domain/kv/types/named-vectors.js';
 import { VectorIndex } from '../../../src/domain/kv/types/vector-index.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
 import { kvCase, NOW } from '../../support/kv-case.js';
@@ -75,12 +77,27 @@ describe('key-value: vector indexes of many vectors', () => {
   it('are searched in slices above a million products', () => {
     const index = new VectorIndex(1000, 'DOT');
     for (let i = 0; i < 1500; i += 1) index.set(`v${i}`, new Float32Array(1000));
-    const steps = index.nearest(new Float32Array(1000), 3);
+    const steps = index.nearest(new Float32Array(1000), { count: 3 });
     let pauses = 0;
     let step = steps.next();
     for (; step.done !== true; step = steps.next()) pauses += 1;
     expect(pauses).to.be.greaterThan(5);
     expect(step.value.map(({ id }) => id)).to.deep.equal(['v0', 'v1', 'v10']);
+  });
+
+  it('have a graph that queries build, and PRECISE compares all of them', () => {
+    const index = new NamedVectors(8, 'EUCLIDEAN', 'F32', 2000);
+    const at = (seed: number) => Float32Array.from({ length: 8 }, (_, place) => Math.sin(seed * (place + 1.37)));
+    for (let i = 0; i < 3000; i += 1) index.set(`v${i}`, at(i));
+    const ask = (query: Float32Array, isExact: boolean) => inOneStep(index.nearest(query, { count: 10, isExact }));
+    while (index.graph.linked < 3000) ask(at(0.5), false);
+    let found = 0;
+    for (let i = 0; i < 50; i += 1) {
+      const exact = ask(at(i + 0.3), true).map(({ name }) => name);
+      found += ask(at(i + 0.3), false).filter(({ name }) => exact.includes(name)).length;
+    }
+    expect(found).to.be.at.least(0.97 * 50 * 10);
+    expect(index.linksOf('v7')?.[0]).to.have.lengthOf.within(1, 32);
   });
 
   it('survive DUMP and RESTORE', () => {

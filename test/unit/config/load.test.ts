@@ -56,6 +56,7 @@ const BAD: Record<string, [string, string]> = {
     'accepts three words as Header:queue:kv, or four with :partner, of letters and digits, beginning with a letter, not "Acme:acmeq"',
   ],
   WIRE_ALIAS_DELIVER: ['neutral', 'accepts alias or both, not "neutral"'],
+  VECTOR_PRECISION: ['F64', 'accepts F32 or F16 or I8, not "F64"'],
   HTTP_HEADERS_TIMEOUT_MS: ['10s', `accepts ${MS} from 100 to 600000, not "10s"`],
   HTTP_REQUEST_TIMEOUT_MS: ['0', `accepts ${MS} from 100 to 3600000, not "0"`],
   HTTP_CONNECTIONS_CHECK_MS: ['1', `accepts ${MS} from 50 to 60000, not "1"`],

@@ -13,9 +13,10 @@ import {
   type SparseVector,
   type StoredVector,
   type VectorShape,
+  type VectorSimilarity,
 } from '../../../domain/search/index.js';
+import { type Likeness, type Precision, VectorCollection } from '../../../domain/vector-graph/index.js';
 import { withRoom } from '../named-index.js';
-import { DenseBlocks } from './dense-blocks.js';
 import { SparsePostings } from './sparse-postings.js';
 
 export interface VectorDocument {
@@ -23,7 +24,8 @@ export interface VectorDocument {
   readonly metadata: JsonObject | undefined;
   /** The length of the stored form. */
   readonly bytes: number;
-  readonly hasDense: boolean;
+  /** The ordinal of its dense vector. */
+  readonly dense: number | undefined;
   readonly sparse: SparseVector | undefined;
 }
 
@@ -34,10 +36,18 @@ const SWEEP_SHARE = 0.25;
 /** Entries that a sweep reads between two pauses: about 1 ms. */
 const SWEEP_STEP = 100_000;
 
+const LIKENESS: Readonly<Record<VectorSimilarity, Likeness>> = {
+  COSINE: 'COSINE',
+  EUCLIDEAN: 'EUCLIDEAN',
+  DOT_PRODUCT: 'DOT',
+};
+
 export class VectorNamespace {
-  readonly dense: DenseBlocks;
+  readonly dense: VectorCollection;
   readonly sparse = new SparsePostings();
   readonly #documents: (VectorDocument | undefined)[] = [];
+  /** The documents of dense vectors, by the ordinals of these. */
+  readonly #denseDocuments: number[] = [];
   readonly #ordinalsById = new Map<string, number>();
   #changedAt = new Float64Array(16);
   #freeOrdinals: number[] = [];
@@ -47,8 +57,11 @@ export class VectorNamespace {
   #sparseCount = 0;
   #isSweeping = false;
 
-  constructor(readonly shape: VectorShape) {
-    this.dense = new DenseBlocks(Math.max(1, shape.dimension));
+  constructor(
+    readonly shape: VectorShape,
+    precision: Precision = 'F32',
+  ) {
+    this.dense = new VectorCollection(Math.max(1, shape.dimension), LIKENESS[shape.metric], precision);
   }
 
   get size(): number {
@@ -82,18 +95,24 @@ export class VectorNamespace {
     return this.#documents[ordinal];
   }
 
+  /** Of a dense vector that exists. */
+  ordinalOf(dense: number): number {
+    return this.#denseDocuments[dense] as number;
+  }
+
   /** Replaces the document with the same id. A vector that the index has no place for is ignored. */
   put(id: string, { dense, sparse, metadata }: StoredVector, bytes: number): void {
     this.remove(id);
     const { shape } = this;
     const ordinal = this.#freeOrdinals.pop() ?? this.#documents.length;
     const isDense = hasDense(shape) && dense?.length === shape.dimension;
+    const place = isDense ? this.dense.add(dense) : undefined;
+    if (place !== undefined) this.#denseDocuments[place] = ordinal;
     const kept = hasSparse(shape) ? sparse : undefined;
-    this.#documents[ordinal] = { id, metadata, bytes, hasDense: isDense, sparse: kept };
+    this.#documents[ordinal] = { id, metadata, bytes, dense: place, sparse: kept };
     this.#ordinalsById.set(id, ordinal);
     this.#changed(ordinal);
     this.#bytes += bytes;
-    if (isDense) this.dense.set(ordinal, dense);
     if (kept === undefined) return;
     this.sparse.add(ordinal, kept);
     this.#sparseCount += 1;
@@ -102,11 +121,12 @@ export class VectorNamespace {
   remove(id: string): boolean {
     const ordinal = this.#ordinalsById.get(id);
     if (ordinal === undefined) return false;
-    const { bytes, sparse } = this.#documents[ordinal] as VectorDocument;
+    const { bytes, dense, sparse } = this.#documents[ordinal] as VectorDocument;
     this.#ordinalsById.delete(id);
     this.#documents[ordinal] = undefined;
     this.#changed(ordinal);
     this.#bytes -= bytes;
+    if (dense !== undefined) this.dense.remove(dense);
     if (sparse === undefined) {
       this.#freeOrdinals.push(ordinal);
     } else {

@@ -1,5 +1,6 @@
 /**
- * A query to one namespace: every vector that the filter accepts is compared, in slices.
+ * A query to one namespace, in slices: every vector that the filter accepts is compared, or, of many, those that the graph
+ * finds.
  *
  *  VR1 equal scores are ordered by id; a resumed query continues in exactly that order
  *  VR2 documents added during the query are left out; if a hit changes during it the query starts again, so that a
@@ -15,7 +16,6 @@ import {
   type RankedId,
   scoreOf,
   shortFloat,
-  squaredLength,
 } from '../../../domain/search/index.js';
 import type { RankedPlace, VectorHits, VectorQuery } from '../../../ports/index.js';
 import { BestDocuments } from '../best-documents.js';
@@ -83,6 +83,10 @@ class SeenVectors {
     this.#changes = namespace.changes;
   }
 
+  get isFiltered(): boolean {
+    return this.fits !== undefined;
+  }
+
   isAsBefore(ordinal: number): boolean {
     return this.namespace.changedAt(ordinal) <= this.#changes;
   }
@@ -142,6 +146,11 @@ class BestHits {
     }));
   }
 
+  /** Whether a document would be a result if it were near enough. */
+  accepts(document: VectorDocument, score: () => number): boolean {
+    return (this.after === undefined || this.#isAfter(document.id, score())) && this.seen.accepts(document);
+  }
+
   #isAfter(id: string, score: number): boolean {
     const { after } = this;
     return after === undefined || score < after.score || (score === after.score && id > after.id);
@@ -154,17 +163,30 @@ function* denseHits(
   numbers: readonly number[],
 ): Generator<void, OrdinalHit[]> {
   const { namespace } = seen;
-  const query = Float32Array.from(numbers);
-  const squared = squaredLength(query);
+  const { vectors } = namespace.dense;
+  const query = vectors.query(Float32Array.from(numbers));
   const score = scoreOf(namespace.shape.metric);
   const best = new BestHits(seen, denseAfter, topK);
-  for (let ordinal = 0; ordinal < namespace.ordinals; ordinal += 1) {
+  const accepts = (dense: number): boolean => {
+    const document = seen.at(namespace.ordinalOf(dense));
+    return document !== undefined && best.accepts(document, () => score(vectors, query, dense));
+  };
+  const isLimited = seen.isFiltered || denseAfter !== undefined;
+  const near = yield* namespace.dense.near(query, {
+    count: topK,
+    accepts: isLimited ? accepts : undefined,
+    acceptWork: FILTER_WORK,
+  });
+  const ordinals = near?.map((dense) => namespace.ordinalOf(dense));
+  const count = ordinals?.length ?? namespace.ordinals;
+  for (let at = 0; at < count; at += 1) {
+    const ordinal = ordinals?.[at] ?? at;
     const document = seen.at(ordinal);
-    if (document?.hasDense !== true) continue;
+    if (document?.dense === undefined) continue;
     const { isSelective } = seen;
     if (!isSelective || seen.accepts(document)) {
-      best.offer(ordinal, document, score(query, squared, namespace.dense.at(ordinal)), isSelective);
-      seen.work += query.length;
+      best.offer(ordinal, document, score(vectors, query, document.dense), isSelective);
+      seen.work += numbers.length;
     }
     if (seen.work < SLICE_WORK) continue;
     seen.work = 0;

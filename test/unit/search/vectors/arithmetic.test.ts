@@ -7,13 +7,14 @@ import {
   shortFloat,
   sparseOfDocument,
   sparseOfQuery,
-  squaredLength,
   type VectorSimilarity,
 } from '../../../../src/domain/search/index.js';
+import { PackedVectors } from '../../../../src/domain/vector-graph/index.js';
 
 function score(metric: VectorSimilarity, query: readonly number[], stored: readonly number[]): number {
-  const [a, b] = [Float32Array.from(query), Float32Array.from(stored)];
-  return scoreOf(metric)(a, squaredLength(a), { numbers: b, from: 0, squared: squaredLength(b) });
+  const vectors = new PackedVectors(stored.length, 'F32');
+  vectors.set(0, Float32Array.from(stored));
+  return scoreOf(metric)(vectors, vectors.query(Float32Array.from(query)), 0);
 }
 
 describe('scores of vectors', () => {

@@ -3,6 +3,7 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, MapReply, NIL_ARRAY, type Reply } from '../../reply.js';
+import type { NearestSearch } from '../../types/named-vectors.js';
 import { KEY_METRICS, type KeyMetric, VectorIndex } from '../../types/vector-index.js';
 import { recordExpiry, removeKey } from '../expire-time.js';
 import { isVectorAt, MAX_DIMENSION, readVector } from './read-vector.js';
@@ -10,7 +11,12 @@ import { isVectorAt, MAX_DIMENSION, readVector } from './read-vector.js';
 const MAX_RESULTS = 1000;
 /** Products of a search above which it runs in slices: about 2 ms. */
 const LONG_PRODUCTS = 1_000_000;
-const PROFILES: readonly string[] = ['FAST', 'BALANCED', 'PRECISE'];
+/** How thoroughly a graph is searched. */
+const PROFILES: Readonly<Record<string, Omit<NearestSearch, 'count'>>> = {
+  FAST: { effort: 40 },
+  BALANCED: {},
+  PRECISE: { isExact: true },
+};
 
 const badDimension = new ErrorReply(`ERR DIM must be an integer from 1 to ${MAX_DIMENSION}`);
 const badMetric = new ErrorReply('ERR METRIC must be COSINE, EUCLIDEAN or DOT');
@@ -126,6 +132,7 @@ export const info: Handler = ({ args, keyspace }) => {
 export const query: SlicedHandler = function* ({ args, keyspace }): Generator<void, Reply> {
   let wanted: number | undefined;
   let elements: Float32Array | undefined;
+  let profile: Omit<NearestSearch, 'count'> = {};
   for (let at = 2; at < args.length; ) {
     const option = args.option(at);
     if (option === 'TOPK') {
@@ -134,7 +141,9 @@ export const query: SlicedHandler = function* ({ args, keyspace }): Generator<vo
       wanted = given;
       at += 2;
     } else if (option === 'PROFILE') {
-      if (!PROFILES.includes(args.option(at + 1))) throw badProfile;
+      const given = PROFILES[args.option(at + 1)];
+      if (given === undefined) throw badProfile;
+      profile = given;
       at += 2;
     } else if (isVectorAt(args, at) && elements === undefined) {
       const vector = readVector(args, at);
@@ -146,7 +155,7 @@ export const query: SlicedHandler = function* ({ args, keyspace }): Generator<vo
   const index = keyspace.peekKind(args.bytes(1), VectorIndex);
   if (index === undefined) return [];
   if (elements.length !== index.dimension) throw wrongDimension(index.dimension, elements.length);
-  const found = yield* index.nearest(elements, wanted);
+  const found = yield* index.nearest(elements, { ...profile, count: wanted });
   return found.map(({ id, score }): Reply => [id, new DoubleReply(score)]);
 };
 

@@ -34,7 +34,9 @@ export const VECTOR: readonly CommandSpec[] = family(
     row('VECTOR.QUERY', -5, NOT_IN_REDIS, 'Returns the vectors that are nearest to another, with scores.', {
       ...READS,
       ...inSlices(query, isLongQuery),
-      deviations: ['The search is exact with every PROFILE.'],
+      deviations: [
+        'Above 10,000 vectors FAST and BALANCED, the default, search a graph, which finds nearly all of the nearest; PRECISE compares all vectors.',
+      ],
     }),
   ],
   INDEXES_FORMAT_LEVEL,

@@ -1,0 +1,170 @@
+/**
+ * Vectors of one dimension by name, and the search for those nearest to another. Few vectors are compared one by one; many
+ * have a graph, which queries build: a query spends as much time on it as on its comparisons.
+ *
+ *  NV1 results are ordered by closeness, then by name
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import { type Likeness, type Precision, type QueryVector, VectorCollection } from '../../vector-graph/index.js';
+
+/** A Map entry, the name's header, a place in the list of names, and the links of the graph. */
+const VECTOR_OVERHEAD_BYTES = 228;
+/** Compared numbers between two pauses: about 0.3 ms. */
+const SLICE_NUMBERS = 200_000;
+/** Slices of building in a query that compared few vectors. */
+const FEW_SLICES = 4;
+
+export interface NearestSearch {
+  readonly count: number;
+  /** Nodes of the graph that the search keeps at least. */
+  readonly effort?: number | undefined;
+  /** Compare all. */
+  readonly isExact?: boolean;
+  readonly accepts?: ((name: ByteString) => boolean) | undefined;
+}
+
+export interface Neighbour {
+  readonly name: ByteString;
+  /** Higher is nearer. The cosine, the product, or the squared distance below zero. */
+  readonly closeness: number;
+}
+
+export class NamedVectors {
+  readonly #vectors: VectorCollection;
+  readonly #ordinals = new Map<ByteString, number>();
+  readonly #names: ByteString[] = [];
+  #nameBytes = 0;
+
+  constructor(
+    readonly dimension: number,
+    readonly likeness: Likeness,
+    readonly precision: Precision,
+    graphFrom?: number,
+  ) {
+    this.#vectors = new VectorCollection(dimension, likeness, precision, graphFrom);
+  }
+
+  get size(): number {
+    return this.#ordinals.size;
+  }
+
+  get bytes(): number {
+    return this.size * (this.#vectors.vectors.vectorBytes + VECTOR_OVERHEAD_BYTES) + this.#nameBytes;
+  }
+
+  /** The graph as far as it is built. */
+  get graph(): Pick<VectorCollection, 'linked' | 'topLevel'> {
+    return this.#vectors;
+  }
+
+  has(name: ByteString): boolean {
+    return this.#ordinals.has(name);
+  }
+
+  names(): IterableIterator<ByteString> {
+    return this.#ordinals.keys();
+  }
+
+  /** Its numbers, as precisely as they are kept. */
+  get(name: ByteString): Float32Array | undefined {
+    const ordinal = this.#ordinals.get(name);
+    return ordinal === undefined ? undefined : this.#vectors.vectors.read(ordinal).slice();
+  }
+
+  query(numbers: Float32Array): QueryVector {
+    return this.#vectors.vectors.query(numbers);
+  }
+
+  /** @returns the numbers before */
+  set(name: ByteString, numbers: Float32Array): Float32Array | undefined {
+    const before = this.#ordinals.get(name);
+    const replaced = this.get(name);
+    if (before === undefined) this.#nameBytes += name.length;
+    else this.#vectors.remove(before);
+    const ordinal = this.#vectors.add(numbers);
+    this.#ordinals.set(name, ordinal);
+    this.#names[ordinal] = name;
+    return replaced;
+  }
+
+  /** @returns the numbers before; undefined if it did not exist */
+  delete(name: ByteString): Float32Array | undefined {
+    const ordinal = this.#ordinals.get(name);
+    if (ordinal === undefined) return undefined;
+    const removed = this.get(name);
+    this.#vectors.remove(ordinal);
+    this.#ordinals.delete(name);
+    this.#nameBytes -= name.length;
+    return removed;
+  }
+
+  /** The names linked to one by level, from 0 upwards, with their closeness; undefined if the graph does not have it. */
+  linksOf(name: ByteString): Neighbour[][] | undefined {
+    const ordinal = this.#ordinals.get(name);
+    if (ordinal === undefined) return undefined;
+    const query = this.#vectors.vectors.queryOf(ordinal);
+    return this.#vectors
+      .linksOf(ordinal)
+      ?.map((level) => level.map((other) => this.#neighbour(query, other)).sort(compare));
+  }
+
+  /** The `count` nearest, nearest first. */
+  *nearest(numbers: Float32Array, search: NearestSearch): Generator<void, Neighbour[]> {
+    const { count, effort, isExact = false, accepts } = search;
+    const query = this.query(numbers);
+    const acceptsAt = accepts && ((ordinal: number) => accepts(this.#names[ordinal] as ByteString));
+    const near = isExact
+      ? undefined
+      : yield* this.#vectors.near(query, { count, effort, accepts: acceptsAt, acceptWork: this.dimension });
+    const found: Neighbour[] = [];
+    let slices = 0;
+    let compared = 0;
+    for (const ordinal of near ?? this.#ordinals.values()) {
+      if (this.#vectors.has(ordinal)) {
+        const candidate = this.#neighbour(query, ordinal);
+        const last = found.at(-1);
+        const isBetter = found.length < count || (last !== undefined && compare(candidate, last) < 0);
+        if (isBetter && (accepts === undefined || accepts(candidate.name))) {
+          found.splice(placeOf(found, candidate), 0, candidate);
+          if (found.length > count) found.pop();
+        }
+      }
+      compared += this.dimension;
+      if (compared < SLICE_NUMBERS) continue;
+      compared = 0;
+      slices += 1;
+      yield;
+    }
+    yield* this.#build(Math.max(FEW_SLICES, slices));
+    return found;
+  }
+
+  *#build(slices: number): Generator<void> {
+    for (let done = 0; done < slices && this.#vectors.needsBuild; done += 1) {
+      this.#vectors.build();
+      yield;
+    }
+  }
+
+  #neighbour(query: QueryVector, ordinal: number): Neighbour {
+    const distance = this.#vectors.distance(query, ordinal);
+    const closeness = this.likeness === 'COSINE' ? 1 - distance : -distance;
+    return { name: this.#names[ordinal] as ByteString, closeness };
+  }
+}
+
+function compare(a: Neighbour, b: Neighbour): number {
+  return b.closeness - a.closeness || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}
+
+/** The first place whose neighbour does not precede the candidate. */
+function placeOf(found: readonly Neighbour[], candidate: Neighbour): number {
+  let low = 0;
+  let high = found.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(found[middle] as Neighbour, candidate) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

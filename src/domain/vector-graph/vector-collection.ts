@@ -1,0 +1,261 @@
+/**
+ * Vectors by ordinal, and the candidates for the nearest to a query: all of them while they are few, otherwise those that a
+ * graph finds and those that the graph does not have yet. The graph is built between other work, by `build`.
+ *
+ *  VC1 the candidates contain every vector that the graph does not have
+ *  VC2 an ordinal is used again only when no link of the graph leads to it
+ */
+import { NeighbourGraph } from './neighbour-graph.js';
+import { PackedVectors, type Precision, type QueryVector } from './packed-vectors.js';
+
+export type Likeness = 'COSINE' | 'EUCLIDEAN' | 'DOT';
+
+/** Fewer vectors are compared one by one, which takes about 4 ms for 384 numbers each. */
+const GRAPH_FROM = 10_000;
+/** Removed nodes that the graph is mended for … */
+const MEND_FROM = 1000;
+/** … when they are this share of its nodes. */
+const MEND_SHARE = 0.2;
+/** Links of a node on level 0 and above, with its state, in bytes. */
+const NODE_BYTES = 145;
+
+export interface NearSearch {
+  /** Results that are wanted. */
+  readonly count: number;
+  /** Nodes that the search keeps at least. */
+  readonly effort?: number | undefined;
+  /** Evaluated only for vectors that would be among the results. */
+  readonly accepts?: ((ordinal: number) => boolean) | undefined;
+  /** The cost of evaluating `accepts`, in compared numbers. */
+  readonly acceptWork?: number;
+}
+
+/** Nodes that a search keeps by default. */
+const EFFORT = 80;
+/** Nodes that a search with a condition keeps for each wanted result: each of them stands for many that were rejected. */
+const ACCEPTED_EFFORT = 3;
+const LEAST_ACCEPTED = 30;
+/** For more results than a search usually has. */
+const EFFORT_PER_RESULT = 1.5;
+const FIRST_STATES = 16;
+
+function effortFor(count: number, hasCondition: boolean): number {
+  if (hasCondition) return Math.max(LEAST_ACCEPTED, ACCEPTED_EFFORT * count);
+  return Math.max(EFFORT, Math.ceil(EFFORT_PER_RESULT * count));
+}
+
+enum State {
+  Free,
+  /** Not in the graph. */
+  Waiting,
+  Linked,
+  /** Removed, and still in the graph. */
+  Gone,
+  /** Removed before the running `mend`. */
+  Retired,
+}
+
+export class VectorCollection {
+  readonly vectors: PackedVectors;
+  readonly #graph: NeighbourGraph;
+  #states = new Uint8Array(FIRST_STATES);
+  #ordinals = 0;
+  #free: number[] = [];
+  #waiting = 0;
+  #linked = 0;
+  #gone = 0;
+  /** No waiting vector has a lower ordinal. */
+  #nextWaiting = 0;
+  #inserted: number | undefined;
+  #isMending = false;
+  #building: Generator<void, never> | undefined;
+
+  constructor(
+    dimension: number,
+    private readonly likeness: Likeness,
+    precision: Precision = 'F32',
+    private readonly graphFrom = GRAPH_FROM,
+  ) {
+    this.vectors = new PackedVectors(dimension, precision);
+    this.#graph = new NeighbourGraph({
+      dimension,
+      queryOf: (ordinal) => this.vectors.queryOf(ordinal),
+      distance: this.#distances(),
+      isLive: (ordinal) => this.has(ordinal),
+    });
+  }
+
+  get size(): number {
+    return this.#waiting + this.#linked;
+  }
+
+  /** Vectors in the graph. */
+  get linked(): number {
+    return this.#linked;
+  }
+
+  /** Ordinals that were ever used. */
+  get ordinals(): number {
+    return this.#ordinals;
+  }
+
+  /** Memory of one vector, without the removed ones. */
+  get vectorBytes(): number {
+    return this.vectors.vectorBytes + NODE_BYTES;
+  }
+
+  get topLevel(): number {
+    return this.#graph.topLevel;
+  }
+
+  has(ordinal: number): boolean {
+    const state = this.#states[ordinal];
+    return state === State.Waiting || state === State.Linked;
+  }
+
+  /** @returns its ordinal */
+  add(vector: Float32Array): number {
+    const ordinal = this.#free.pop() ?? this.#ordinals;
+    this.#ordinals = Math.max(this.#ordinals, ordinal + 1);
+    if (ordinal >= this.#states.length) {
+      const larger = new Uint8Array(2 * this.#states.length);
+      larger.set(this.#states);
+      this.#states = larger;
+    }
+    this.vectors.set(ordinal, vector);
+    this.#states[ordinal] = State.Waiting;
+    this.#waiting += 1;
+    this.#nextWaiting = Math.min(this.#nextWaiting, ordinal);
+    return ordinal;
+  }
+
+  remove(ordinal: number): void {
+    const state = this.#states[ordinal];
+    if (state === State.Linked) {
+      this.#linked -= 1;
+      this.#gone += 1;
+      this.#states[ordinal] = State.Gone;
+    } else if (state === State.Waiting) {
+      this.#waiting -= 1;
+      if (ordinal === this.#inserted) {
+        this.#gone += 1;
+        this.#states[ordinal] = State.Gone;
+      } else {
+        this.#states[ordinal] = State.Free;
+        this.#free.push(ordinal);
+      }
+    }
+  }
+
+  /** The distance by which the graph is built; lower is nearer. */
+  distance(query: QueryVector, ordinal: number): number {
+    return this.#distances()(query, ordinal);
+  }
+
+  /** Existing links of a vector by level, from 0 upwards; undefined if the graph does not have it. */
+  linksOf(ordinal: number): number[][] | undefined {
+    return this.#states[ordinal] === State.Linked ? this.#graph.linksOf(ordinal) : undefined;
+  }
+
+  /** Ordinals among which the nearest are; undefined if that is every ordinal. */
+  *near(
+    query: QueryVector,
+    { count, effort, accepts, acceptWork = 0 }: NearSearch,
+  ): Generator<void, number[] | undefined> {
+    const { dimension } = this.vectors;
+    // A graph that has few of the vectors saves little.
+    if (this.#linked < this.graphFrom / 2 || this.#waiting > this.#linked) return undefined;
+    const found = yield* this.#graph.search(query, {
+      effort: effort === undefined ? effortFor(count, accepts !== undefined) : Math.max(count, effort),
+      accepts: (ordinal) => this.has(ordinal) && (accepts === undefined || accepts(ordinal)),
+      // More than half of a comparison with every vector, or of its condition, is not worth a try.
+      mostWork: (this.size * (accepts === undefined ? dimension : Math.min(dimension, acceptWork))) / 2,
+    });
+    if (found === undefined) return undefined;
+    const ordinals = found.map(({ ordinal }) => ordinal);
+    for (let ordinal = this.#nextWaiting; this.#waiting > 0 && ordinal < this.#ordinals; ordinal += 1) {
+      if (this.#states[ordinal] === State.Waiting) ordinals.push(ordinal);
+    }
+    return ordinals;
+  }
+
+  /** The graph lacks vectors, or has many removed ones. */
+  get needsBuild(): boolean {
+    if (this.#inserted !== undefined || this.#isMending || this.#isMendDue) return true;
+    return this.#waiting > 0 && (this.#linked > 0 || this.size >= this.graphFrom);
+  }
+
+  /** A slice of work on the graph; vectors may be added or removed between two slices. */
+  build(): void {
+    if (!this.needsBuild) return;
+    this.#building ??= this.#built();
+    this.#building.next();
+  }
+
+  get #isMendDue(): boolean {
+    return this.#gone >= MEND_FROM && this.#gone >= MEND_SHARE * this.#linked;
+  }
+
+  *#built(): Generator<void, never> {
+    for (;;) {
+      if (this.#isMendDue) yield* this.#mend();
+      while (this.#nextWaiting < this.#ordinals && this.#states[this.#nextWaiting] !== State.Waiting) {
+        this.#nextWaiting += 1;
+      }
+      if (this.#nextWaiting < this.#ordinals) yield* this.#insert(this.#nextWaiting);
+      yield;
+    }
+  }
+
+  *#insert(ordinal: number): Generator<void> {
+    this.#inserted = ordinal;
+    yield* this.#graph.insert(ordinal);
+    this.#inserted = undefined;
+    if (this.#states[ordinal] !== State.Waiting) return;
+    this.#states[ordinal] = State.Linked;
+    this.#waiting -= 1;
+    this.#linked += 1;
+  }
+
+  *#mend(): Generator<void> {
+    const retired: number[] = [];
+    for (let ordinal = 0; ordinal < this.#ordinals; ordinal += 1) {
+      if (this.#states[ordinal] !== State.Gone) continue;
+      this.#states[ordinal] = State.Retired;
+      retired.push(ordinal);
+    }
+    this.#gone -= retired.length;
+    this.#isMending = true;
+    yield* this.#graph.mend(this.#nodes());
+    for (const ordinal of retired) {
+      this.#graph.forget(ordinal);
+      this.#states[ordinal] = State.Free;
+      this.#free.push(ordinal);
+    }
+    this.#isMending = false;
+  }
+
+  #nodes(): Iterable<number> {
+    const { length } = this.#states;
+    const states = this.#states;
+    return {
+      *[Symbol.iterator]() {
+        for (let ordinal = 0; ordinal < length; ordinal += 1) {
+          if (states[ordinal] !== State.Free && states[ordinal] !== State.Waiting) yield ordinal;
+        }
+      },
+    };
+  }
+
+  #distances(): (query: QueryVector, ordinal: number) => number {
+    const { vectors } = this;
+    switch (this.likeness) {
+      case 'COSINE':
+        return (query, ordinal) => 1 - (vectors.cosine(query, ordinal) ?? 0);
+      case 'EUCLIDEAN':
+        return (query, ordinal) => vectors.squaredDistance(query, ordinal);
+      case 'DOT':
+        return (query, ordinal) => -vectors.product(query, ordinal);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/** The nearest of many vectors by the graph, against a comparison with all of them. Proves NG1, NG2, NG3, VC1, VC2. */
+import { expect } from 'chai';
+import { type Likeness, type Precision, VectorCollection } from '../../../../src/domain/vector-graph/index.js';
+
+const DIMENSION = 32;
+const VECTORS = 10_000;
+const FEW = 2000;
+const WANTED = 10;
+const QUERIES = 40;
+
+/** Vectors around 100 centres, the same in each run. */
+class Clusters {
+  #state = 7;
+  readonly #centres = Array.from({ length: 100 }, () => this.#numbers(1));
+
+  vector(): Float32Array {
+    const centre = this.#centres[Math.floor(this.#next() * this.#centres.length)] as Float32Array;
+    const around = this.#numbers(0.8);
+    return centre.map((value, at) => value + (around[at] as number));
+  }
+
+  #numbers(width: number): Float32Array {
+    return Float32Array.from({ length: DIMENSION }, () => width * (this.#next() + this.#next() - 1));
+  }
+
+  #next(): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.#state / 2 ** 32;
+  }
+}
+
+function filled(likeness: Likeness, precision: Precision = 'F32', count = VECTORS) {
+  const made = new Clusters();
+  const collection = new VectorCollection(DIMENSION, likeness, precision, Math.min(count, VECTORS));
+  const numbers = Array.from({ length: count }, () => made.vector());
+  for (const vector of numbers) collection.add(vector);
+  return { made, collection, numbers };
+}
+
+function build(collection: VectorCollection): void {
+  while (collection.needsBuild) collection.build();
+}
+
+function finished<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The nearest ordinals by their distance to the numbers as they were added. */
+function nearest(numbers: readonly Float32Array[], query: Float32Array, likeness: Likeness, among: number[]): number[] {
+  const exact = new VectorCollection(DIMENSION, likeness);
+  for (const ordinal of among) exact.add(numbers[ordinal] as Float32Array);
+  const asked = exact.vectors.query(query);
+  const scored = among.map((ordinal, at) => [exact.distance(asked, at), ordinal] as const);
+  return scored
+    .sort(([a], [b]) => a - b)
+    .slice(0, WANTED)
+    .map(([, ordinal]) => ordinal);
+}
+
+type Accepts = (ordinal: number) => boolean;
+
+function recall(
+  { made, collection, numbers }: ReturnType<typeof filled>,
+  likeness: Likeness,
+  accepts?: Accepts,
+): number {
+  const among = numbers.map((_, at) => at).filter((at) => collection.has(at) && (accepts === undefined || accepts(at)));
+  let found = 0;
+  for (let count = 0; count < QUERIES; count += 1) {
+    const query = made.vector();
+    const asked = collection.vectors.query(query);
+    const near = finished(collection.near(asked, { count: WANTED, accepts, acceptWork: 300 })) ?? among;
+    const best = near
+      .filter((ordinal) => accepts === undefined || accepts(ordinal))
+      .map((ordinal) => [collection.distance(asked, ordinal), ordinal] as const)
+      .sort(([a], [b]) => a - b)
+      .slice(0, WANTED);
+    const expected = nearest(numbers, query, likeness, among);
+    found += best.filter(([, ordinal]) => expected.includes(ordinal)).length;
+  }
+  return found / (QUERIES * WANTED);
+}
+
+describe('a collection of vectors with a graph', () => {
+  for (const [likeness, count] of [
+    ['COSINE', VECTORS],
+    ['EUCLIDEAN', FEW],
+    ['DOT', FEW],
+  ] as const) {
+    it(`finds at least 97 % of the ten nearest of ${count} by ${likeness}`, () => {
+      const all = filled(likeness, 'F32', count);
+      build(all.collection);
+      expect(all.collection.linked).to.equal(count);
+      expect(
+        finished(all.collection.near(all.collection.vectors.query(all.made.vector()), { count: 1 }))?.length,
+      ).below(300);
+      expect(recall(all, likeness)).to.be.at.least(0.97);
+    });
+  }
+
+  it('finds at least 95 % of those that a condition accepts, one in ten and one in a hundred', () => {
+    const all = filled('COSINE', 'F32', FEW);
+    build(all.collection);
+    expect(recall(all, 'COSINE', (ordinal) => ordinal % 10 === 3)).to.be.at.least(0.95);
+    expect(recall(all, 'COSINE', (ordinal) => ordinal % 100 === 3)).to.be.at.least(0.95);
+  });
+
+  it('finds at least 97 % with numbers of 16 bits and 90 % with bytes', () => {
+    for (const [precision, least] of [
+      ['F16', 0.97],
+      ['I8', 0.9],
+    ] as const) {
+      const all = filled('COSINE', precision, FEW);
+      build(all.collection);
+      expect(recall(all, 'COSINE'), precision).to.be.at.least(least);
+    }
+  });
+
+  it('finds vectors that the graph does not have yet', () => {
+    const { made, collection } = filled('EUCLIDEAN', 'F32', FEW);
+    build(collection);
+    const vector = made.vector();
+    const ordinal = collection.add(vector);
+    expect(collection.linksOf(ordinal)).to.equal(undefined);
+    expect(finished(collection.near(collection.vectors.query(vector), { count: 1 }))).to.include(ordinal);
+    build(collection);
+    expect(collection.linksOf(ordinal)?.[0]).to.have.lengthOf.above(0);
+    expect(finished(collection.near(collection.vectors.query(vector), { count: 1 }))).to.include(ordinal);
+  });
+
+  it('never finds removed vectors, uses their ordinals again, and keeps its recall', () => {
+    const count = 3000;
+    const all = filled('COSINE', 'F32', count);
+    const { made, collection, numbers } = all;
+    build(collection);
+    for (let ordinal = 0; ordinal < count; ordinal += 1) if (ordinal % 3 > 0) collection.remove(ordinal);
+    expect(recall(all, 'COSINE')).to.be.at.least(0.97);
+    build(collection);
+    expect(recall(all, 'COSINE')).to.be.at.least(0.97);
+    for (let added = 0; added < count / 2; added += 1) {
+      const vector = made.vector();
+      numbers[collection.add(vector)] = vector;
+    }
+    expect(collection.ordinals).to.equal(count);
+    build(collection);
+    expect(recall(all, 'COSINE')).to.be.at.least(0.97);
+  });
+
+  it('gives equal results in the middle of its building, with removals between its slices', () => {
+    const { made, collection, numbers } = filled('EUCLIDEAN', 'F32', FEW);
+    for (let slice = 0; collection.needsBuild; slice += 1) {
+      collection.build();
+      if (slice % 20 === 10) collection.remove(slice % numbers.length);
+    }
+    for (let count = 0; count < 20; count += 1) {
+      const near = finished(collection.near(collection.vectors.query(made.vector()), { count: WANTED }));
+      expect(near?.every((ordinal) => collection.has(ordinal))).to.equal(true);
+    }
+  });
+
+  it('is equal after equal histories', () => {
+    const [one, other] = [filled('COSINE', 'F32', FEW), filled('COSINE', 'F32', FEW)];
+    for (const { collection } of [one, other]) build(collection);
+    for (const ordinal of [0, 17, FEW - 1]) {
+      expect(one.collection.linksOf(ordinal)).to.deep.equal(other.collection.linksOf(ordinal));
+    }
+  });
+
+  it('is compared completely without a graph, while it has fewer vectors', () => {
+    const { made, collection } = filled('COSINE', 'F32', VECTORS);
+    collection.remove(0);
+    expect(collection.needsBuild).to.equal(false);
+    expect(finished(collection.near(collection.vectors.query(made.vector()), { count: WANTED }))).to.equal(undefined);
+  });
+});
