@@ -209,6 +209,21 @@ describe('console: workflows', function () {
     expect(await page.getByRole('region', { name: 'About the run' }).textContent()).to.include('"euros": 77');
   });
 
+  it('checks a new version, and shows the step of a run that it would break', async () => {
+    await flows.trigger('order', 'checked');
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/workflows?tab=check`);
+    await page.getByLabel('Runs of the workflow').fill(flows.urls.order);
+    await page.getByLabel('URL of the new version').fill(flows.urls.order);
+    await page.getByRole('button', { name: 'Check the runs' }).click();
+    await page.getByText('The new version would continue each run').waitFor();
+    await page.getByLabel('URL of the new version').fill(flows.urls.quick);
+    await page.getByRole('button', { name: 'Check the runs' }).click();
+    const found = row(page, 'wfr_checked');
+    await found.waitFor();
+    expect(await found.textContent()).to.match(/breaks.*1 price.*Expected 'one'/);
+  });
+
   it('cancels a run after a confirmation', async () => {
     await flows.trigger('quick', 'cancels', { delay: '1h' });
     const { page } = await browser.person();

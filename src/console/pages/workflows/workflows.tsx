@@ -1,4 +1,4 @@
-/** Runs of workflows: the list, waiting steps, failed runs, and starting a run. */
+/** Runs of workflows: the list, waiting steps, failed runs, checking a new version, and starting a run. */
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { useQueue } from '../../api/queues.js';
@@ -8,6 +8,7 @@ import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.js';
 import { QueueChoice } from '../queue/queue-choice.js';
+import { CheckForm } from './check-form.js';
 import { FailedRuns } from './failed-runs.js';
 import { useRunLinks } from './links.js';
 import { useNews } from './records.js';
@@ -51,7 +52,12 @@ function OfQueue({ account, planTimeoutMs }: RunListProps) {
     { id: 'runs', label: 'Runs' },
     { id: 'waiting', label: 'Waiting for events', count: counted.data?.total },
     { id: 'failed', label: 'Failed runs', count: failed.data?.total },
-    ...(mayChange.value ? [{ id: 'start', label: 'Start a run' }] : []),
+    ...(mayChange.value
+      ? [
+          { id: 'check', label: 'Check a version' },
+          { id: 'start', label: 'Start a run' },
+        ]
+      : []),
   ];
   const tab = useTab(tabs);
   return (
@@ -60,6 +66,7 @@ function OfQueue({ account, planTimeoutMs }: RunListProps) {
       {tab === 'runs' && <RunList account={account} planTimeoutMs={planTimeoutMs} />}
       {tab === 'waiting' && <Waiters account={account} />}
       {tab === 'failed' && <FailedRuns account={account} />}
+      {tab === 'check' && <CheckForm account={account} />}
       {tab === 'start' && <TriggerForm account={account} />}
     </>
   );
