@@ -54,7 +54,7 @@ export const NAVIGATION = [
           'guide/cluster-clients',
           'commands',
           'deviations',
-          ...below('guide', ['messages', 'waiting', 'access-control', 'scripts', 'outbox', 'indexes', 'data']),
+          ...below('guide', ['messages', 'waiting', 'access-control', 'scripts', 'outbox', 'branches', 'indexes', 'data']),
         ],
       },
       {
@@ -126,6 +126,7 @@ export const NAVIGATION = [
           'reads-and-clocks',
           'cluster',
           'backups',
+          'branches',
           'key-value-engine',
           'scripts',
           'waiting',

@@ -12,6 +12,7 @@ import { MillraceError, type PartitionName } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
 import { type AccountCommandDeps, accountCommand, findAccount, openAccountSecrets } from './account-command.js';
+import { branchCommand } from './branch-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import type { Addresses, ClientCredentials } from './client-variables.js';
 import { RefusedCommand } from './command-line.js';
@@ -101,6 +102,18 @@ async function runningManagement(asked: ParsedArguments, env: Environment) {
   const { mgmt = '' } = await runningAddresses(loadConfig(env).config);
   const { mgmtEmail, mgmtKey } = await withInstallation(env, true, (found) => credentialsOf(asked, found));
   return { url: mgmt, email: mgmtEmail, key: mgmtKey };
+}
+
+/** Calls the management API of the environment (`millrace env`), or else that of the process of the data directory. */
+export async function runBranchCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
+  const { MILLRACE_MGMT_URL, MILLRACE_MGMT_EMAIL, MILLRACE_MGMT_KEY } = env;
+  const isGiven = MILLRACE_MGMT_URL && MILLRACE_MGMT_EMAIL && MILLRACE_MGMT_KEY;
+  const ofAccount = { words: [], options: {}, flags: new Set<string>() };
+  const { url, email, key } = isGiven
+    ? { url: MILLRACE_MGMT_URL, email: MILLRACE_MGMT_EMAIL, key: MILLRACE_MGMT_KEY }
+    : await runningManagement(ofAccount, env);
+  const mgmt = new Api(url, Buffer.from(`${email}:${key}`).toString('base64'), 'Basic');
+  return branchCommand(verb, asked, { mgmt, write: (output) => void process.stdout.write(output) });
 }
 
 async function runningApis(asked: ParsedArguments, env: Environment): Promise<Record<'kv' | 'queue', Api>> {

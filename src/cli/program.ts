@@ -23,6 +23,7 @@ const RUNS: RunVerbs = {
   db: async (verb, asked) => (await import('./admin-commands.js')).runDbCommand(verb, asked, env),
   account: async (verb, asked) => (await import('./admin-commands.js')).runAccountCommand(verb, asked, env),
   journal: async (verb, asked) => (await import('./admin-commands.js')).runJournalCommand(verb, asked, env),
+  branch: async (verb, asked) => (await import('./admin-commands.js')).runBranchCommand(verb, asked, env),
   backup: async (verb, asked) => (await import('./backup-command.js')).backupCommand(verb, asked, { ...output, env }),
   cluster: async (verb, asked) => (await import('./cluster-command.js')).clusterCommand(verb, asked, env, output.write),
 };

@@ -1,6 +1,13 @@
 /** Background duties of the control shard's owner with the data of databases. */
 import type { DependencyContainer } from 'tsyringe';
-import { DailyBackups, DatabaseKeeper, DeletedData, Sweeps } from '../actors/control/index.js';
+import {
+  BranchSweep,
+  DailyBackups,
+  DatabaseKeeper,
+  DeletedData,
+  ExpiredBranches,
+  Sweeps,
+} from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
 import { JobProcesses } from '../adapters/node/index.js';
@@ -10,6 +17,8 @@ import * as tokens from './tokens.js';
 const BACKUP_RETRY_MS = 1000;
 /** An object of an hour ago has been written completely or was abandoned. */
 const OBJECTS_EVERY_MS = 3_600_000;
+/** A branch is made within minutes. */
+const BRANCHES_EVERY_MS = 600_000;
 const SESSIONS_EVERY_MS = 60_000;
 
 export function registerDuties(c: DependencyContainer): void {
@@ -20,6 +29,15 @@ export function registerDuties(c: DependencyContainer): void {
       log: c.resolve(tokens.LOG),
       lost: 'nothing was kept',
       detailsOf: ({ backup }) => ({ backup }),
+    });
+  });
+  tokens.once(c, tokens.BRANCH_JOBS, () => {
+    return new JobProcesses({
+      entry: new URL('./backup-keeper-worker.js', import.meta.url),
+      installation: threadTaskOf(c),
+      log: c.resolve(tokens.LOG),
+      lost: 'the branch was not made',
+      detailsOf: ({ branch }) => ({ branch }),
     });
   });
   tokens.once(c, tokens.BACKUPS, backups);
@@ -36,7 +54,7 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   const keeper = c.resolve(tokens.BACKUPS);
   life.atEnd(async () => {
     const ended = keeper.close();
-    await c.resolve(tokens.BACKUP_JOBS).close();
+    await Promise.all([c.resolve(tokens.BACKUP_JOBS).close(), c.resolve(tokens.BRANCH_JOBS).close()]);
     await ended;
   });
   const removal = c.resolve(tokens.REMOVAL);
@@ -45,11 +63,14 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   const shared = { state: () => control.view.state, isOwner, clock, timers, log };
   await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
   await life.run(new DeletedData({ ...shared, removal }));
+  await life.run(new ExpiredBranches({ ...shared, control: control.client }));
+  const branches = new BranchSweep({ objects, knownBranches: () => control.view.knownBranches() });
   const sessions = new SessionSweep(leases, clock);
   // Remains of interrupted work.
   const sweeps = [
     { name: 'sessions', everyMs: SESSIONS_EVERY_MS, run: () => sessions.look() },
     { name: 'moments', everyMs: OBJECTS_EVERY_MS, run: () => keeper.sweepUnknown() },
+    { name: 'branches', everyMs: BRANCHES_EVERY_MS, run: () => branches.look() },
     { name: 'objects', everyMs: OBJECTS_EVERY_MS, run: () => objects.sweepLoose() },
   ];
   await life.run(new Sweeps({ isOwner, timers, log, sweeps }));

@@ -11,7 +11,7 @@ export function registerKvOwner(c: DependencyContainer): void {
   tokens.once(c, tokens.KV_OWNER, () => {
     const config = c.resolve(tokens.CONFIG);
     const { maxAnswerBytes, maxCommandBytes, expiryKeys } = config.bounds;
-    const { meter, dataLimits, accounts } = c.resolve(tokens.CONTROL);
+    const { meter, dataLimits, accounts, view } = c.resolve(tokens.CONTROL);
     return new KvOwner(
       {
         ...tokens.portsOf(c),
@@ -22,6 +22,7 @@ export function registerKvOwner(c: DependencyContainer): void {
         processInfo: processInfoOf(c),
         queue: c.resolve(tokens.QUEUE_GATEWAY),
         accounts,
+        branchOf: (database) => view.knownDatabase(database),
         destinations: c.resolve(tokens.HTTP_OUT),
         own: (plane) => ownedShards(c, plane),
       },

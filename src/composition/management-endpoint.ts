@@ -2,7 +2,8 @@
 import type { Middleware } from 'koa';
 import type { DependencyContainer } from 'tsyringe';
 import { SteeredCluster } from '../actors/cluster/index.js';
-import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
+import { DatabaseBranches } from '../actors/control/index.js';
+import { DATABASE_SHARE, MAX_REPLACEMENT_BYTES } from '../actors/kv-shard/index.js';
 import { ProvidedEmbeddings } from '../adapters/embeddings/index.js';
 import { readConsoleFile, readDocsFile, VERSION } from '../adapters/node/index.js';
 import type { EndpointServer, TlsTexts } from '../edge/http/index.js';
@@ -19,6 +20,8 @@ import {
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
 import { AREAS, createDocsHandler } from '../edge/openapi/index.js';
+import type { BranchRequest } from '../journal/index.js';
+import type { DatabaseId } from '../kernel/index.js';
 import type { JournalAudit, KvEvents, ManagementGrant } from '../ports/index.js';
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
@@ -50,6 +53,7 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
     ...sharedParts(c),
     ...sessionParts(c, options),
     backups: c.resolve(tokens.BACKUPS),
+    branches: branchesOf(c, options),
     removal: c.resolve(tokens.REMOVAL),
     alerts: c.resolve(tokens.ALERT_NOTICES),
     pendingDocuments: pendingDocuments(c.resolve(tokens.GATEWAY), c.resolve(tokens.SEARCH)),
@@ -72,6 +76,22 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
     ],
     ...endpoint,
   });
+}
+
+function branchesOf(c: DependencyContainer, { audit }: ManagementEndpointOptions): DatabaseBranches {
+  const { view } = c.resolve(tokens.CONTROL);
+  const ports = {
+    objects: tokens.storagePortsOf(c).objects,
+    gateway: c.resolve(tokens.GATEWAY),
+    audit,
+    refer: (request: BranchRequest) => c.resolve(tokens.BRANCH_JOBS).run(request),
+    userOfToken: (database: DatabaseId, token: string) => {
+      const grant = view.grantFor(token);
+      return grant?.database === database ? grant.user : undefined;
+    },
+  };
+  const { kvShards } = c.resolve(tokens.NATS).layout;
+  return new DatabaseBranches(ports, { kvShards, maxPartitionBytes: MAX_REPLACEMENT_BYTES });
 }
 
 function sharedParts(c: DependencyContainer) {

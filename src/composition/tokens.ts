@@ -24,6 +24,7 @@ import type {
 import type { SupervisorLink, WorkerStart } from '../adapters/workers/index.js';
 import type { Config } from '../config/index.js';
 import type { KeepRequest, KeptState } from '../journal/backup/index.js';
+import type { BranchRequest, ReferredState } from '../journal/index.js';
 import type {
   BootTime,
   Bus,
@@ -128,6 +129,7 @@ export const ALERT_NOTICES = token<AlertNotices>('AlertNotices');
 /** The management endpoint's own address, once it listens. */
 export const MANAGEMENT_ADDRESS = token<{ url: string | undefined }>('ManagementAddress');
 export const BACKUP_JOBS = token<JobProcesses<ThreadTask, KeepRequest, KeptState>>('BackupJobs');
+export const BRANCH_JOBS = token<JobProcesses<ThreadTask, BranchRequest, ReferredState>>('BranchJobs');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
 /** In this process or in another, like the next two. */

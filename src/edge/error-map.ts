@@ -314,6 +314,12 @@ export function adminRefusalOf(failure: unknown): Refusal {
   return isMillraceError(failure, 'INVALID') ? badRequest(failure.message) : managementRefusalOf(failure);
 }
 
+/** Refusals about the data of branches have texts for the caller. */
+export function branchRefusalOf(failure: unknown): Refusal {
+  const isAboutData = isMillraceError(failure) && ['INVALID', 'CONFLICT', 'NOT_FOUND'].includes(failure.code);
+  return isAboutData ? badRequest(failure.message) : managementRefusalOf(failure);
+}
+
 const NOT_POSSIBLE = 400;
 
 /** A noun instead of a status means 404 about it, without the internal id. */
@@ -361,6 +367,7 @@ export const MANAGEMENT_REFUSALS = {
   jsonOnly: { status: 406, text: 'responses are application/json, which the Accept header of the request excludes' },
   tooManyCalls: { status: 429, text: 'too many requests with this key', retryAfterSeconds: SOON_SECONDS },
   noBackups: unavailable('backups are not available on this server'),
+  noBranches: unavailable('branches are not available on this server'),
   noStatistics: unavailable('statistics are not available on this server'),
   noReadModels: unavailable('this process has no read models: send the request to a process with the projection role'),
 } as const satisfies Record<string, Refusal>;

@@ -7,6 +7,8 @@ export * from './audit-log.js';
 export * from './audit-snapshots.js';
 export * from './audit-tail.js';
 export * from './body-reader.js';
+export * from './branch-references.js';
+export * from './branch-state.js';
 export * from './chain.js';
 export * from './checkpoints.js';
 export * from './compaction.js';

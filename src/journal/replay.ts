@@ -30,8 +30,8 @@ export interface ReplayOptions {
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
 }
 
-/** Called before a section is applied to its fold. */
-export type SectionVisitor<F> = (read: ReadEntry, section: Section, fold: F) => void;
+/** Called before a section is applied to its fold. The result `applied` says that it has applied the section itself. */
+export type SectionVisitor<F> = (read: ReadEntry, section: Section, fold: F) => unknown;
 
 const PROGRESS_EVERY = 1000;
 
@@ -146,8 +146,7 @@ export class ShardReplay<F extends PartitionFold> {
     for (const section of entrySections(entry)) {
       const fold = this.folds.get(section.partition);
       if (fold === undefined) continue;
-      visit(read, section, fold);
-      fold.apply(section.effects);
+      if (visit(read, section, fold) !== 'applied') fold.apply(section.effects);
       this.#sections.set(section.partition, section);
     }
     const { number, epoch, clockMs } = entry;
@@ -159,7 +158,7 @@ export class ShardReplay<F extends PartitionFold> {
 }
 
 /** Finds the snapshot to begin with, or refuses the moment (RP1). */
-async function beginningFor(
+export async function beginningFor(
   { journal, objects, log }: AuditPorts,
   shard: ShardName,
   at: Moment,

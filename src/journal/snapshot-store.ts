@@ -5,6 +5,7 @@
  *
  *  SNS1 a manifest is valid only when it decodes, has its digest, and all its segments exist with their full length
  *  SNS2 an invalid manifest (SNS1) is logged and skipped, and the one before it is used
+ *  SNS4 a segment that a branch refers to is not removed
  *  SNS3 only objects older than a valid manifest are removed, because a compaction in progress has higher numbers than
  *       any existing manifest
  */
@@ -13,6 +14,7 @@ import { decodeManifest, encodeManifest, sha256 } from '../codec/envelope/index.
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { Log, ObjectStore } from '../ports/index.js';
 import type { Manifest, ManifestPartition, SegmentRef } from '../protocol/index.js';
+import { referredObjects } from './branch-references.js';
 import type { PartitionFold } from './partition-fold.js';
 
 export interface StoredManifest {
@@ -194,18 +196,19 @@ export class SnapshotStore {
     const keptManifests = new Set(keep.map(({ name }) => name));
     const keptSegments = new Set(keep.flatMap(({ manifest }) => segmentsOf(manifest).map(({ object }) => object)));
     const isOver = (name: string, prefix: string) => Number(name.slice(prefix.length).split('-')[0]) <= newest;
-    let deleted = 0;
-    for (const [prefix, kept] of [
-      [manifestPrefix(shard), keptManifests],
-      [segmentPrefix(shard), keptSegments],
-    ] as const) {
+    const removeOver = async (prefix: string, kept: ReadonlySet<string>) => {
+      let deleted = 0;
       for (const { name } of await this.objects.list(prefix)) {
         if (kept.has(name) || !isOver(name, prefix)) continue;
         await this.objects.delete(name);
         deleted += 1;
       }
-    }
-    return deleted;
+      return deleted;
+    };
+    const manifests = await removeOver(manifestPrefix(shard), keptManifests);
+    // SNS4: read after manifests are removed, because a branch refers to a snapshot and then looks for its manifest.
+    for (const object of await referredObjects(this.objects)) keptSegments.add(object);
+    return manifests + (await removeOver(segmentPrefix(shard), keptSegments));
   }
 }
 

@@ -10,7 +10,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  * 4  alert rules and alerts: events 40 to 46 of the control state; contents of entries in `RunStarted`, for reruns;
  *    messages of databases: the effects `QUEUE.PENDING` and `QUEUE.SENT`, and event 49 of queues, `OutboxTaken`;
  *    the effects of arrays, vector indexes and full-text indexes: `AR*`, `VECTOR.*`, `SEARCH.*`
- * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`
+ * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`; branches of databases: the last field of
+ *    `DatabaseCreated`
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -30,6 +31,8 @@ export const OUTBOX_FORMAT_LEVEL = 4;
 export const PRODUCERS_FORMAT_LEVEL = 5;
 /** From this level on the effects of arrays, vector indexes and full-text indexes are stored. */
 export const INDEXES_FORMAT_LEVEL = 4;
+/** From this level on databases can be branches of others. */
+export const BRANCHES_FORMAT_LEVEL = 5;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

@@ -4,6 +4,7 @@ export * from './alerts.js';
 export * from './backup-files.js';
 export * from './backups.js';
 export * from './behind.js';
+export * from './branches.js';
 export * from './broadcasts.js';
 export * from './bus.js';
 export * from './check.js';

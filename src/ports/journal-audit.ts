@@ -44,6 +44,24 @@ export type AuditTask =
       readonly limit: number;
       readonly withValues: boolean;
     }
+  /** One text for each key by which a branch differs from its first data, or from its origin now. */
+  | {
+      readonly kind: 'branch';
+      readonly of: Extract<AuditedPlace, { readonly kind: 'database' }>;
+      readonly origin: DatabaseId;
+      readonly isAgainstNow: boolean;
+      readonly keys: ByteString | undefined;
+      readonly withValues: boolean;
+    }
+  /** One text for each key to which the author wrote in the period, and one about the whole. */
+  | {
+      readonly kind: 'undo';
+      readonly of: Extract<AuditedPlace, { readonly kind: 'database' }>;
+      readonly by: string;
+      readonly fromMs: number;
+      readonly toMs: number;
+      readonly keys: ByteString | undefined;
+    }
   /** Undefined: the whole installation. Texts are `{"progress": …}`, `{"report": …}`, and at the end `{"done": …}`. */
   | { readonly kind: 'verify'; readonly of: AuditedPlace | undefined };
 

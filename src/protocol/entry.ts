@@ -15,7 +15,15 @@ export interface Section {
   readonly previousHash: Uint8Array;
   /** RESP commands for kv, MessagePack events for everything else; concatenated. */
   readonly effects: Uint8Array;
+  /** Undefined: not known, as in entries of earlier releases and in queues. */
+  readonly authors?: SectionAuthors | undefined;
 }
+
+/**
+ * The authors of a section's effects: different names, `<user>@<address>`, and then in turn the place of a name and the
+ * number of successive effects with it. '' stands for the server itself.
+ */
+export type SectionAuthors = readonly [names: readonly string[], runs: readonly number[]];
 
 interface EntryHeader {
   readonly shard: ShardName;

@@ -99,6 +99,8 @@ const details = {
    * are answered with an error. Undefined: everything is run.
    */
   maxAnswerBytes: absent(integer),
+  /** The author of its writes, `<user>@<address>`, which the journal keeps; undefined: the server itself. */
+  by: absent(text()),
   /** The number of partitions of the database; undefined: one. Scripts are refused keys of other partitions. */
   partitions: absent(integer),
 };

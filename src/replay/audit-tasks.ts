@@ -17,8 +17,10 @@ import {
 import { type ByteString, getOrCreate, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { AuditedPlace, AuditTask } from '../ports/index.js';
 import { kvPartition, queuePartition, shardOf } from '../protocol/index.js';
+import { branchComparison } from './branch-comparison.js';
 import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from './database.js';
 import { touchOf } from './keyed-fold.js';
+import { undoPlan } from './undo-plan.js';
 
 export interface WalkPorts extends InstallationPorts, ReplayPorts {
   readonly kvShards: number;
@@ -36,6 +38,10 @@ export function walk(ports: WalkPorts, task: AuditTask): AsyncIterable<string> {
       return state(ports, task);
     case 'diff':
       return diff(ports, task);
+    case 'branch':
+      return branchComparison(ports, task);
+    case 'undo':
+      return undoPlan(ports, placesOf(ports, task.of), task);
     case 'verify':
       return task.of === undefined ? verifyAll(ports) : verifyPlace(ports, task.of);
   }

@@ -13,6 +13,7 @@ const NOTHING: RunVerbs = {
   db: nobody,
   account: nobody,
   journal: nobody,
+  branch: nobody,
   backup: nobody,
   cluster: nobody,
 };

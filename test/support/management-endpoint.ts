@@ -8,7 +8,15 @@ import type { AlertRule } from '../../src/domain/control/index.js';
 import { createManagementServer, type ManagementServerParts } from '../../src/edge/index.js';
 import { AREAS } from '../../src/edge/openapi/index.js';
 import { type AccountId, type BackupId, type DatabaseId, FORMAT_LEVEL, MillraceError } from '../../src/kernel/index.js';
-import type { AlertTests, Backups, TestedChannel } from '../../src/ports/index.js';
+import type {
+  AlertTests,
+  Backups,
+  Branches,
+  ComparedBranch,
+  MergeOrder,
+  TestedChannel,
+  UndoOrder,
+} from '../../src/ports/index.js';
 import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/protocol/index.js';
 import { misfits } from './json-schema.js';
 import { MemoryLog } from './kv-endpoint.js';
@@ -40,6 +48,44 @@ export interface CallOptions {
   /** Texts go out as they are, everything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Branches with one changed key each. */
+class SaidBranches implements Branches {
+  readonly forgotten: DatabaseId[] = [];
+  failure: Error | undefined;
+
+  async refer(_branch: DatabaseId, _origin: DatabaseId, _partitions: number, atMs = 0): Promise<number> {
+    if (this.failure !== undefined) throw this.failure;
+    return atMs;
+  }
+
+  async forget(branch: DatabaseId): Promise<void> {
+    this.forgotten.push(branch);
+  }
+
+  async size() {
+    return { referredBytes: 1000, copiedBytes: 10 };
+  }
+
+  async *differences() {
+    yield { key: 'a', type: 'string', branch: 'changed', origin: 'same', isConflict: false } as const;
+    yield { key: { base64: '/w==' }, type: 'hash', branch: 'created', origin: 'same', isConflict: false } as const;
+  }
+
+  async merge(_branch: ComparedBranch, { isDryRun }: MergeOrder) {
+    return { isDone: !isDryRun, written: 1, removed: 0, conflicts: [] };
+  }
+
+  async held() {
+    return { count: 1, messages: [{ url: 'https://example.com' }] };
+  }
+
+  async undo({ isDryRun }: UndoOrder) {
+    const keys = [{ key: 'a', change: 'restored', type: 'string', writes: 2 }] as const;
+    const conflicts = [{ key: 'b', author: 'default@10.0.0.1', time: '2026-05-01T12:00:00.000Z' }];
+    return { isDone: !isDryRun, keys, conflicts, unknownWrites: 0 };
+  }
 }
 
 /** Makes backups as a test says. */
@@ -107,6 +153,7 @@ export class ManagementHarness {
   readonly control = new MemoryControl();
   readonly statistics = new SaidStatistics();
   readonly backups = new SaidBackups();
+  readonly branches = new SaidBranches();
   readonly alerts = new SaidAlerts();
   /** Of what was deleted: id and partitions. */
   readonly removed: (readonly [DatabaseId, number])[] = [];
@@ -135,6 +182,7 @@ export class ManagementHarness {
       sealing: () => this.sealing,
       statistics: this.statistics,
       backups: this.backups,
+      branches: this.branches,
       alerts: this.alerts,
       removal: { remove: (database, partitions) => void this.removed.push([database, partitions]) },
       clock: { nowMs: () => this.control.nowMs, monotonicMs: () => realTime.monotonicMs() },

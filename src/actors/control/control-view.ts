@@ -11,17 +11,18 @@
  *      leases and counts are not such changes)
  */
 import { encodeControlApplied } from '../../codec/control/index.js';
-import type { ControlState } from '../../domain/control/index.js';
+import { type ControlState, isBranch } from '../../domain/control/index.js';
 import {
   type BackupId,
   BoundedCache,
   type ByteString,
+  type DatabaseId,
   describeError,
   FIRST_FORMAT_LEVEL,
   MillraceError,
   type SessionId,
 } from '../../kernel/index.js';
-import type { Access, Bus, Clock, KvGrant, RespAccess } from '../../ports/index.js';
+import type { Access, Bus, Clock, KnownDatabase, KvGrant, RespAccess } from '../../ports/index.js';
 import { CONTROL_SHARD } from '../../protocol/index.js';
 import { ControlFollower, type ControlFollowerPorts } from './control-follower.js';
 import { Grants } from './grants.js';
@@ -140,6 +141,22 @@ export class ControlView implements Access, RespAccess {
     if (!this.isFresh) return undefined;
     const known = [...this.state.backups.byId.values()].filter(({ state }) => state !== 'failed');
     return new Set(known.map(({ id }) => id));
+  }
+
+  /** Undefined: this process does not know the database yet. A deleted branch holds no data. */
+  knownDatabase(id: DatabaseId): KnownDatabase | undefined {
+    const { databases, search } = this.state;
+    const database = databases.get(id);
+    if (database === undefined) return search.byId.has(id) ? { isBranch: false, holdsMessages: false } : undefined;
+    const isLive = database.deletedAtMs === undefined;
+    return { isBranch: isLive && isBranch(database), holdsMessages: database.branch?.isLive === false };
+  }
+
+  /** Branches of databases that exist; undefined while this process may have missed some. */
+  knownBranches(): ReadonlySet<DatabaseId> | undefined {
+    if (!this.isFresh) return undefined;
+    const live = [...this.state.databases.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
+    return new Set(live.filter(isBranch).map(({ id }) => id));
   }
 
   /** Resolves when the copy is fresh, and after `maxMs` at the latest. */

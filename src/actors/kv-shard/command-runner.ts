@@ -390,7 +390,9 @@ export class ShardCommandRunner {
   /** @returns whether the command has written */
   #noteWritten({ owned, engine, work, turn, effectsBefore, bytesBefore }: CommandExecution): boolean {
     const added = engine.effects.count - effectsBefore;
+    owned.authors.current = work.request.by ?? '';
     this.noteChanges(owned, engine, turn, added, engine.effects.bytes - bytesBefore);
+    owned.authors.current = '';
     if (added === 0) return false;
     work.hasWritten = true;
     work.ordinal = turn.effects;
@@ -413,6 +415,7 @@ export class ShardCommandRunner {
     }
     // A change without keys (parameters, libraries): every later reply waits for it.
     if (open.isEmpty) open.everything = true;
+    owned.authors.note(added);
     turn.effects += added;
     turn.effectBytes += bytes;
     owned.openOrdinal = turn.effects;

@@ -5,12 +5,14 @@
 
 import { decodeKvDelivery, encodeKvDelivery } from '../../codec/remote/index.js';
 import { type Audience, KvEngine, permissionsOf } from '../../domain/kv/index.js';
-import { type KeptObjects, loadKept } from '../../journal/backup/index.js';
-import type { SessionId, ShardName } from '../../kernel/index.js';
+import { type KeptObjects, loadKept, loadState } from '../../journal/backup/index.js';
+import { readBranch } from '../../journal/index.js';
+import { type DatabaseId, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
 import type {
   Bus,
   Clock,
   DataLimits,
+  KnownDatabase,
   Meter,
   OutboxAccounts,
   ProcessPorts,
@@ -34,12 +36,12 @@ import { HeldData } from './held-data.js';
 import { KvFold } from './kv-fold.js';
 import { serveKvShard } from './kv-gateway.js';
 import { KvGauges } from './kv-gauges.js';
-import { KvPlane } from './kv-plane.js';
+import { type BranchStates, KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
 import type { OutboxParts } from './outbox-relay.js';
 import type { ProcessInfo } from './process-info.js';
 import { AccountRefusals, QueueMessages, type QueueMessagesPorts } from './queue-messages.js';
-import type { LoadKept } from './replacements.js';
+import { type LoadKept, MAX_REPLACEMENT_BYTES } from './replacements.js';
 
 /** A tenth of the time after which a partition counts as idle. */
 const EVERY_MS = 60_000;
@@ -111,6 +113,8 @@ export interface KvOwnerPorts extends ProcessPorts {
   readonly queue: Pick<QueueGateway, 'ask'>;
   readonly accounts: OutboxAccounts;
   readonly destinations: QueueMessagesPorts['destinations'];
+  /** Undefined: this process does not know the database yet. */
+  branchOf(database: DatabaseId): KnownDatabase | undefined;
   own(plane: OwnedPlane<KvWork, KvPlane>): OwnedShards<KvWork, KvPlane>;
 }
 
@@ -135,6 +139,7 @@ export class KvOwner {
   readonly #passivation: Passivation;
   readonly #loadKept: LoadKept;
   readonly #outbox: OutboxParts;
+  readonly #branches: BranchStates;
 
   constructor(
     private readonly ports: KvOwnerPorts,
@@ -145,6 +150,7 @@ export class KvOwner {
     this.#held = new HeldData(dataBytes, { timers, log, loaded: () => this.#loaded() });
     this.#loadKept = keptLoader(ports);
     this.#outbox = outboxParts(ports);
+    this.#branches = branchStates(ports);
     this.#owned = ports.own({
       shards,
       createPlane: (activation) => this.#createPlane(activation),
@@ -208,6 +214,7 @@ export class KvOwner {
         createFold: (audience) => this.#createFold(audience),
         loadPartition,
         loadKept: this.#loadKept,
+        branches: this.#branches,
         outbox: this.#outbox,
         held: this.#held,
         onReady: () => actor().resume(),
@@ -228,23 +235,45 @@ export class KvOwner {
   }
 }
 
-function outboxParts({ accounts, destinations, random, queue }: KvOwnerPorts): OutboxParts {
+function outboxParts({ accounts, destinations, random, queue, branchOf }: KvOwnerPorts): OutboxParts {
   const refusals = new AccountRefusals();
   return {
     queue,
     refusals,
+    holds: (database) => {
+      const known = branchOf(database);
+      if (known === undefined) return 'unknown';
+      return known.holdsMessages ? 'held' : 'sent';
+    },
     composerFor: (partition) =>
       new QueueMessages({ accounts, destinations, random, refusals }, parseKvPartition(partition).database),
   };
 }
 
+/** The objects of a branch are stored before its record, so a process without the record looks for them. */
+function branchStates({ branchOf, objects, log, clock, timers }: KvOwnerPorts): BranchStates {
+  return {
+    mayBe: (database) => branchOf(database)?.isBranch !== false,
+    load: async (partition, fold) => {
+      const { database, index } = parseKvPartition(partition);
+      const [state] = (await readBranch(objects, database, index))?.partitions ?? [];
+      if (state === undefined) {
+        if (branchOf(database)?.isBranch !== true) return undefined;
+        throw new MillraceError('NOT_FOUND', 'the first data of this branch is gone: discard the branch', { database });
+      }
+      return loadState({ objects, log }, state, fold, MAX_REPLACEMENT_BYTES, pauses(clock, timers));
+    },
+  };
+}
+
+function pauses(clock: Clock, timers: Timers): () => Promise<void> {
+  const budget = new YieldBudget(clock, timers);
+  return async () => {
+    if (budget.isSpent) await budget.yield();
+  };
+}
+
 /** Loads a kept moment of a partition in small steps, so that the process continues to serve requests. */
 function keptLoader({ clock, timers, ...kept }: KeptObjects & { clock: Clock; timers: Timers }): LoadKept {
-  return async (manifest, fold, maxBytes) => {
-    const budget = new YieldBudget(clock, timers);
-    const yieldWhenDue = async () => {
-      if (budget.isSpent) await budget.yield();
-    };
-    return loadKept(kept, manifest, fold, maxBytes, yieldWhenDue);
-  };
+  return async (manifest, fold, maxBytes) => loadKept(kept, manifest, fold, maxBytes, pauses(clock, timers));
 }

@@ -5,7 +5,14 @@
 
 import { type Audience, findCommand, type KvEngine } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
-import { assert, MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
+import {
+  assert,
+  type DatabaseId,
+  describeError,
+  MillraceError,
+  type PartitionName,
+  type SessionId,
+} from '../../kernel/index.js';
 import type { StorageGauge, Timers } from '../../ports/index.js';
 import { entrySections, type KvEvent, type Manifest } from '../../protocol/index.js';
 import {
@@ -24,7 +31,7 @@ import { OwnedPartition } from './owned-partition.js';
 import { PartitionAudience } from './partition-audience.js';
 import { PartitionIndexing } from './partition-indexing.js';
 import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
-import { type LoadKept, Replacements } from './replacements.js';
+import { type LoadBranch, type LoadKept, Replacements } from './replacements.js';
 
 export interface KvPlaneLimits {
   /** Expired keys removed in one share of a turn. */
@@ -46,10 +53,18 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   readonly outbox?: OutboxParts | undefined;
   /** Undefined: partitions are never replaced by a kept moment. */
   readonly loadKept?: LoadKept | undefined;
+  /** Undefined: no database is a branch. */
+  readonly branches?: BranchStates | undefined;
   /** Called when a parked request can continue. */
   onReady?(): void;
   /** Called when a partition cannot be loaded: the actor must end. */
   onFailure?(error: unknown): void;
+}
+
+export interface BranchStates {
+  /** False when the database is certainly of no branch. */
+  mayBe(database: DatabaseId): boolean;
+  readonly load: LoadBranch;
 }
 
 const NO_WORKS: KvWork[] = [];
@@ -68,6 +83,8 @@ export class KvPlane implements ShardPlane<KvWork> {
   readonly #awaited = new Set<OwnedPartition>();
   readonly #runner: ShardCommandRunner;
   readonly #replacements: Replacements;
+  /** Requests for partitions whose first state could not be loaded. */
+  readonly #refused = new WeakMap<KvWork, MillraceError>();
   readonly #relay: OutboxRelay | undefined;
   /** False until the partitions loaded at the start were looked through for messages. */
   #isRelaying = false;
@@ -126,10 +143,10 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (mode === 'listen') return this.#listen(owned, work);
     if (mode === 'unblock') return this.#runner.unblock(owned, work);
     const engine = owned.engine;
-    if (engine === undefined || owned.isInDoubt) {
-      owned.parked.push(work);
-      if (engine === undefined) this.#load(owned);
-      return 'parked';
+    if (engine === undefined || owned.isInDoubt) return this.#park(owned, work);
+    if (owned.firstState !== undefined) {
+      this.#replacements.begin(owned, engine, turn, owned.firstState);
+      owned.firstState = undefined;
     }
     owned.lastUsedAtMs = turn.nowMs;
     engine.statistics.rate.note(turn.nowMs, engine.statistics.commands);
@@ -147,6 +164,17 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (owned.audience.said > said) work.hasSaid = true;
     if (owned.hasNothingUnstored) owned.audience.flush();
     return step;
+  }
+
+  #park(owned: OwnedPartition, work: KvWork): 'parked' | 'refused' {
+    const refusal = this.#refused.get(work);
+    if (refusal !== undefined) {
+      work.reject(refusal);
+      return 'refused';
+    }
+    owned.parked.push(work);
+    if (owned.engine === undefined) this.#load(owned);
+    return 'parked';
   }
 
   intercept(work: KvWork): boolean {
@@ -258,7 +286,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#inFlight = [...this.#runner.changed];
     this.#runner.changed.clear();
     for (const owned of this.#inFlight) {
-      sealed.push({ partition: owned.name, pieces: [owned.seal()] });
+      sealed.push({ partition: owned.name, ...owned.seal() });
     }
     return sealed;
   }
@@ -362,8 +390,9 @@ export class KvPlane implements ShardPlane<KvWork> {
     const known = this.#ownedByName.get(partition);
     if (known !== undefined) return known;
     const owned = this.#newOwned(partition);
-    // It is in no snapshot and no entry: it is empty.
-    owned.fold = this.ports.createFold(owned.audience);
+    // It is in no snapshot and no entry: it is empty, unless it is of a branch.
+    owned.isUnfilled = this.ports.branches?.mayBe(owned.database) === true;
+    if (!owned.isUnfilled) owned.fold = this.ports.createFold(owned.audience);
     return owned;
   }
 
@@ -380,6 +409,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   async #restoreOwned(owned: OwnedPartition): Promise<void> {
     const fold = this.ports.createFold(owned.audience);
     if (owned.snapshot !== undefined) await this.ports.loadPartition(owned.snapshot, fold);
+    owned.isUnfilled = false;
     owned.fold = fold;
     this.#mayExpire = true;
   }
@@ -413,6 +443,10 @@ export class KvPlane implements ShardPlane<KvWork> {
   #load(owned: OwnedPartition): void {
     if (owned.isLoading) return;
     owned.isLoading = true;
+    if (owned.isUnfilled) {
+      void this.#fill(owned);
+      return;
+    }
     assert(owned.snapshot !== undefined, 'a partition without state has no snapshot', { partition: owned.name });
     this.#restoreOwned(owned).then(
       () => {
@@ -424,11 +458,31 @@ export class KvPlane implements ShardPlane<KvWork> {
       (error: unknown) => this.ports.onFailure?.(error),
     );
   }
+
+  /** Loads the first state of a branch; on failure the waiting requests are refused, and the next one tries again. */
+  async #fill(owned: OwnedPartition): Promise<void> {
+    try {
+      const fold = this.ports.createFold(owned.audience);
+      const { branches } = this.ports;
+      owned.firstState = await branches?.load(owned.name, fold);
+      owned.fold = owned.firstState === undefined ? this.ports.createFold(owned.audience) : fold;
+      owned.isUnfilled = false;
+      this.#mayExpire = true;
+      this.#indexing.look(owned);
+    } catch (cause) {
+      const error = cause instanceof MillraceError ? cause : new MillraceError('DEFECT', 'a first state', {}, cause);
+      this.ports.log.error('branch.not-loaded', { partition: owned.name, cause: describeError(error) });
+      for (const work of owned.parked) this.#refused.set(work, error);
+    }
+    owned.isLoading = false;
+    this.#ready.push(...owned.parked.splice(0));
+    this.ports.onReady?.();
+  }
 }
 
-/** False while a command is half done, during CLIENT PAUSE and while the partition is in doubt. */
+/** False while a command is half done, during CLIENT PAUSE, in doubt, and before a branch's first state is in a turn. */
 function mayExpire(owned: OwnedPartition): boolean {
-  return !owned.isInDoubt && owned.underway === undefined && !owned.audience.isPaused;
+  return !owned.isInDoubt && owned.firstState === undefined && owned.underway === undefined && !owned.audience.isPaused;
 }
 
 /** True when a full server would refuse one of the commands. */

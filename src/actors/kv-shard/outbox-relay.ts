@@ -5,12 +5,19 @@
  *  OBR1 only stored records are sent, in order, with one request of a partition at a time
  *  OBR2 a repetition after any failure changes no state: the account knows the last sequence of each partition
  *  OBR3 a refused record stays, and is sent again; until it is accepted, its account counts as refusing
+ *  OBR5 records of a branch are held, unless it was made to send them; a record is not sent before that is known
  *  OBR4 an accepted record leaves the outbox with the next entry of the partition, at the latest after a moment
  */
 import { decodeOutboxRecord } from '../../codec/queue/index.js';
 import type { MessageComposer, PendingMessage } from '../../domain/kv/index.js';
 import type { QueueReply, SequencedCall } from '../../domain/queue/index.js';
-import { type AccountId, bufferOfBytes, describeError, type PartitionName } from '../../kernel/index.js';
+import {
+  type AccountId,
+  bufferOfBytes,
+  type DatabaseId,
+  describeError,
+  type PartitionName,
+} from '../../kernel/index.js';
 import type { Clock, Log, QueueGateway, Timer, Timers } from '../../ports/index.js';
 import type { OwnedPartition } from './owned-partition.js';
 import type { AccountRefusals } from './queue-messages.js';
@@ -31,6 +38,8 @@ export interface OutboxRelayPorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly refusals: AccountRefusals;
+  /** Whether messages of the database are sent. Until that is known, none is. */
+  holds?(database: DatabaseId): 'sent' | 'held' | 'unknown';
   /** Called when records were accepted: the actor's next drain calls `confirm`. */
   onAccepted(): void;
 }
@@ -64,7 +73,10 @@ export class OutboxRelay {
     const sending = this.#sendingOf(owned);
     if (sending.isOpen || sending.retry !== undefined) return;
     const pending = outbox.stored(sending.sentUpTo, sending.mostRecords, MOST_BYTES);
-    if (pending.length > 0) this.#send(owned, sending, pending);
+    if (pending.length === 0) return;
+    const holds = this.ports.holds?.(owned.database) ?? 'sent';
+    if (holds === 'sent') this.#send(owned, sending, pending);
+    else if (holds === 'unknown') this.#retry(owned, sending, FIRST_RETRY_MS);
   }
 
   /** Milliseconds until accepted records have to be confirmed; undefined: there are none. */
@@ -153,7 +165,11 @@ export class OutboxRelay {
       this.ports.log.warn('outbox.not-sent', { partition: owned.name, before, cause: describeError(error) });
     }
     sending.failures += 1;
-    sending.retry = this.ports.timers.after(retryInMs, () => {
+    this.#retry(owned, sending, retryInMs);
+  }
+
+  #retry(owned: OwnedPartition, sending: Sending, inMs: number): void {
+    sending.retry = this.ports.timers.after(inMs, () => {
       sending.retry = undefined;
       sending.isOpen = false;
       this.look(owned);
@@ -178,6 +194,7 @@ function batchOf(pending: readonly PendingMessage[]): Batch {
 export interface OutboxParts {
   readonly queue: Pick<QueueGateway, 'ask'>;
   readonly refusals: AccountRefusals;
+  holds?(database: DatabaseId): 'sent' | 'held' | 'unknown';
   /** Makes the records of a partition's commands. */
   composerFor(partition: PartitionName): MessageComposer;
 }

@@ -8,10 +8,12 @@
 import { ChangedKeys, type CommandSpec, type KvEngine, keysOf, type MessageComposer } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
 import { type ManifestPartition, parseKvPartition } from '../../protocol/index.js';
+import type { SectionEffects } from '../runtime/index.js';
 import { IndexWaits } from './index-waits.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import type { PartitionAudience } from './partition-audience.js';
+import { OpenAuthors } from './section-authors.js';
 import { WaitingCommands } from './waiting-commands.js';
 
 const NOTHING = new ChangedKeys();
@@ -21,6 +23,10 @@ export class OwnedPartition {
   /** The partition's part of the newest snapshot; undefined when it has none. */
   snapshot: ManifestPartition | undefined;
   isLoading = false;
+  /** It is in no snapshot and no entry, and may be of a branch, which begins with the data of another database. */
+  isUnfilled = false;
+  /** The state with which a branch has begun in memory, until it is among the effects of a turn. */
+  firstState: readonly Uint8Array[] | undefined;
   /** The state may be wrong: no command runs until the partition is rebuilt. */
   isInDoubt = false;
   /** A half-done command in slices, or transaction; no other command runs until it ends. */
@@ -28,6 +34,7 @@ export class OwnedPartition {
   readonly parked: KvWork[] = [];
   readonly waiting = new WaitingCommands();
   readonly indexWaits = new IndexWaits();
+  readonly authors = new OpenAuthors();
   inFlight = new ChangedKeys();
   /** The ordinal, in the open turn, of the last effect of this partition. */
   openOrdinal = 0;
@@ -111,8 +118,8 @@ export class OwnedPartition {
     return 0;
   }
 
-  /** Marks the changes of the open turn as in flight. @returns its effects */
-  seal(): Buffer {
+  /** Marks the changes of the open turn as in flight. @returns its effects and their authors */
+  seal(): Pick<SectionEffects, 'pieces' | 'authors'> {
     const emptied = this.inFlight;
     const { effects, keyspace, outbox, run } = this.engine as KvEngine;
     const { changes } = keyspace;
@@ -124,7 +131,9 @@ export class OwnedPartition {
     outbox.seal();
     // A half-done command is in no entry (PS3), and its changed keys are not known separately.
     if (run.isOpen) changes.open.everything = true;
-    return effects.take();
+    const { count } = effects;
+    const pieces = [effects.take()];
+    return { pieces, authors: this.authors.take(count - effects.count) };
   }
 
   /** Called when the entry in flight is stored at `position`. */

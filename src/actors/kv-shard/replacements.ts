@@ -11,8 +11,8 @@
  *       another database
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
-import { type KvEngine, OK, PENDING_EFFECT, SENT_EFFECT } from '../../domain/kv/index.js';
-import { MillraceError } from '../../kernel/index.js';
+import { type KvEngine, OK, Outbox, PENDING_EFFECT, SENT_EFFECT } from '../../domain/kv/index.js';
+import { MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { Turn } from '../runtime/index.js';
 import type { ShardCommandRunner } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
@@ -28,6 +28,12 @@ export type LoadKept = (manifest: string, fold: KvFold, maxBytes: number) => Pro
 
 /** The bound of segments in one entry; its owner and each reader hold the entry in memory several times. */
 export const MAX_REPLACEMENT_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Fills an empty fold with the first state of a branch. @returns its segments; undefined: the partition is of no branch
+ * @throws as `LoadKept`
+ */
+export type LoadBranch = (partition: PartitionName, fold: KvFold) => Promise<readonly Uint8Array[] | undefined>;
 
 type Prepared = { readonly fold: KvFold; readonly segments: readonly Uint8Array[] } | { readonly error: MillraceError };
 
@@ -79,6 +85,18 @@ export class Replacements {
       .finally(() => this.onPrepared(owned, work));
   }
 
+  /** Stores the first state of a branch, before its first command (RPL2). */
+  begin(owned: OwnedPartition, engine: KvEngine, turn: Turn, segments: readonly Uint8Array[]): void {
+    const { effects } = engine;
+    effects.push('FLUSHALL');
+    for (const piece of withoutOutbox(segments)) effects.adopt(piece, 1);
+    owned.authors.spoil();
+    engine.outbox.adopt(new Outbox(effects));
+    turn.commands += 1;
+    engine.keyspace.changes.noteEverything();
+    this.runner.noteChanges(owned, engine, turn, effects.count, effects.bytes);
+  }
+
   #replace(
     owned: OwnedPartition,
     engine: KvEngine,
@@ -98,6 +116,7 @@ export class Replacements {
       if (!isSet.has(name)) effects.push('CONFIG', 'SET', name, next.settings.get(name) ?? '');
     }
     for (const piece of withoutOutbox(segments)) effects.adopt(piece, 1);
+    owned.authors.spoil();
     next.outbox.adopt(engine.outbox);
     owned.fold = fold;
     turn.commands += 1;

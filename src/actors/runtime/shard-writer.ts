@@ -17,7 +17,7 @@ import {
 } from '../../codec/envelope/index.js';
 import type { AppendWatch, ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
 import { assert, type CommandId, type PartitionName, type ShardName } from '../../kernel/index.js';
-import type { Entry, EntryBody, Section } from '../../protocol/index.js';
+import type { Entry, EntryBody, Section, SectionAuthors } from '../../protocol/index.js';
 import type { SectionEffects } from './work.js';
 
 /** Larger effects are processed in steps; smaller ones take at most about three milliseconds. */
@@ -77,10 +77,10 @@ export class ShardWriter {
     watch: AppendWatch,
   ): Promise<ChainHead> {
     const sections: Section[] = [];
-    for (const { partition, pieces } of effects) {
+    for (const { partition, pieces, authors } of effects) {
       const isLarge = bytesOf(pieces) > LARGE_BYTES;
       const joined = isLarge ? await this.#inSteps(joinedInSteps(pieces)) : joinedAtOnce(pieces);
-      sections.push(this.#section(partition, joined));
+      sections.push(this.#section(partition, joined, authors));
     }
     const hashes: Uint8Array[] = [];
     // Before it is stored: head and links change together.
@@ -95,9 +95,9 @@ export class ShardWriter {
     return head;
   }
 
-  #section(partition: PartitionName, effects: Uint8Array): Section {
+  #section(partition: PartitionName, effects: Uint8Array, authors: SectionAuthors | undefined): Section {
     const link = this.#links.get(partition) ?? FIRST_LINK;
-    return { partition, index: link.number + 1, previousHash: link.hash, effects };
+    return { partition, index: link.number + 1, previousHash: link.hash, effects, authors };
   }
 
   async #append(body: EntryBody, clockMs: number, watch: AppendWatch): Promise<ChainHead> {

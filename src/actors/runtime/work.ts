@@ -5,7 +5,7 @@
 import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
 import type { CommandId, MillraceError, PartitionName, ShardName } from '../../kernel/index.js';
-import type { Manifest, Span } from '../../protocol/index.js';
+import type { Manifest, SectionAuthors, Span } from '../../protocol/index.js';
 
 /**
  * The two spans of a command at its owner: from the mailbox to the answer, and within it the wait for the entry that
@@ -99,6 +99,7 @@ export interface SectionEffects {
   readonly partition: PartitionName;
   /** Joined in order they are the section's effects; they are no longer changed. */
   readonly pieces: readonly Uint8Array[];
+  readonly authors?: SectionAuthors | undefined;
 }
 
 /** The plane of a shard. Only the actor calls it, never re-entrantly. */

@@ -3,13 +3,14 @@ export class Api {
   constructor(
     private readonly url: string,
     private readonly token: string,
+    private readonly scheme: 'Bearer' | 'Basic' = 'Bearer',
   ) {}
 
   /** @param body a text unchanged, other values as JSON. @throws RefusedAnswer for any status but 2xx */
   async ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
     const answer = await fetch(this.url + path, {
       method,
-      headers: { ...headers, authorization: `Bearer ${this.token}` },
+      headers: { ...headers, authorization: `${this.scheme} ${this.token}` },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await answer.text();

@@ -1,5 +1,5 @@
 /** The tree of all commands. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { dataVerb, group, type RunVerb, verb, wholeOption } from '../parser.js';
 import { logOption, openOption } from '../serve-line.js';
 
@@ -22,7 +22,7 @@ const PROCESS = '\nPROCESS is a name as status shows it, or the first letters of
 
 /** Functions that run the commands: of the process itself, and of each group. */
 export type RunVerbs = Readonly<
-  Record<'process' | 'data' | 'db' | 'account' | 'journal' | 'backup' | 'cluster', RunVerb>
+  Record<'process' | 'data' | 'db' | 'account' | 'journal' | 'branch' | 'backup' | 'cluster', RunVerb>
 >;
 
 const MCP = `
@@ -68,6 +68,8 @@ export function commandTree(runs: RunVerbs): Command {
   root.addCommand(dbLine(runs.db));
   root.addCommand(accountLine(runs.account));
   root.addCommand(journalLine(runs.journal));
+  root.addCommand(branchLine(runs.branch));
+  addUndoLine(root, runs.branch);
   root.addCommand(backupLine(runs.backup));
   root.addCommand(clusterLine(runs.cluster));
   addImportLine(root, runs.process);
@@ -197,6 +199,43 @@ function accountLine(run: RunVerb): Command {
   );
   dataVerb(account, 'reset-tokens [account]', 'replaces the tokens of the queue; the old tokens are refused', run);
   return account;
+}
+
+/** The options of `millrace branch`. A database or branch is named by its name or id. */
+function branchLine(run: RunVerb): Command {
+  const branch = group('branch', 'make, compare, merge and discard branches of databases');
+  const keys = ['--keys <pattern>', 'only keys of this pattern'] as const;
+  dataVerb(branch, 'create <name>', 'makes a database that begins with the data of another, and prints its token', run)
+    .option('--of <database>', 'the origin (the only database)')
+    .option('--at <moment>', 'the moment of the data: 2026-05-01T12:00:00Z (now)')
+    .option('--live', 'send the messages that its commands publish, instead of holding them')
+    .option('--expires <duration>', 'the time until it is deleted: 30m, 12h, 7d (1d)');
+  dataVerb(branch, 'list', 'lists the branches of a database, with the bytes that they keep', run).option(
+    '--of <database>',
+    'the origin (the only database)',
+  );
+  dataVerb(branch, 'show <branch>', 'prints moment, end, token and size of a branch', run);
+  dataVerb(branch, 'diff <branch>', 'lists the keys that a branch has changed', run)
+    .addOption(new Option('--against <state>', 'the origin then, or now (then)').choices(['then', 'now']))
+    .option(...keys)
+    .addOption(wholeOption('--limit <n>', 'at most so many keys (1000)'));
+  dataVerb(branch, 'merge <branch>', 'writes changed keys into the origin, in one transaction', run)
+    .option(...keys)
+    .addOption(new Option('--prefer <side>', 'the side that wins a conflict').choices(['branch', 'origin']))
+    .option('--dry-run', 'write no key');
+  dataVerb(branch, 'messages <branch>', 'prints the messages that a branch holds', run);
+  dataVerb(branch, 'discard <branch>', 'deletes a branch with its data', run).option('--yes', 'confirms the deletion');
+  return branch;
+}
+
+function addUndoLine(root: Command, run: RunVerb): void {
+  dataVerb(root, 'undo', 'undoes the writes of one author in a period, except where others wrote later', run)
+    .option('--database <database>', 'the database (the only one)')
+    .requiredOption('--by <author>', 'a user, an address, <user>@<address>, or a token of the database')
+    .requiredOption('--from <moment>', 'the beginning of the period: 2026-05-01T12:00:00Z')
+    .requiredOption('--to <moment>', 'the end of the period')
+    .option('--keys <pattern>', 'only keys of this pattern')
+    .option('--dry-run', 'write no key');
 }
 
 /** The options of `millrace backup`. */

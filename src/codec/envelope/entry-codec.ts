@@ -4,7 +4,8 @@
  *
  *   entry   [1, 0|1|2, shard, epoch, writer, number, previousHash, clockMs, body]
  *     claim body      [clusterId]
- *     batch body      [[commandId …], [[partition, index, previousHash, effects] …]]
+ *     batch body      [[commandId …], [[partition, index, previousHash, effects, authors?] …]]
+ *       authors       [[name …], [place of the name, number of effects, …]]
  *     snapshot body   [manifest, digest, coveredNumber]
  *   chunk   [1, 3, shard, epoch, writer, number, part, bytes]
  *   commit  [1, 4, shard, epoch, writer, number, parts, totalBytes, hash, clockMs]
@@ -12,6 +13,7 @@
 import { createHash, hash as hashOf } from 'node:crypto';
 import type { CommandId, PartitionName, ShardName } from '../../kernel/index.js';
 import {
+  absent,
   bytes,
   bytesOf,
   type Declared,
@@ -25,11 +27,12 @@ import {
   type Shape,
   type TypeOf,
   text,
+  tuple,
   unionFields,
   versioned,
   whole,
 } from '../../kernel/schema/index.js';
-import type { Entry, EntryBody, JournalMessage, Section } from '../../protocol/index.js';
+import type { Entry, EntryBody, JournalMessage, Section, SectionAuthors } from '../../protocol/index.js';
 
 export const HASH_BYTES = 32;
 export const WRITER_BYTES = 16;
@@ -40,7 +43,8 @@ const hash = bytesOf(HASH_BYTES);
 const origin = { shard: text<ShardName>(), epoch: whole, writer: bytesOf(WRITER_BYTES), number: whole };
 const chained = { partition: text<PartitionName>(), index: whole, previousHash: hash };
 
-const section: Shape<Section> = openRecord({ ...chained, effects: bytes });
+const authors: Shape<SectionAuthors> = tuple<[readonly string[], readonly number[]]>(listOf(text()), listOf(whole));
+const section: Shape<Section> = openRecord({ ...chained, effects: bytes, authors: absent(authors) });
 const sectionHead = record({ ...chained, effectBytes: whole });
 
 const stored = versioned(

@@ -2,8 +2,8 @@
  * Encodes large entries in slices between which other work runs, with the same bytes and hashes as the plain codec.
  * Effects are copied once, into the chunks.
  *
- * A MessagePack list is the concatenation of its fields: an empty last field is encoded first and then replaced by
- * the real one.
+ * A MessagePack list is the concatenation of its fields: an empty field is encoded first and then replaced by the real
+ * one.
  */
 import { createHash } from 'node:crypto';
 import type { Entry, EntryBody, Section } from '../../protocol/index.js';
@@ -75,8 +75,9 @@ function piecesOf(entry: BatchEntry): Uint8Array[] {
   const pieces = [withoutEnd(head, EMPTY_LIST_BYTES), listHead(sections.length)];
   for (const section of sections) {
     const { effects } = section;
-    const before = encodeSection({ ...section, effects: NOTHING });
-    pieces.push(withoutEnd(before, EMPTY_BYTES), bytesHead(effects.length), effects);
+    const around = encodeSection({ ...section, effects: NOTHING });
+    const before = encodeSection({ ...section, effects: NOTHING, authors: undefined }).length - EMPTY_BYTES;
+    pieces.push(around.subarray(0, before), bytesHead(effects.length), effects, around.subarray(before + EMPTY_BYTES));
   }
   return pieces;
 }

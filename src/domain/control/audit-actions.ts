@@ -63,6 +63,10 @@ export const AUDIT_ACTIONS = {
   resetVectorPassword: [61, 'Reset Vector Index Password'],
   transferVectorIndex: [62, 'Transfer Vector Index'],
   setVectorPlan: [63, 'Set Vector Index Plan'],
+  createBranch: [64, 'Create Branch'],
+  mergeBranch: [65, 'Merge Branch'],
+  discardBranch: [66, 'Discard Branch'],
+  undoChanges: [67, 'Undo Changes'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

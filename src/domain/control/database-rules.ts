@@ -82,7 +82,7 @@ export function refuseOneMore(
   { plan }: DatabaseSettings,
   except?: DatabaseId,
 ): Decision | undefined {
-  const others = state.databasesOf(account).filter(({ id }) => id !== except);
+  const others = state.databasesOf(account).filter(({ id, branch }) => id !== except && branch === undefined);
   const accountPlan = accountPlanName(state.accounts.get(account)?.plan ?? DEFAULT_ACCOUNT_PLAN);
   const { maxDatabases } = ACCOUNT_PLAN_TERMS[accountPlan];
   if (others.length >= maxDatabases) {

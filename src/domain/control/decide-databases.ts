@@ -3,6 +3,7 @@
  * answer.
  */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import { refuseBranch } from './branches.js';
 import type { ControlCommandOf } from './commands.js';
 import { refuseLimits, refuseOneMore, refuseSettings } from './database-rules.js';
 import { accountCreation, accountOf } from './decide-accounts.js';
@@ -53,7 +54,7 @@ export function decideCreate(
   if (known !== undefined && known.account === account && hasSecrets(known, database.secrets)) {
     return decided({ type: 'OneDatabase', database: known });
   }
-  const refusal = refuseNew(database, account, state);
+  const refusal = refuseBranch(database, account, state, nowMs) ?? refuseNew(database, account, state);
   if (refusal !== undefined) return refusal;
   const created = creationOf(database, account, nowMs);
   const { settings } = database;
@@ -131,7 +132,9 @@ function refuseNew(database: NewDatabase, account: AccountId, state: ControlStat
     return rejected('ID_TAKEN', `there is a database ${id} already`);
   }
   if (settings !== undefined) {
-    const wrong = refuseSettings(settings) ?? refuseOneMore(state, account, settings);
+    // Branches have a separate limit.
+    const isOneMore = database.branch === undefined;
+    const wrong = refuseSettings(settings) ?? (isOneMore ? refuseOneMore(state, account, settings) : undefined);
     if (wrong !== undefined) return wrong;
   }
   if (!areFresh(secrets, state)) return rejected('SECRET_TAKEN', 'a token or password is in use already');
@@ -175,9 +178,14 @@ function hasSecrets({ secrets }: Database, { standardToken, readOnlyToken, passw
 type Creation = Extract<ControlEvent, { readonly type: 'DatabaseCreated' }>;
 
 function creationOf(database: NewDatabase, account: AccountId, createdAtMs: number): Creation {
-  const { id, name, partitions, limits, secrets, isCluster } = database;
+  const { id, name, partitions, limits, secrets, isCluster, branch } = database;
   const created = { id, name, account, partitions, limits, secrets, createdAtMs } as const;
-  return { type: 'DatabaseCreated', ...created, ...(isCluster === true && { isCluster }) };
+  return {
+    type: 'DatabaseCreated',
+    ...created,
+    ...(isCluster === true && { isCluster }),
+    ...(branch !== undefined && { branch }),
+  };
 }
 
 function databaseOf({ type: _, ...database }: Creation): Database {

@@ -35,6 +35,7 @@ import {
 import {
   accountSecrets,
   aclUserFields,
+  branch,
   databaseLimits,
   databaseSecrets,
   meterMarks,
@@ -72,6 +73,7 @@ export const controlEvents = {
     secrets: databaseSecrets,
     createdAtMs: integer,
     isCluster: absent(flag),
+    branch: absent(branch),
   }),
   /** The account and database of the first start, of which there is one. */
   FirstStarted: openKind(3, { account: accountId, database: databaseId, atMs: integer }),

@@ -57,6 +57,12 @@ export const MAX_SESSION_NAME = 64;
 export const MAX_EMAIL_CHARACTERS = 254;
 /** Each backup keeps a full copy of the database in the object store. */
 export const MAX_DATABASE_BACKUPS = 32;
+/** Each branch keeps the snapshot of its beginning. */
+export const MAX_DATABASE_BRANCHES = 10;
+export const DEFAULT_BRANCH_MS = 86_400_000;
+export const MIN_BRANCH_MS = 60_000;
+/** As long as the journal keeps the entries with which a branch is compared, by default. */
+export const MAX_BRANCH_MS = 7 * 86_400_000;
 /** After this time a backup without a reported end counts as ended. */
 export const BACKUP_TIMEOUT_MS = 3_600_000;
 /** Length of a manifest's name, and of the reason of a failed backup. */

@@ -45,6 +45,18 @@ export const databaseLimitFields = {
 export const databaseLimits = openRecord(databaseLimitFields);
 export type DatabaseLimits = TypeOf<typeof databaseLimits>;
 
+/** A database that begins with the data of another one. */
+export const branch = openRecord({
+  origin: databaseId,
+  /** The moment of its first data. */
+  atMs: integer,
+  /** Then it is deleted. */
+  expiresAtMs: integer,
+  /** Messages that its commands publish are sent; otherwise they are held. */
+  isLive: flag,
+});
+export type Branch = TypeOf<typeof branch>;
+
 export const database = openRecord({
   id: databaseId,
   name: looseText(),
@@ -61,6 +73,8 @@ export const database = openRecord({
   settings: absent(databaseSettings),
   /** Cluster clients of Redis are told the owners of its slots; undefined: it is one node to them. Never changes. */
   isCluster: absent(flag),
+  /** Undefined: it began empty. Never changes. */
+  branch: absent(branch),
 });
 export type Database = TypeOf<typeof database>;
 
@@ -165,6 +179,7 @@ export const newDatabase = openRecord({
   secrets: databaseSecrets,
   settings: absent(databaseSettings),
   isCluster: absent(flag),
+  branch: absent(branch),
 });
 export type NewDatabase = TypeOf<typeof newDatabase>;
 

@@ -7,6 +7,7 @@ import type { CommandSpec } from './command-spec.js';
 import { CommandTable } from './command-table.js';
 import { SEARCH_PARTS } from './families/full-text/parts.js';
 import { FAMILIES } from './families/index.js';
+import { BRANCH_COMMANDS } from './families/key-replacement.js';
 import { QUEUE_EFFECTS } from './families/queue.js';
 import { SEARCH_WRITES } from './families/search/index.js';
 import { SLOW_NOTES } from './families/server/slow-log.js';
@@ -16,7 +17,7 @@ import type { ErrorReply } from './reply.js';
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
 export const EFFECTS = new CommandTable([...QUEUE_EFFECTS, ...STREAM_EFFECTS]);
-const INTERNAL_COMMANDS = new CommandTable([...SEARCH_WRITES, ...SEARCH_PARTS, ...SLOW_NOTES, ...QUEUE_EFFECTS]);
+const INTERNAL_COMMANDS = new CommandTable([...SEARCH_WRITES, ...SEARCH_PARTS, ...BRANCH_COMMANDS, ...SLOW_NOTES, ...QUEUE_EFFECTS]);
 
 export function allCommands(): readonly CommandSpec[] {
   return COMMANDS.rows;

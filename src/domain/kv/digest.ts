@@ -5,7 +5,7 @@
  */
 import { createXXHash128 } from 'hash-wasm';
 import type { ByteString } from '../../kernel/index.js';
-import type { KvEngine } from './engine.js';
+import type { Keyspace } from './keyspace.js';
 import { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 import type { Collection, Value } from './value.js';
 
@@ -68,7 +68,9 @@ function sumOfContents(value: Collection): ByteString {
 }
 
 /** The digest of the whole partition, expired keys included, in one go: about 3 µs per key. */
-export function digestOf(engine: KvEngine): string {
+export function digestOf(
+  engine: Parameters<typeof rebuildingPreamble>[0] & { readonly keyspace: Pick<Keyspace, 'entries'> },
+): string {
   const digest = new KeyspaceDigest();
   for (const words of rebuildingPreamble(engine)) digest.addPart(words);
   for (const [key, value, expireAtMs] of engine.keyspace.entries()) digest.add(key, value, expireAtMs);

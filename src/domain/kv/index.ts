@@ -16,6 +16,7 @@ export {
   clusterSlots,
 } from './families/cluster/description.js';
 export { acrossIndex, type IndexQuestion, type IndexSteps } from './families/full-text/across.js';
+export { HELD_MESSAGES, type KeyReplacement, replacementWords } from './families/key-replacement.js';
 export { human } from './families/server/info.js';
 export { servedModules } from './families/server/modules.js';
 export { SLOW_NOTE } from './families/server/slow-log.js';
@@ -30,6 +31,7 @@ export { MAX_LIBRARIES, MAX_LIBRARIES_BYTES, MAX_LIBRARY_BYTES } from './lua/ind
 export {
   type ComposedMessage,
   type MessageComposer,
+  Outbox,
   type OutboxCallKind,
   PENDING_EFFECT,
   type PendingMessage,

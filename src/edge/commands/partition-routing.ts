@@ -117,7 +117,7 @@ function requestOf(
   partition: PartitionName,
   mode: KvMode,
   { commands, bytes }: AdmittedCommands,
-  { client, waiter, watches, trackFor, maxAnswerBytes, isGone, place, trace }: RequestDetails,
+  { client, waiter, watches, trackFor, maxAnswerBytes, by, isGone, place, trace }: RequestDetails,
 ): KvRequest {
   return {
     database,
@@ -130,6 +130,7 @@ function requestOf(
     watches,
     trackFor,
     maxAnswerBytes,
+    by,
     isGone,
     place,
     partitions: countOfSeveral(partitions),

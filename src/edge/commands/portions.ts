@@ -39,7 +39,7 @@ export interface RoutedReplies {
 /** Fields of a request other than its commands. */
 export type RequestDetails = Pick<
   KvRequest,
-  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'isGone' | 'place' | 'trace'
+  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'by' | 'isGone' | 'place' | 'trace'
 >;
 
 export interface Portions {

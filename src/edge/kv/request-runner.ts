@@ -76,10 +76,10 @@ export class RequestRunner {
     const portions = mode === 'pipeline' && length > 1 ? this.#router.portions(grant, batch) : undefined;
     let routed = NOTHING_ASKED;
     if (portions !== undefined) {
-      routed = await portions.next(grant, detailsOf(grant, exchange, room.reserve(this.#portionBytes)));
+      routed = await portions.next(grant, this.#details(grant, exchange, room.reserve(this.#portionBytes)));
     } else if (length > 0) {
       const maxAnswerBytes = length > 1 ? this.#maxAnswerBytes : undefined;
-      routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange, maxAnswerBytes));
+      routed = await this.#router.run(grant, mode, batch, this.#details(grant, exchange, maxAnswerBytes));
     }
     const { replies, syncToken, denials, hasSaid, isAborted } = routed;
     // The owner has discarded the transaction before its first command.
@@ -168,20 +168,22 @@ export class RequestRunner {
         version = access.version;
         return current;
       },
-      details: (renewed: KvGrant, maxAnswerBytes: number) => detailsOf(renewed, exchange, maxAnswerBytes),
+      details: (renewed: KvGrant, maxAnswerBytes: number) => this.#details(renewed, exchange, maxAnswerBytes),
     };
+  }
+
+  /** Rules are included because the owner checks each command of a script against them. */
+  #details(
+    { user, rules }: KvGrant,
+    { request, response }: KvExchange,
+    maxAnswerBytes: number | undefined,
+  ): RequestDetails {
+    const { trace } = request;
+    const isGone = () => response.destroyed;
+    const by = `${user}@${this.endpoint.addresses.of(request)}`;
+    const details = maxAnswerBytes === undefined ? { by, isGone, trace } : { by, isGone, trace, maxAnswerBytes };
+    return rules === undefined ? details : { ...details, client: { ...REST_CLIENT, user, rules } };
   }
 }
 
 const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } as const;
-
-/** Rules are included because the owner checks each command of a script against them. */
-function detailsOf(
-  { user, rules }: KvGrant,
-  { request: { trace }, response }: KvExchange,
-  maxAnswerBytes: number | undefined,
-): RequestDetails {
-  const isGone = () => response.destroyed;
-  const details = maxAnswerBytes === undefined ? { isGone, trace } : { isGone, trace, maxAnswerBytes };
-  return rules === undefined ? details : { ...details, client: { ...REST_CLIENT, user, rules } };
-}

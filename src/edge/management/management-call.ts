@@ -65,6 +65,11 @@ export class ManagementCall {
     return this.grant.isTeam ? uuidOf(this.account) : this.grant.email;
   }
 
+  /** The author of writes to a database, as its journal keeps it. */
+  get author(): string {
+    return `${this.grant.email}@${this.ip}`;
+  }
+
   get nowMs(): number {
     return this.endpoint.parts.clock.nowMs();
   }

@@ -6,6 +6,7 @@ import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type {
   AlertTests,
   Backups,
+  Branches,
   DataRemoval,
   ManagementAccess,
   ManagementControl,
@@ -60,6 +61,8 @@ export interface ManagementEndpointParts extends EndpointParts<ManagementEndpoin
   /** Undefined: calls for statistics or backups get 503. */
   readonly statistics?: Statistics | undefined;
   readonly backups?: Backups | undefined;
+  /** Undefined: calls for branches get 503. */
+  readonly branches?: Branches | undefined;
   /** Checks and tests the channels of alert rules. */
   readonly alerts: AlertTests;
   /** Undefined: data of deleted databases stays, without access. */

@@ -140,6 +140,7 @@ export class ClientState {
   astray: ErrorReply | undefined;
   #grant: KvGrant | undefined;
   #identity: KvClient | undefined;
+  #author: string | undefined;
   #subscriptions: Subscriptions | undefined;
 
   constructor(
@@ -163,6 +164,7 @@ export class ClientState {
     this.#grant = grant;
     this.closure = undefined;
     this.#identity = undefined;
+    this.#author = undefined;
   }
 
   /** Its name and rights for owners. */
@@ -181,6 +183,12 @@ export class ClientState {
       };
     }
     return this.#identity as KvClient;
+  }
+
+  /** The author of its writes. */
+  get author(): string {
+    this.#author ??= `${this.user}@${this.address.slice(0, this.address.lastIndexOf(':'))}`;
+    return this.#author;
   }
 
   get user(): string {

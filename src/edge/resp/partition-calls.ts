@@ -240,7 +240,16 @@ export class PartitionCalls {
   ): RequestDetails {
     const { client, endpoint } = this;
     const trackFor = isTracked ? endpoint.parts.events.edge : undefined;
-    return { client: client.identity, isGone: this.#isGone, trackFor, maxAnswerBytes, waiter, place, trace };
+    return {
+      client: client.identity,
+      by: client.author,
+      isGone: this.#isGone,
+      trackFor,
+      maxAnswerBytes,
+      waiter,
+      place,
+      trace,
+    };
   }
 
   #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {

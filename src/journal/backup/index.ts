@@ -5,7 +5,15 @@ export {
   readManifest,
 } from './backup-manifest.js';
 export { createBackup, type Installation } from './create-backup.js';
-export { type KeptObjects, keptBackups, loadKept, readKept, removeAllOf, removeKept } from './kept-objects.js';
+export {
+  type KeptObjects,
+  keptBackups,
+  loadKept,
+  loadState,
+  readKept,
+  removeAllOf,
+  removeKept,
+} from './kept-objects.js';
 export { type KeepRequest, type KeptState, keepStates } from './kept-state.js';
 export type { BackupPlanes } from './planes.js';
 export { checkKey, type RestoredShard, refuseUsedInstallation, restoreBackup } from './restore-backup.js';

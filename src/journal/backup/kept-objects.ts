@@ -50,19 +50,33 @@ export async function loadKept(
   maxBytes: number,
   pause: () => Promise<void>,
 ): Promise<Uint8Array[]> {
-  const partition = await readKept(objects, manifest);
+  return loadState({ objects, log }, await readKept(objects, manifest), fold, maxBytes, pause);
+}
+
+/**
+ * As `loadKept`, for a state that was read. The first state of a branch has no digest, because it was never loaded.
+ * @throws as `loadKept`
+ */
+export async function loadState(
+  { objects, log }: KeptObjects,
+  partition: ManifestPartition,
+  fold: PartitionFold,
+  maxBytes: number,
+  pause: () => Promise<void>,
+): Promise<Uint8Array[]> {
+  const { name } = partition;
   const bytes = partition.segments.reduce((sum, segment) => sum + segment.bytes, 0);
   if (bytes > maxBytes) {
     const message = `the kept state has ${bytes} bytes: at most ${maxBytes} can take a partition's place at once`;
-    throw new MillraceError('INVALID', message, { manifest, bytes, maxBytes });
+    throw new MillraceError('INVALID', message, { partition: name, bytes, maxBytes });
   }
   const segments: Uint8Array[] = [];
   for await (const segment of new SnapshotStore(objects, log).segmentBytes(partition, pause)) {
     for (const _ of fold.applyInSlices(segment)) await pause();
     segments.push(segment);
   }
-  if (fold.size === partition.keys) return segments;
-  throw new MillraceError('JOURNAL_DAMAGED', 'a kept state has another number of keys', { manifest });
+  if (partition.digest === '' || fold.size === partition.keys) return segments;
+  throw new MillraceError('JOURNAL_DAMAGED', 'a kept state has another number of keys', { partition: name });
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Each route of the OpenAPI document: its answer to a correct call, and its refusals. */
 import { expect } from 'chai';
+import { FORMAT_LEVEL } from '../../../src/kernel/index.js';
 import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
@@ -40,6 +41,9 @@ const OURS = [
   'POST /v2/msgq/user',
   ...['GET /v2/alerts', 'GET /v2/alerts/history', 'POST /v2/alerts', 'PUT /v2/alerts/{id}', 'DELETE /v2/alerts/{id}'],
   ...['POST /v2/alerts/{id}/silence', 'POST /v2/alerts/{id}/test'],
+  ...['POST /v2/kv/database/{id}/branches', 'GET /v2/kv/database/{id}/branches', 'POST /v2/kv/database/{id}/undo'],
+  ...['GET /v2/kv/branch/{id}', 'DELETE /v2/kv/branch/{id}', 'GET /v2/kv/branch/{id}/diff'],
+  ...['POST /v2/kv/branch/{id}/merge', 'GET /v2/kv/branch/{id}/messages'],
   'GET /openapi.json',
 ];
 
@@ -166,6 +170,17 @@ describe('management API: every documented route', () => {
     const [backup] = (await face.ok('GET', kv('list-backup'))).json as { backup_id: string }[];
     await face.ok('POST', kv('restore-backup'), { body: { backup_id: backup?.backup_id } });
     await face.ok('DELETE', `${kv('delete-backup')}/${backup?.backup_id}`);
+    await face.control.send({ type: 'RaiseFormat', level: FORMAT_LEVEL, by: 'test' });
+    const branches = `/v2/kv/database/${database}/branches`;
+    const { json: made } = await face.ok('POST', branches, body('POST /v2/kv/database/{id}/branches'));
+    const branch = `/v2/kv/branch/${(made as { branch_id: string }).branch_id}`;
+    await face.ok('GET', branches);
+    await face.ok('GET', branch);
+    await face.ok('GET', `${branch}/diff?against=now&keys=a*&limit=5`);
+    await face.ok('POST', `${branch}/merge`, body('POST /v2/kv/branch/{id}/merge'));
+    await face.ok('GET', `${branch}/messages`);
+    await face.ok('DELETE', branch);
+    await face.ok('POST', `/v2/kv/database/${database}/undo`, body('POST /v2/kv/database/{id}/undo'));
     await face.ok('POST', '/v2/kv/move-to-team', { body: { database_id: database, team_id: team } });
     await face.ok('DELETE', `/v2/kv/database/${await face.newDatabase()}`);
 

@@ -19,6 +19,7 @@ describe('completion', () => {
     db: never,
     account: never,
     journal: never,
+    branch: never,
     backup: never,
     cluster: never,
   });

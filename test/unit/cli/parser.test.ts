@@ -15,6 +15,7 @@ const TREE = commandTree({
   db: never,
   account: never,
   journal: never,
+  branch: never,
   backup: never,
   cluster: never,
 });

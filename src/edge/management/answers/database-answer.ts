@@ -80,6 +80,8 @@ export class DatabaseAnswer {
   /** Extensions: the number of partitions, and whether cluster clients of Redis are sent to their owners. */
   @IsInt() readonly partitions!: number;
   @IsBoolean() readonly cluster!: boolean;
+  /** The origin of a branch; missing for other databases. */
+  @IsOptional() @IsString() readonly branch_of?: string;
 }
 
 /** @param hidesSecrets omits three fields. @throws BAD_CONFIG if the secrets were sealed with another key file */
@@ -139,9 +141,12 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
     db_acl_enabled: 'true',
     db_acl_default_user_status: 'true',
     db_eviction: settings.isEvicting,
-    partitions: database.partitions,
-    cluster: database.isCluster === true,
+    ...placementOf(database),
   };
+}
+
+function placementOf({ partitions, isCluster = false, branch }: Database) {
+  return { partitions, cluster: isCluster, ...(branch !== undefined && { branch_of: uuidOf(branch.origin) }) };
 }
 
 /** The current limits, which an operator may have changed from the plan's. */

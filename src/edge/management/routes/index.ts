@@ -2,6 +2,7 @@
 import type { ManagementRoute } from '../management-call.js';
 import { ALERT_ROUTES } from './alerts.js';
 import { BACKUP_ROUTES } from './backups.js';
+import { BRANCH_ROUTES } from './branches.js';
 import { DATABASE_SETTING_ROUTES } from './database-settings.js';
 import { DATABASE_ROUTES } from './databases.js';
 import { KEY_AND_AUDIT_ROUTES } from './keys-and-audit.js';
@@ -15,6 +16,7 @@ export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...DATABASE_ROUTES,
   ...DATABASE_SETTING_ROUTES,
   ...BACKUP_ROUTES,
+  ...BRANCH_ROUTES,
   ...MONITORING_SWITCH_ROUTES,
   ...SEARCH_INDEX_ROUTES,
   ...VECTOR_INDEX_ROUTES,

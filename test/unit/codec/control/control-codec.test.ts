@@ -31,7 +31,13 @@ import {
   session,
 } from '../../../spec/control/given.js';
 import { repetitions } from '../../../support/depth.js';
-import { GOLDEN_CLUSTER_DATABASE, GOLDEN_EVENTS, GOLDEN_LATER_LIMITS, GOLDEN_VECTOR_INDEX } from './golden-values.js';
+import {
+  GOLDEN_BRANCH,
+  GOLDEN_CLUSTER_DATABASE,
+  GOLDEN_EVENTS,
+  GOLDEN_LATER_LIMITS,
+  GOLDEN_VECTOR_INDEX,
+} from './golden-values.js';
 
 const fixture = (name: string) =>
   JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/${name}.json`, 'utf8')) as Record<string, string>;
@@ -58,6 +64,12 @@ describe('control events', () => {
     const bytes = golden['DatabaseCreated later'] as string;
     expect(hex(encodeControlEvent(GOLDEN_CLUSTER_DATABASE))).to.equal(bytes);
     expect([...decodeControlEvents(Buffer.from(bytes, 'hex'))]).to.deep.equal([GOLDEN_CLUSTER_DATABASE]);
+  });
+
+  it('keep the bytes of a branch', () => {
+    const bytes = golden['DatabaseCreated branch'] as string;
+    expect(hex(encodeControlEvent(GOLDEN_BRANCH))).to.equal(bytes);
+    expect([...decodeControlEvents(Buffer.from(bytes, 'hex'))]).to.deep.equal([GOLDEN_BRANCH]);
   });
 
   for (const [name, event] of Object.entries(GOLDEN_VECTOR_INDEX)) {

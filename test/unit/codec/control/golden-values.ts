@@ -313,6 +313,15 @@ export const GOLDEN_LATER_LIMITS: ControlEvent = {
 
 /** A database in cluster mode: records of others keep their bytes. */
 export const GOLDEN_CLUSTER_DATABASE: ControlEvent = { ...GOLDEN_EVENTS.DatabaseCreated, isCluster: true };
+export const GOLDEN_BRANCH: ControlEvent = {
+  ...GOLDEN_EVENTS.DatabaseCreated,
+  branch: {
+    origin: 'db-aaaabbbbccccdddd' as DatabaseId,
+    atMs: 1_767_225_600_000,
+    expiresAtMs: 1_767_312_000_000,
+    isLive: false,
+  },
+};
 
 /** An index of vectors, and its plan: search indexes keep their bytes. */
 export const GOLDEN_VECTOR_INDEX: { readonly [name: string]: ControlEvent } = {

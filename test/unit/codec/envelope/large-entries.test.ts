@@ -29,6 +29,7 @@ const section = fc.record({
     fc.uint8Array({ maxLength: 300 }),
     fc.constantFrom(255, 256, 65_535, 65_536, 600_000).map((bytes) => new Uint8Array(bytes).fill(7)),
   ),
+  authors: fc.option(fc.tuple(fc.array(fc.string()), fc.array(fc.nat())), { nil: undefined }),
 });
 const entry = fc.record({
   shard: fc.string().map((name) => name as ShardName),

@@ -1,0 +1,70 @@
+/**
+ * The objects of branches: for each partition a manifest that names segments of its origin's snapshot, and the effects
+ * after that snapshot.
+ *
+ *   branch/<database>/<index of the partition>/manifest   in the form of a snapshot's, with one partition
+ *   branch/<database>/<index of the partition>/tail       missing when there are no such effects
+ *
+ *  BRR1 a manifest is removed before its tail, so that an incomplete set never looks complete
+ */
+import { decodeManifest } from '../codec/envelope/index.js';
+import { type DatabaseId, MillraceError } from '../kernel/index.js';
+import type { ObjectStore } from '../ports/index.js';
+import type { Manifest } from '../protocol/index.js';
+
+type Objects = Pick<ObjectStore, 'get' | 'list'>;
+
+const PREFIX = 'branch/';
+
+export function branchObject(database: DatabaseId, index: number, part: 'manifest' | 'tail'): string {
+  return `${prefixOf(database)}${index}/${part}`;
+}
+
+/** The first state of a branch's partition; undefined when there is none. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+export async function readBranch(
+  objects: Pick<ObjectStore, 'get'>,
+  database: DatabaseId,
+  index: number,
+): Promise<Manifest | undefined> {
+  return manifestIn(objects, branchObject(database, index, 'manifest'));
+}
+
+async function manifestIn(objects: Pick<ObjectStore, 'get'>, name: string): Promise<Manifest | undefined> {
+  const bytes = await objects.get(name);
+  if (bytes === undefined) return undefined;
+  const manifest = decodeManifest(bytes);
+  if (manifest.partitions.length === 1) return manifest;
+  throw new MillraceError('JOURNAL_DAMAGED', 'the manifest of a branch has not just one partition', { manifest: name });
+}
+
+/** Segments that a branch names, which therefore stay. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+export async function referredObjects(objects: Objects): Promise<Set<string>> {
+  const referred = new Set<string>();
+  for (const { name } of await objects.list(PREFIX)) {
+    if (!name.endsWith('/manifest')) continue;
+    const manifest = await manifestIn(objects, name);
+    for (const { segments } of manifest?.partitions ?? []) for (const { object } of segments) referred.add(object);
+  }
+  return referred;
+}
+
+/** All databases with such objects. */
+export async function referringBranches(objects: Objects): Promise<Set<DatabaseId>> {
+  const found = await objects.list(PREFIX);
+  return new Set(found.map(({ name }) => name.slice(PREFIX.length).split('/')[0] as DatabaseId));
+}
+
+/** Missing objects are ignored. */
+export async function removeReferences(
+  objects: Pick<ObjectStore, 'list' | 'delete'>,
+  database: DatabaseId,
+): Promise<void> {
+  const names = (await objects.list(prefixOf(database))).map(({ name }) => name);
+  const isManifest = (name: string) => name.endsWith('/manifest');
+  for (const name of names.filter(isManifest)) await objects.delete(name);
+  for (const name of names.filter((name) => !isManifest(name))) await objects.delete(name);
+}
+
+function prefixOf(database: DatabaseId): string {
+  return `${PREFIX}${database}/`;
+}
