@@ -126,7 +126,6 @@ export const NAVIGATION = [
           'reads-and-clocks',
           'cluster',
           'backups',
-          'branches',
           'key-value-engine',
           'scripts',
           'waiting',

@@ -2,7 +2,7 @@
  * The keys by which a branch differs from its first state, or from its origin now.
  *
  *  BRC1 the comparison contains every write that was acknowledged before it began
- *  BRC2 a key whose expiry has passed counts as absent in all states
+ *  BRC2 an expired key counts as absent in all states
  *
  * Memory is one partition in two states, and a record for each differing key, at most `MAX_KEYS`.
  */

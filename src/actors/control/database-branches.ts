@@ -1,5 +1,5 @@
 /**
- * Branches of databases: their first data, what they have changed, merging changes into the origin; and undoing the
+ * Branches of databases: their first data, their differences, merging changes into the origin; and undoing the
  * writes of one author, which replaces keys in the same way.
  *
  *  DBR1 keys are replaced only while they have the values that the decision rests on; all keys of a partition in one

@@ -1,5 +1,5 @@
 /**
- * Deletes branches whose time is over, in the process that owns the control shard. Their data is then removed like that
+ * Deletes expired branches, in the process that owns the control shard. Their data is then removed like that
  * of every deleted database, and their references by a sweep.
  */
 import { auditActionNumber, type BranchDatabase, type ControlState, isBranch } from '../../domain/control/index.js';

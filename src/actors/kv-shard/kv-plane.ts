@@ -83,7 +83,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   readonly #awaited = new Set<OwnedPartition>();
   readonly #runner: ShardCommandRunner;
   readonly #replacements: Replacements;
-  /** Requests for partitions whose first state could not be loaded. */
+  /** Requests for partitions without the first state that they need, because it could not be loaded. */
   readonly #refused = new WeakMap<KvWork, MillraceError>();
   readonly #relay: OutboxRelay | undefined;
   /** False until the partitions loaded at the start were looked through for messages. */

@@ -3,7 +3,7 @@
  * so that a person can find and undo the writes of one user or address.
  *
  *  SAU1 an effect without a client (a removal of an expired key, an eviction) has the author ''
- *  SAU2 a section whose effects were not all counted has no authors, because a shifted count would name wrong ones
+ *  SAU2 a section with effects that were not counted has no authors, because a shifted count would name wrong ones
  */
 import type { SectionAuthors } from '../../protocol/index.js';
 

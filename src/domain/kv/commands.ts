@@ -17,7 +17,13 @@ import type { ErrorReply } from './reply.js';
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
 export const EFFECTS = new CommandTable([...QUEUE_EFFECTS, ...STREAM_EFFECTS]);
-const INTERNAL_COMMANDS = new CommandTable([...SEARCH_WRITES, ...SEARCH_PARTS, ...BRANCH_COMMANDS, ...SLOW_NOTES, ...QUEUE_EFFECTS]);
+const INTERNAL_COMMANDS = new CommandTable([
+  ...SEARCH_WRITES,
+  ...SEARCH_PARTS,
+  ...BRANCH_COMMANDS,
+  ...SLOW_NOTES,
+  ...QUEUE_EFFECTS,
+]);
 
 export function allCommands(): readonly CommandSpec[] {
   return COMMANDS.rows;

@@ -10,6 +10,7 @@ import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
 import { failed } from '../../parts/toast.js';
 import { BackupsTab } from './backups/backups.js';
+import { BranchesTab } from './branches/branches.js';
 import { ConnectTab } from './connect/connect.js';
 import { DiagnosisTab } from './diagnosis/diagnosis.js';
 import { OverviewTab } from './overview/about.js';
@@ -29,6 +30,7 @@ const TABS = [
   { id: 'line', label: 'Command line' },
   { id: 'diagnosis', label: 'Diagnosis' },
   { id: 'backups', label: 'Backups' },
+  { id: 'branches', label: 'Branches' },
   { id: 'users', label: 'Access control' },
 ] as const;
 /** Tabs for users without access to data. */
@@ -77,6 +79,8 @@ function TabOf({ tab, database, asked }: TabProps) {
       return <DiagnosisTab database={database} />;
     case 'backups':
       return <BackupsTab database={database} onChanged={asked.reload} />;
+    case 'branches':
+      return <BranchesTab database={database} onChanged={asked.reload} />;
     case 'users':
       return <UsersTab database={database} />;
     default:
