@@ -48,7 +48,7 @@ export async function ofQueue<O extends Operation>(
   return (await answered(method, `/console/api/queue/${account}${path}`, options)) as Operations[O];
 }
 
-/** Calls the API of a search index. @param operation as in the document, below `/search/{id}`. @throws CallError */
+/** Calls the API of an index. @param operation as in the document, below `/search/{id}` or `/vector/{id}`. @throws CallError */
 export async function ofIndex<O extends Operation>(
   id: string,
   operation: O,

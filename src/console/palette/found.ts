@@ -58,9 +58,10 @@ export function useFound(text: string, showKeys: () => void): readonly Found[] {
 }
 
 async function loadThings(): Promise<Found[]> {
-  const [databases, indexes] = await Promise.all([
+  const [databases, indexes, vectors] = await Promise.all([
     manage('GET /v2/kv/databases', { query: { credentials: 'hide' } }),
     manage('GET /v2/search'),
+    manage('GET /v2/vector/index'),
   ]);
   return [
     ...databases.map(({ database_id, database_name, state }) => ({
@@ -70,6 +71,7 @@ async function loadThings(): Promise<Found[]> {
       ...(state === 'active' && { database: database_id }),
     })),
     ...indexes.map(({ id, name }) => ({ href: `/console/search/${id}`, label: name, kind: 'search index' })),
+    ...vectors.map(({ id, name }) => ({ href: `/console/vectors/${id}`, label: name, kind: 'vector index' })),
   ];
 }
 

@@ -7,6 +7,7 @@ const PATHS = {
   letters: 'M3 6h18v12H3zM3 7l9 6 9-6M15 14l4 4m0-4-4 4',
   workflows: 'M5 3h5v5H5zM14 16h5v5h-5zM14 3h5v5h-5zM7.5 8v10.5H14M7.5 13h9V8',
   search: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM15.5 15.5 21 21',
+  vectors: 'M4 20 20 4M20 4h-6M20 4v6M4 20h6M4 20v-6M8 8l2 2M14 14l2 2',
   past: 'M12 4a8 8 0 1 1-7.4 5M4 4v5h5M12 8v4.5l3 2',
   cluster: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12 4 7.5',
   bell: 'M6 16V11a6 6 0 1 1 12 0v5l2 2H4zM10 21h4',

@@ -1,6 +1,6 @@
 /**
- * `/console/api/kv/<database>`, `/console/api/queue/<account>/<path>` and `/console/api/search/<index>/<path>`:
- * forwards a page's requests to the data planes inside this process, with the rights of the page's session.
+ * `/console/api/kv/<database>`, `/console/api/queue/<account>/<path>`, `/console/api/search/<index>/<path>` and
+ * `/console/api/vector/<index>/<path>`: forwards a page's requests to the data planes inside this process, with the rights of the page's session.
  *
  *  CPL1 no token of a data plane reaches a page: it is opened here and given only to the data plane
  *  CPL2 a request without a line in the audit log cannot change data: it has the read-only token or the checked form
@@ -13,6 +13,7 @@ import {
   type ControlCommand,
   type ControlReply,
 } from '../../domain/control/index.js';
+import type { IndexPlane } from '../../ports/index.js';
 import { accountIdOfUuid, databaseIdOfUuid } from '../../protocol/index.js';
 import { askControl } from '../control-asking.js';
 import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
@@ -53,7 +54,13 @@ export const PLANE_ROUTES: readonly ConsoleRoute[] = [
     ...OF_PAGES,
     alsoMethods: OTHER_METHODS,
     summary: 'Calls a search index.',
-    handle: callSearch,
+    handle: callIndexOf('search'),
+  }),
+  consoleRoute('GET /console/api/vector/:id/*path', {
+    ...OF_PAGES,
+    alsoMethods: OTHER_METHODS,
+    summary: 'Calls an index of vectors.',
+    handle: callIndexOf('vector'),
   }),
 ];
 
@@ -91,7 +98,12 @@ async function callQueue(call: ConsoleCall, { path: { id: uuid = '', path = '' }
 }
 
 /** @throws Refused 400, 403, 404 */
-async function callSearch(call: ConsoleCall, { path: { id: uuid = '', path = '' } }: { path: PathParts }) {
+function callIndexOf(plane: IndexPlane): ConsoleRoute['handle'] {
+  return (call, { path: { id = '', path = '' } }) => callIndex(call, plane, id, path);
+}
+
+/** @throws Refused 400, 403, 404 */
+async function callIndex(call: ConsoleCall, plane: IndexPlane, uuid: string, path: string): Promise<void> {
   const index = databaseIdOfUuid(uuid);
   if (index === undefined) throw new RefusedRequest(notFound('search index'));
   const { grant, endpoint, query, body } = call;
@@ -105,7 +117,7 @@ async function callSearch(call: ConsoleCall, { path: { id: uuid = '', path = '' 
   if (tokens === undefined) throw noTokens('search index');
   await noteChange(call, note, indexName, look, 'OneSearchIndex');
   const token = note === undefined ? tokens.readOnlyToken : tokens.token;
-  await call.pass('search', { url: `/search/${uuid}/${path}${query}`, token, body });
+  await call.pass('search', { url: `/${plane}/${uuid}/${path}${query}`, token, body });
 }
 
 type Look = Exclude<ControlCommand, { readonly type: 'Audited' }>;

@@ -141,6 +141,11 @@ describe('/console/api: planes', () => {
       .and.include('upsert-data');
   });
 
+  it('an index of vectors is called in its own plane', async () => {
+    await stand.asPage(owner, 'POST', `/console/api/vector/${index.id}/query/old`, { vector: [1] });
+    expect(stand.passed[0]).to.include({ plane: 'search', url: `/vector/${index.id}/query/old` });
+  });
+
   it('a read-only key reads, and gets 403 for changes (CPL3)', async () => {
     expect((await pipeline(reader, ['GET', 'a'])).status).to.equal(200);
     const before = (await audit()).length;

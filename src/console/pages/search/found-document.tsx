@@ -1,8 +1,9 @@
 /** One result: its score with an explanation, and highlighted words. */
 import { Code } from '../../parts/code.js';
 import { Highlighted } from './highlight.js';
+import type { FoundRecord } from './plane.js';
 import type { Asking, Parts } from './query-call.js';
-import type { FoundRecord } from './search-databases.js';
+import { ScoreBar, shownScore } from './score-bar.js';
 
 export interface FoundDocumentProps {
   readonly found: FoundRecord;
@@ -21,7 +22,7 @@ export function FoundDocument({ found, place, asking, parts, href }: FoundDocume
           <span class="muted">{place}.</span> <a href={href}>{id}</a>
         </h2>
         <span class="row">
-          <Bar value={score} label="Score" />
+          <ScoreBar value={score} label="Score" />
           <strong class="search-score">{shownScore(score)}</strong>
         </span>
       </div>
@@ -34,14 +35,6 @@ export function FoundDocument({ found, place, asking, parts, href }: FoundDocume
         </details>
       )}
     </article>
-  );
-}
-
-function Bar({ value, label }: { readonly value: number; readonly label: string }) {
-  return (
-    <span class="search-bar" role="img" aria-label={`${label} ${shownScore(value)} of 1`}>
-      <span style={{ width: `${Math.min(Math.max(value, 0), 1) * 100}%` }} />
-    </span>
   );
 }
 
@@ -62,7 +55,7 @@ function Why({ score, asking: { semanticWeight, reranking }, parts: { words, lik
     <div class="search-why small">
       {rows.map(([name, value, weight]) => [
         <span key={`${name} name`}>{name}</span>,
-        <Bar key={`${name} bar`} value={value ?? 0} label={name} />,
+        <ScoreBar key={`${name} bar`} value={value ?? 0} label={name} />,
         <span key={name} class="muted">
           {value === undefined
             ? 'not among the best by that alone'
@@ -78,8 +71,4 @@ function Why({ score, asking: { semanticWeight, reranking }, parts: { words, lik
       )}
     </div>
   );
-}
-
-function shownScore(value: number): string {
-  return String(Math.round(value * 1_000) / 1_000);
 }

@@ -5,7 +5,7 @@ import { manage } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
-import { searchHref } from './search-databases.js';
+import { SEARCH } from './plane.js';
 
 export function NewSearch({ onClose }: { onClose(): void }) {
   const name = useSignal('');
@@ -21,7 +21,7 @@ export function NewSearch({ onClose }: { onClose(): void }) {
       const made = await manage('POST /v2/search', { body });
       said(`${made.name} is ready`);
       onClose();
-      route(`${searchHref(made.id)}?tab=connect`);
+      route(`${SEARCH.href}/${made.id}?tab=connect`);
     } catch (error) {
       failed(error);
     } finally {

@@ -1,7 +1,7 @@
 /** A query from the address and its results, optionally with the parts of their scores. */
 import { ofIndex } from '../../api/call.js';
 import type { PageQuery } from '../../api/query.js';
-import type { FoundRecord } from './search-databases.js';
+import type { FoundRecord } from './plane.js';
 
 export interface Asking {
   readonly query: string;

@@ -3,8 +3,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../api/query.js';
 import { Check, TextField } from '../../parts/field.js';
 import { FilterHelp } from './filter-help.js';
-import type { Held } from './held.js';
-import { IndexChoice } from './index-choice.js';
+import { PartChoice } from './part-choice.js';
+import { type Held, SEARCH } from './plane.js';
 import { askingOf } from './query-call.js';
 
 export function QueryForm({ held }: { readonly held: Partial<Held> }) {
@@ -24,7 +24,7 @@ export function QueryForm({ held }: { readonly held: Partial<Held> }) {
   return (
     <form class="card stack" onSubmit={send}>
       <div class="search-line">
-        <IndexChoice held={held} />
+        <PartChoice plane={SEARCH} held={held} />
         <TextField label="Query" value={text} placeholder="star wras" isRequired />
         <button type="submit" class="button primary">
           Search

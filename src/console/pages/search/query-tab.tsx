@@ -5,10 +5,10 @@ import { usePageQuery } from '../../api/query.js';
 import { duration } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { FoundDocument } from './found-document.js';
-import { type Held, useIndexName } from './held.js';
+import { usePartName } from './held.js';
+import { type Held, SEARCH, type SearchDatabase } from './plane.js';
 import { answerTo, askingOf } from './query-call.js';
 import { QueryForm } from './query-form.js';
-import type { SearchDatabase } from './search-databases.js';
 
 export interface QueryTabProps {
   readonly database: SearchDatabase;
@@ -17,10 +17,10 @@ export interface QueryTabProps {
 
 export function QueryTab({ database, held }: QueryTabProps) {
   const [query] = usePageQuery();
-  const index = useIndexName(held);
+  const index = usePartName(SEARCH, held);
   const asking = askingOf(query);
   const isExplained = query.why === '1';
-  const isAsked = asking.query !== '' && held.indexes !== undefined;
+  const isAsked = asking.query !== '' && held.parts !== undefined;
   const asked = useAsk(
     isAsked ? `query ${database.id} ${index} ${JSON.stringify(asking)} ${isExplained}` : undefined,
     (signal) => answerTo({ id: database.id, index, asking, isExplained }, signal),

@@ -1,71 +1,78 @@
-/** Name, limits and deletion of a search database. */
+/** Name, parts, limits and deletion of an index. */
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import type { Asked } from '../../api/ask.js';
-import { manage, queryText } from '../../api/call.js';
+import { queryText } from '../../api/call.js';
 import { TextField } from '../../parts/field.js';
 import { bytes, whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
-import type { Held } from './held.js';
-import { IndexActions } from './index-actions.js';
-import { bound, deleteDatabase, type SearchDatabase } from './search-databases.js';
+import { PartActions } from './part-actions.js';
+import { bound, deleteIndex, type Held, type IndexPlane, type IndexRecord, shownPart } from './plane.js';
 
 export interface SettingsProps {
-  readonly database: SearchDatabase;
+  readonly plane: IndexPlane;
+  readonly database: IndexRecord;
   readonly held: Asked<Held>;
   onChanged(): void;
 }
 
-export function IndexSettings({ database, held, onChanged }: SettingsProps) {
+export function IndexSettings({ plane, database, held, onChanged }: SettingsProps) {
   const { route } = useLocation();
   const remove = async () => {
-    if (await deleteDatabase(database)) route('/console/search');
+    if (await deleteIndex(plane, database)) route(plane.href);
   };
   return (
     <div class="stack">
-      <Rename database={database} onChanged={onChanged} />
-      <Indexes database={database} held={held} />
-      <Limits database={database} />
+      <Rename plane={plane} database={database} onChanged={onChanged} />
+      <PartList plane={plane} database={database} held={held} />
+      <Limits plane={plane} database={database} />
       <section class="card row between">
         <div>
           <h2>Delete</h2>
-          <p class="muted">With all its indexes and documents. It cannot be taken back.</p>
+          <p class="muted">With all its {plane.item}s. It cannot be taken back.</p>
         </div>
         <button type="button" class="button danger" onClick={remove}>
-          Delete the search database
+          Delete the {plane.name}
         </button>
       </section>
     </div>
   );
 }
 
-function Indexes({ database, held }: Omit<SettingsProps, 'onChanged'>) {
+function PartList({ plane, database, held }: Omit<SettingsProps, 'onChanged'>) {
+  const title = plane.part === 'index' ? 'Indexes' : 'Namespaces';
   return (
     <div class="stack tight">
-      <h2>Indexes</h2>
+      <h2>{title}</h2>
       <Shown asked={held}>
-        {({ indexes }) => (
+        {({ parts }) => (
           <Table
-            label="Indexes"
-            rows={indexes}
+            label={title}
+            rows={parts}
             idOf={({ name }) => name}
-            empty={<Empty title="No index yet">Its first document makes one.</Empty>}
+            empty={<Empty title={`No ${plane.part} yet`}>Its first {plane.item} makes one.</Empty>}
             columns={[
               {
                 title: 'Name',
                 cell: ({ name }) => (
-                  <a class="wrap-anywhere search-name" dir="auto" href={queryText({ tab: 'documents', index: name })}>
-                    {name}
+                  <a class="wrap-anywhere search-name" dir="auto" href={queryText({ index: name })}>
+                    {shownPart(name)}
                   </a>
                 ),
               },
-              { title: 'Documents', isNumber: true, cell: ({ documents }) => whole(documents) },
+              {
+                title: plane.item === 'vector' ? 'Vectors' : 'Documents',
+                isNumber: true,
+                cell: ({ items }) => whole(items),
+              },
               {
                 title: 'Actions',
-                cell: ({ name }) => <IndexActions database={database} index={name} onChanged={held.reload} />,
+                cell: ({ name }) => (
+                  <PartActions plane={plane} database={database} part={name} onChanged={held.reload} />
+                ),
               },
             ]}
           />
@@ -75,12 +82,11 @@ function Indexes({ database, held }: Omit<SettingsProps, 'onChanged'>) {
   );
 }
 
-function Rename({ database, onChanged }: Omit<SettingsProps, 'held'>) {
+function Rename({ plane, database, onChanged }: Omit<SettingsProps, 'held'>) {
   const name = useSignal(database.name);
   const save = async (event: Event) => {
     event.preventDefault();
-    const options = { path: { id: database.id }, body: { name: name.value.trim() } };
-    if (await doing(() => manage('POST /v2/search/{id}/rename', options), 'Renamed')) onChanged();
+    if (await doing(() => plane.rename(database.id, name.value.trim()), 'Renamed')) onChanged();
   };
   return (
     <form class="card stack" onSubmit={save}>
@@ -94,16 +100,17 @@ function Rename({ database, onChanged }: Omit<SettingsProps, 'held'>) {
   );
 }
 
-function Limits({ database: one }: { readonly database: SearchDatabase }) {
+function Limits({ plane, database: one }: Pick<SettingsProps, 'plane' | 'database'>) {
+  const items = plane.item === 'vector' ? 'Vectors' : 'Documents';
   const limits: readonly (readonly [string, string])[] = [
-    ['Documents', bound(one.max_vector_count, whole)],
+    [items, bound(one.max_vector_count, whole)],
     ['Updates a day', bound(one.max_daily_updates, whole)],
     ['Queries a day', bound(one.max_daily_queries, whole)],
     ['Queries a second', bound(one.max_query_per_second, whole)],
     ['Writes a second', bound(one.max_writes_per_second, whole)],
-    ['Documents of an upsert', bound(one.max_writes_per_request, whole)],
+    [`${items} of an upsert`, bound(one.max_writes_per_request, whole)],
     ['Results of a query', bound(one.max_reads_per_request, whole)],
-    ['Reranks a month', bound(one.max_monthly_reranks, whole)],
+    ...('max_monthly_reranks' in one ? [['Reranks a month', bound(one.max_monthly_reranks, whole)] as const] : []),
     ['Traffic a month', bound(one.max_monthly_bandwidth, bytes)],
   ];
   return (

@@ -1,19 +1,13 @@
 /** Example code for each client of a search database, with the published package names. */
 
-export interface IndexSnippet {
-  readonly id: string;
-  readonly label: string;
-  /** Steps before using it, and remarks. */
-  readonly note: string;
-  readonly text: string;
-}
+import type { Snippet } from '../../parts/snippets.js';
 
 const NPM = '@upstash/search';
 const PYTHON = 'upstash-search';
 /** The prefix of the environment variables that both packages read. */
 const ENV = `${PYTHON.replaceAll('-', '_').toUpperCase()}_REST`;
 
-export function snippetsFor(url: string, token: string, index: string): readonly IndexSnippet[] {
+export function snippetsFor(url: string, token: string, index: string): readonly Snippet[] {
   const name = encodeURIComponent(index);
   return [
     {

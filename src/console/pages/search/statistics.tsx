@@ -1,31 +1,31 @@
-/** Usage of a search database: figures of today and of the month, and charts over a period. */
+/** Usage of an index: figures of today and of the month, and charts over a period. */
 import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
-import { manage } from '../../api/call.js';
 import { timesOf, valuesOf } from '../../api/points.js';
 import { Chart } from '../../parts/chart.js';
 import { bytes, duration, perSecond, short } from '../../parts/format.js';
 import { PeriodChoice, usePeriod } from '../../parts/period-choice.js';
 import { Shown } from '../../parts/states.js';
-import type { SearchStatistics } from './search-databases.js';
+import type { IndexPlane, IndexUsage } from './plane.js';
 
 const EVERY_MS = 15_000;
 
-export function IndexStatistics({ id }: { readonly id: string }) {
+export interface IndexStatisticsProps {
+  readonly plane: IndexPlane;
+  readonly id: string;
+}
+
+export function IndexStatistics({ plane, id }: IndexStatisticsProps) {
   const period = usePeriod();
-  const asked = useAsk(
-    `search statistics ${id} ${period}`,
-    (signal) => manage('GET /v2/search/{id}/stats', { path: { id }, query: { period }, signal }),
-    EVERY_MS,
-  );
+  const asked = useAsk(`usage ${plane.href} ${id} ${period}`, (signal) => plane.usage(id, period, signal), EVERY_MS);
   return (
     <div class="stack">
       <PeriodChoice />
       <Shown asked={asked} rows={6}>
         {(statistics) => (
           <>
-            <Figures statistics={statistics} />
-            <Charts statistics={statistics} />
+            <Figures plane={plane} statistics={statistics} />
+            <Charts plane={plane} statistics={statistics} />
           </>
         )}
       </Shown>
@@ -33,17 +33,24 @@ export function IndexStatistics({ id }: { readonly id: string }) {
   );
 }
 
-interface Props {
-  readonly statistics: SearchStatistics;
+interface UsageProps {
+  readonly plane: IndexPlane;
+  readonly statistics: IndexUsage;
 }
 
-function Figures({ statistics: one }: Props) {
+function Figures({ plane, statistics: one }: UsageProps) {
   const figures: readonly (readonly [label: string, value: string, note: string])[] = [
-    ['Documents', short(one.current_vector_count), `${short(one.pending_index_count)} not found by queries yet`],
-    ['Stored', bytes(one.storage_usage), 'ids and documents'],
+    [
+      `${capital(plane.item)}s`,
+      short(one.current_vector_count),
+      `${short(one.pending_index_count)} not found by queries yet`,
+    ],
+    ['Stored', bytes(one.storage_usage), `ids and ${plane.item}s`],
     ['Queries today', short(one.daily_query_count), `${short(one.monthly_query_count)} this month`],
     ['Updates today', short(one.daily_update_count), `${short(one.monthly_update_count)} this month`],
-    ['Reranks today', short(one.daily_rerank_count), `${short(one.monthly_rerank_count)} this month`],
+    ...(plane.item === 'document'
+      ? [['Reranks today', short(one.daily_rerank_count), `${short(one.monthly_rerank_count)} this month`] as const]
+      : []),
     ['Traffic this month', bytes(one.monthly_bandwidth_usage), `$${one.monthly_cost.toFixed(2)}`],
   ];
   return (
@@ -59,8 +66,8 @@ function Figures({ statistics: one }: Props) {
   );
 }
 
-function Charts({ statistics }: Props) {
-  const charts = useMemo(() => chartsOf(statistics), [statistics]);
+function Charts({ plane, statistics }: UsageProps) {
+  const charts = useMemo(() => chartsOf(plane, statistics), [plane, statistics]);
   return (
     <div class="grid wide">
       {charts.map((chart) => (
@@ -72,9 +79,13 @@ function Charts({ statistics }: Props) {
   );
 }
 
-function chartsOf(one: SearchStatistics) {
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function chartsOf({ item }: IndexPlane, one: IndexUsage) {
   const times = timesOf(one.query_throughput);
-  const values = (name: keyof SearchStatistics) => valuesOf(one[name] as SearchStatistics['vector_count']);
+  const values = (name: keyof IndexUsage) => valuesOf(one[name] as IndexUsage['vector_count']);
   return [
     {
       title: 'Requests',
@@ -103,7 +114,12 @@ function chartsOf(one: SearchStatistics) {
         { label: 'p99', values: values('update_latency_99') },
       ],
     },
-    { title: 'Documents', times, format: short, series: [{ label: 'documents', values: values('vector_count') }] },
+    {
+      title: `${capital(item)}s`,
+      times,
+      format: short,
+      series: [{ label: `${item}s`, values: values('vector_count') }],
+    },
     { title: 'Stored', times, format: bytes, series: [{ label: 'bytes', values: values('data_size') }] },
   ];
 }

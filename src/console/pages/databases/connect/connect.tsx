@@ -1,14 +1,13 @@
 /** How to connect to a database: addresses, secrets, and examples for each client. */
 import { type Signal, useSignal } from '@preact/signals';
 import { manage } from '../../../api/call.js';
-import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
-import { Code } from '../../../parts/code.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { SecretLine } from '../../../parts/secret-line.js';
+import { Snippets } from '../../../parts/snippets.js';
 import { doing } from '../../../parts/toast.js';
-import type { DatabaseTabProps, DatabaseView } from '../records.js';
+import type { DatabaseTabProps } from '../records.js';
 import { addressesOf } from './addresses.js';
 import { snippetsFor } from './snippets.js';
 
@@ -26,7 +25,10 @@ export function ConnectTab({ database, onChanged }: DatabaseTabProps) {
   return (
     <div class="stack">
       <Secrets database={database} isOpen={isOpen} onChanged={onChanged} />
-      <Snippets database={database} isOpen={isOpen} />
+      <Snippets
+        shown={snippetsFor(addressesOf(database, isOpen.value))}
+        whole={snippetsFor(addressesOf(database, true))}
+      />
     </div>
   );
 }
@@ -91,40 +93,5 @@ function ResetButton({ database, onChanged }: DatabaseTabProps) {
     <button type="button" class="button danger" onClick={() => void reset()}>
       Reset
     </button>
-  );
-}
-
-/** The selected client is in the address; copied text contains the secrets even when they are hidden. */
-function Snippets({ database, isOpen }: { readonly database: DatabaseView; readonly isOpen: Signal<boolean> }) {
-  const [query, set] = usePageQuery();
-  const shown = snippetsFor(addressesOf(database, isOpen.value));
-  const whole = snippetsFor(addressesOf(database, true));
-  const at = Math.max(
-    0,
-    shown.findIndex(({ id }) => id === query.client),
-  );
-  const snippet = shown[at];
-  return (
-    <section class="card stack">
-      <h2>Ready lines</h2>
-      <fieldset class="choices">
-        <legend class="visually-hidden">Client</legend>
-        {shown.map(({ id, label }, index) => (
-          <button
-            key={id}
-            type="button"
-            class="button small"
-            aria-pressed={index === at}
-            onClick={() => set({ client: id })}
-          >
-            {label}
-          </button>
-        ))}
-      </fieldset>
-      <p class="muted">
-        <CodeText text={snippet?.note ?? ''} />
-      </p>
-      <Code text={snippet?.text ?? ''} copied={whole[at]?.text} />
-    </section>
   );
 }

@@ -1,13 +1,6 @@
 /** Example code for each client, with the published package names. */
+import type { Snippet } from '../../../parts/snippets.js';
 import type { DatabaseAddresses } from './addresses.js';
-
-export interface ClientSnippet {
-  readonly id: string;
-  readonly label: string;
-  /** Steps before using it, and remarks. */
-  readonly note: string;
-  readonly text: string;
-}
 
 const NPM_REST = '@upstash/redis';
 const PYTHON_REST = 'upstash-redis';
@@ -16,11 +9,11 @@ const ENV = `${PYTHON_REST.replaceAll('-', '_').toUpperCase()}_REST`;
 const ALIAS =
   'It spells some headers in its own way: the server has to be started with `MILLRACE_WIRE_ALIAS` (docs/wire-aliases.md).';
 
-export function snippetsFor(addresses: DatabaseAddresses): readonly ClientSnippet[] {
+export function snippetsFor(addresses: DatabaseAddresses): readonly Snippet[] {
   return [...overRest(addresses), ...overTheProtocol(addresses), environment(addresses)];
 }
 
-function overRest({ restUrl, token }: DatabaseAddresses): readonly ClientSnippet[] {
+function overRest({ restUrl, token }: DatabaseAddresses): readonly Snippet[] {
   return [
     {
       id: 'curl',
@@ -58,7 +51,7 @@ print(redis.get("greeting"))`,
   ];
 }
 
-function overTheProtocol({ host, port, nativeUrl, isTls, password }: DatabaseAddresses): readonly ClientSnippet[] {
+function overTheProtocol({ host, port, nativeUrl, isTls, password }: DatabaseAddresses): readonly Snippet[] {
   return [
     {
       id: 'redis-cli',
@@ -104,7 +97,7 @@ print(client.get("greeting"))`,
   ];
 }
 
-function environment({ restUrl, token, nativeUrl, password }: DatabaseAddresses): ClientSnippet {
+function environment({ restUrl, token, nativeUrl, password }: DatabaseAddresses): Snippet {
   return {
     id: 'env',
     label: 'Environment',

@@ -1,36 +1,33 @@
-/** Shows and edits a document as JSON, or adds new ones, single or in a list. */
+/** Shows and edits a document or a vector as JSON, or adds new ones, single or in a list. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
-import { ofIndex } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
 import { Code } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { doing } from '../../parts/toast.js';
-import type { SearchDatabase } from './search-databases.js';
+import type { IndexPlane, IndexRecord } from './plane.js';
 
-export interface DocumentDialogProps {
-  readonly database: SearchDatabase;
-  readonly index: string;
-  /** Undefined: new documents. */
+export interface ItemDialogProps {
+  readonly plane: IndexPlane;
+  readonly database: IndexRecord;
+  readonly part: string;
+  /** Undefined: new ones. */
   readonly id: string | undefined;
   onClose(): void;
   onChanged(): void;
 }
 
-const SAMPLE = JSON.stringify({ id: '', content: { title: '' }, metadata: {} }, null, 2);
-
-export function DocumentDialog({ database, index, id, onClose, onChanged }: DocumentDialogProps) {
-  // With the vector, because saving replaces the whole document.
-  const body = { ids: [id], includeData: true, includeMetadata: true, includeVectors: true };
-  const asked = useAsk(id && `document ${database.id} ${index} ${id}`, (signal) =>
-    ofIndex(database.id, 'POST /search/{id}/fetch/{index}', { path: { index }, body, signal }),
-  );
+export function ItemDialog({ plane, database, part, id, onClose, onChanged }: ItemDialogProps) {
+  const asked = useAsk(id && `item ${database.id} ${part} ${id}`, async (signal) => ({
+    found: await plane.fetch(database.id, part, id as string, signal),
+  }));
   const editor = (text: string) => (
     <Editor
+      plane={plane}
       id={database.id}
-      index={index}
+      part={part}
       text={text}
       isNew={id === undefined}
       onClose={onClose}
@@ -38,13 +35,17 @@ export function DocumentDialog({ database, index, id, onClose, onChanged }: Docu
     />
   );
   return (
-    <Dialog title={id === undefined ? 'Add documents' : `Document ${id}`} isLarge onClose={onClose}>
+    <Dialog
+      title={id === undefined ? `Add ${plane.item}s` : `${plane.item === 'vector' ? 'Vector' : 'Document'} ${id}`}
+      isLarge
+      onClose={onClose}
+    >
       {id === undefined ? (
-        editor(SAMPLE)
+        editor(JSON.stringify(plane.sample, null, 2))
       ) : (
         <Shown asked={asked}>
-          {({ result: [found] }) => {
-            if (found == null) return <Empty title="There is no such document any more" />;
+          {({ found }) => {
+            if (found == null) return <Empty title={`There is no such ${plane.item} any more`} />;
             const text = JSON.stringify(found, null, 2);
             return mayChange.value ? editor(text) : <Code text={text} />;
           }}
@@ -55,30 +56,37 @@ export function DocumentDialog({ database, index, id, onClose, onChanged }: Docu
 }
 
 interface EditorProps {
+  readonly plane: IndexPlane;
   readonly id: string;
-  readonly index: string;
+  readonly part: string;
   readonly text: string;
   readonly isNew: boolean;
   onClose(): void;
   onChanged(): void;
 }
 
-function Editor({ id, index, text, isNew, onClose, onChanged }: EditorProps) {
+function Editor({ plane, id, part, text, isNew, onClose, onChanged }: EditorProps) {
   const written = useSignal(text);
-  const into = useSignal(index);
+  const into = useSignal(part);
   const wrong = useSignal<string | undefined>(undefined);
   const save = async (event: Event) => {
     event.preventDefault();
     const body = parsedOr(written.value, wrong);
     if (body === undefined) return;
-    const work = () => ofIndex(id, 'POST /search/{id}/upsert-data/{index}', { path: { index: into.value }, body });
-    if (!(await doing(work, 'Stored; queries find it in a moment'))) return;
+    if (!(await doing(() => plane.store(id, into.value, body), 'Stored; queries find it in a moment'))) return;
     onChanged();
     onClose();
   };
   return (
     <form class="stack" onSubmit={save}>
-      {isNew && <TextField label="Index" value={into} isRequired hint="Its first document makes it." />}
+      {isNew && (
+        <TextField
+          label={plane.part === 'index' ? 'Index' : 'Namespace'}
+          value={into}
+          isRequired={plane.firstPart !== ''}
+          hint={`Its first ${plane.item} makes it.`}
+        />
+      )}
       <TextField
         label="JSON"
         value={written}
@@ -87,8 +95,8 @@ function Editor({ id, index, text, isNew, onClose, onChanged }: EditorProps) {
         wrong={wrong.value}
         hint={
           isNew
-            ? 'One document, or a list of them. One with the id of another replaces it.'
-            : 'It replaces the document as a whole.'
+            ? `One ${plane.item}, or a list of them. One with the id of another replaces it.`
+            : `It replaces the ${plane.item} as a whole.`
         }
       />
       <div class="row">

@@ -1,0 +1,35 @@
+/** Selects a part of an index; the selection is in the address. */
+import { usePageQuery } from '../../api/query.js';
+import { short } from '../../parts/format.js';
+import { usePartName } from './held.js';
+import { type Held, type IndexPlane, shownPart } from './plane.js';
+
+export interface PartChoiceProps {
+  readonly plane: IndexPlane;
+  readonly held: Partial<Held>;
+}
+
+export function PartChoice({ plane, held }: PartChoiceProps) {
+  const [, set] = usePageQuery();
+  const current = usePartName(plane, held);
+  const { parts = [] } = held;
+  const isNew = !parts.some(({ name }) => name === current);
+  return (
+    <label class="field">
+      <span>{plane.part === 'index' ? 'Index' : 'Namespace'}</span>
+      <select
+        value={current}
+        onChange={({ currentTarget }) =>
+          set({ index: currentTarget.value, cursor: undefined, doc: undefined, prefix: undefined })
+        }
+      >
+        {isNew && <option value={current}>{shownPart(current)}</option>}
+        {parts.map(({ name, items }) => (
+          <option key={name} value={name}>
+            {`${shownPart(name)} (${short(items)})`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,111 @@
+/** The form for a new index of vectors; opens it afterwards. */
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import { manage } from '../../api/call.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Check, Choice, TextField } from '../../parts/field.js';
+import { failed, said } from '../../parts/toast.js';
+import { VECTORS } from '../search/plane.js';
+
+const MODELS = ['HASHING', 'BGE_SMALL_EN_V1_5', 'BGE_BASE_EN_V1_5', 'BGE_LARGE_EN_V1_5', 'BGE_M3'];
+
+export function NewVectorIndex({ onClose }: { onClose(): void }) {
+  const fields = useFields();
+  const isSending = useSignal(false);
+  const { route } = useLocation();
+  const send = async (event: Event) => {
+    event.preventDefault();
+    isSending.value = true;
+    try {
+      const made = await manage('POST /v2/vector/index', { body: bodyOf(fields) });
+      said(`${made.name} is ready`);
+      onClose();
+      route(`${VECTORS.href}/${made.id}?tab=connect`);
+    } catch (error) {
+      failed(error);
+    } finally {
+      isSending.value = false;
+    }
+  };
+  return (
+    <Dialog title="New vector index" onClose={onClose}>
+      <form class="stack" onSubmit={send}>
+        <TextField label="Name" value={fields.name} isRequired placeholder="films" />
+        <KindFields {...fields} />
+        <div>
+          <button type="submit" class="button primary" disabled={isSending.value}>
+            Create
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function useFields() {
+  return {
+    name: useSignal(''),
+    kind: useSignal('DENSE'),
+    metric: useSignal('COSINE'),
+    dimension: useSignal('384'),
+    model: useSignal(''),
+    takesSparseTexts: useSignal(false),
+  };
+}
+
+type Fields = ReturnType<typeof useFields>;
+
+function bodyOf({ name, kind, metric, dimension, model, takesSparseTexts }: Fields): object {
+  const isDense = kind.value !== 'SPARSE';
+  return {
+    name: name.value.trim(),
+    region: 'eu-west-1',
+    index_type: kind.value,
+    ...(isDense && { similarity_function: metric.value, embedding_model: model.value.trim() }),
+    ...(isDense && dimension.value !== '' && { dimension_count: Number(dimension.value) }),
+    ...(kind.value !== 'DENSE' && takesSparseTexts.value && { sparse_embedding_model: 'BM25' }),
+  };
+}
+
+function KindFields({ kind, metric, dimension, model, takesSparseTexts }: Fields) {
+  const isDense = kind.value !== 'SPARSE';
+  return (
+    <>
+      <div class="form-grid">
+        <Choice
+          label="Kind"
+          value={kind}
+          options={[
+            ['DENSE', 'Dense'],
+            ['SPARSE', 'Sparse'],
+            ['HYBRID', 'Hybrid: both'],
+          ]}
+          hint="It never changes."
+        />
+        {isDense && (
+          <Choice
+            label="Similarity"
+            value={metric}
+            options={[
+              ['COSINE', 'Cosine'],
+              ['EUCLIDEAN', 'Euclidean distance'],
+              ['DOT_PRODUCT', 'Dot product'],
+            ]}
+          />
+        )}
+      </div>
+      {isDense && (
+        <div class="form-grid">
+          <TextField label="Dimensions" type="number" value={dimension} hint="From 1 to 4096." />
+          <TextField
+            label="Model for texts"
+            value={model}
+            suggestions={MODELS}
+            hint="Empty: the index takes vectors only."
+          />
+        </div>
+      )}
+      {kind.value !== 'DENSE' && <Check value={takesSparseTexts} label="Make sparse vectors of texts (BM25)" />}
+    </>
+  );
+}
