@@ -11,7 +11,7 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    messages of databases: the effects `QUEUE.PENDING` and `QUEUE.SENT`, and event 49 of queues, `OutboxTaken`;
  *    the effects of arrays, vector indexes and full-text indexes: `AR*`, `VECTOR.*`, `SEARCH.*`
  * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`; branches of databases: the last field of
- *    `DatabaseCreated`
+ *    `DatabaseCreated`; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -29,6 +29,8 @@ export const RERUNS_FORMAT_LEVEL = 4;
 export const OUTBOX_FORMAT_LEVEL = 4;
 /** From this level on streams know the messages of producers, and XNACK releases entries. */
 export const PRODUCERS_FORMAT_LEVEL = 5;
+/** From this level on the effects of filters and sketches are stored. */
+export const SKETCHES_FORMAT_LEVEL = 5;
 /** From this level on the effects of arrays, vector indexes and full-text indexes are stored. */
 export const INDEXES_FORMAT_LEVEL = 4;
 /** From this level on databases can be branches of others. */

@@ -31,6 +31,11 @@ export const FILLING: readonly (readonly string[])[] = [
   ['ARRING', 'ring', '3', 'a', '2', 'c', 'd'],
   ['VECTOR.CREATE', 'vectors', 'DIM', '2', 'METRIC', 'COSINE'],
   ['VECTOR.ADD', 'vectors', 'a', 'VALUES', '2', '1', '0'],
+  ['BF.MADD', 'bloom', 'a', 'b'],
+  ['CF.INSERT', 'cuckoo', 'CAPACITY', '8', 'ITEMS', 'a', 'b'],
+  ['CMS.INITBYDIM', 'counts', '10', '3'],
+  ['TOPK.RESERVE', 'top', '2', '8', '3', '0.9'],
+  ['TDIGEST.CREATE', 'digest', 'COMPRESSION', '2'],
   ['JSON.SET', 'json', '$', '{"a":1,"b":[1,2.5,"x",null],"c":{"a":"y","d":true}}'],
 ];
 

@@ -70,6 +70,11 @@ export type CommandFamily =
   | 'queue'
   | 'vector'
   | 'search'
+  | 'bloom'
+  | 'cuckoo'
+  | 'count-min'
+  | 'top-k'
+  | 't-digest'
   | 'cluster';
 
 /** The access a command needs to a key: for permissions by key (`%R~`, `%W~`) and COMMAND GETKEYSANDFLAGS. */

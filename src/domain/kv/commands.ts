@@ -11,12 +11,13 @@ import { BRANCH_COMMANDS } from './families/key-replacement.js';
 import { QUEUE_EFFECTS } from './families/queue.js';
 import { SEARCH_WRITES } from './families/search/index.js';
 import { SLOW_NOTES } from './families/server/slow-log.js';
+import { SKETCH_EFFECTS } from './families/sketches.js';
 import { STREAM_EFFECTS } from './families/stream/producers.js';
 import type { ErrorReply } from './reply.js';
 
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
-export const EFFECTS = new CommandTable([...QUEUE_EFFECTS, ...STREAM_EFFECTS]);
+export const EFFECTS = new CommandTable([...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS]);
 const INTERNAL_COMMANDS = new CommandTable([
   ...SEARCH_WRITES,
   ...SEARCH_PARTS,

@@ -27,8 +27,10 @@ const LENGTH_OF: Readonly<Record<string, ByteString>> = {
   array: 'ARCOUNT',
   vector: 'VECTOR.COUNT',
 };
+/** Types without a command for their length. */
+const SKETCH_TYPES = ['MBbloom--', 'MBbloomCF', 'CMSk-TYPE', 'TopK-TYPE', 'TDIS-TYPE'] as const;
 /** Words of TYPE. */
-export const KEY_TYPES = [...Object.keys(LENGTH_OF), 'ReJSON-RL', 'search'] as const;
+export const KEY_TYPES = [...Object.keys(LENGTH_OF), 'ReJSON-RL', 'search', ...SKETCH_TYPES] as const;
 
 export interface KeyFilter {
   readonly match: ByteString | undefined;

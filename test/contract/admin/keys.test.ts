@@ -78,6 +78,8 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       ['VECTOR.CREATE', 'vector', 'DIM', '2', 'METRIC', 'DOT'],
       ['VECTOR.ADD', 'vector', 'a', 'VALUES', '2', '1', '0'],
       ['JSON.SET', 'json', '$', '{"a":1}'],
+      ['BF.ADD', 'bloom', 'a'],
+      ['TDIGEST.CREATE', 'digest'],
       ['SEARCH.CREATE', 'index', 'ON', 'JSON', 'PREFIX', '1', 'j', 'SCHEMA', 'a', 'I64'],
     );
     const { keys, cursor } = await shown('keys');
@@ -93,6 +95,8 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
       array: ['array', 2],
       vector: ['vector', 1],
       json: ['ReJSON-RL', undefined],
+      bloom: ['MBbloom--', undefined],
+      digest: ['TDIS-TYPE', undefined],
       index: ['search', undefined],
     });
     expect(keys.filter(({ ttlMs }) => ttlMs !== null).map(({ key }) => key)).to.deep.equal(['a']);

@@ -25,6 +25,7 @@ import { processorMicros } from '../../support/processor-time.js';
 import { arrayProgram } from '../../support/random-programs/array.js';
 import { Dice, PROGRAMS, type Program } from '../../support/random-programs/index.js';
 import { json } from '../../support/random-programs/json.js';
+import { sketchProgram } from '../../support/random-programs/sketches.js';
 import { streamMessages } from '../../support/random-programs/stream-messages.js';
 
 /** Scripts of the first run have no pause, those of the second run in slices. */
@@ -126,6 +127,7 @@ describe('key-value: a stopped script', () => {
     ['json', json],
     ['array', arrayProgram],
     ['messages of streams', streamMessages],
+    ['filters and sketches', sketchProgram],
   ];
   const programs = [...PROGRAMS, ...others].filter(([name]) => !/^(scripting|function)$/.test(name));
   for (const [name, program] of programs) {

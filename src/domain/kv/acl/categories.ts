@@ -35,6 +35,11 @@ export const CATEGORIES: readonly string[] = [
   'queue',
   'vector',
   'search',
+  'bloom',
+  'cuckoo',
+  'cms',
+  'topk',
+  'tdigest',
 ];
 
 const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
@@ -60,6 +65,11 @@ const OF_FAMILY: Readonly<Record<CommandFamily, string | undefined>> = {
   queue: 'queue',
   vector: 'vector',
   search: 'search',
+  bloom: 'bloom',
+  cuckoo: 'cuckoo',
+  'count-min': 'cms',
+  'top-k': 'topk',
+  't-digest': 'tdigest',
   cluster: undefined,
 };
 

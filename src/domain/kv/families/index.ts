@@ -3,8 +3,11 @@ import type { CommandSpec } from '../command-spec.js';
 import { ACL } from './acl/index.js';
 import { ARRAY } from './array/index.js';
 import { BITMAP } from './bitmap/index.js';
+import { BLOOM } from './bloom/index.js';
 import { CLUSTER } from './cluster/index.js';
 import { CONNECTION } from './connection.js';
+import { COUNT_MIN } from './count-min/index.js';
+import { CUCKOO } from './cuckoo/index.js';
 import { SEARCH_FAMILY } from './full-text/index.js';
 import { FUNCTIONS } from './function/index.js';
 import { GENERIC } from './generic/index.js';
@@ -22,6 +25,8 @@ import { SET } from './set/index.js';
 import { SORTED_SET } from './sorted-set/index.js';
 import { STREAM } from './stream/index.js';
 import { STRING } from './string/index.js';
+import { T_DIGEST } from './t-digest/index.js';
+import { TOP_K } from './top-k/index.js';
 import { TRANSACTIONS } from './transactions.js';
 import { VECTOR } from './vector/index.js';
 
@@ -48,6 +53,11 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   QUEUE,
   VECTOR,
   SEARCH_FAMILY,
+  BLOOM,
+  CUCKOO,
+  COUNT_MIN,
+  TOP_K,
+  T_DIGEST,
   CLUSTER,
   ACL,
 ];

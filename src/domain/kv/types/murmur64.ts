@@ -1,10 +1,11 @@
-/** MurmurHash64A, with which Redis hashes elements of a HyperLogLog; 64-bit numbers are two unsigned halves. */
+/** MurmurHash64A, with which Redis hashes elements of a HyperLogLog and of filters; 64-bit numbers are two unsigned halves. */
 import { type ByteString, bufferOfBytes } from '../../../kernel/index.js';
 
 /** The multiplier of the hash, 0xc6a4a7935bd1e995. */
 const M_HIGH = 0xc6a4a793;
 const M_LOW = 0x5bd1e995;
-const SEED = 0xadc83b19;
+/** Of a HyperLogLog. */
+const SEED: Hash64 = { high: 0, low: 0xadc83b19 };
 
 export interface Hash64 {
   high: number;
@@ -39,16 +40,16 @@ export function isLongToHash({ length }: ByteString): boolean {
   return length > SLICE_BYTES;
 }
 
-export function murmur64(text: ByteString): Hash64 {
+export function murmur64(text: ByteString, seed = SEED): Hash64 {
   const bytes = bufferOfBytes(text);
-  const h = begun(bytes);
+  const h = begun(bytes, seed);
   hashWords(h, bytes, 0, bytes.length & ~7);
   return ended(h, bytes);
 }
 
-export function* murmur64InSlices(text: ByteString): Generator<void, Hash64> {
+export function* murmur64InSlices(text: ByteString, seed = SEED): Generator<void, Hash64> {
   const bytes = bufferOfBytes(text);
-  const h = begun(bytes);
+  const h = begun(bytes, seed);
   const end = bytes.length & ~7;
   for (let from = 0; from < end; from += SLICE_BYTES) {
     yield;
@@ -57,10 +58,11 @@ export function* murmur64InSlices(text: ByteString): Generator<void, Hash64> {
   return ended(h, bytes);
 }
 
-function begun({ length }: Buffer): Hash64 {
+function begun({ length }: Buffer, seed: Hash64): Hash64 {
   const h: Hash64 = { high: 0, low: length >>> 0 };
   timesM(h);
-  h.low = (h.low ^ SEED) >>> 0;
+  h.low = (h.low ^ seed.low) >>> 0;
+  h.high = (h.high ^ seed.high) >>> 0;
   return h;
 }
 

@@ -19,6 +19,7 @@ import { SEARCH_CASES } from './search.js';
 import { SERVER_CASES } from './server.js';
 import { SERVER_OPERATION_CASES } from './server-operations.js';
 import { SET_CASES } from './set.js';
+import { SKETCH_CASES } from './sketches.js';
 import { SORTED_SET_CASES } from './sorted-set.js';
 import { STREAM_CASES } from './stream.js';
 import { STREAM_MESSAGE_CASES } from './stream-messages.js';
@@ -39,6 +40,7 @@ export {
   QUEUE_CASES,
   SERVER_CASES,
   SET_CASES,
+  SKETCH_CASES,
   SORTED_SET_CASES,
   STREAM_CASES,
   STREAM_MESSAGE_CASES,
@@ -73,6 +75,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...ARRAY_CASES,
   ...QUEUE_CASES,
   ...VECTOR_CASES,
+  ...SKETCH_CASES,
   ...CLUSTER_CASES,
   ...ACL_CASES,
 ];

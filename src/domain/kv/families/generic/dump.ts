@@ -1,5 +1,5 @@
 /** DUMP and RESTORE: a value in Redis's exchange format. */
-import type { ByteString } from '../../../../kernel/index.js';
+import { type ByteString, SKETCHES_FORMAT_LEVEL } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireFormat } from '../../command-table.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
@@ -11,6 +11,7 @@ import { JsonDocument } from '../../types/json/index.js';
 import { decodeDump, intactBody } from '../../types/rdb/decode-dump.js';
 import { encodeDump, encodeLongString } from '../../types/rdb/encode-dump.js';
 import { BadFormat } from '../../types/rdb/rdb-reader.js';
+import { Sketch } from '../../types/sketch/sketch.js';
 import type { Value } from '../../value.js';
 import { readInstant, removeKey } from '../expire-time.js';
 
@@ -66,6 +67,7 @@ export const restore: SlicedHandler = function* (context) {
   const body = yield* intactBody(args.bytes(3));
   if (body === undefined) throw badFooter;
   const value = yield* valueIn(context, key, body);
+  if (value instanceof Sketch) requireFormat(context, `a value of type ${value.kind}`, SKETCHES_FORMAT_LEVEL);
   if (expireAtMs !== undefined && expireAtMs <= context.nowMs) {
     removeKey(context, key);
     return OK;

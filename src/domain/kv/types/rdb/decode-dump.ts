@@ -14,15 +14,14 @@ import {
   ARRAY_SHORT_TEXT,
   ARRAY_TEXT,
   JSON_MODULE_ID,
-  MODULE_END,
-  MODULE_STRING,
-  MODULE_UNSIGNED,
   SEARCH_MODULE_ID,
   VECTOR_MODULE_ID,
 } from './encode-dump.js';
 import { decodeListpack } from './listpack.js';
+import { MODULE_END, MODULE_STRING, MODULE_UNSIGNED } from './module-codes.js';
 import { decodeIntset, decodeZiplist, decodeZipmap } from './packed-lists.js';
 import { BadFormat, RdbReader } from './rdb-reader.js';
+import { readSketch } from './sketch-form.js';
 import { readStream } from './stream-form.js';
 
 /** The newest supported format: Redis 8.8's. */
@@ -231,6 +230,8 @@ function moduleValue(input: RdbReader, key: ByteString): Generator<ByteString[]>
   const id = input.bigSize();
   if (id === VECTOR_MODULE_ID) return vectors(input, key);
   if (id === SEARCH_MODULE_ID) return searchIndex(input, key);
+  const sketch = readSketch(id, input, key);
+  if (sketch !== undefined) return sketch;
   if (id >> 10n !== JSON_MODULE_ID >> 10n) throw new BadFormat('a value of a module');
   return jsonDocument(input, key);
 }

@@ -10,10 +10,13 @@ import { BYTES_A_LOOKUP, inOneStep, workOf } from '../../steps.js';
 import type { Collection } from '../../value.js';
 import type { ArrayValue } from '../array-value.js';
 import { crc64InSteps } from '../crc64.js';
+import { Sketch } from '../sketch/sketch.js';
 import type { Stream } from '../stream.js';
 import type { VectorIndex } from '../vector-index.js';
 import { DUMP_TYPES } from './dump-types.js';
+import { MODULE_END, MODULE_STRING, MODULE_UNSIGNED, moduleId } from './module-codes.js';
 import { RdbWriter } from './rdb-writer.js';
+import { writeSketch } from './sketch-form.js';
 import { StreamForm } from './stream-form.js';
 
 /** Redis 7.0's version, so that every server since then can read it. */
@@ -63,6 +66,10 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
       break;
     case 'json':
       writeJson(out, json);
+      break;
+    default:
+      out.byte(DUMP_TYPES.module2);
+      if (value instanceof Sketch) yield* writeSketch(out, value);
   }
   return yield* sealInSteps(out.pieces, version);
 }
@@ -201,20 +208,9 @@ export const ARRAY_INTEGER = 1;
 export const ARRAY_DOUBLE = 2;
 export const ARRAY_SHORT_TEXT = 3;
 
-/** The name of a module's type, six bits per letter, followed by ten bits for the format version. */
-function moduleId(name: string, version: number): bigint {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  let id = 0n;
-  for (const letter of name) id = (id << 6n) | BigInt(letters.indexOf(letter));
-  return (id << 10n) | BigInt(version);
-}
-
 export const JSON_MODULE_ID = moduleId('ReJSON-RL', 3);
 /** No server has such a type: the payload is read by this program alone. */
 export const VECTOR_MODULE_ID = moduleId('MR-VECTOR', 1);
-export const MODULE_UNSIGNED = 2;
-export const MODULE_STRING = 5;
-export const MODULE_END = 0;
 
 /** A type of this implementation alone: the words of SEARCH.CREATE after the name. */
 export const SEARCH_MODULE_ID = moduleId('MR-SEARCH', 1);
