@@ -104,12 +104,24 @@ export function encodeKvRequest(request: KvRequest): Uint8Array {
   return encodeRequest({ database, partition, mode, commands, bytes, details: request });
 }
 
-/** @throws INVALID */
+/** All fields are listed, so that requests have one hidden class. @throws INVALID */
 export function decodeKvRequest(encoded: Uint8Array): KvRequest {
   const { database, partition, mode, commands, bytes, details } = decodeRequest(encoded);
-  const isPlain = Object.keys(details).length === 0;
-  const asked = { database, partition, mode, commands, bytes };
-  return isPlain ? asked : { ...details, ...asked };
+  const { client, waiter, watches, trackFor, listen, maxAnswerBytes, partitions } = details;
+  return {
+    database,
+    partition,
+    mode,
+    commands,
+    bytes,
+    client,
+    waiter,
+    watches,
+    trackFor,
+    listen,
+    maxAnswerBytes,
+    partitions,
+  };
 }
 
 export function encodeKvResponse({

@@ -13,7 +13,6 @@ import { type CommandId, ERROR_CODES, type ErrorCode, MillraceError } from '../.
 import {
   absent,
   bothWays,
-  bytes,
   either,
   flag,
   integer,
@@ -23,6 +22,7 @@ import {
   oneOf,
   opaque,
   openFields,
+  passingBytes,
   type TypeOf,
   text,
   versioned,
@@ -49,7 +49,8 @@ const request = {
   commandId: text<CommandId>(),
   /** True when an earlier try may have been received. */
   isRetry: flag,
-  body: bytes,
+  /** Decoded where it is received. */
+  body: passingBytes,
 };
 const plainRequest = openFields(request);
 const fullRequest = openFields({ ...request, ask: absent(remoteAsk), ...instant });
@@ -87,7 +88,7 @@ export function decodeRemoteCommand(encoded: Uint8Array): RemoteCommand {
   return { commandId, isRetry, body, ask, before: instantOf(epoch, atMs) };
 }
 
-const done = openFields({ body: bytes, ...instant });
+const done = openFields({ body: passingBytes, ...instant });
 const failed = openFields({ code: text(), message: looseText(), details: opaque<PlainDetails>(), ...instant });
 const answer = versioned(1, either('isDone', done, failed));
 const [encodeEither, decodeEither] = bothWays(answer, 'an answer from another process', 'INVALID');

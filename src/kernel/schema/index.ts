@@ -2,7 +2,7 @@
  * A language to describe stored and sent records. A shape is declared once; it writes and reads MessagePack without
  * intermediate values, and the type of its values is inferred (`TypeOf`).
  *
- * scalars   whole, integer, number, flag, bytes, bytesOf, text; oneOf (a word by its place), wordOf (by its name)
+ * scalars   whole, integer, number, flag, bytes, passingBytes, bytesOf, text; oneOf (a word by its place), wordOf (by its name)
  * parts     optional, absent, trailing, orElse, orNil, nullable, listOf, mapOf, tuple, later, sharedBytes
  * records   fields (one after the other), record (in a list); openRecord (forgiving), namedRecord (by names), named
  *           (by names, only those with a value)

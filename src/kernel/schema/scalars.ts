@@ -12,6 +12,12 @@ export const number: Shape<number> = { write: (out, value) => out.number(value),
 export const flag: Shape<boolean> = { write: (out, value) => out.flag(value), read: (from) => from.flag() };
 export const bytes: Shape<Uint8Array> = { write: (out, value) => out.bytes(value), read: (from) => from.bytes() };
 
+/** Bytes that are read soon, or not at all: a view of the bytes that are read, which stay in memory as long as the view. */
+export const passingBytes: Shape<Uint8Array> = {
+  write: (out, value) => out.bytes(value),
+  read: (from) => from.view(),
+};
+
 export function bytesOf(length: number): Shape<Uint8Array> {
   return {
     write: (out, value) => out.bytes(value),

@@ -25,7 +25,7 @@ export class Unpacker {
   private at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get isAtEnd(): boolean {
@@ -57,6 +57,15 @@ export class Unpacker {
     const start = this.at;
     this.skip();
     return this.buffer.subarray(start, this.at);
+  }
+
+  /** Consumes the next value if it has these bytes; otherwise false. */
+  takes(encoded: Uint8Array): boolean {
+    const { buffer, at } = this;
+    if (at + encoded.length > buffer.length) return false;
+    for (let index = 0; index < encoded.length; index += 1) if (buffer[at + index] !== encoded[index]) return false;
+    this.at = at + encoded.length;
+    return true;
   }
 
   skip(): void {
@@ -174,6 +183,13 @@ export class Unpacker {
     if (isMostOfIt) return new Uint8Array(buffer, this.buffer.byteOffset + start, length);
     // Short ones share a block of Node's pool, because a separate array for each costs more than its bytes.
     return Buffer.from(this.buffer.subarray(start, start + length));
+  }
+
+  /** As `bytes`, but a view of the whole buffer, which stays in memory as long as the view. */
+  view(): Uint8Array {
+    const length = this.bytesLength();
+    const start = this.past(length);
+    return this.buffer.subarray(start, start + length);
   }
 
   /** As `bytes`, as a string with one character per byte, to be used as a key. */

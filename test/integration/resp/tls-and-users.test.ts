@@ -1,7 +1,9 @@
-/** RESP over TLS, and users of a database: their rights, and the end of their connections when they are removed. */
+/** RESP and REST over TLS, and users of a database: their rights, and the end of their connections when they are removed. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { get } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type CommonRedisOptions, Redis } from 'ioredis';
 import { credentialsIn } from '../../support/db-output-reader.js';
@@ -32,14 +34,11 @@ function closeAll(): void {
   open.clear();
 }
 
-describe('RESP over TLS', function () {
-  this.timeout(30_000);
-  after(async () => {
-    closeAll();
-    await endEverything();
-  });
+describe('RESP and REST over TLS', function () {
+  this.timeout(120_000);
+  let files: Record<'MILLRACE_TLS_CERT' | 'MILLRACE_TLS_KEY', string>;
 
-  it('serves clients that trust the certificate, and refuses plain connections', async function () {
+  before(async function () {
     const dir = await temporaryDirectory();
     const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
     const made = spawnSync('openssl', [
@@ -47,18 +46,38 @@ describe('RESP over TLS', function () {
       ...['-keyout', key, '-out', cert, '-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'],
     ]);
     if (made.error !== undefined) this.skip();
-    const millrace = await startServed({ MILLRACE_TLS_CERT: cert, MILLRACE_TLS_KEY: key });
-    expect(millrace.addresses.resp).to.match(/^rediss:/);
-    const { respPort: port } = millrace;
-    const trusting = connect({ port, password: PASSWORD, tls: { ca: readFileSync(cert), host: '127.0.0.1' } });
-    expect(await trusting.set('k', 'v')).to.equal('OK');
-    const large = 'x'.repeat(3_000_000);
-    await trusting.rpush('l', large, large);
-    expect((await trusting.lrange('l', 0, -1)).map((text) => text.length)).to.deep.equal([3_000_000, 3_000_000]);
-    await failureOf(connect({ port, password: PASSWORD, tls: {} }).get('k'));
-    await failureOf(connect({ port, password: PASSWORD }).get('k'));
-    expect(await trusting.get('k')).to.equal('v');
+    files = { MILLRACE_TLS_CERT: cert, MILLRACE_TLS_KEY: key };
   });
+  after(async () => {
+    closeAll();
+    await endEverything();
+  });
+
+  for (const workers of ['1', '2']) {
+    it(`serve clients that trust the certificate, and refuse plain connections, with MILLRACE_WORKERS=${workers}`, async () => {
+      const millrace = await startServed({ ...files, MILLRACE_WORKERS: workers });
+      const ca = readFileSync(files.MILLRACE_TLS_CERT);
+      expect(millrace.addresses.resp).to.match(/^rediss:/);
+      const { respPort: port } = millrace;
+      // Connections go to the workers in turn, and one worker owns the database.
+      const [trusting, other] = [1, 2].map(() => connect({ port, password: PASSWORD, tls: { ca, host: '127.0.0.1' } }));
+      expect(await trusting?.set('k', 'v')).to.equal('OK');
+      const large = 'x'.repeat(3_000_000);
+      await trusting?.rpush('l', large, large);
+      for (const client of [trusting, other]) {
+        expect((await client?.lrange('l', 0, -1))?.map((item) => item.length)).to.deep.equal([3_000_000, 3_000_000]);
+      }
+      const overRest = () =>
+        new Promise<string>((resolve, reject) => {
+          const url = `${millrace.kvUrl}/get/k?_token=${encodeURIComponent(TOKEN)}`;
+          get(url, { ca, agent: false }, (answer) => text(answer).then(resolve, reject)).on('error', reject);
+        });
+      expect(await Promise.all([overRest(), overRest()])).to.deep.equal(['{"result":"v"}', '{"result":"v"}']);
+      await failureOf(connect({ port, password: PASSWORD, tls: {} }).get('k'));
+      await failureOf(connect({ port, password: PASSWORD }).get('k'));
+      expect(await trusting?.get('k')).to.equal('v');
+    });
+  }
 });
 
 describe('users of a database', function () {

@@ -32,10 +32,13 @@ export const KIND = {
 export interface NeighbourFrame {
   readonly kind: number;
   readonly number: number;
+  /** Of a request; otherwise 0. */
+  readonly topic: number;
   readonly body: Buffer;
 }
 
 const HEAD_BYTES = 9;
+const REQUEST_HEAD_BYTES = HEAD_BYTES + 4;
 /** A payload of 512 KiB, the largest that is not sent in pieces, and its head. */
 const MAX_FRAME_BYTES = 576 * 1024;
 /** Frames are collected here until the end of the round; a longer one is written by itself. */
@@ -58,7 +61,7 @@ export class FrameWriter {
 
   /** @param topic  of a request: its number */
   write(kind: number, number: number, body: Uint8Array, topic?: number): void {
-    const head = topic === undefined ? HEAD_BYTES : HEAD_BYTES + 4;
+    const head = topic === undefined ? HEAD_BYTES : REQUEST_HEAD_BYTES;
     const bytes = head + body.length;
     if (this.#at + bytes > ROUND_BYTES) this.#setAside();
     const isLong = bytes > ROUND_BYTES;
@@ -130,8 +133,11 @@ export class FrameReader {
         this.#needed = end - at;
         break;
       }
-      const body = bytes.subarray(at + HEAD_BYTES, end);
-      this.onFrame({ kind: bytes[at + 4] as number, number: bytes.readUInt32BE(at + 5), body });
+      const kind = bytes[at + 4] as number;
+      const isRequest = kind === KIND.request && end - at >= REQUEST_HEAD_BYTES;
+      const topic = isRequest ? bytes.readUInt32BE(at + HEAD_BYTES) : 0;
+      const body = bytes.subarray(at + (isRequest ? REQUEST_HEAD_BYTES : HEAD_BYTES), end);
+      this.onFrame({ kind, number: bytes.readUInt32BE(at + 5), topic, body });
       at = end;
     }
     if (at === bytes.length) return;

@@ -126,7 +126,7 @@ export class NeighbourLink {
     this.#writer.write(KIND.hello, version, body);
   }
 
-  #receive({ kind, number, body }: NeighbourFrame): void {
+  #receive({ kind, number, topic, body }: NeighbourFrame): void {
     if (!this.isGreeted) {
       this.isGreeted = kind === KIND.hello && this.events.onGreeting(number, body);
       if (!this.isGreeted) this.close('it was not greeted');
@@ -134,7 +134,7 @@ export class NeighbourLink {
     }
     switch (kind) {
       case KIND.request:
-        this.#answer(number, body);
+        this.#answer(number, topic, body);
         return;
       case KIND.answer:
         this.#waiting.take(number)?.settle({ kind: 'answer', body });
@@ -161,10 +161,9 @@ export class NeighbourLink {
     }
   }
 
-  #answer(number: number, body: Buffer): void {
+  #answer(number: number, topic: number, body: Buffer): void {
     const isTooMuch = this.#writer.unsentBytes > MUCH_UNSENT_BYTES;
-    const answer =
-      isTooMuch || body.length < 4 ? undefined : this.events.answer(body.readUInt32BE(0), body.subarray(4));
+    const answer = isTooMuch ? undefined : this.events.answer(topic, body);
     if (answer === undefined) {
       this.#respond(KIND.unserved, number, NOTHING);
       return;

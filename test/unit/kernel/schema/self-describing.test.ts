@@ -67,6 +67,12 @@ describe('a record by names', () => {
     expect(decoded(shape, encoded(larger, { ...known, later: ['a', 'b'] }), 'a record')).to.deep.equal(known);
   });
 
+  it('is read with its names in any order', () => {
+    const turned = namedRecord({ note: text(), isThere: flag, count: integer });
+    const value = { note: 'n', isThere: false, count: 4 };
+    expect(decoded(shape, encoded(turned, value), 'a record')).to.deep.equal(value);
+  });
+
   it('is refused without a required value', () => {
     const smaller = namedRecord({ count: integer });
     expect(() => decoded(shape, encoded(smaller, { count: 1 }), 'a record')).to.throw(MillraceError);
