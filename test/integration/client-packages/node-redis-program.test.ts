@@ -1,6 +1,6 @@
 /** The published package `redis` (node-redis) on a real process, in both versions of the protocol. */
 import { expect } from 'chai';
-import { createClient, defineScript, WatchError } from 'redis';
+import { createClient, defineScript, RESP_TYPES, WatchError } from 'redis';
 import { eventually } from '../../support/eventually.js';
 import { failureOf, startServed } from '../../support/millrace-clients.js';
 import { endEverything, PASSWORD } from '../../support/millrace-process.js';
@@ -108,6 +108,70 @@ describe('client package: redis on a process', function () {
         expect(await client.json.arrAppend('doc', '$.a.b', 4)).to.deep.equal([4]);
         expect(await client.json.objKeys('doc')).to.deep.equal(['a', 'n']);
         expect(await client.json.numIncrBy('doc', '$.a.b[0]', 41)).to.deep.equal([42]);
+      });
+
+      it('adds to Bloom and Cuckoo filters, and moves one with BF.SCANDUMP', async () => {
+        await client.bf.reserve('b', 0.01, 1000);
+        expect(await client.bf.add('b', 'x')).to.equal(true);
+        expect(await client.bf.mAdd('b', ['x', 'y'])).to.deep.equal([false, true]);
+        expect(await client.bf.insert('b', ['z'], { NOCREATE: true })).to.deep.equal([true]);
+        expect(await client.bf.mExists('b', ['x', 'no'])).to.deep.equal([true, false]);
+        expect(await client.bf.card('b')).to.equal(3);
+        expect({ ...(await client.bf.info('b')) }).to.include({ Capacity: 1000, 'Number of items inserted': 3 });
+        const inBytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+        for (let iterator = 0; ; ) {
+          const { iterator: next, chunk } = await inBytes.bf.scanDump('b', iterator);
+          if (next === 0) break;
+          await client.bf.loadChunk('moved', next, chunk);
+          iterator = next;
+        }
+        expect(await client.bf.exists('moved', 'x')).to.equal(true);
+        expect(await client.cf.add('c', 'x')).to.equal(true);
+        expect(await client.cf.addNX('c', 'x')).to.equal(false);
+        expect(await client.cf.insert('c', ['x', 'y'])).to.deep.equal([true, true]);
+        expect(await client.cf.count('c', 'x')).to.equal(2);
+        expect(await client.cf.del('c', 'y')).to.equal(true);
+        expect(await client.cf.exists('c', 'y')).to.equal(false);
+        expect({ ...(await client.cf.info('c')) }).to.include({ 'Bucket size': 2, 'Number of items deleted': 1 });
+        expect(await client.type('b')).to.equal('MBbloom--');
+      });
+
+      it('counts with Count-Min and Top-K sketches, and reads quantiles of a t-digest', async () => {
+        await client.cms.initByDim('s', 100, 5);
+        expect(await client.cms.incrBy('s', [{ item: 'a', incrementBy: 3 }])).to.deep.equal([3]);
+        await client.cms.initByDim('sum', 100, 5);
+        await client.cms.merge('sum', [{ name: 's', weight: 2 }]);
+        expect(await client.cms.query('sum', ['a', 'b'])).to.deep.equal([6, 0]);
+        expect({ ...(await client.cms.info('s')) }).to.deep.equal({ width: 100, depth: 5, count: 3 });
+        await client.topK.reserve('t', 2, { width: 50, depth: 4, decay: 0.9 });
+        await client.topK.incrBy('t', [
+          { item: 'a', incrementBy: 5 },
+          { item: 'b', incrementBy: 2 },
+        ]);
+        expect(await client.topK.add('t', ['c'])).to.deep.equal([null]);
+        expect(await client.topK.list('t')).to.deep.equal(['a', 'b']);
+        expect(await client.topK.listWithCount('t')).to.deep.equal([
+          { item: 'a', count: 5 },
+          { item: 'b', count: 2 },
+        ]);
+        expect(await client.topK.query('t', ['a', 'c'])).to.deep.equal([true, false]);
+        expect({ ...(await client.topK.info('t')) }).to.deep.equal({ k: 2, width: 50, depth: 4, decay: 0.9 });
+        await client.tDigest.create('d', { COMPRESSION: 100 });
+        await client.tDigest.add('d', [1, 2, 3, 4, 5]);
+        expect(await client.tDigest.quantile('d', [0.5, 1])).to.deep.equal([3, 5]);
+        expect(await client.tDigest.byRank('d', [1, 9])).to.deep.equal([2, Number.POSITIVE_INFINITY]);
+        expect(await client.tDigest.rank('d', [3])).to.deep.equal([2]);
+        expect(await client.tDigest.cdf('d', [3])).to.deep.equal([0.5]);
+        expect(await client.tDigest.trimmedMean('d', 0.2, 0.8)).to.equal(3);
+        await client.tDigest.merge('all', ['d']);
+        expect([await client.tDigest.min('all'), await client.tDigest.max('all')]).to.deep.equal([1, 5]);
+      });
+
+      it('recognises repeated messages of a stream with XADD IDMP', async () => {
+        const words = ['XADD', 's', 'IDMP', 'producer', 'message', '*', 'a', '1'];
+        const first = await client.sendCommand(words);
+        expect(await client.sendCommand(words)).to.equal(first);
+        expect(await client.xLen('s')).to.equal(1);
       });
 
       it('runs scripts and functions', async () => {

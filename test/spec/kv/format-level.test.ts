@@ -9,7 +9,12 @@ import {
   type Reply,
   type ServerInfo,
 } from '../../../src/domain/kv/index.js';
-import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL, INDEXES_FORMAT_LEVEL } from '../../../src/kernel/index.js';
+import {
+  FIRST_FORMAT_LEVEL,
+  FORMAT_LEVEL,
+  INDEXES_FORMAT_LEVEL,
+  SKETCHES_FORMAT_LEVEL,
+} from '../../../src/kernel/index.js';
 import { seededRandom } from '../../support/kv-bench.js';
 import { NOW, wordsOf } from '../../support/kv-case.js';
 
@@ -44,6 +49,21 @@ describe('key-value: the format level of commands', () => {
         new RegExp(`^ERR \\S+ needs format level ${INDEXES_FORMAT_LEVEL}: run millrace cluster upgrade$`),
       );
     }
+    expect([engine.keyspace.size, engine.effects.count]).to.deep.equal([0, 0]);
+  });
+
+  it('refuses filters and sketches, and messages of producers, below their level', () => {
+    const engine = engineAt(SKETCHES_FORMAT_LEVEL - 1);
+    for (const line of ['BF.ADD k a', 'TDIGEST.CREATE k', 'XADD s IDMP p m * a 1']) {
+      expect(refusal(engine, line)).to.contain(
+        `needs format level ${SKETCHES_FORMAT_LEVEL}: run millrace cluster upgrade`,
+      );
+    }
+    const newer = engineAt(undefined);
+    run(newer, 'BF.ADD k a');
+    expect(refusal(engine, ['RESTORE', 'k', '0', run(newer, 'DUMP k') as string])).to.equal(
+      `ERR a value of type MBbloom-- needs format level ${SKETCHES_FORMAT_LEVEL}: run millrace cluster upgrade`,
+    );
     expect([engine.keyspace.size, engine.effects.count]).to.deep.equal([0, 0]);
   });
 
