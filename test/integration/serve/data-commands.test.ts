@@ -96,7 +96,7 @@ describe('millrace: the commands for keys, messages and runs', function () {
     await following.stop('SIGINT');
   });
 
-  it('runs trigger starts a run, runs list and runs show print it, runs cancel ends it, and runs rerun starts it again', async () => {
+  it('runs trigger starts a run, runs list and runs show print it, runs cancel ends it, runs rerun starts it again, and workflows check checks it', async () => {
     const id = (await run('runs', 'trigger', `${sink()}/flow`, '{"order":1}')).trim();
     expect(id).to.match(/^wfr_/);
     await eventually(async () => expect(await run('runs', 'list')).to.contain(id));
@@ -110,6 +110,13 @@ describe('millrace: the commands for keys, messages and runs', function () {
     ]);
     const again = (await run('runs', 'rerun', id, '--input', '{"order":2}')).trim();
     expect(await run('runs', 'show', again)).to.match(/RUN_STARTED[\s\S]*"order":2/);
+    // workflows check: it fails unless all runs are compatible, and the receiver answers, but is no endpoint of workflows.
+    const checked = await runMillrace(['workflows', 'check', '--url', `${sink()}/checked`, '--runs', again], env);
+    const problem = `millrace workflows: 1 of 1 runs are not compatible with ${sink()}/checked\n`;
+    expect([checked.code, checked.stderr]).to.deep.equal([1, problem]);
+    expect(checked.stdout.toString()).to.match(
+      /^RUN .*\nwfr_\S+ +RUN_STARTED +unknown .* no request[\s\S]*\n0 of 1 runs/,
+    );
     await run('runs', 'cancel', again);
   });
 

@@ -175,6 +175,23 @@ describe('POST /v2/workflows/check', function () {
     expect(await stand.client.getWaiters({ eventId: event }), 'waits of checks').to.have.length(1);
   });
 
+  together('shows a step that invokes another workflow than the recorded one, and starts none', async () => {
+    let children = 0;
+    const child = stand.invokable(async (context) => context.run('work', () => (children += 1)));
+    const parent = stand.invokable(async (context) => {
+      await context.invoke('deliver', { workflow: child, body: {} });
+      await context.run('end', () => 'ended');
+    });
+    const { id } = await stand.run(stand.serveMany('check-invoking', { child, parent }).parent);
+    await stand.logOf(id, 'RUN_SUCCESS');
+    const [same] = await check({ url: stand.serveMany('same', { child, parent }).parent, workflowRunId: id });
+    expect(same && shown(same)).to.deep.equal({ outcome: 'compatible', steps: [] });
+    const { parent: url } = stand.serveMany('other', { courier: child, parent });
+    const [other] = await check({ url, workflowRunId: id });
+    expect(other && shown(other)).to.deep.equal({ outcome: 'differs', steps: ['deliver differs'] });
+    expect(children).to.equal(1);
+  });
+
   together('executes the code of steps only with executeSteps', async () => {
     const executed: string[] = [];
     const flow: Flow = async (context) => {

@@ -40,10 +40,10 @@ export function differenceOf(unit: Unit, request: TrialRequest): Difference | un
   return first === undefined || isGroup ? undefined : urlDifference(first, request);
 }
 
-/** Invoked workflows are next to the endpoint, so only the path of their URL is compared. */
+/** The URL of an invoked workflow differs from the endpoint's only in the last segment of the path, which is compared. */
 export function urlDifference(step: RecordedStep, request: TrialRequest): Difference | undefined {
   if (step.url === undefined || request.url === undefined) return undefined;
-  const part = (url: string) => (step.stepType === 'Invoke' ? (URL.parse(url)?.pathname ?? url) : url);
+  const part = (url: string) => (step.stepType === 'Invoke' ? URL.parse(url)?.pathname.split('/').at(-1) : url);
   if (part(step.url) === part(request.url)) return undefined;
   const verb = step.stepType === 'Invoke' ? 'invokes' : 'calls';
   const text = `the endpoint ${verb} ${request.url} instead of ${step.url}`;
