@@ -222,6 +222,14 @@ describe('console: values of each type', function () {
     await eventually(async () => expect(await browser.kv('VECTOR.COUNT', 'points')).to.equal(1));
   });
 
+  it('shows the facts of a filter, and the most frequent items of a Top-K sketch', async () => {
+    const { page } = await personAt('&key=visitors');
+    await page.getByText('Number of items inserted').waitFor();
+    await page.goto(page.url().replace('key=visitors', 'key=pages'));
+    await page.getByText('/pricing').waitFor();
+    await page.getByText('decay').waitFor();
+  });
+
   it('pages through a large collection, and filters it', async () => {
     for (let at = 0; at < 2_000; at += 500) {
       await browser.kv('HSET', 'wide', ...Array.from({ length: 500 }, (_, one) => [`f${at + one}`, 'v']).flat());
@@ -295,6 +303,9 @@ const FIRST_KEYS: readonly (readonly (string | number)[])[] = [
   ['JSON.SET', 'film:1', '$', '{"title":"Star Wars","year":1977}'],
   ['JSON.SET', 'film:2', '$', '{"title":"Alien","year":1979}'],
   ['ARMSET', 'ticks', 0, 'first', 7, 'seventh', '18446744073709551614', 'last'],
+  ['BF.ADD', 'visitors', 'ann'],
+  ['TOPK.RESERVE', 'pages', 3],
+  ['TOPK.ADD', 'pages', '/pricing', '/docs', '/pricing'],
   ['VECTOR.CREATE', 'points', 'DIM', 2, 'METRIC', 'COSINE'],
   ['VECTOR.ADD', 'points', 'right', 'VALUES', 2, 1, 0],
   ['VECTOR.ADD', 'points', 'up', 'VALUES', 2, 0, 1],

@@ -15,7 +15,19 @@ export interface Measured {
 
 const BUTTONS = ['', 'primary', 'danger', 'primary danger', 'quiet', 'small', 'icon', 'quiet small', 'quiet icon'];
 const TONES = ['', 'good', 'warn', 'bad', 'info', 'accent'];
-const KEY_TYPES = ['string', 'list', 'set', 'zset', 'hash', 'stream', 'array', 'vector', 'search', 'rejson-rl'];
+const KEY_TYPES = [
+  'string',
+  'list',
+  'set',
+  'zset',
+  'hash',
+  'stream',
+  'array',
+  'vector',
+  'search',
+  'rejson-rl',
+  'topk-type',
+];
 
 const one = (name: string, open: string, text: string, tag: string) =>
   `<${tag} data-specimen="${name}" ${open}>${text}</${tag}>`;

@@ -17,6 +17,7 @@ import type { KeyPageProps, KeyRecord } from './key-record.js';
 import { TypeMark } from './key-row.js';
 import { SHOWN_TYPES } from './listed-keys.js';
 import { SearchView } from './search-view.js';
+import { isSketch, SketchView } from './sketch-view.js';
 import { StreamView } from './stream/stream-view.js';
 import { StringView } from './string-view.js';
 
@@ -113,6 +114,7 @@ function Value({ id, name, record, onChanged }: ValueProps) {
   if (record.type === 'vector') return <VectorView {...shared} />;
   if (record.type === 'ReJSON-RL') return <JsonView {...shared} />;
   if (record.type === 'search') return <SearchView {...shared} />;
+  if (isSketch(record.type)) return <SketchView {...shared} type={record.type} />;
   return <CollectionView {...shared} kind={COLLECTIONS[record.type]} />;
 }
 

@@ -14,6 +14,11 @@ export const SHOWN_TYPES = [
   'vector',
   'ReJSON-RL',
   'search',
+  'MBbloom--',
+  'MBbloomCF',
+  'CMSk-TYPE',
+  'TopK-TYPE',
+  'TDIS-TYPE',
 ] as const;
 export type KeyType = (typeof SHOWN_TYPES)[number];
 
@@ -29,6 +34,11 @@ export const TYPE_LABELS: Readonly<Record<KeyType, string>> = {
   vector: 'vectors',
   'ReJSON-RL': 'JSON',
   search: 'index',
+  'MBbloom--': 'Bloom filter',
+  MBbloomCF: 'Cuckoo filter',
+  'CMSk-TYPE': 'Count-Min',
+  'TopK-TYPE': 'Top-K',
+  'TDIS-TYPE': 't-digest',
 };
 
 export interface ListedKey {

@@ -26,6 +26,11 @@ const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value:
   array: ['Index', 'Value', 'first'],
   vector: ['Dimension', 'Metric', 'COSINE, EUCLIDEAN or DOT'],
   'ReJSON-RL': [undefined, 'Document', '{}'],
+  'MBbloom--': ['Error rate', 'Capacity', '1000'],
+  MBbloomCF: [undefined, 'Capacity', '1000'],
+  'CMSk-TYPE': ['Width', 'Depth', '5'],
+  'TopK-TYPE': [undefined, 'Number of items', '10'],
+  'TDIS-TYPE': [undefined, 'Compression', '100'],
   search: [undefined, 'Definition', 'ON JSON PREFIX 1 item: SCHEMA name TEXT'],
 };
 
@@ -87,6 +92,16 @@ function firstCommand(type: KeyType, name: string, part: string, value: string):
       return ['VECTOR.CREATE', name, 'DIM', part, 'METRIC', value];
     case 'ReJSON-RL':
       return ['JSON.SET', name, '$', value, 'NX'];
+    case 'MBbloom--':
+      return ['BF.RESERVE', name, part, value];
+    case 'MBbloomCF':
+      return ['CF.RESERVE', name, value];
+    case 'CMSk-TYPE':
+      return ['CMS.INITBYDIM', name, part, value];
+    case 'TopK-TYPE':
+      return ['TOPK.RESERVE', name, value];
+    case 'TDIS-TYPE':
+      return ['TDIGEST.CREATE', name, 'COMPRESSION', value];
     case 'search':
       return ['SEARCH.CREATE', name, ...value.trim().split(/\s+/)];
   }
