@@ -7,7 +7,7 @@ import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
 import { type ByteString, MillraceError, type PartitionName, shownBytes } from '../kernel/index.js';
-import { entrySections, isQueuePartition, type Section } from '../protocol/index.js';
+import { entrySections, isQueuePartition, type Section, type SectionAuthors } from '../protocol/index.js';
 
 /** The approximate length of a piece; the line of a large entry would be one string of its size. */
 const PIECE_CHARACTERS = 64 * 1024;
@@ -51,8 +51,16 @@ function beginningOf({ entry, position }: ReadEntry, section: Section): string {
     index: section.index,
     previousHash: Buffer.from(section.previousHash).toString('hex'),
     hash: Buffer.from(hashSection(section)).toString('hex'),
+    ...(section.authors !== undefined && { authors: namedRuns(section.authors) }),
   };
   return `${JSON.stringify(fields).slice(0, -1)},"effects":[`;
+}
+
+/** Each author, with the number of successive effects. */
+function namedRuns([names, runs]: SectionAuthors): (readonly [author: string, effects: number])[] {
+  const named: [string, number][] = [];
+  for (let at = 0; at + 1 < runs.length; at += 2) named.push([names[runs[at] ?? -1] ?? '', runs[at + 1] ?? 0]);
+  return named;
 }
 
 function* effectsOf(section: Section, position: number, wants: WantedEffect | undefined): Iterable<string> {

@@ -168,6 +168,36 @@ describe('console: tools of a database', function () {
     await page.getByText('There is no backup yet').waitFor();
   });
 
+  it('makes a branch, shows its differences, merges them, undoes them and discards it', async () => {
+    await browser.kv('SET', 'b:1', 'before');
+    const { page } = await personAt('tab=branches');
+    await page.getByLabel('Name of a new branch').fill('rehearsal');
+    await page.getByRole('button', { name: 'Make a branch' }).click();
+    const row = page.getByRole('row', { name: /^rehearsal/ });
+    await row.getByRole('link').click();
+    await page.getByRole('link', { name: 'Command line' }).click();
+    await page.getByLabel('Command', { exact: true }).fill('set b:1 after');
+    await page.getByLabel('Command', { exact: true }).press('Enter');
+    await page.getByLabel('Replies').locator('pre').filter({ hasText: 'OK' }).waitFor();
+    await page.goto(`${new URL(page.url()).origin}/console/databases/${id}?tab=branches`);
+    await row.getByRole('button', { name: 'Compare' }).click();
+    await page.getByRole('row', { name: /b:1.*changed/ }).waitFor();
+    expect(await browser.kv('GET', 'b:1')).to.equal('before');
+    await page.getByRole('button', { name: 'Merge these keys' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Merge' }).click();
+    await eventually(async () => expect(await browser.kv('GET', 'b:1')).to.equal('after'));
+    await row.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('There is no branch').waitFor();
+
+    await page.getByLabel('User, address or token').fill('default');
+    await page.getByLabel('To', { exact: true }).fill(new Date().toISOString());
+    await page.getByLabel('Only keys like').fill('b:*');
+    await page.getByRole('button', { name: 'Show the keys' }).click();
+    await page.getByText(/conflict/).waitFor();
+    expect(await browser.kv('GET', 'b:1')).to.equal('after');
+  });
+
   it('creates a user with rules, gives it a token, changes and deletes it', async () => {
     await browser.kv('SET', 'user:1', 'Ada');
     const { page } = await personAt('tab=users');

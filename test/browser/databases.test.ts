@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ConsoleBrowser, type ConsolePage, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
-const TABS = ['overview', 'connect', 'data', 'line', 'diagnosis', 'backups', 'users'];
+const TABS = ['overview', 'connect', 'data', 'line', 'diagnosis', 'backups', 'branches', 'users'];
 const HOSTILE = '<b onmouseover=alert(1)>x</b>';
 
 interface Made {
@@ -194,6 +194,7 @@ describe('console: databases', function () {
         'Reset',
         'Delete the database',
         'Keep a backup',
+        'Make a branch',
         'New user',
         'Empty it',
       ]) {
