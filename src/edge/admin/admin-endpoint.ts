@@ -1,5 +1,5 @@
 /** The parts of the operators' API: ports from outside, and objects that its files share. */
-import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import type { DatabaseId } from '../../kernel/index.js';
 import {
   type Backups,
   type Clock,
@@ -23,45 +23,12 @@ import {
   type StorageGauge,
   type Timers,
 } from '../../ports/index.js';
-import { SHARED_REFUSALS } from '../error-map.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
-import { RefusedRequest } from '../http/refused.js';
+import { Shares } from '../http/shares.js';
 import type { Pages } from '../sessions/page-requests.js';
 import { SealedSessions } from '../sessions/sealed-sessions.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ADMIN_DOWNLOADS, ADMIN_LOOKS, ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
-
-interface ShareLimits {
-  readonly ofAll: number;
-  readonly ofAccount: number;
-}
-
-/** Limits a resource of the process in total and per account, so that one account cannot use all of it. */
-class Shares {
-  readonly #byAccount = new Map<AccountId, number>();
-  #all = 0;
-
-  constructor(private readonly limits: ShareLimits) {}
-
-  /** @returns a function that returns the share, once. @throws Refused 503 */
-  take(account: AccountId, ofAccount = this.limits.ofAccount): () => void {
-    const own = this.#byAccount.get(account) ?? 0;
-    if (this.#all >= this.limits.ofAll || own >= ofAccount) throw new RefusedRequest(SHARED_REFUSALS.overloaded);
-    this.#change(account, 1);
-    let isTaken = true;
-    return () => {
-      if (isTaken) this.#change(account, -1);
-      isTaken = false;
-    };
-  }
-
-  #change(account: AccountId, by: 1 | -1): void {
-    this.#all += by;
-    const own = (this.#byAccount.get(account) ?? 0) + by;
-    if (own === 0) this.#byAccount.delete(account);
-    else this.#byAccount.set(account, own);
-  }
-}
 
 export interface AdminHandlerParts {
   readonly access: ManagementAccess;

@@ -16,10 +16,8 @@ export const ADMIN_DOWNLOADS = { ofAll: 4, ofAccount: 2 } as const;
 export const DOWNLOAD_STALL_MS = 60_000;
 /** Concurrent journal walks of one account other than the operators'; the process has two for all accounts. */
 export const ADMIN_WALKS = { ofAll: Number.POSITIVE_INFINITY, ofAccount: 1 } as const;
-/** Interval of checks for new data and for the stream's permission. */
+/** Interval of checks for new data. */
 export const FEED_EVERY_MS = 1_000;
-/** Silence after which a stream sends a keepalive. */
-export const KEEPALIVE_EVERY_MS = 15_000;
 /** Events per read; reads repeat until there are no more. */
 export const FEED_EVENTS = 200;
 /** Duration of one key listing; the page continues with its cursor. */

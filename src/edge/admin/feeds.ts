@@ -4,12 +4,13 @@
  *  FD1 each event is sent once, also when several have the same millisecond
  */
 
+import type { EventStream } from '../http/event-stream.js';
 import { invalid } from '../http/refused.js';
 import { eventRecord } from '../records/event-record.js';
 import { NEUTRAL_SPELLING } from '../wire-alias.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVENTS, FEED_EVERY_MS } from './admin-limits.js';
-import { type EventStream, openStream } from './event-stream.js';
+import { openStream } from './open-stream.js';
 
 /** Events `log`: entries of the message log, from now or from `?from=` (milliseconds). */
 export async function logFeed(call: AdminCall): Promise<void> {

@@ -8,7 +8,7 @@ import type { KvEvent } from '../../protocol/index.js';
 import { kvPartition } from '../../protocol/index.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVERY_MS, MAX_MONITOR_BYTES, MAX_MONITOR_COMMANDS } from './admin-limits.js';
-import { openStream } from './event-stream.js';
+import { openStream } from './open-stream.js';
 
 interface CommandView {
   readonly time: number;

@@ -3,7 +3,7 @@ import type { AuditTask } from '../../ports/index.js';
 import { invalid } from '../http/refused.js';
 import type { AdminCall } from './admin-call.js';
 import { MAX_ADMIN_ANSWER_BYTES, MAX_DIFF_CHANGES } from './admin-limits.js';
-import { openStream } from './event-stream.js';
+import { openStream } from './open-stream.js';
 
 /** `{"entries": […], "more": …}` */
 export async function timeline(call: AdminCall, of: AuditTask['of']): Promise<void> {

@@ -6,12 +6,21 @@
  *  ES3 no byte is sent before `begin`: until then a call may still be refused
  */
 import type { ServerResponse } from 'node:http';
-import { describeError, isMillraceError } from '../../kernel/index.js';
-import type { Timer } from '../../ports/index.js';
-import { adminRefusalOf } from '../error-map.js';
-import { RefusedRequest } from '../http/refused.js';
-import type { AdminCall } from './admin-call.js';
-import { FEED_EVERY_MS, KEEPALIVE_EVERY_MS } from './admin-limits.js';
+import type { Timer, Timers } from '../../ports/index.js';
+
+/** Interval of checks of the stream's permission. */
+const CHECK_EVERY_MS = 1_000;
+/** Silence after which a stream sends a keepalive. */
+const KEEPALIVE_EVERY_MS = 15_000;
+
+/** The call that a stream answers. */
+export interface StreamedCall {
+  /** Aborted when the client has disconnected. */
+  readonly signal: AbortSignal;
+  readonly endpoint: { readonly isDraining: boolean; readonly parts: { readonly timers: Timers } };
+  /** Whether the credentials are still valid. @throws CONTROL_STALE */
+  isStillGranted(): boolean;
+}
 
 export class EventStream {
   readonly #stop = new AbortController();
@@ -19,7 +28,7 @@ export class EventStream {
   #quietMs = 0;
 
   constructor(
-    private readonly call: AdminCall,
+    private readonly call: StreamedCall,
     private readonly response: ServerResponse,
   ) {
     const { signal } = call;
@@ -46,12 +55,16 @@ export class EventStream {
     response.flushHeaders();
   }
 
-  /** @param json one line. Resolves when there is room for more, or the stream has ended */
-  async send(event: string, json: string): Promise<void> {
+  /**
+   * Resolves when there is room for more, or the stream has ended.
+   * @param json one line
+   * @param id sent back by a client that connects again
+   */
+  async send(event: string, json: string, id?: string): Promise<void> {
     if (this.#stop.signal.aborted) return;
     this.#quietMs = 0;
     const { response } = this;
-    if (response.write(`event: ${event}\ndata: ${json}\n\n`)) return;
+    if (response.write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${json}\n\n`)) return;
     await this.#untilDrained();
   }
 
@@ -91,7 +104,7 @@ export class EventStream {
 
   #guardLater(): void {
     if (this.#stop.signal.aborted) return;
-    this.#guard = this.call.endpoint.parts.timers.after(FEED_EVERY_MS, () => {
+    this.#guard = this.call.endpoint.parts.timers.after(CHECK_EVERY_MS, () => {
       if (!this.#mayGoOn()) {
         this.#ended();
         return;
@@ -113,32 +126,9 @@ export class EventStream {
   /** Keeps proxies from closing a quiet stream. */
   #keepAlive(): void {
     const { response } = this;
-    this.#quietMs += FEED_EVERY_MS;
+    this.#quietMs += CHECK_EVERY_MS;
     if (this.#quietMs < KEEPALIVE_EVERY_MS || !response.headersSent || response.writableNeedDrain) return;
     this.#quietMs = 0;
     response.write(': keepalive\n\n');
-  }
-}
-
-/**
- * Opens a stream for a call, and ends it after its work.
- * @param work calls `begin` when it can no longer be refused
- * @throws Refused 503 if too many are open; errors of `work` before `begin`
- */
-export async function openStream(call: AdminCall, work: (stream: EventStream) => Promise<void>): Promise<void> {
-  const { endpoint, grant } = call;
-  const giveBack = endpoint.streams.take(grant.account);
-  const response = call.takeOver();
-  const stream = new EventStream(call, response);
-  try {
-    await work(stream);
-  } catch (failure) {
-    if (!response.headersSent) throw failure;
-    if (!isMillraceError(failure)) endpoint.parts.log.error('admin.stream.failed', { error: describeError(failure) });
-    const { text } = failure instanceof RefusedRequest ? failure.refusal : adminRefusalOf(failure);
-    await stream.send('failed', JSON.stringify({ error: text }));
-  } finally {
-    giveBack();
-    stream.end();
   }
 }
