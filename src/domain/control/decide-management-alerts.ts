@@ -56,8 +56,7 @@ export function decideSetAlertRule(
   }
   const before = alertRulesOf(state, rule.account).find(({ id }) => id === rule.id);
   if (!isNew && before === undefined) return unknownRule(rule.id);
-  if (before === undefined && state.alerts.rules.has(rule.id))
-    return rejected('ID_TAKEN', 'there is such a rule already');
+  if (before === undefined && isTaken(rule, state)) return rejected('ID_TAKEN', 'there is such a rule already');
   const refusal = refuseRule(rule, before) ?? (before === undefined ? refuseAnother(rule, state) : undefined);
   if (refusal !== undefined) return refusal;
   if (before !== undefined && isSameRule(before, rule)) return decided({ type: 'OneAlertRule', rule });
@@ -148,6 +147,11 @@ export function decideEndNotice(
   if (notice?.state !== 'waiting') return decided({ type: 'AlertsNoted' });
   const answer = cut(command.answer);
   return decided({ type: 'AlertsNoted' }, { type: 'AlertNoticeEnded', number, place, state: ended, answer, atMs });
+}
+
+/** Ids of built-in rules are those of the first account. */
+function isTaken({ id, account }: AlertRule, { alerts }: ControlState): boolean {
+  return alerts.rules.has(id) || builtInRules(account).some((rule) => rule.id === id);
 }
 
 export function isBuiltIn({ id, kind }: Pick<AlertRule, 'id' | 'kind'>): boolean {
