@@ -2,6 +2,7 @@
 import type { DependencyContainer } from 'tsyringe';
 import { MAX_INTAKE_BYTES, ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
+import { TriggerDesk, TriggerRelays } from '../actors/triggers/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
@@ -47,7 +48,7 @@ export function registerQueueOwner(c: DependencyContainer): void {
 }
 
 export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueServerParts>): QueueServer {
-  const { accounts, view } = c.resolve(tokens.CONTROL);
+  const { accounts, view, client } = c.resolve(tokens.CONTROL);
   const readModels = c.resolve(tokens.READ_MODELS);
   const { endpoints, delivery } = c.resolve(tokens.CONFIG);
   const { publicUrlQueue: publicUrl, trustedProxies, wireAlias: alias, wireAliasDeliver } = endpoints;
@@ -57,6 +58,8 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
     gateway: c.resolve(tokens.QUEUE_GATEWAY),
     access: accounts,
     admin: accounts,
+    control: client,
+    triggers: new TriggerDesk(triggerPortsOf(c), c.resolve(tokens.NATS).layout.kvShards),
     messageLog: readModels,
     runLog: readModels,
     formatLevel: () => view.formatLevel,
@@ -87,4 +90,16 @@ export function registerQueueGateway(c: DependencyContainer): void {
     const ports = { ...tokens.portsOf(c), intake: c.resolve(tokens.INTAKE), caller, host };
     return new QueueShardGateway(ports, { ...times, ...intake }, layout.queueShards);
   });
+}
+
+/** The relays of triggers, in a process with databases. */
+export async function startTriggers(c: DependencyContainer): Promise<void> {
+  const control = c.resolve(tokens.CONTROL);
+  const ports = { ...triggerPortsOf(c), control, host: c.resolve(tokens.KV_OWNER).host };
+  await c.resolve(tokens.LIFETIME).run(new TriggerRelays(ports, c.resolve(tokens.NATS).layout.kvShards));
+}
+
+function triggerPortsOf(c: DependencyContainer) {
+  const [queue, destinations] = [c.resolve(tokens.QUEUE_GATEWAY), c.resolve(tokens.HTTP_OUT)];
+  return { ...tokens.portsOf(c), queue, destinations };
 }

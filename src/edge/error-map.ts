@@ -332,6 +332,7 @@ const BY_CONTROL_REJECTION: Readonly<Record<RejectionReason, number | string>> =
   UNKNOWN_KEY: 'API key',
   UNKNOWN_BACKUP: 'backup',
   UNKNOWN_ALERT_RULE: 'alert rule',
+  UNKNOWN_TRIGGER: 'trigger',
   UNKNOWN_USER: 'user',
   TOO_MANY: NOT_POSSIBLE,
   TOO_MANY_DATABASES: NOT_POSSIBLE,

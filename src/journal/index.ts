@@ -13,6 +13,7 @@ export * from './chain.js';
 export * from './checkpoints.js';
 export * from './compaction.js';
 export * from './diff.js';
+export { readEntryAt } from './entry-at.js';
 export * from './entry-feed.js';
 export * from './entry-reader.js';
 export * from './event-folds.js';

@@ -11,7 +11,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    messages of databases: the effects `QUEUE.PENDING` and `QUEUE.SENT`, and event 49 of queues, `OutboxTaken`;
  *    the effects of arrays, vector indexes and full-text indexes: `AR*`, `VECTOR.*`, `SEARCH.*`
  * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`; branches of databases: the last field of
- *    `DatabaseCreated`; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`
+ *    `DatabaseCreated`; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`;
+ *    triggers: events 47 and 48 of the control state
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -35,6 +36,8 @@ export const SKETCHES_FORMAT_LEVEL = 5;
 export const INDEXES_FORMAT_LEVEL = 4;
 /** From this level on databases can be branches of others. */
 export const BRANCHES_FORMAT_LEVEL = 5;
+/** From this level on triggers are stored. */
+export const TRIGGERS_FORMAT_LEVEL = 5;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

@@ -35,3 +35,5 @@ export type ApiKeyId = Branded<'ApiKeyId'>;
 export type BackupId = Branded<'BackupId'>;
 /** `al-<16 base32 characters>`, or `al-<kind>` of a built-in rule. */
 export type AlertRuleId = Branded<'AlertRuleId'>;
+/** `tr-<16 base32 characters>`. */
+export type TriggerId = Branded<'TriggerId'>;

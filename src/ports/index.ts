@@ -48,3 +48,4 @@ export * from './storage-gauge.js';
 export * from './timers.js';
 export * from './tracing.js';
 export * from './trial-runs.js';
+export * from './triggers.js';

@@ -104,6 +104,10 @@ export const GAUGE_HELP = {
   },
   millrace_outbox_messages: { help: 'Messages of databases of this process that the queue has not accepted yet.' },
   millrace_outbox_lag_seconds: { help: 'Age of the oldest of these messages.' },
+  millrace_triggers: { help: 'Journals that this process reads for triggers.' },
+  millrace_trigger_lag_seconds: {
+    help: 'Age of the oldest change that a trigger has read and the queue has not accepted.',
+  },
   millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
   millrace_queue_messages: { help: 'Waiting messages and DLQ entries of all accounts owned by this process.' },
   millrace_queue_dead_letters: { help: 'DLQ entries of all accounts owned by this process.' },

@@ -11,6 +11,7 @@ import {
   type PartitionName,
   type Random,
   type ShardName,
+  type TriggerId,
 } from '../kernel/index.js';
 import { newId } from './base32.js';
 
@@ -36,6 +37,11 @@ const KV_PARTITION = /^kv:(db-[a-z2-7]{16}):(0|[1-9][0-9]{0,4})$/;
 /** `db-` and 80 random bits. */
 export function newDatabaseId(random: Random): DatabaseId {
   return newId('db-', random) as DatabaseId;
+}
+
+/** `tr-` and 80 random bits. */
+export function newTriggerId(random: Random): TriggerId {
+  return newId('tr-', random) as TriggerId;
 }
 
 /** `kv:<database id>:<index>`, the index from 0. */

@@ -217,6 +217,16 @@ export class QueueEndpointHarness {
         signingKeysOf: () => this.keys,
         rotateSigningKeys: async () => ({ current: this.keys?.next ?? '', next: 'sig_3' }),
       },
+      control: {
+        send: async () => ({ type: 'Rejected', reason: 'UNKNOWN_ACCOUNT', message: 'no control state here' }),
+      },
+      triggers: {
+        queuesOf: () => [],
+        problemOf: () => undefined,
+        startsAt: async () => [],
+        lagOf: async () => ({ entries: 0, lagMs: 0 }),
+        openFeed: () => ({ next: async () => ({ records: [], cursor: '' }) }),
+      },
       messageLog: this.messageLog,
       runLog: this.runLog,
       destinations: { refusalOf: (url) => (url.includes(this.forbidden) ? 'endpoint is forbidden' : undefined) },

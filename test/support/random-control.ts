@@ -10,7 +10,7 @@ import {
   searchQueries,
   TEAM_ROLES,
 } from '../../src/domain/control/index.js';
-import type { AccountId, AlertRuleId } from '../../src/kernel/index.js';
+import type { AccountId, AlertRuleId, TriggerId } from '../../src/kernel/index.js';
 import { createDatabase, db, secret, secretsOf, session, TODAY } from '../spec/control/given.js';
 import {
   ANNA,
@@ -20,6 +20,7 @@ import {
   BERT,
   bk,
   keyId,
+  keyTrigger,
   NOTE,
   newAccount,
   newIndex,
@@ -38,6 +39,8 @@ const day = fc.integer({ min: TODAY - 1, max: TODAY + 2 });
 const who = fc.constantFrom('a', 'b').map(session);
 const count = fc.nat({ max: 2000 });
 const ruleId = fc.constantFrom('al-one', 'al-two', 'al-disk').map((id) => id as AlertRuleId);
+
+const triggerIds = fc.constant('tr-one').map((id) => id as TriggerId);
 
 type Plain = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
@@ -164,7 +167,7 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   DeleteApiKey: of({ email, id: small.map(keyId) }),
   ListApiKeys: of({ email }),
   SignOut: of({ session: small, untilMs: fc.constantFrom(0, 2 ** 45) }),
-  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 3, 4), by: small }),
+  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 4, 5, 5), by: small }),
   CreateSearchIndex: fc.tuple(small, account, tokens).map(([name, of, made]) => ({
     index: newIndex(`i${name}`, { account: of, tokens: made }),
   })),
@@ -202,6 +205,11 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
       rule: alertRule(id, { account: of, name, isEnabled, silentUntilMs }),
       isNew,
     })),
+  SetTrigger: fc
+    .tuple(account, triggerIds, fc.boolean(), fc.boolean())
+    .map(([of, id, isPaused, isNew]) => ({ trigger: keyTrigger(id, { account: of, isPaused }), isNew })),
+  DeleteTrigger: of({ account: fc.constant(ac('first')), trigger: triggerIds }),
+  ListTriggers: of({ account }),
   DeleteAlertRule: of({ account, rule: ruleId }),
   ListAlerts: of({ account, count }),
   ObserveAlerts: fc.tuple(account, ruleId, fc.subarray(['one', 'two', 'three'])).map(([of, rule, subjects]) => ({
@@ -238,7 +246,7 @@ export const anyReading: fc.Arbitrary<ControlCommand> = fc.oneof(
 function weightOf(type: Plain['type']): number {
   // What takes away much stays rare; backups need a while to end.
   if (type === 'DeleteDatabase' || type === 'DeleteTeam') return 1;
-  if (type.endsWith('Backup')) return 8;
+  if (type.endsWith('Backup') || type === 'SetTrigger' || type === 'IssueUserToken') return 8;
   return CONTROL_COMMANDS[type].isRead ? 1 : 4;
 }
 

@@ -64,6 +64,7 @@ import {
   decideListTeams,
   decideRemoveMember,
 } from './decide-management-teams.js';
+import { decideDeleteTrigger, decideListTriggers, decideSetTrigger } from './decide-management-triggers.js';
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
 import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
 
@@ -161,6 +162,14 @@ export const CONTROL_COMMANDS: ControlTable = {
       observed.reduce((sum, { firing }) => sum + ROW_BYTES * (1 + firing.length), CONTROL_COMMAND_BYTES),
   },
   EndAlertNotice: { decide: decideEndNotice },
+  SetTrigger: {
+    decide: decideSetTrigger,
+    tenant: ({ trigger }) => trigger.account,
+    bytes: ({ trigger: { patterns, options, starts } }) =>
+      CONTROL_COMMAND_BYTES + ROW_BYTES * (patterns.length + options.length + starts.length),
+  },
+  DeleteTrigger: { decide: decideDeleteTrigger },
+  ListTriggers: { decide: decideListTriggers, isRead },
 };
 
 export function rowOfControl(command: ControlCommand): ControlRow {

@@ -144,6 +144,7 @@ const rejectionReason = wordOf(
   'UNKNOWN_KEY',
   'UNKNOWN_BACKUP',
   'UNKNOWN_ALERT_RULE',
+  'UNKNOWN_TRIGGER',
   /** The message names the bound. */
   'TOO_MANY',
   /**

@@ -125,6 +125,8 @@ const CONTROL_EVENTS: EventTable = {
   AlertAnnounced: { evolve: alertAnnounced, leavesAccess },
   AlertNoticeEnded: { evolve: alertNoticeEnded, leavesAccess },
   AlertRestored: { evolve: alertRestored, leavesAccess },
+  TriggerSet: { evolve: ({ trigger }, { triggers }) => triggers.put(trigger) },
+  TriggerDeleted: { evolve: ({ trigger }, { triggers }) => triggers.delete(trigger) },
   SignedOut: {
     evolve: (event, { signedOut }) => signedOut.add(event, event.atMs),
     isAwaited,

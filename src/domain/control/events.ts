@@ -17,7 +17,7 @@ import {
 } from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
 import { alert, alertChannel, alertPhase, alertRule, noticeState, raisedAlertFields } from './alerts.js';
-import { accountId, alertRuleId, apiKeyId, backupId, databaseId, sessionId } from './ids.js';
+import { accountId, alertRuleId, apiKeyId, backupId, databaseId, sessionId, triggerId } from './ids.js';
 import {
   accountPlan,
   apiKeyFields,
@@ -45,6 +45,7 @@ import {
 } from './records.js';
 import { sealedSecret } from './sealed-secret.js';
 import { signedOutFields } from './signed-out.js';
+import { trigger } from './triggers.js';
 
 export const controlEvents = {
   AccountCreated: openKind(1, {
@@ -161,6 +162,9 @@ export const controlEvents = {
     answer: looseText(),
     atMs: integer,
   }),
+  /** The whole trigger. */
+  TriggerSet: openKind(47, { trigger, atMs: integer }),
+  TriggerDeleted: openKind(48, { trigger: triggerId, atMs: integer }),
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {

@@ -45,6 +45,7 @@ export function databaseDeleted({ database, atMs }: ControlEventOf<'DatabaseDele
   state.put({ ...rest, secrets: undefined, deletedAtMs: atMs });
   state.dropUsers(database);
   state.dropCounts(database);
+  state.triggers.dropOfDatabase(database);
   for (const { id } of state.backups.of(database)) state.backups.delete(id);
 }
 

@@ -1,5 +1,14 @@
 /** Types of ids that the records of the control state contain. */
-import type { AccountId, AlertRuleId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type {
+  AccountId,
+  AlertRuleId,
+  ApiKeyId,
+  BackupId,
+  DatabaseId,
+  SessionId,
+  ShardName,
+  TriggerId,
+} from '../../kernel/index.js';
 import { text } from '../../kernel/schema/index.js';
 
 export const accountId = text<AccountId>();
@@ -8,3 +17,5 @@ export const sessionId = text<SessionId>();
 export const apiKeyId = text<ApiKeyId>();
 export const backupId = text<BackupId>();
 export const alertRuleId = text<AlertRuleId>();
+export const triggerId = text<TriggerId>();
+export const shardName = text<ShardName>();

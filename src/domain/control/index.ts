@@ -29,3 +29,4 @@ export {
   ControlState,
   type ControlStateOptions,
 } from './state.js';
+export * from './triggers.js';

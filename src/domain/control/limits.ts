@@ -102,3 +102,14 @@ export const MAX_ALERT_TEXT = 256;
 export const MAX_ALERT_TARGET = 512;
 /** Logs are kept for about this time. */
 export const MAX_ALERT_WINDOW_SECONDS = 7 * 86_400;
+/** Triggers of one database: each has its own reader of the database's journal. */
+export const MAX_DATABASE_TRIGGERS = 20;
+/** Triggers of all databases: every process keeps a copy of about one kilobyte each. */
+export const MAX_TRIGGERS = 1_000;
+/** Patterns of one trigger; each key of an effect is compared with all. */
+export const MAX_TRIGGER_PATTERNS = 20;
+export const MAX_TRIGGER_OPTIONS = 64;
+/** Length of a pattern, a filter, and the name or value of an option; as long as a header may be. */
+export const MAX_TRIGGER_TEXT = 8_192;
+/** Queues of one trigger. */
+export const MAX_TRIGGER_LANES = 16;

@@ -19,7 +19,7 @@ import {
 } from '../../kernel/schema/index.js';
 import { accountLimitFields } from '../queue/index.js';
 import { alert, alertRule, firingSubject, noticeState } from './alerts.js';
-import { accountId, alertRuleId, apiKeyId, backupId, databaseId } from './ids.js';
+import { accountId, alertRuleId, apiKeyId, backupId, databaseId, triggerId } from './ids.js';
 import {
   accountPlanFields,
   apiKey,
@@ -39,6 +39,7 @@ import {
 import { account, databaseLimitFields, newAccount } from './records.js';
 import { type SealedSecret, sealedSecret } from './sealed-secret.js';
 import { signedOutFields } from './signed-out.js';
+import { trigger } from './triggers.js';
 
 const newSearchIndex = openRecord({ ...newSearchIndexFields, tokens: searchTokens, vectors: trailing(vectorShape) });
 export type NewSearchIndex = TypeOf<typeof newSearchIndex>;
@@ -139,6 +140,12 @@ export const managementCommands = {
   DeleteAlertRule: openKind(52, { account: accountId, rule: alertRuleId }),
   /** All rules, all open alerts, and ended ones up to `count` alerts. */
   ListAlerts: openKind(53, { account: accountId, count: integer }),
+  /** Creates the trigger, or replaces an existing one. Answered with `OneTrigger`. */
+  SetTrigger: openKind(56, { trigger, isNew: flag }),
+  /** Answered with the deleted trigger. */
+  DeleteTrigger: openKind(57, { account: accountId, trigger: triggerId }),
+  /** Answered with `TriggersAre`. */
+  ListTriggers: openKind(58, ofAccount),
   // ── sent by the owner of the control shard itself ──
   /** All present subjects of each of these rules. */
   ObserveAlerts: openKind(54, {
@@ -162,5 +169,11 @@ export const managementReplies = {
   /** Alerts newest first. */
   AlertsAre: openKind(25, { rules: listOf(alertRule), alerts: listOf(alert) }),
   AlertsNoted: openKind(26, {}),
+  OneTrigger: openKind(27, { trigger }),
+  /** Both oldest first; `databases` are those that the account may name in a trigger. */
+  TriggersAre: openKind(28, {
+    triggers: listOf(trigger),
+    databases: listOf(openRecord({ id: databaseId, name: looseText(), partitions: integer })),
+  }),
 };
 export type ManagementReply = UnionOf<'type', typeof managementReplies>;

@@ -39,6 +39,7 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   }
   for (const rule of sorted(state.alerts.rules)) yield { type: 'AlertRuleSet', rule, atMs: 0 };
   for (const alert of state.alerts.byNumber.values()) yield { type: 'AlertRestored', alert };
+  for (const trigger of sorted(state.triggers.byId)) yield { type: 'TriggerSet', trigger, atMs: 0 };
   for (const entry of state.audit.all()) yield { type: 'AuditNoted', ...entry };
   for (const session of state.signedOut.all()) yield { type: 'SignedOut', ...session, atMs: 0 };
 }

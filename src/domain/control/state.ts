@@ -22,6 +22,7 @@ import { People } from './people.js';
 import type { Account, AclUserRecord, Database, TokenRole, UserToken } from './records.js';
 import { SearchIndexRecords } from './search-indexes.js';
 import { SignedOutSessions } from './signed-out.js';
+import { TriggerRecords } from './triggers.js';
 
 /** Records of database backups; their contents are in the object store. */
 class BackupRecords {
@@ -114,6 +115,7 @@ export class ControlState extends DayCounts {
   readonly backups = new BackupRecords();
   readonly signedOut = new SignedOutSessions();
   readonly alerts = new AlertRecords();
+  readonly triggers = new TriggerRecords();
   readonly audit: AuditLog;
   /** Includes deleted ones. */
   readonly databases = new Map<DatabaseId, Database>();
@@ -191,6 +193,7 @@ export class ControlState extends DayCounts {
     this.deletedAccounts.set(id, atMs);
     this.apiKeys.dropOf(id, () => false);
     this.alerts.dropOf(id);
+    this.triggers.dropOf(id);
   }
 
   #unindexAccount(account: Account): void {

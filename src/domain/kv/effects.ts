@@ -33,6 +33,16 @@ function inFrontOf({ length }: ByteString): string {
   return IN_FRONT[length] ?? `\r\n$${length}\r\n`;
 }
 
+/** The removal of an expired key (`key-effects.ts`). */
+export function expiredEffect(key: ByteString): [ByteString, ByteString] {
+  return ['UNLINK', key];
+}
+
+/** The removal of an evicted key. */
+export function evictedEffect(key: ByteString): [ByteString, ByteString, ByteString] {
+  return ['UNLINK', key, key];
+}
+
 export class Effects {
   /** The count and bytes of effects before the held ones; infinite while no effects are held. */
   #freeCount = Number.POSITIVE_INFINITY;

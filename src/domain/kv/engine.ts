@@ -10,7 +10,7 @@ import type { KvEndpointName, Permissions } from './command-description.js';
 import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
 import type { CommandTable } from './command-table.js';
 import { COMMANDS, EFFECTS } from './commands.js';
-import { Effects } from './effects.js';
+import { Effects, evictedEffect, expiredEffect } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
 import { removeExpiredFields } from './field-expiry.js';
 import { FullTextIndexes } from './full-text-indexes.js';
@@ -276,7 +276,7 @@ export class KvEngine {
   }
 
   /**
-   * Removes expired keys (recording a `DEL` each) and expired hash fields (recording `HDEL`), at most `limit`. @returns
+   * Removes expired keys (recording an `UNLINK` each) and expired hash fields (recording `HDEL`), at most `limit`. @returns
    * the number removed
    */
   expireDue(nowMs: number, limit: number): number {
@@ -308,7 +308,7 @@ export class KvEngine {
 
   #expire(key: ByteString): void {
     this.keyspace.delete(key);
-    this.effects.push('DEL', key);
+    this.effects.push(...expiredEffect(key));
     this.#noteExpired(key);
   }
 
@@ -338,7 +338,7 @@ export class KvEngine {
       const victim = bounds.nextVictim();
       if (victim === undefined) return ERRORS.databaseFull;
       keyspace.delete(victim);
-      effects.push('DEL', victim);
+      effects.push(...evictedEffect(victim));
       this.statistics.evictedKeys += 1;
       this.notify('e', 'evicted', victim);
     }

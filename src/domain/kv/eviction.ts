@@ -1,6 +1,6 @@
 /**
  * Eviction in a database that has reached its bound. As in Redis, the victim is chosen among a few random keys; its
- * removal is journaled as `DEL`.
+ * removal is journaled as `UNLINK` with the key twice (`key-effects.ts`).
  *
  *  EV1 no key is evicted while the database is within its bound
  *  EV2 if the policy has no candidate, no key is evicted and growth is refused; except that a plan with eviction

@@ -24,6 +24,7 @@ export { FullTextIndexes } from './full-text-indexes.js';
 export { compileGlob, type Glob, globTooLong, isGlobTooLong, MAX_GLOB_BYTES } from './glob.js';
 export { firstSlotOf, HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';
+export { KEY_EVENTS, type KeyEffect, keyEffects } from './key-effects.js';
 export { KEY_OVERHEAD_BYTES, Keyspace } from './keyspace.js';
 export * from './limits.js';
 export { LiveIndex } from './live-index.js';
@@ -50,3 +51,4 @@ export { ARRAY_DOUBLE, ARRAY_INTEGER, sealPayload } from './types/rdb/encode-dum
 export { BadFormat, RdbReader } from './types/rdb/rdb-reader.js';
 export { commandStopped, PartStopped, StateInDoubt } from './undoable-execution.js';
 export type { Collection, Value } from './value.js';
+export { bytesOfValue, documentOfValue, jsonOfValue } from './value-view.js';

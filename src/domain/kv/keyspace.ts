@@ -15,7 +15,7 @@
 import type { ByteString } from '../../kernel/index.js';
 import type { AccessLog } from './access-log.js';
 import { EditedStrings } from './edited-strings.js';
-import type { Effects } from './effects.js';
+import { type Effects, expiredEffect } from './effects.js';
 import { KeyChanges } from './key-changes.js';
 import type { Outline } from './packed-entries.js';
 import { ERRORS } from './reply.js';
@@ -131,7 +131,7 @@ export class Keyspace {
     }
     const isDue = this.#isDue(key);
     this.delete(key);
-    this.effects.push('DEL', key);
+    this.effects.push(...expiredEffect(key));
     if (isDue) this.onExpired(key);
     return undefined;
   }

@@ -9,6 +9,7 @@ import { RECORD_SCHEMAS } from '../records/record-schemas.js';
 import { BODY_SCHEMAS } from './body-shapes.js';
 import { RESOURCE_SCHEMAS } from './records/resource-schemas.js';
 import { STORY_SCHEMAS } from './records/story-schemas.js';
+import { TRIGGER_SCHEMAS } from './records/trigger-record.js';
 import { WORKFLOW_SCHEMAS } from './records/workflow-schemas.js';
 
 const CURSOR = { cursor: { ...TEXT, description: 'Where the next page begins; left out: there is no more.' } };
@@ -92,6 +93,7 @@ export const QUEUE_SCHEMAS = {
   ...RECORD_SCHEMAS,
   ...RESOURCE_SCHEMAS,
   ...STORY_SCHEMAS,
+  ...TRIGGER_SCHEMAS,
   ...WORKFLOW_SCHEMAS,
 };
 type Name = keyof typeof QUEUE_SCHEMAS;

@@ -3,6 +3,7 @@ import type { DeliveredHeaders } from '../../domain/queue/index.js';
 import type {
   DeliverySigner,
   HttpOut,
+  ManagementControl,
   MessageLog,
   QueueAccess,
   QueueAdmin,
@@ -10,17 +11,22 @@ import type {
   Random,
   RunLog,
   TrialRuns,
+  Triggers,
 } from '../../ports/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { Endpoint, type EndpointParts } from '../http/endpoint.js';
+import { Shares } from '../http/shares.js';
 import { type AliasWords, HeaderAliases } from '../wire-alias.js';
 import { ChecksInProgress } from './checks/checks-in-progress.js';
-import type { QueueEndpointLimits } from './queue-limits.js';
+import { type QueueEndpointLimits, TRIGGER_FEEDS } from './queue-limits.js';
 
 export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
   readonly gateway: QueueGateway;
   readonly access: QueueAccess;
   readonly admin: QueueAdmin;
+  /** For triggers, which are in the control state. */
+  readonly control: ManagementControl;
+  readonly triggers: Triggers;
   readonly messageLog: MessageLog;
   readonly runLog: RunLog;
   /** Checks the text of destinations when a message is accepted. */
@@ -44,6 +50,7 @@ export class QueueEndpoint extends Endpoint<QueueEndpointParts> {
   readonly spellings: HeaderAliases;
   readonly bursts: BurstLimiter;
   readonly checks = new ChecksInProgress();
+  readonly feeds = new Shares(TRIGGER_FEEDS);
 
   constructor(parts: QueueEndpointParts) {
     super('queue', parts);

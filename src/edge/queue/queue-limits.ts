@@ -48,3 +48,10 @@ export const DEFAULT_TICKS = 10;
 export const MAX_STORY_EVENTS = 400;
 /** The newest attempts of a story with shown callbacks; each needs one or two lookups. */
 export const MAX_STORY_CALLBACKS = 50;
+/** Open feeds of triggers of one process: each reads journals, and one with a filter or values holds a copy of a database. */
+export const TRIGGER_FEEDS = { ofAll: 100, ofAccount: 10 } as const;
+/** Records of one page of a feed; each has up to about 100 KB. */
+export const MAX_FEED_RECORDS = 500;
+export const DEFAULT_FEED_RECORDS = 100;
+/** How often a feed looks for new entries. */
+export const FEED_LOOK_MS = 250;

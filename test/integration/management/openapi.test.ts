@@ -212,6 +212,16 @@ describe('the OpenAPI document describes every answer', function () {
       body: Buffer.from([0xff, 0x00]).toString('latin1'),
     });
     await q('GET /v2/schedules');
+    const made = { patterns: ['no:*'], events: ['set'], destination: sink('/a') };
+    const { triggerId } = await q('POST /v2/triggers', undefined, { body: made });
+    await q('GET /v2/triggers');
+    const trigger = `/v2/triggers/${triggerId}`;
+    await q('GET /v2/triggers/{id}', trigger);
+    await q('PATCH /v2/triggers/{id}', trigger, { body: { events: ['set', 'del'] } });
+    for (const action of ['pause', 'skip', 'resume'])
+      await q(`POST /v2/triggers/{id}/${action}`, `${trigger}/${action}`);
+    await q('GET /v2/triggers/{id}/feed', `${trigger}/feed`);
+    await q('DELETE /v2/triggers/{id}', trigger);
     await q('GET /v2/ticks', '/v2/ticks?cron=*/5+*+*+*+*&count=3');
     await q('GET /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
     for (const method of ['POST', 'PATCH']) {

@@ -409,7 +409,7 @@ describe('shard actor', () => {
     const last = (await entries()).at(-1);
     expect(last?.body.kind).to.equal('batch');
     const effects = last?.body.kind === 'batch' ? Buffer.from(last.body.sections[0]?.effects ?? []).toString() : '';
-    expect(effects).to.equal('*2\r\n$3\r\nDEL\r\n$1\r\na\r\n');
+    expect(effects).to.equal('*2\r\n$6\r\nUNLINK\r\n$1\r\na\r\n');
   });
 
   it('links the sections of each partition in a separate chain', async () => {

@@ -9,8 +9,9 @@ import {
   DEFAULT_SEARCH_LIMITS,
   type NewAccount,
   type TeamRole,
+  type Trigger,
 } from '../../../src/domain/control/index.js';
-import type { AccountId, AlertRuleId, ApiKeyId, BackupId } from '../../../src/kernel/index.js';
+import type { AccountId, AlertRuleId, ApiKeyId, BackupId, ShardName, TriggerId } from '../../../src/kernel/index.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, databaseCreated, db, INSTALLED, NOW_MS, secret } from './given.js';
 
 export const ANNA = 'a@b.example';
@@ -170,5 +171,25 @@ export const alertRule = (id: AlertRuleId, over: Partial<AlertRule> = {}): Alert
   channels: [{ type: 'webhook', address: 'https://pager.example/alerts' }],
   isEnabled: true,
   silentUntilMs: 0,
+  ...over,
+});
+
+export const keyTrigger = (id: TriggerId, over: Partial<Trigger> = {}): Trigger => ({
+  id,
+  account: ACCOUNT,
+  database: db('first'),
+  name: 'orders',
+  patterns: ['order:*'],
+  events: ['set', 'del'],
+  filter: '',
+  destination: { kind: 'publish', target: 'https://shop.example/orders', queue: '' },
+  options: [{ name: 'Svc-Retries', value: '3' }],
+  values: [],
+  order: 'key',
+  lanes: 1,
+  from: 'now',
+  starts: [{ shard: 'KV_3' as ShardName, position: 120 }],
+  isPaused: false,
+  createdAtMs: NOW_MS,
   ...over,
 });

@@ -58,8 +58,8 @@ describe('key-value: expired fields', () => {
     ['HGETDEL h FIELDS 1 gone', [null], ['HDEL h gone']],
     ['HPERSIST h FIELDS 1 gone', [-2], ['HDEL h gone']],
     ['HSETEX h FXX FIELDS 1 gone 1', 0, ['HDEL h gone']],
-    ['HSET e a 5', 1, ['DEL e', 'HSET e a 5']],
-    ['SADD e a', 1, ['DEL e', 'SADD e a']],
+    ['HSET e a 5', 1, ['UNLINK e', 'HSET e a 5']],
+    ['SADD e a', 1, ['UNLINK e', 'SADD e a']],
   ];
   for (const [line, reply, effects] of writes) {
     it(`are removed and recorded when ${line} accesses them`, () => {

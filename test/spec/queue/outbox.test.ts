@@ -47,6 +47,19 @@ describe('queue: TakeOutbox', () => {
     expect(queue.news()).to.deep.equal(['accepted a', 'queue q set, 1', 'accepted b', 'OutboxTaken']);
   });
 
+  it('without records answers the last sequence, and moves it forward to upTo', () => {
+    const queue = new QueueSpec();
+    take(queue, published(4, item('a')));
+    queue.forgetNews();
+    const ask = (upTo?: number) => queue.ask({ type: 'TakeOutbox', source: SOURCE, records: [], upTo });
+    expect(ask()).to.deep.equal({ type: 'OutboxTaken', sequence: 4 });
+    expect(ask(3)).to.deep.equal({ type: 'OutboxTaken', sequence: 4 });
+    expect(queue.news()).to.deep.equal([]);
+    expect(ask(12)).to.deep.equal({ type: 'OutboxTaken', sequence: 12 });
+    expect(queue.news()).to.deep.equal(['OutboxTaken']);
+    expect(take(queue.replayed(), published(9, item('b')))).to.deep.equal({ type: 'OutboxTaken', sequence: 12 });
+  });
+
   it('skips records that were accepted before, however old, live, after a replay and from a snapshot (OUT1)', () => {
     const queue = new QueueSpec();
     take(queue, published(4, item('a')), published(9, item('b')));

@@ -10,7 +10,13 @@ import {
   type ShardName,
 } from '../../../src/kernel/index.js';
 import type { KvDelivery, ProcessReport } from '../../../src/protocol/index.js';
-import { ALERT_RULE, GOLDEN_ALERT, GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './control/golden-values.js';
+import {
+  ALERT_RULE,
+  GOLDEN_ALERT,
+  GOLDEN_EVENTS,
+  GOLDEN_LATER_LIMITS,
+  GOLDEN_TRIGGER,
+} from './control/golden-values.js';
 
 const {
   AccountCreated: { type: _account, ...plainAccount },
@@ -74,6 +80,14 @@ export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: 
   OneAlertRule: [{ type: 'OneAlertRule', rule: ALERT_RULE }],
   AlertsAre: [{ type: 'AlertsAre', rules: [ALERT_RULE], alerts: [GOLDEN_ALERT] }],
   AlertsNoted: [{ type: 'AlertsNoted' }],
+  OneTrigger: [{ type: 'OneTrigger', trigger: GOLDEN_TRIGGER }],
+  TriggersAre: [
+    {
+      type: 'TriggersAre',
+      triggers: [GOLDEN_TRIGGER],
+      databases: [{ id: database.id, name: database.name, partitions: 4 }],
+    },
+  ],
   OneSearchIndex: [{ type: 'OneSearchIndex', index: { ...index, deletedAtMs: undefined } }],
   SearchIndexes: [{ type: 'SearchIndexes', indexes: [{ ...index, tokens: undefined, deletedAtMs: 9 }] }],
   Backups: [{ type: 'Backups', backups: [] }],

@@ -28,13 +28,17 @@ const NO_HEADER: HeaderList = [];
 const IS_FINAL: ReadonlySet<Rejected['reason']> = new Set(['INVALID', 'NOT_FOUND', 'RUN_OVER', 'TOO_MANY']);
 
 export function takeOutbox(
-  { source, records }: QueueCommandOf<'TakeOutbox'>,
+  { source, records, upTo = 0 }: QueueCommandOf<'TakeOutbox'>,
   turn: QueueTurn,
 ): QueueReply | QueueSteps {
   const takenUpTo = turn.state.outboxes.of(source);
   const untaken = records.filter(({ sequence }) => sequence > takenUpTo);
   const [first] = untaken;
-  if (first === undefined) return { type: 'OutboxTaken', sequence: takenUpTo };
+  if (first === undefined) {
+    const sequence = Math.max(takenUpTo, upTo);
+    if (sequence > takenUpTo) turn.evolve({ type: 'OutboxTaken', source, sequence, atMs: turn.context.nowMs });
+    return { type: 'OutboxTaken', sequence };
+  }
   const items: PublishItem[] = [];
   let { sequence } = first;
   for (const record of untaken) {

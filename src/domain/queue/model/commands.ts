@@ -227,7 +227,12 @@ export const queueCommands = {
    * Accepts records of a database's outbox, in order; those that were accepted before are skipped. Publishes at the
    * beginning are accepted together, or the first record alone: the reply says how far.
    */
-  TakeOutbox: kind(51, { source: text(), records: listOf(sequencedCall) }),
+  TakeOutbox: kind(51, {
+    source: text(),
+    records: listOf(sequencedCall),
+    /** Without records: the source has none up to this sequence. */
+    upTo: trailing(whole),
+  }),
 };
 export type QueueCommand = UnionOf<'type', typeof queueCommands>;
 

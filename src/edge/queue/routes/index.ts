@@ -13,6 +13,8 @@ import { QUEUE_ROUTES } from './queues.js';
 import { SCHEDULE_ROUTES } from './schedules.js';
 import { TOPIC_ROUTES } from './topics.js';
 import { TRIGGER_ROUTES } from './trigger.js';
+import { TRIGGER_FEED_ROUTES } from './trigger-feed.js';
+import { DATABASE_TRIGGER_ROUTES } from './triggers.js';
 import { WORKFLOW_CHECK_ROUTES } from './workflow-checks.js';
 import { WORKFLOW_DLQ_ROUTES } from './workflow-dlq.js';
 import { WORKFLOW_EVENT_ROUTES } from './workflow-events.js';
@@ -37,6 +39,8 @@ export const ROUTED: readonly QueueRoute[] = [
   ...KEY_ROUTES,
   ...TRIGGER_ROUTES,
   ...WORKFLOW_CHECK_ROUTES,
+  ...DATABASE_TRIGGER_ROUTES,
+  ...TRIGGER_FEED_ROUTES,
   ...WORKFLOW_RERUN_ROUTES,
   ...WORKFLOW_RUN_ROUTES,
   ...WORKFLOW_EVENT_ROUTES,

@@ -1,7 +1,7 @@
 /**
  * The values with bytes recorded in test/fixtures/journals/control-events.json and meter-record.json. Never edited.
  */
-import type { Alert, AlertRule, ControlEvent } from '../../../../src/domain/control/index.js';
+import type { Alert, AlertRule, ControlEvent, Trigger } from '../../../../src/domain/control/index.js';
 import type {
   AccountId,
   AlertRuleId,
@@ -9,6 +9,8 @@ import type {
   BackupId,
   DatabaseId,
   SessionId,
+  ShardName,
+  TriggerId,
 } from '../../../../src/kernel/index.js';
 import type { MeterRecord } from '../../../../src/protocol/index.js';
 
@@ -60,6 +62,24 @@ const searchTokens = { token: secret('c'), readOnlyToken: secret('d') };
 const backup = 'bk-aaaabbbbccccdddd' as BackupId;
 const apiKey = 'key_aaaabbbbccccdddd' as ApiKeyId;
 
+export const GOLDEN_TRIGGER: Trigger = {
+  id: 'tr-aaaabbbbccccdddd' as TriggerId,
+  account,
+  database,
+  name: 'größer',
+  patterns: ['order:*', 'cart:[a-z]*'],
+  events: ['set', 'expired'],
+  filter: "status = 'paid'",
+  destination: { kind: 'publish', target: 'https://shop.example/orders', queue: 'orders' },
+  options: [{ name: 'Svc-Retries', value: '3' }],
+  values: ['before', 'after'],
+  order: 'key',
+  lanes: 4,
+  from: 'snapshot',
+  starts: [{ shard: 'KV_3' as ShardName, position: 4_294_967_296 }],
+  isPaused: true,
+  createdAtMs: atMs,
+};
 export const ALERT_RULE: AlertRule = {
   id: 'al-aaaabbbbccccdddd' as AlertRuleId,
   account,
@@ -244,6 +264,8 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   SignedOut: { type: 'SignedOut', session: '0b8f7a52-2b6e-4b38-9c9e-0d8f1c2a3b4c', untilMs: atMs + 1, atMs },
   FormatRaised: { type: 'FormatRaised', level: 2, by: 'root@host', atMs },
   AlertRuleSet: { type: 'AlertRuleSet', rule: ALERT_RULE, atMs },
+  TriggerSet: { type: 'TriggerSet', trigger: GOLDEN_TRIGGER, atMs },
+  TriggerDeleted: { type: 'TriggerDeleted', trigger: GOLDEN_TRIGGER.id, atMs },
   AlertRuleDeleted: { type: 'AlertRuleDeleted', rule: ALERT_RULE.id, atMs },
   AlertRaised: { type: 'AlertRaised', ...RAISED_ALERT, atMs },
   AlertResolved: { type: 'AlertResolved', number: 7, atMs },

@@ -1,0 +1,3 @@
+export { TriggerDesk } from './trigger-desk.js';
+export { TriggerRelay } from './trigger-relay.js';
+export { TriggerRelays } from './trigger-relays.js';

@@ -1,0 +1,45 @@
+/** Triggers as the queue endpoint needs them: their start, their lag, and the feed of their records. */
+import type { Trigger, TriggerStart } from '../domain/control/index.js';
+import type { AccountTerms } from '../domain/queue/index.js';
+import type { DatabaseId } from '../kernel/index.js';
+
+/** The end of the journals, or an instant. */
+export type TriggerMoment = { readonly kind: 'now' } | { readonly kind: 'time'; readonly atMs: number };
+
+export interface TriggerLag {
+  /** Positions of the journals that were not read yet; those of other databases in the same shards count, too. */
+  readonly entries: number;
+  /** The age of the first entry that was not read yet, in milliseconds; 0: none. */
+  readonly lagMs: number;
+}
+
+export interface FedRecord {
+  /** The cursor after this record. */
+  readonly cursor: string;
+  /** JSON. */
+  readonly record: string;
+}
+
+export interface FeedPage {
+  readonly records: readonly FedRecord[];
+  /** The cursor after the page. */
+  readonly cursor: string;
+}
+
+export interface FeedReader {
+  /** The next records, at most `most`; none: the end of the journals is reached for now. @throws as `openFeed` */
+  next(most: number, signal: AbortSignal): Promise<FeedPage>;
+}
+
+export interface Triggers {
+  /** The queues that the trigger's messages go through, apart from those of its options. */
+  queuesOf(trigger: Trigger): readonly string[];
+  /** The reason why the trigger is not valid: a pattern, the filter, the destination or an option. */
+  problemOf(trigger: Trigger, terms: AccountTerms): string | undefined;
+  /** The positions of the database's shards at that moment. @throws INVALID for one that is not kept; JOURNAL_UNAVAILABLE */
+  startsAt(database: DatabaseId, partitions: number, moment: TriggerMoment): Promise<readonly TriggerStart[]>;
+  /** @throws JOURNAL_UNAVAILABLE, and the errors of the queue's gateway */
+  lagOf(trigger: Trigger): Promise<TriggerLag>;
+  /** @param cursor undefined: the trigger's start. @throws INVALID for another cursor, or one that is not kept any more */
+  openFeed(trigger: Trigger, partitions: number, cursor: string | undefined): FeedReader;
+}

@@ -1,0 +1,203 @@
+/** Relays of triggers on a journal and a queue in memory. Proves TRL1, TRL2, TRL3, TRL4 and PCP1. */
+import { expect } from 'chai';
+import { TriggerRelay } from '../../../src/actors/triggers/index.js';
+import { DEFAULT_ACCOUNT_LIMITS, type Trigger } from '../../../src/domain/control/index.js';
+import type { QueueCommandOf, QueueReply } from '../../../src/domain/queue/index.js';
+import {
+  type AccountId,
+  type DatabaseId,
+  MillraceError,
+  type PartitionName,
+  type TriggerId,
+} from '../../../src/kernel/index.js';
+import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
+import { MemoryLeaseStore } from '../../support/memory/index.js';
+import { keyTrigger } from '../control/management-given.js';
+import { silentLog } from '../journal/shard-history.js';
+
+const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+const PARTITIONS = new Set([`kv:${DATABASE}:0` as PartitionName]);
+const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
+const TERMS = { state: 'active', limits: DEFAULT_ACCOUNT_LIMITS, centsPer100kMessages: 0 } as const;
+
+/** Accepts records as an account does: each sequence of a source once. */
+class MemoryQueue {
+  readonly bodies: { readonly event: string; readonly commands: readonly string[][] }[] = [];
+  readonly ids: string[] = [];
+  readonly requests: QueueCommandOf<'TakeOutbox'>[] = [];
+  readonly taken = new Map<string, number>();
+  readonly refusals: QueueReply[] = [];
+  losesAnswer = false;
+  /** Accepts so many records of a request. */
+  most = Number.POSITIVE_INFINITY;
+
+  ask = async (_: unknown, command: unknown): Promise<QueueReply> => {
+    const asked = command as QueueCommandOf<'TakeOutbox'>;
+    const { source, records, upTo = 0 } = asked;
+    if (records.length > 0) this.requests.push(asked);
+    const refusal = records.length > 0 ? this.refusals.shift() : undefined;
+    if (refusal !== undefined) return refusal;
+    let takenUpTo = this.taken.get(source) ?? 0;
+    let accepted = 0;
+    for (const { sequence, call } of records) {
+      if (sequence <= takenUpTo || call.kind !== 'publish' || accepted === this.most) continue;
+      accepted += 1;
+      takenUpTo = sequence;
+      this.bodies.push(JSON.parse(Buffer.from(call.item.body).toString()));
+      this.ids.push(call.item.id);
+    }
+    this.taken.set(source, Math.max(takenUpTo, upTo));
+    if (this.losesAnswer && records.length > 0) throw new MillraceError('OUTCOME_UNKNOWN', 'the answer was lost');
+    return { type: 'OutboxTaken', sequence: this.taken.get(source) ?? 0 };
+  };
+
+  get lines(): string[] {
+    return this.bodies.map(({ event, commands }) => `${event} ${commands.flat().join(' ')}`);
+  }
+}
+
+describe('the relay of a trigger', () => {
+  let stand: KvShardStand;
+  let queue: MemoryQueue;
+  let relays: TriggerRelay[];
+
+  beforeEach(() => {
+    stand = new KvShardStand();
+    queue = new MemoryQueue();
+    relays = [];
+  });
+  afterEach(() => {
+    for (const relay of relays) relay.stop();
+    for (const actor of stand.actors) actor.fail(new Error('the test is over'));
+  });
+
+  const start = (over: Partial<Trigger> = {}, maxCopyBytes?: number): TriggerRelay => {
+    const starts = [{ shard: SHARD, position: 0 }];
+    const events = ['set', 'del', 'field'];
+    const trigger = keyTrigger('tr-a' as TriggerId, {
+      account: ACCOUNT,
+      database: DATABASE,
+      patterns: ['k*'],
+      events,
+      starts,
+      ...over,
+    });
+    const { time, journal, objects } = stand;
+    const ports = {
+      clock: time,
+      timers: time,
+      journal,
+      objects,
+      leases: new MemoryLeaseStore(time),
+      log: silentLog,
+      random: { bytes: (count: number) => new Uint8Array(count), float: () => 0 },
+      destinations: { refusalOf: () => undefined },
+      accounts: { termsOf: () => TERMS },
+      queue,
+      ...(maxCopyBytes !== undefined && { maxCopyBytes }),
+    };
+    const relay = new TriggerRelay(ports, trigger, SHARD, PARTITIONS);
+    relays.push(relay);
+    relay.start();
+    return relay;
+  };
+  const end = async (): Promise<number> => (await stand.journal.tail(SHARD)).last;
+
+  it('hands over the selected changes in the order of the journal, present and later ones (TRL1)', async () => {
+    const actor = await stand.serving();
+    stand.send(actor, ['SET k1 a', 'SET x b', 'HSET k2 f v'], 'pipeline');
+    await stand.settle();
+    start();
+    await stand.time.advance(200);
+    stand.send(actor, ['MSET k3 c k4 d', 'DEL k1 k3'], 'transaction');
+    await stand.time.advance(500);
+    expect(queue.lines).to.deep.equal([
+      'set SET k1 a',
+      'field HSET k2 f v',
+      'set SET k3 c',
+      'set SET k4 d',
+      'del DEL k1',
+      'del DEL k3',
+    ]);
+  });
+
+  it('hands over each change once, with one id, when answers are lost and relays end within an entry (TRL2)', async () => {
+    const actor = await stand.serving();
+    stand.send(actor, ['SET k1 a', 'SET k2 b', 'SET k3 c'], 'transaction');
+    await stand.settle();
+    queue.most = 2;
+    queue.losesAnswer = true;
+    start();
+    await stand.time.advance(30);
+    relays[0]?.stop();
+    queue.most = Number.POSITIVE_INFINITY;
+    start();
+    await stand.time.advance(200);
+    queue.losesAnswer = false;
+    start();
+    stand.send(actor, 'SET k4 d');
+    await stand.time.advance(6_000);
+    expect(queue.lines).to.deep.equal(['set SET k1 a', 'set SET k2 b', 'set SET k3 c', 'set SET k4 d']);
+    expect(new Set(queue.ids).size).to.equal(4);
+    const again = new MemoryQueue();
+    Object.assign(queue, { ask: again.ask });
+    start();
+    await stand.time.advance(200);
+    expect(again.ids).to.deep.equal(queue.ids);
+  });
+
+  it('sends a refused change again until it is taken, and tells the reason and the lag (TRL3)', async () => {
+    const actor = await stand.serving();
+    const full: QueueReply = { type: 'Rejected', reason: 'FULL', message: 'the account is full' };
+    queue.refusals.push(full, full, full, full);
+    stand.send(actor, ['SET k1 a', 'SET k2 b'], 'transaction');
+    await stand.settle();
+    const relay = start();
+    await stand.time.advance(120);
+    expect(relay.problem).to.equal('the account is full');
+    expect(relay.lagMs).to.be.greaterThan(50);
+    await stand.time.advance(20_000);
+    expect(queue.lines).to.deep.equal(['set SET k1 a', 'set SET k2 b']);
+    expect(relay.problem).to.equal(undefined);
+    expect(relay.lagMs).to.equal(0);
+  });
+
+  it('from a snapshot hands over all keys once, also over an end in between, then the changes (TRL4)', async () => {
+    const actor = await stand.serving();
+    stand.send(actor, ['SET k2 b', 'HSET k1 f v', 'SET x y'], 'pipeline');
+    await stand.settle();
+    const starts = [{ shard: SHARD, position: await end() }];
+    stand.send(actor, ['SET k3 c', 'DEL k2'], 'pipeline');
+    await stand.settle();
+    queue.most = 1;
+    queue.losesAnswer = true;
+    start({ from: 'snapshot', starts });
+    await stand.time.advance(100);
+    relays[0]?.stop();
+    queue.most = Number.POSITIVE_INFINITY;
+    queue.losesAnswer = false;
+    start({ from: 'snapshot', starts });
+    await stand.time.advance(500);
+    expect(queue.lines).to.deep.equal(['snapshot HSET k1 f v', 'snapshot SET k2 b', 'set SET k3 c', 'del DEL k2']);
+  });
+
+  it('remembers the position of entries without a selected change, after some seconds', async () => {
+    const actor = await stand.serving();
+    start();
+    await stand.time.advance(6_000);
+    stand.send(actor, 'SET x 1');
+    await stand.time.advance(500);
+    const [position = 0] = queue.taken.values();
+    expect(Math.floor(position / 65_536)).to.equal(await end());
+  });
+
+  it('stops with the reason when a copy for values would be too large (PCP1)', async () => {
+    const actor = await stand.serving();
+    stand.send(actor, [`SET k1 ${'a'.repeat(2_000)}`], 'pipeline');
+    await stand.settle();
+    const relay = start({ values: ['after'], starts: [{ shard: SHARD, position: await end() }] }, 1_000);
+    await stand.time.advance(200);
+    expect(relay.problem).to.contain('need a copy of the database, which is larger than');
+    expect(queue.lines).to.deep.equal([]);
+  });
+});
