@@ -233,6 +233,10 @@ describe('key-value: random programs of filters and sketches', () => {
 
 /** Not among all cases, because a server without the module gives these commands another answer. */
 describeCases('key-value commands: filters and sketches, as keys', [
+  kvCase('BF.ADD keeps the expiry', ['BF.ADD k a', 'PEXPIREAT k @+100000'], 'BF.ADD k c', 1, [
+    'BF.MADD k c',
+    'PEXPIREAT k @+100000',
+  ]),
   kvCase('SKETCH.BEGIN is no command for clients', [], 'SKETCH.BEGIN k CMSk-TYPE 1 1', (reply) =>
     String(reply).startsWith('-ERR unknown command'),
   ),

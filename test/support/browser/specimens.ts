@@ -26,7 +26,11 @@ const KEY_TYPES = [
   'vector',
   'search',
   'rejson-rl',
+  'mbbloom--',
+  'mbbloomcf',
+  'cmsk-type',
   'topk-type',
+  'tdis-type',
 ];
 
 const one = (name: string, open: string, text: string, tag: string) =>

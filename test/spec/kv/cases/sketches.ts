@@ -93,10 +93,6 @@ const BLOOM_CASES: readonly KvCase[] = [
     'BF.MADD k a',
   ]),
   kvCase('BF.ADD of a known item has no effect', BLOOM, 'BF.ADD k a', 0, []),
-  kvCase('BF.ADD keeps the expiry', [...BLOOM, 'PEXPIREAT k @+100000'], 'BF.ADD k c', 1, [
-    'BF.MADD k c',
-    'PEXPIREAT k @+100000',
-  ]),
   kvCase('BF.MADD answers for each item', BLOOM, 'BF.MADD k a c b d', [0, 1, 0, 1], ['BF.MADD k c d']),
   kvCase('BF.EXISTS of an added item', BLOOM, 'BF.EXISTS k a', 1),
   kvCase('BF.EXISTS of a missing filter', [], 'BF.EXISTS k a', 0),
