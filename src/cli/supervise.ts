@@ -35,6 +35,9 @@ export function superviseWorkers({ config, log, nats }: Beginning, stopping: Abo
     const opened = openServer({ config, log, nats }, stopping);
     life.atEnd(async () => (await opened.catch(() => undefined))?.close());
     const installation = opened.then((server) => prepareForWorkers(config, server));
+    const start = installation.then(({ shared }) => ({ nats: shared }));
+    // The installation is awaited below, unless an earlier step of the start has failed.
+    start.catch(() => undefined);
     const record = config.isEmbedded ? new WorkerRecord(config.storage.dataDir, opened) : undefined;
     const pool = new WorkerPool(
       {
@@ -48,7 +51,7 @@ export function superviseWorkers({ config, log, nats }: Beginning, stopping: Abo
         record,
         log,
       },
-      installation.then(({ shared }) => ({ nats: shared })),
+      start,
     );
     life.atEnd(() => pool.stop());
     stopping.addEventListener('abort', () => void pool.stop());

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Cluster, Redis as IoRedis } from 'ioredis';
 import { credentialsIn } from '../../support/db-output-reader.js';
 import { eventually } from '../../support/eventually.js';
-import { runMillrace } from '../../support/millrace-process.js';
+import { runMillrace, temporaryDirectory } from '../../support/millrace-process.js';
 import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import { QueueSink } from '../../support/queue-sink.js';
 import { WorkersStand } from '../../support/workers-stand.js';
@@ -101,6 +101,15 @@ describe('MILLRACE_WORKERS=2', function () {
     expect(answers.filter((answer) => answer === 2)).to.have.length(keys.length - moved.length);
     plain.disconnect();
     cluster.disconnect();
+  });
+
+  it('refuses to start on a port that is in use, in one line', async () => {
+    const dataDir = await temporaryDirectory();
+    const { code, stderr } = await runMillrace(['serve'], { ...stand.environment, MILLRACE_DATA_DIR: dataDir });
+    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(code).to.equal(1);
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.match(/^millrace: MILLRACE_METRICS_PORT: .* another program listens there$/);
   });
 
   it('refuses a reload with another port', async () => {
