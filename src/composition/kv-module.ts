@@ -1,9 +1,10 @@
 /** Databases: the shards in a process with the role `kv`, and access to their owners from every process. */
+import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { KvOwner, KvShardGateway, ProcessInfo } from '../actors/kv-shard/index.js';
 import { callerSilenceMs, HeardNodes, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { NodeReadings, reachableAddress, VERSION } from '../adapters/node/index.js';
+import { NodeIndexFiles, NodeReadings, reachableAddress, VERSION } from '../adapters/node/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
@@ -20,6 +21,7 @@ export function registerKvOwner(c: DependencyContainer): void {
         meter,
         dataLimits,
         processInfo: processInfoOf(c),
+        indexFiles: new NodeIndexFiles(join(config.storage.dataDir, 'indexes')),
         queue: c.resolve(tokens.QUEUE_GATEWAY),
         accounts,
         branchOf: (database) => view.knownDatabase(database),

@@ -108,6 +108,11 @@ export const GAUGE_HELP = {
   millrace_trigger_lag_seconds: {
     help: 'Age of the oldest change that a trigger has read and the queue has not accepted.',
   },
+  millrace_index_documents: { help: 'Documents in full-text indexes of databases of this process.' },
+  millrace_index_pending_changes: {
+    help: 'Changed keys that the full-text indexes of this process have not read yet, and keys of an index being built.',
+  },
+  millrace_index_bytes: { help: 'Memory of the full-text indexes of this process.' },
   millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
   millrace_queue_messages: { help: 'Waiting messages and DLQ entries of all accounts owned by this process.' },
   millrace_queue_dead_letters: { help: 'DLQ entries of all accounts owned by this process.' },

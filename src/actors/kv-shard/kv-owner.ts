@@ -12,6 +12,7 @@ import type {
   Bus,
   Clock,
   DataLimits,
+  IndexFiles,
   KnownDatabase,
   Meter,
   OutboxAccounts,
@@ -109,6 +110,7 @@ export interface KvOwnerPorts extends ProcessPorts {
   readonly dataLimits: DataLimits;
   readonly deliveries: KvDeliveries;
   readonly processInfo: ProcessInfo;
+  readonly indexFiles: IndexFiles;
   /** The queue, for messages of commands. */
   readonly queue: Pick<QueueGateway, 'ask'>;
   readonly accounts: OutboxAccounts;
@@ -163,6 +165,9 @@ export class KvOwner {
     metrics.gauge('millrace_data_limit_bytes', () => this.#held.limitBytes);
     metrics.gauge('millrace_outbox_messages', () => this.#outboxState().messages);
     metrics.gauge('millrace_outbox_lag_seconds', () => this.#outboxState().lagMs / 1000);
+    metrics.gauge('millrace_index_documents', () => this.#indexState().documents);
+    metrics.gauge('millrace_index_pending_changes', () => this.#indexState().pending);
+    metrics.gauge('millrace_index_bytes', () => this.#indexState().bytes);
     watchShards(metrics, this.host, shards);
   }
 
@@ -193,6 +198,20 @@ export class KvOwner {
       lagMs = Math.max(lagMs, nowMs - (outbox.oldestAtMs ?? nowMs));
     }
     return { messages, lagMs };
+  }
+
+  /** Of the full-text indexes of all loaded databases. */
+  #indexState(): { readonly documents: number; readonly pending: number; readonly bytes: number } {
+    let [documents, pending, bytes] = [0, 0, 0];
+    for (const [, { searches }] of this.#loaded()) {
+      if (!searches.isInMemory) continue;
+      for (const live of searches.all()) {
+        documents += live.contents.size;
+        pending += live.pending;
+        bytes += live.bytes;
+      }
+    }
+    return { documents, pending, bytes };
   }
 
   *#loaded() {
@@ -231,6 +250,7 @@ export class KvOwner {
   #createFold(audience: Audience): KvFold {
     const engine = new KvEngine(this.ports.random, this.ports.processInfo, audience);
     engine.maxAnswerBytes = this.options.maxAnswerBytes;
+    engine.searches.hasFiles = true;
     return new KvFold(engine);
   }
 }

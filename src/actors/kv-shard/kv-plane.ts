@@ -13,7 +13,7 @@ import {
   type PartitionName,
   type SessionId,
 } from '../../kernel/index.js';
-import type { StorageGauge, Timers } from '../../ports/index.js';
+import type { IndexFiles, StorageGauge, Timers } from '../../ports/index.js';
 import { entrySections, type KvEvent, type Manifest } from '../../protocol/index.js';
 import {
   type RecoveryStep,
@@ -32,6 +32,7 @@ import { PartitionAudience } from './partition-audience.js';
 import { PartitionIndexing } from './partition-indexing.js';
 import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
 import { type LoadBranch, type LoadKept, Replacements } from './replacements.js';
+import { StoredIndexes } from './stored-indexes.js';
 
 export interface KvPlaneLimits {
   /** Expired keys removed in one share of a turn. */
@@ -51,6 +52,8 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   deliver(edge: SessionId, partition: PartitionName, events: readonly KvEvent[]): void;
   /** Undefined: commands send no messages to the queue. */
   readonly outbox?: OutboxParts | undefined;
+  /** Undefined: the contents of indexes are built from their keys at each start. */
+  readonly indexFiles?: IndexFiles | undefined;
   /** Undefined: partitions are never replaced by a kept moment. */
   readonly loadKept?: LoadKept | undefined;
   /** Undefined: no database is a branch. */
@@ -106,7 +109,9 @@ export class KvPlane implements ShardPlane<KvWork> {
     );
     const { outbox } = ports;
     this.#relay = outbox && new OutboxRelay({ ...ports, ...outbox, onAccepted: () => this.ports.onReady?.() });
-    this.#indexing = new PartitionIndexing(ports.clock, (works) => this.#ready.push(...works));
+    const files = ports.indexFiles;
+    const stored = files && new StoredIndexes(files, ports.clock, ports.log, (owned) => this.#beginIndexing(owned));
+    this.#indexing = new PartitionIndexing(ports.clock, (works) => this.#ready.push(...works), stored);
     this.activation = ports.activation;
   }
 
@@ -181,6 +186,11 @@ export class KvPlane implements ShardPlane<KvWork> {
     const owned = this.#ownedByName.get(work.request.partition);
     if (owned?.underway === undefined || work.request.place?.mayRun() === false) return false;
     return this.#runner.kill(owned, work);
+  }
+
+  #beginIndexing(owned: OwnedPartition): void {
+    this.#indexing.look(owned);
+    this.ports.onReady?.();
   }
 
   #listen(owned: OwnedPartition, work: KvWork): 'done' {
@@ -272,7 +282,8 @@ export class KvPlane implements ShardPlane<KvWork> {
     let inMs = this.#mayExpire || isBehind ? this.limits.expiryEveryMs : undefined;
     const confirmInMs = this.#relay?.confirmInMs;
     if (confirmInMs !== undefined) inMs = Math.min(inMs ?? confirmInMs, confirmInMs);
-    if (this.#indexing.isBusy) inMs = 1;
+    const indexingInMs = this.#indexing.inMs;
+    if (indexingInMs !== undefined) inMs = Math.min(inMs ?? indexingInMs, indexingInMs);
     const nowMs = this.ports.clock.monotonicMs();
     for (const { waiting } of this.#awaited) {
       const { earliestMs } = waiting;

@@ -9,6 +9,7 @@ export * from './disk-usage.js';
 export * from './disk-watch.js';
 export * from './files.js';
 export * from './folder-sizes.js';
+export * from './index-files.js';
 export * from './jobs/job-entry.js';
 export * from './jobs/job-processes.js';
 export * from './jobs/process-compactor.js';

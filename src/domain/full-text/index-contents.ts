@@ -6,15 +6,20 @@
  *      the contents are built again
  */
 import type { ByteString } from '../../kernel/index.js';
-import { MAX_ORDINALS } from '../search/index.js';
-import { type IndexDefinition, type IndexField, isNumeric } from './definition.js';
+import { MAX_ORDINALS, ordinalOf } from '../search/index.js';
+import { ContentsReader, ContentsWriter } from './contents-bytes.js';
+import { type IndexDefinition, type IndexField, isNumeric, SearchProblem } from './definition.js';
 import { type FieldValue, type Scalar, typedValueOf } from './field-values.js';
-import { MAX_FIELD_VALUES } from './limits.js';
+import { MAX_FIELD_VALUES, SLICE_POSTINGS } from './limits.js';
 import { type IndexTerm, TextField } from './text-field.js';
 import { KeywordField, NumberField } from './value-fields.js';
 
 export type ContentsField = TextField | NumberField | KeywordField;
 
+/** Of the stored form and of its terms: grows when words or stems change. Others are not read. */
+const CONTENTS_VERSION = 1;
+/** Keys written or read between two pauses. */
+const SLICE_KEYS = 2000;
 const GROWTH = 1.5;
 /** Memory of a document without its fields and the characters of its key. */
 const DOCUMENT_BYTES = 120;
@@ -30,6 +35,7 @@ export class IndexContents {
   readonly #keys: (ByteString | undefined)[] = [];
   readonly #ordinals = new Map<ByteString, number>();
   #isAlive = new Uint8Array(64);
+  #hashes = new Float64Array(64);
   /** The ids of the terms of all documents, one after the other, and where those of an ordinal begin. */
   #termIds = new Uint32Array(256);
   #idsLength = 0;
@@ -92,8 +98,17 @@ export class IndexContents {
     return this.#fields.filter((field) => field instanceof TextField);
   }
 
-  /** Puts a document in the place of the key's earlier one. @param values by the place of the field in the definition */
-  put(key: ByteString, values: readonly (readonly Scalar[])[]): void {
+  /** Whether the document of the key was put with this hash. */
+  isCurrent(key: ByteString, hash: number): boolean {
+    const ordinal = this.#ordinals.get(key);
+    return ordinal !== undefined && this.#hashes[ordinal] === hash;
+  }
+
+  /**
+   * Puts a document in the place of the key's earlier one. @param values by the place of the field in the definition
+   * @param hash for `isCurrent`
+   */
+  put(key: ByteString, values: readonly (readonly Scalar[])[], hash = 0): void {
     this.remove(key);
     if (this.isFull) return;
     const ordinal = this.#keys.length;
@@ -101,6 +116,7 @@ export class IndexContents {
     this.#keys.push(key);
     this.#ordinals.set(key, ordinal);
     this.#isAlive[ordinal] = 1;
+    this.#hashes[ordinal] = hash;
     this.#idsFrom[ordinal] = this.#idsLength;
     this.#bytes += DOCUMENT_BYTES + key.length;
     const note = (id: number) => this.#noteTerm(id);
@@ -130,6 +146,107 @@ export class IndexContents {
     return true;
   }
 
+  /**
+   * The present documents as bytes. Documents may be added and removed between two pieces: added ones are not in it, and
+   * removed ones may be. It is therefore compared with the keys when it is read. @param text the definition
+   */
+  *pieces(text: string): Generator<Uint8Array | undefined, void> {
+    const writer = new ContentsWriter();
+    const from: number[] = [];
+    const renumbered = new Int32Array(this.ordinals).fill(-1);
+    const count = this.ordinals;
+    writer.integer(CONTENTS_VERSION);
+    writer.text(text);
+    for (let ordinal = 0; ordinal < count; ordinal += 1) {
+      if (this.#keys[ordinal] === undefined) continue;
+      renumbered[ordinal] = from.length;
+      from.push(ordinal);
+    }
+    writer.integer(from.length);
+    writer.float(this.#bytes);
+    for (const ordinal of from) {
+      // A key that was removed just now has no hash, and is removed when the contents are read.
+      writer.text(this.#keys[ordinal] ?? '');
+      writer.float(this.#keys[ordinal] === undefined ? Number.NaN : (this.#hashes[ordinal] as number));
+      if (ordinal % SLICE_KEYS === 0) yield;
+      yield* writer.takeFull();
+    }
+    const given = { from, at: (ordinal: number) => renumbered[ordinal] ?? -1 };
+    for (const field of this.#fields) {
+      for (const _ of field.write(writer, given)) {
+        yield;
+        yield* writer.takeFull();
+      }
+    }
+    yield* writer.takeRest();
+  }
+
+  /** The contents of the pieces. @throws SearchProblem when they are of another definition or release */
+  static *read(definition: IndexDefinition, text: string, bytes: Uint8Array): Generator<void, IndexContents> {
+    const contents = new IndexContents(definition);
+    const reader = new ContentsReader(bytes);
+    if (reader.integer() !== CONTENTS_VERSION || reader.text() !== text) {
+      throw new SearchProblem('the stored contents are those of another index');
+    }
+    yield* contents.#read(reader);
+    if (!reader.isAtEnd) throw new SearchProblem('the stored contents of an index are too long');
+    return contents;
+  }
+
+  *#read(reader: ContentsReader): Generator<void, void> {
+    const count = reader.integer();
+    this.#bytes = reader.float();
+    this.#makeRoom(count);
+    for (let ordinal = 0; ordinal < count; ordinal += 1) {
+      const text = reader.text();
+      const hash = reader.float();
+      const key = Number.isNaN(hash) ? `\0removed ${ordinal}` : text;
+      this.#keys.push(key);
+      this.#hashes[ordinal] = hash;
+      this.#isAlive[ordinal] = 1;
+      this.#ordinals.set(key, ordinal);
+      if (ordinal % SLICE_KEYS === SLICE_KEYS - 1) yield;
+    }
+    for (const field of this.#fields) yield* field.read(reader, count);
+    yield* this.#listTerms(count);
+  }
+
+  /** The terms of each document, from the postings. */
+  *#listTerms(count: number): Generator<void, void> {
+    let done = 0;
+    const places = new Uint32Array(count + 1);
+    for (const { postings } of this.#terms) {
+      const { items, length } = postings;
+      for (let at = 0; at < length; at += 1) {
+        const next = ordinalOf(items[at] as number) + 1;
+        places[next] = (places[next] as number) + 1;
+      }
+      done += length + 8;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
+    }
+    for (let ordinal = 0; ordinal < count; ordinal += 1) {
+      places[ordinal + 1] = (places[ordinal + 1] as number) + (places[ordinal] as number);
+      this.#idsFrom[ordinal + 1] = places[ordinal + 1] as number;
+    }
+    this.#idsLength = places[count] as number;
+    this.#termIds = new Uint32Array(Math.max(256, Math.ceil(this.#idsLength * GROWTH)));
+    for (const { postings, id } of this.#terms) {
+      const { items, length } = postings;
+      for (let at = 0; at < length; at += 1) {
+        const ordinal = ordinalOf(items[at] as number);
+        const place = places[ordinal] as number;
+        this.#termIds[place] = id;
+        places[ordinal] = place + 1;
+      }
+      done += length + 8;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
+    }
+  }
+
   #newField(field: IndexField, language: string): ContentsField {
     const nextId = () => this.#terms.length;
     const onTerm = (term: IndexTerm) => this.#terms.push(term);
@@ -154,6 +271,9 @@ export class IndexContents {
     const alive = new Uint8Array(length);
     alive.set(this.#isAlive);
     this.#isAlive = alive;
+    const hashes = new Float64Array(length);
+    hashes.set(this.#hashes);
+    this.#hashes = hashes;
     const from = new Float64Array(length);
     from.set(this.#idsFrom);
     this.#idsFrom = from;

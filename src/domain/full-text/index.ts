@@ -5,6 +5,7 @@ export { resultsOf } from './aggregation-results.js';
 export { decodedStates, encodedStates, joinedStates } from './aggregation-states.js';
 export { collectedStates } from './aggregations.js';
 export * from './definition.js';
+export { DocumentHash, hashOfValues } from './document-hash.js';
 export { FilterEvaluation } from './evaluation.js';
 export type { FieldValue, Scalar } from './field-values.js';
 export type { DocumentFilter } from './filter.js';

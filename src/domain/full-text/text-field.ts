@@ -1,7 +1,8 @@
 /** The terms of one text field with their postings, and the lengths of its documents. */
-import { countOf, Postings } from '../search/index.js';
+import { countOf, ordinalOf, Postings } from '../search/index.js';
+import type { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import type { IndexField } from './definition.js';
-import { MAX_EXPANDED_TERMS, MAX_FIELD_CHARACTERS, MAX_FIELD_WORDS, SLICE_TERMS } from './limits.js';
+import { MAX_EXPANDED_TERMS, MAX_FIELD_CHARACTERS, MAX_FIELD_WORDS, SLICE_POSTINGS, SLICE_TERMS } from './limits.js';
 import { type Nearness, type NearTerm, TermTree } from './term-tree.js';
 import { type Analysis, analysisOf } from './text-analysis.js';
 
@@ -12,12 +13,21 @@ const PACKED_FROM = 32;
 const VALUE_GAP = 100;
 const MAX_POSITION = 0xffff;
 const MAX_COUNT = countOf(0xff);
+const COUNT_SPAN = MAX_COUNT + 1;
 /** Words of which a field knows the terms: the frequent words of a language. */
 const MAX_KNOWN_WORDS = 20_000;
 /** Memory of a term and its place in the tree, without its characters. */
 const TERM_BYTES = 260;
 /** Memory of a word of a document: posting and position with spare room, and the list of the document's terms. */
 const WORD_BYTES = 14;
+
+/** The ordinals of documents that are stored: those that are left, without gaps. */
+export interface Renumbered {
+  /** By new ordinal the present one. */
+  readonly from: readonly number[];
+  /** The new ordinal; -1: the document is not stored. */
+  at(ordinal: number): number;
+}
 
 /** A word of an index, or a value of a field. */
 export interface IndexTerm {
@@ -31,16 +41,16 @@ export interface IndexTerm {
 
 export class TextTerm implements IndexTerm {
   documents = 0;
-  readonly postings = new Postings();
-  /** For each posting its positions, as many as its count. */
-  readonly positions = new Positions();
   /** The document that was added last, and how often the word is in it so far. */
   ordinal = -1;
   count = 0;
 
+  /** @param positions for each posting its positions, as many as its count */
   constructor(
     readonly text: string,
     readonly id: number,
+    readonly postings = new Postings(),
+    readonly positions = new Positions(),
   ) {}
 }
 
@@ -51,6 +61,13 @@ export class Positions {
 
   get items(): ArrayLike<number> {
     return this.#items;
+  }
+
+  static of(items: Uint32Array): Positions {
+    const positions = new Positions();
+    positions.#items = items.length > PACKED_FROM ? Uint16Array.from(items) : [...items];
+    positions.#length = items.length;
+    return positions;
   }
 
   add(position: number): void {
@@ -155,6 +172,64 @@ export class TextField {
     this.#lengths[ordinal] = 0;
   }
 
+  /** Writes the parts of the documents that have a new ordinal; later documents may be added meanwhile. */
+  *write(writer: ContentsWriter, renumbered: Renumbered): Generator<void, void> {
+    for (const [ordinal, present] of renumbered.from.entries()) {
+      writer.integer(this.lengthAt(present));
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    }
+    const terms = [...this.#byText.values()];
+    writer.integer(terms.length);
+    let done = 0;
+    for (const { text, postings, positions } of terms) {
+      writer.text(text);
+      const items: number[] = [];
+      const places: number[] = [];
+      const { length } = postings;
+      let at = 0;
+      for (let index = 0; index < length; index += 1) {
+        const posting = postings.items[index] as number;
+        const ordinal = renumbered.at(ordinalOf(posting));
+        const end = at + countOf(posting);
+        if (ordinal >= 0) {
+          items.push(ordinal * COUNT_SPAN + countOf(posting));
+          for (let place = at; place < end; place += 1) places.push(positions.items[place] as number);
+        }
+        at = end;
+        done += 4;
+        if (done % SLICE_POSTINGS === 0) yield;
+      }
+      writer.integers(items);
+      writer.integers(places);
+      done += 16;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
+    }
+  }
+
+  /** Reads what `write` wrote, into an empty field. */
+  *read(reader: ContentsReader, documents: number): Generator<void, void> {
+    for (let ordinal = 0; ordinal < documents; ordinal += 1) {
+      const length = reader.integer();
+      if (length > 0) this.#keepLength(ordinal, length);
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    }
+    let done = 0;
+    for (let left = reader.integer(); left > 0; left -= 1) {
+      const text = reader.text();
+      const items = reader.integers();
+      const positions = Positions.of(reader.integers());
+      if (items.length === 0) continue;
+      const term = this.#newTerm(text, Postings.of(items), positions);
+      term.documents = items.length;
+      done += 64 + items.length;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
+    }
+  }
+
   /** The terms of most documents with the prefix. */
   withPrefix(prefix: string): TextTerm[] {
     return mostFrequent([...this.#tree.withPrefix(prefix)]);
@@ -189,8 +264,8 @@ export class TextField {
     return term;
   }
 
-  #newTerm(text: string): TextTerm {
-    const term = new TextTerm(text, this.nextId());
+  #newTerm(text: string, postings?: Postings, positions?: Positions): TextTerm {
+    const term = new TextTerm(text, this.nextId(), postings, positions);
     this.#byText.set(text, term);
     this.#tree.set(text, term);
     this.onTerm(term);

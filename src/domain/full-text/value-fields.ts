@@ -1,11 +1,15 @@
 /** The values of fields other than texts: numbers, dates and truth values by document, keywords and facets by value. */
-import { Postings } from '../search/index.js';
+import { ordinalOf, Postings } from '../search/index.js';
+import type { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import type { IndexField } from './definition.js';
-import { compareValues, type FieldValue, facetLevels } from './field-values.js';
-import type { IndexTerm } from './text-field.js';
+import { compareValues, type FieldValue, facetLevels, typedValueOf } from './field-values.js';
+import { SLICE_POSTINGS } from './limits.js';
+import type { IndexTerm, Renumbered } from './text-field.js';
 
 const GROWTH = 1.5;
 const COLUMN_BYTES = 12;
+/** The distance of two ordinals in postings. */
+const COUNT_SPAN = 256;
 const TERM_BYTES = 160;
 const POSTING_BYTES = 12;
 /** Memory of a value that is kept apart. */
@@ -45,6 +49,41 @@ export class NumberField implements Column {
     if (values.length === 1 && typeof first !== 'bigint') return COLUMN_BYTES;
     this.#apart.set(ordinal, values);
     return COLUMN_BYTES + values.length * APART_BYTES;
+  }
+
+  *write(writer: ContentsWriter, { from }: Renumbered): Generator<void, void> {
+    const apart: [number, readonly FieldValue[]][] = [];
+    for (const [ordinal, present] of from.entries()) {
+      writer.float(this.#values[present] ?? Number.NaN);
+      const values = this.#apart.get(present);
+      if (values !== undefined) apart.push([ordinal, values]);
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    }
+    writer.integer(apart.length);
+    for (const [ordinal, values] of apart) {
+      writer.integer(ordinal);
+      writer.integer(values.length);
+      for (const value of values) writer.text(String(value));
+    }
+  }
+
+  *read(reader: ContentsReader, documents: number): Generator<void, void> {
+    this.#values = new Float64Array(documents);
+    for (let ordinal = 0; ordinal < documents; ordinal += 1) {
+      this.#values[ordinal] = reader.float();
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    }
+    for (let left = reader.integer(); left > 0; left -= 1) {
+      const ordinal = reader.integer();
+      const values: FieldValue[] = [];
+      for (let more = reader.integer(); more > 0; more -= 1) {
+        const text = reader.text();
+        // A date is stored as the number that it is.
+        const value = this.field.type === 'DATE' ? Number(text) : typedValueOf(this.field.type, text);
+        if (value !== undefined) values.push(value);
+      }
+      this.#apart.set(ordinal, values);
+    }
   }
 
   forget(ordinal: number): void {
@@ -111,6 +150,68 @@ export class KeywordField implements Column {
     return bytes + this.#keep(ordinal, values);
   }
 
+  *write(writer: ContentsWriter, renumbered: Renumbered): Generator<void, void> {
+    const { length } = this.#terms;
+    writer.integer(length);
+    let done = 0;
+    for (const { text, postings } of this.#terms.slice(0, length)) {
+      writer.text(text);
+      const items: number[] = [];
+      for (let index = 0; index < postings.length; index += 1) {
+        const posting = postings.items[index] as number;
+        const ordinal = renumbered.at(ordinalOf(posting));
+        if (ordinal >= 0) items.push(ordinal * COUNT_SPAN + 1);
+        done += 1;
+        if (done % SLICE_POSTINGS === 0) yield;
+      }
+      writer.integers(items);
+    }
+    const several: [number, readonly string[]][] = [];
+    for (const [ordinal, present] of renumbered.from.entries()) {
+      const place = this.#places[present] ?? 0;
+      writer.integer(place <= length ? place : 0);
+      const values = this.#several.get(present);
+      if (values !== undefined) several.push([ordinal, values]);
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    }
+    writer.integer(several.length);
+    for (const [ordinal, values] of several) {
+      writer.integer(ordinal);
+      writer.integers(values.map((text) => this.#byText.get(text)?.place ?? 0));
+    }
+  }
+
+  *read(reader: ContentsReader, documents: number): Generator<void, void> {
+    let done = 0;
+    for (let left = reader.integer(); left > 0; left -= 1) {
+      const items = this.#readTerm(reader);
+      done += 64 + items;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
+    }
+    this.#places = new Uint32Array(documents);
+    for (let ordinal = 0; ordinal < documents; ordinal += 1) {
+      this.#places[ordinal] = reader.integer();
+      if (ordinal % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    }
+    for (let left = reader.integer(); left > 0; left -= 1) {
+      const ordinal = reader.integer();
+      const places = [...reader.integers()];
+      this.#several.set(
+        ordinal,
+        places.flatMap((place) => this.#terms[place]?.text ?? []),
+      );
+    }
+  }
+
+  #readTerm(reader: ContentsReader): number {
+    const text = reader.text();
+    const items = reader.integers();
+    this.#newTerm(text, Postings.of(items)).documents = items.length;
+    return items.length;
+  }
+
   forget(ordinal: number): void {
     if (ordinal < this.#places.length) this.#places[ordinal] = 0;
     if (this.#several.size > 0) this.#several.delete(ordinal);
@@ -135,8 +236,8 @@ export class KeywordField implements Column {
     for (const term of this.#terms) if (term.documents > 0) yield term;
   }
 
-  #newTerm(text: string): KeywordTerm {
-    const term = { text, id: this.nextId(), place: this.#terms.length, documents: 0, postings: new Postings() };
+  #newTerm(text: string, postings = new Postings()): KeywordTerm {
+    const term = { text, id: this.nextId(), place: this.#terms.length, documents: 0, postings };
     this.#byText.set(text, term);
     this.#terms.push(term);
     this.onTerm(term);

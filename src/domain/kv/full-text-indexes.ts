@@ -23,6 +23,10 @@ interface Followed {
 
 export class FullTextIndexes implements SearchRegistry {
   readonly aliases = new SearchAliases();
+  /** Whether contents are stored in files: new indexes wait for theirs. */
+  hasFiles = false;
+  /** Grows when indexes are added or dropped. */
+  generation = 0;
   readonly #liveByValue = new Map<FullTextIndex, LiveIndex>();
   readonly #skipping = new WeakSet<FullTextIndex>();
   /** The definitions of indexes with keys in other partitions. */
@@ -44,6 +48,12 @@ export class FullTextIndexes implements SearchRegistry {
   /** Whether any index is in memory. */
   get isInMemory(): boolean {
     return this.#liveByValue.size > 0;
+  }
+
+  /** All indexes in memory. */
+  all(): Iterable<LiveIndex> {
+    this.sync();
+    return this.#liveByValue.values();
   }
 
   skipExisting(value: FullTextIndex): void {
@@ -129,6 +139,7 @@ export class FullTextIndexes implements SearchRegistry {
   #update(): void {
     const { keyspace } = this;
     this.#version = keyspace.searchVersion;
+    this.generation += 1;
     const values = new Set<FullTextIndex>(this.#followed.keys());
     for (const key of keyspace.searchKeys) {
       const value = keyspace.stored(key);
@@ -137,7 +148,7 @@ export class FullTextIndexes implements SearchRegistry {
     for (const value of this.#liveByValue.keys()) if (!values.has(value)) this.#liveByValue.delete(value);
     for (const value of values) {
       if (this.#liveByValue.has(value)) continue;
-      this.#liveByValue.set(value, new LiveIndex(value, keyspace, this.#skipping.has(value)));
+      this.#liveByValue.set(value, new LiveIndex(value, keyspace, this.#skipping.has(value), this.hasFiles));
     }
     keyspace.changes.onIndexed = this.isInMemory ? (key) => this.#note(key) : undefined;
     this.#count();

@@ -1,25 +1,29 @@
 /**
  * One index in memory: its contents, and the keys that have changed since. The contents follow from the keys; they are
- * in no journal and no snapshot.
+ * in no journal and no snapshot. A file may have an earlier state of them.
  *
  *  LIX1 a key is read when it is processed, so the contents have its present value or an earlier one, and the key is
  *       pending in the second case
  *  LIX2 contents that are built again also get every change from the beginning on, and replace the old ones when all
  *       keys are in them
+ *  LIX3 stored contents answer only after each document was compared with the present value of its key
  */
 import type { ByteString } from '../../kernel/index.js';
-import { IndexContents, type IndexDefinition } from '../full-text/index.js';
+import { DocumentHash, hashOfValues, IndexContents, type IndexDefinition, SearchProblem } from '../full-text/index.js';
 import type { Keyspace } from './keyspace.js';
-import { valuesIn, valuesInEntry } from './search-documents.js';
+import { type FieldValues, valuesIn, valuesInEntry } from './search-documents.js';
 import type { SearchedIndex } from './search-registry.js';
 import { mergeSorted } from './slices.js';
 import type { Steps } from './steps.js';
 import type { FullTextIndex } from './types/full-text-index.js';
 import { Stream } from './types/stream.js';
 import { idAfter, MAX_ID, MIN_ID, type StreamId } from './types/stream-id.js';
+import type { Value } from './value.js';
 
 /** Keys visited, or entries read, in one slice. */
 const SLICE_KEYS = 256;
+/** Stored documents compared in one slice. */
+const COMPARED_KEYS = 32;
 
 export class LiveIndex implements SearchedIndex {
   readonly definition: IndexDefinition;
@@ -37,15 +41,23 @@ export class LiveIndex implements SearchedIndex {
   #stream: Stream | undefined;
   /** The last entry of it that was read. */
   #lastEntry: StreamId | undefined;
+  /** The work waits until it is known whether there are stored contents. */
+  #isHeld: boolean;
+  #stored: Uint8Array | undefined;
+  /** The changes when the contents were stored last. */
+  #changesStored = Number.NEGATIVE_INFINITY;
 
   constructor(
-    value: FullTextIndex,
+    private readonly value: FullTextIndex,
     private readonly keyspace: Keyspace,
     /** Whether the keys that exist now are left out. */
     skipsExisting: boolean,
+    isHeld = false,
   ) {
     this.definition = value.definition;
     this.#contents = new IndexContents(value.definition);
+    // The entries of a stream are not compared with stored ones.
+    this.#isHeld = isHeld && !skipsExisting && value.definition.stream === undefined;
     if (!skipsExisting) return;
     this.#isBuilt = true;
     this.#isRebuildWanted = false;
@@ -67,7 +79,35 @@ export class LiveIndex implements SearchedIndex {
     return this.#pending.size + this.#left;
   }
 
+  /** The definition as a text. */
+  get text(): ByteString {
+    return this.value.text;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Ends the wait for stored contents. They are compared with the keys. @param stored undefined: there are none */
+  begin(stored: Uint8Array | undefined): void {
+    this.#isHeld = false;
+    this.#stored = stored;
+  }
+
+  /** Changes since the contents were stored; undefined: they are not to be stored. */
+  get unstored(): number | undefined {
+    if (!this.#isBuilt || this.#next !== undefined || this.definition.stream !== undefined) return undefined;
+    return this.#changes - this.#changesStored;
+  }
+
+  /** The contents as bytes; work may be done between two pieces. */
+  pieces(): Generator<Uint8Array | undefined, void> {
+    this.#changesStored = this.#changes;
+    return this.#contents.pieces(this.value.text);
+  }
+
   get hasWork(): boolean {
+    if (this.#isHeld) return false;
     return this.#isRebuildWanted || this.#steps !== undefined || this.#pending.size > 0 || this.#contents.isStale;
   }
 
@@ -129,13 +169,14 @@ export class LiveIndex implements SearchedIndex {
     }
     const value = this.keyspace.isThere(key) ? this.keyspace.stored(key) : undefined;
     const values = value === undefined ? undefined : yield* valuesIn(value, this.definition, this.keyspace.nowMs);
+    const hash = value === undefined || values === undefined ? 0 : hashOf(value, values);
     // A change during the slices makes the key pending again, at the end.
     if (change !== undefined && this.#pending.get(key) === change) this.#pending.delete(key);
     const targets =
       this.#next === undefined ? [this.#contents] : isNewOnly ? [this.#next] : [this.#contents, this.#next];
     for (const contents of targets) {
       if (values === undefined) contents.remove(key);
-      else contents.put(key, values);
+      else contents.put(key, values, hash);
     }
   }
 
@@ -152,7 +193,48 @@ export class LiveIndex implements SearchedIndex {
       this.#isBuilt = true;
       return;
     }
-    yield* this.#fill(yield* this.#coveredKeys());
+    const stored = yield* this.#readStored();
+    if (stored === undefined) yield* this.#fill(yield* inOrder(yield* this.#coveredKeys()));
+    else yield* this.#compareStored(stored);
+  }
+
+  *#readStored(): Steps<IndexContents | undefined> {
+    const bytes = this.#stored;
+    this.#stored = undefined;
+    if (bytes === undefined) return undefined;
+    try {
+      return yield* IndexContents.read(this.definition, this.value.text, bytes);
+    } catch (problem) {
+      if (problem instanceof SearchProblem) return undefined;
+      throw problem;
+    }
+  }
+
+  /** Documents that are those of the present keys stay; all others are put again or removed. */
+  *#compareStored(stored: IndexContents): Steps<void> {
+    const wasStored = stored.size;
+    yield* this.#fill(yield* this.#coveredKeys(), stored);
+    if (this.#contents !== stored) return;
+    let looked = 0;
+    for (const key of stored.keys()) {
+      looked += 1;
+      if (looked > wasStored) break;
+      if (!this.keyspace.isThere(key)) stored.remove(key);
+      if (looked % SLICE_KEYS === 0) yield;
+    }
+    this.#changesStored = 0;
+    this.#isBuilt = true;
+  }
+
+  /** Whether the document was put from the present value of the key. */
+  *#isCurrent(contents: IndexContents, key: ByteString): Steps<boolean> {
+    const value = this.keyspace.isThere(key) ? this.keyspace.stored(key) : undefined;
+    if (value === undefined) return false;
+    if (typeof value === 'string' && this.definition.source === 'STRING') {
+      return contents.isCurrent(key, hashOf(value, []));
+    }
+    const values = yield* valuesIn(value, this.definition, this.keyspace.nowMs);
+    return values !== undefined && contents.isCurrent(key, hashOf(value, values));
   }
 
   /** Leaves out the traces of removed documents; the order of writing stays. */
@@ -161,8 +243,9 @@ export class LiveIndex implements SearchedIndex {
     else yield* this.#fill([...this.#contents.keys()]);
   }
 
-  *#fill(keys: readonly ByteString[]): Steps<void> {
-    const next = new IndexContents(this.definition);
+  /** @param next the contents to be completed; stored ones are compared */
+  *#fill(keys: readonly ByteString[], next = new IndexContents(this.definition)): Steps<void> {
+    const isStored = next.size > 0;
     this.#next = next;
     this.#left = keys.length;
     for (const key of keys) {
@@ -170,17 +253,19 @@ export class LiveIndex implements SearchedIndex {
       if (this.#isRebuildWanted && !this.#isBuilt) break;
       this.#left -= 1;
       while (this.#pending.size > 0) yield* this.#processNext();
-      if (!next.has(key)) yield* this.#process(key, true);
-      yield;
+      const isDone = next.has(key) && (!isStored || (yield* this.#isCurrent(next, key)));
+      if (!isDone) yield* this.#process(key, true);
+      // Comparing a document takes a fraction of the time of adding one.
+      if (!isDone || this.#left % COMPARED_KEYS === 0) yield;
     }
     this.#left = 0;
     this.#next = undefined;
     if (this.#isRebuildWanted && !this.#isBuilt) return;
     this.#contents = next;
-    this.#isBuilt = true;
+    // Stored contents may have documents of keys that are gone.
+    if (!isStored) this.#isBuilt = true;
   }
 
-  /** In the order of length, then of bytes: `doc:2` before `doc:10`. */
   *#coveredKeys(): Steps<ByteString[]> {
     const keys: ByteString[] = [];
     let cursor = 0;
@@ -190,7 +275,7 @@ export class LiveIndex implements SearchedIndex {
       cursor = step.cursor;
       yield;
     } while (cursor !== 0);
-    return yield* mergeSorted(keys, (a, b) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0));
+    return keys;
   }
 
   /** Adds the entries after the last one, and removes those that were deleted or trimmed. */
@@ -230,4 +315,17 @@ export class LiveIndex implements SearchedIndex {
       if (looked % SLICE_KEYS === 0) yield;
     }
   }
+}
+
+/** In the order of length, then of bytes: `doc:2` before `doc:10`. */
+function inOrder(keys: readonly ByteString[]): Steps<ByteString[]> {
+  return mergeSorted(keys, (a, b) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** Of a string its bytes, because parsing it takes longer; of other values the fields of the index. */
+function hashOf(value: Value, values: FieldValues): number {
+  if (typeof value !== 'string') return hashOfValues(values);
+  const hash = new DocumentHash();
+  hash.add(value);
+  return hash.value;
 }

@@ -26,6 +26,14 @@ export class Postings {
     return this.#items;
   }
 
+  /** A list of these postings. */
+  static of(items: Uint32Array): Postings {
+    const postings = new Postings();
+    postings.#items = items.length > PACKED_FROM ? items : [...items];
+    postings.#length = items.length;
+    return postings;
+  }
+
   add(ordinal: number, count: number): void {
     const posting = ordinal * COUNT_SPAN + Math.min(count, MAX_COUNT);
     if (Array.isArray(this.#items)) {

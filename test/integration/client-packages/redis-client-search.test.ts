@@ -1,7 +1,14 @@
+/** Proves STI1. */
+
+import { readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis, s } from '@upstash/redis';
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
 import { endEverything, type MillraceProcess, startMillrace, TOKEN } from '../../support/millrace-process.js';
 
+/** More documents than an index has without a file. */
+const LARGE = 6000;
 const ALIASES = { MILLRACE_WIRE_ALIAS: 'Upstash:QStash:redis:vercel' };
 const PRODUCTS = [
   ['Laptop Pro', 'High performance laptop', 'electronics', 1299.99, 50, true],
@@ -173,6 +180,44 @@ describe('client package: @upstash/redis, full-text indexes', function () {
       expect(await indexOf('missing').query({ filter: {} })).to.equal(null);
       expect(await indexOf('missing').drop()).to.equal(0);
       expect((await redis.scan(0, { type: 'search', count: 100 }))[1]).to.include('products-json');
+    });
+
+    it('a killed process reads a large index from its file, and builds it again when the file is damaged', async () => {
+      const schema = s.object({ text: s.string(), n: s.number('U64') });
+      const many = await redis.search.createIndex({ name: 'many', schema, dataType: 'string', prefix: 'many:' });
+      const texts = (at: number) => JSON.stringify({ text: `word${at % 97} common`, n: at });
+      for (let from = 0; from < LARGE; from += 1000) {
+        const write = redis.pipeline();
+        for (let at = from; at < from + 1000; at += 1) write.set(`many:${at}`, texts(at));
+        await write.exec();
+      }
+      await many.waitIndexing();
+      const files = () => readdirSync(join(server.dataDir, 'indexes'), { recursive: true, encoding: 'utf8' });
+      const stored = () => files().filter((name) => name.endsWith('.index'));
+      await eventually(() => expect(stored()).to.have.length(1), { timeoutMs: 30_000 });
+      await redis.set('many:0', texts(5));
+      await redis.del('many:1');
+      const search = async () => ({
+        found: await many.query({ filter: { text: { $eq: 'word5' } }, orderBy: { n: 'ASC' }, limit: 1000 }),
+        counted: await many.count({ filter: {} }),
+      });
+      await many.waitIndexing();
+      const before = await search();
+      expect(before.counted).to.deep.equal({ count: LARGE - 1 });
+      for (const isDamaged of [false, true]) {
+        await server.kill('SIGKILL');
+        const path = join(server.dataDir, 'indexes', stored()[0] as string);
+        if (isDamaged) truncateSync(path, statSync(path).size >>> 1);
+        server = await startMillrace({ env: ALIASES, dataDir: server.dataDir });
+        redis = new Redis({ url: server.kvUrl, token: TOKEN });
+        const again = redis.search.index({ name: 'many', schema });
+        const found = () => again.query({ filter: { text: { $eq: 'word5' } }, orderBy: { n: 'ASC' }, limit: 1000 });
+        // While it is built, the answer is an error.
+        await eventually(async () => expect(await found()).to.deep.equal(before.found), { timeoutMs: 30_000 });
+        expect(await again.count({ filter: {} })).to.deep.equal(before.counted);
+      }
+      expect(await redis.search.index({ name: 'many', schema }).drop()).to.equal(1);
+      await eventually(() => expect(stored()).to.deep.equal([]));
     });
 
     it('a killed process finds the same after its start', async () => {

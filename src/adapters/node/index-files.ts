@@ -1,0 +1,109 @@
+/**
+ * Files with contents of indexes, one for each index of a partition: `<directory>/<partition>/<hash of the definition>`.
+ * A file is a list of pieces, each with its length and checksum; an empty piece ends it.
+ *
+ *  IXF1 bytes are returned as they were written, or not at all
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { ByteString, PartitionName } from '../../kernel/index.js';
+import type { IndexDraft, IndexFiles } from '../../ports/index.js';
+import { ensureDirectory, PRIVATE_FILE, readFileIfThere } from './files.js';
+
+const HEAD_BYTES = 8;
+const SUFFIX = '.index';
+/** A drafted file of a process that was killed has this suffix, and is removed with the next `keepOnly`. */
+const DRAFT_SUFFIX = '.draft';
+
+export class NodeIndexFiles implements IndexFiles {
+  constructor(private readonly directory: string) {}
+
+  async read(partition: PartitionName, index: ByteString): Promise<Uint8Array | undefined> {
+    const file = await readFileIfThere(join(this.#directoryOf(partition), nameOf(index)));
+    return file === undefined ? undefined : await joined(file);
+  }
+
+  write(partition: PartitionName, index: ByteString): IndexDraft {
+    return new Draft(this.#directoryOf(partition), nameOf(index));
+  }
+
+  async keepOnly(partition: PartitionName, indexes: readonly ByteString[]): Promise<void> {
+    const directory = this.#directoryOf(partition);
+    const kept = new Set(indexes.map(nameOf));
+    const present = await readdir(directory).catch(() => []);
+    for (const name of present) if (!kept.has(name)) await rm(join(directory, name), { force: true });
+    if (kept.size === 0 && present.length > 0) await rmdir(directory).catch(() => undefined);
+  }
+
+  #directoryOf(partition: PartitionName): string {
+    return join(this.directory, partition.replace(/[^\w-]/g, '_'));
+  }
+}
+
+function nameOf(index: ByteString): string {
+  return createHash('sha256').update(index, 'latin1').digest('hex').slice(0, 40) + SUFFIX;
+}
+
+/** The pieces without their heads; undefined when one is damaged or the end is missing. */
+async function joined(file: Buffer): Promise<Uint8Array | undefined> {
+  let length = 0;
+  for (let at = 0; at + HEAD_BYTES <= file.length; ) {
+    const bytes = file.readUInt32LE(at);
+    const sum = file.readUInt32LE(at + 4);
+    const from = at + HEAD_BYTES;
+    if (bytes === 0)
+      return at + HEAD_BYTES === file.length && sum === length >>> 0 ? file.subarray(0, length) : undefined;
+    if (from + bytes > file.length || crc32(file.subarray(from, from + bytes)) !== sum) return undefined;
+    // The pieces are moved together in place.
+    file.copy(file, length, from, from + bytes);
+    length += bytes;
+    at = from + bytes;
+    await nextTurn();
+  }
+  return undefined;
+}
+
+class Draft implements IndexDraft {
+  readonly #draft: string;
+  #file: FileHandle | undefined;
+  #length = 0;
+
+  constructor(
+    private readonly directory: string,
+    private readonly name: string,
+  ) {
+    this.#draft = join(directory, `${randomUUID()}${DRAFT_SUFFIX}`);
+  }
+
+  async append(piece: Uint8Array): Promise<void> {
+    if (piece.length === 0) return;
+    await this.#write(piece, crc32(piece));
+    this.#length += piece.length;
+  }
+
+  async complete(): Promise<void> {
+    await this.#write(new Uint8Array(0), this.#length >>> 0);
+    await this.#file?.close();
+    // It is not synced: after a loss of power a damaged file is found by its checksums.
+    await rename(this.#draft, join(this.directory, this.name));
+  }
+
+  async discard(): Promise<void> {
+    await this.#file?.close().catch(() => undefined);
+    await rm(this.#draft, { force: true });
+  }
+
+  async #write(piece: Uint8Array, sum: number): Promise<void> {
+    if (this.#file === undefined) {
+      await ensureDirectory(this.directory);
+      this.#file = await open(this.#draft, 'wx', PRIVATE_FILE);
+    }
+    const head = Buffer.alloc(HEAD_BYTES);
+    head.writeUInt32LE(piece.length, 0);
+    head.writeUInt32LE(sum, 4);
+    await this.#file.writev([head, piece]);
+  }
+}

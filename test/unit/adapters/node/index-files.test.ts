@@ -1,0 +1,61 @@
+/** Proves IXF1: the files of indexes. */
+
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { NodeIndexFiles } from '../../../../src/adapters/node/index.js';
+import type { PartitionName } from '../../../../src/kernel/index.js';
+
+const PARTITION = 'kv:db-aaaaaaaaaaaaaaaa:0' as PartitionName;
+
+describe('files of indexes', () => {
+  let files: NodeIndexFiles;
+  let root: string;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'millrace-index-files-'));
+    files = new NodeIndexFiles(join(root, 'indexes'));
+  });
+
+  afterEach(() => rm(root, { recursive: true }));
+
+  async function written(index: string, ...pieces: string[]): Promise<string> {
+    const draft = files.write(PARTITION, index);
+    for (const piece of pieces) await draft.append(Buffer.from(piece));
+    await draft.complete();
+    return join(root, 'indexes', 'kv_db-aaaaaaaaaaaaaaaa_0');
+  }
+
+  it('return the pieces as one, and replace an earlier file', async () => {
+    expect(await files.read(PARTITION, 'a')).to.equal(undefined);
+    await written('a', 'old');
+    await written('a', 'one', '', 'two');
+    expect(String(await files.read(PARTITION, 'a'))).to.equal('onetwo');
+  });
+
+  it('are not read when a byte is changed or the end is missing', async () => {
+    const directory = await written('a', 'one', 'two');
+    const [name = ''] = await readdir(directory);
+    const whole = await readFile(join(directory, name));
+    for (let at = 0; at < whole.length; at += 1) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = (damaged[at] as number) ^ 1;
+      await writeFile(join(directory, name), damaged);
+      expect(await files.read(PARTITION, 'a'), `byte ${at}`).to.equal(undefined);
+      await writeFile(join(directory, name), whole.subarray(0, at));
+      expect(await files.read(PARTITION, 'a'), `${at} bytes`).to.equal(undefined);
+    }
+  });
+
+  it('are removed with their index, drafts too', async () => {
+    const directory = await written('a', 'one');
+    await written('b', 'two');
+    await files.write(PARTITION, 'c').append(Buffer.from('half'));
+    await files.keepOnly(PARTITION, ['b']);
+    expect(await readdir(directory)).to.have.length(1);
+    expect(String(await files.read(PARTITION, 'b'))).to.equal('two');
+    await files.keepOnly(PARTITION, []);
+    expect(await readdir(join(root, 'indexes'))).to.deep.equal([]);
+  });
+});
