@@ -195,7 +195,7 @@ describe('client package: @upstash/redis, full-text indexes', function () {
       const files = () => readdirSync(join(server.dataDir, 'indexes'), { recursive: true, encoding: 'utf8' });
       const stored = () => files().filter((name) => name.endsWith('.index'));
       await eventually(() => expect(stored()).to.have.length(1), { timeoutMs: 30_000 });
-      await redis.set('many:0', texts(5));
+      await redis.set('many:0', JSON.stringify({ text: 'word5 common', n: LARGE }));
       await redis.del('many:1');
       const search = async () => ({
         found: await many.query({ filter: { text: { $eq: 'word5' } }, orderBy: { n: 'ASC' }, limit: 1000 }),
