@@ -172,7 +172,7 @@ export class TextField {
     this.#lengths[ordinal] = 0;
   }
 
-  /** Writes the parts of the documents that have a new ordinal; later documents may be added meanwhile. */
+  /** Writes the parts of the documents that have a new ordinal. Documents may be added during it. */
   *write(writer: ContentsWriter, renumbered: Renumbered): Generator<void, void> {
     for (const [ordinal, present] of renumbered.from.entries()) {
       writer.integer(this.lengthAt(present));
@@ -208,7 +208,7 @@ export class TextField {
     }
   }
 
-  /** Reads what `write` wrote, into an empty field. */
+  /** Reads the parts that `write` wrote, into an empty field. */
   *read(reader: ContentsReader, documents: number): Generator<void, void> {
     for (let ordinal = 0; ordinal < documents; ordinal += 1) {
       const length = reader.integer();
