@@ -17,13 +17,14 @@ import type { ErrorReply } from './reply.js';
 
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
-export const EFFECTS = new CommandTable([...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS]);
+const REPLAYED_ROWS = [...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS];
+export const EFFECTS = new CommandTable(REPLAYED_ROWS);
 const INTERNAL_COMMANDS = new CommandTable([
   ...SEARCH_WRITES,
   ...SEARCH_PARTS,
   ...BRANCH_COMMANDS,
   ...SLOW_NOTES,
-  ...QUEUE_EFFECTS,
+  ...REPLAYED_ROWS,
 ]);
 
 export function allCommands(): readonly CommandSpec[] {

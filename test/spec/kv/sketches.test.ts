@@ -1,6 +1,6 @@
 /** Proves SKE1, SKE2, TPK1, TDG1, TDG2. */
 import { expect } from 'chai';
-import { type CommandSpec, digestOf, ErrorReply, findCommand } from '../../../src/domain/kv/index.js';
+import { type CommandSpec, digestOf, ErrorReply, findCommand, keysOf } from '../../../src/domain/kv/index.js';
 import { TDigest } from '../../../src/domain/kv/types/sketch/t-digest.js';
 import { repetitions } from '../../support/depth.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
@@ -241,3 +241,15 @@ describeCases('key-value commands: filters and sketches, as keys', [
     String(reply).startsWith('-ERR unknown command'),
   ),
 ]);
+
+describe('key-value: effects that only replays run', () => {
+  it('name their key, so that the history of a key has them', () => {
+    for (const words of [
+      ['SKETCH.BEGIN', 'k', 'CMSk-TYPE', '1', '1'],
+      ['SKETCH.LOAD', 'k', '0', '0', 'bytes'],
+      ['XIDMPRECORD', 'k', 'p', 'm', '1-1'],
+    ]) {
+      expect(keysOf(specOf(words), words)).to.deep.equal(['k']);
+    }
+  });
+});
