@@ -33,6 +33,7 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
   array: 'Array',
   queue: 'Queue',
   vector: 'Vector index',
+  'vector-set': 'Vector set',
   search: 'Search',
   bloom: 'Bloom filter',
   cuckoo: 'Cuckoo filter',
@@ -54,10 +55,6 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
 const NOT_SERVED: readonly (readonly [names: string, reason: string])[] = [
   ['`XIDMPRECORD`', 'an effect, as in Redis: clients cannot send it'],
   ['`HIMPORT`', 'not served; `HSET` takes any number of fields'],
-  [
-    '`VADD`, `VSIM` and the other commands of vector sets',
-    'not served; `VECTOR.*` stores vectors under one key and searches them exactly',
-  ],
   ['`FT.*`', '[search indexes](guide/search.md) have their own requests'],
   ['`TS.*`', 'time series need a store for them; sorted sets and arrays hold short ones'],
   ['changes of slots and nodes (`CLUSTER MEET` …)', 'the cluster places its partitions itself'],

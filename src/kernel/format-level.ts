@@ -12,7 +12,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    the effects of arrays, vector indexes and full-text indexes: `AR*`, `VECTOR.*`, `SEARCH.*`
  * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`; branches of databases: the last field of
  *    `DatabaseCreated`; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`;
- *    triggers: events 47 and 48 of the control state
+ *    triggers: events 47 and 48 of the control state;
+ *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -32,6 +33,8 @@ export const OUTBOX_FORMAT_LEVEL = 4;
 export const PRODUCERS_FORMAT_LEVEL = 5;
 /** From this level on the effects of filters and sketches are stored. */
 export const SKETCHES_FORMAT_LEVEL = 5;
+/** From this level on the effects of vector sets are stored. */
+export const VECTOR_SETS_FORMAT_LEVEL = 5;
 /** From this level on the effects of arrays, vector indexes and full-text indexes are stored. */
 export const INDEXES_FORMAT_LEVEL = 4;
 /** From this level on databases can be branches of others. */

@@ -42,7 +42,7 @@ const COMMANDS =
   'sinterstore d c1 c2|zadd c1 1 a|touch c1|unlink c1|msetnx c1 a|set c1 1 get|set c1 1 ex 10|bitfield c1 get u8 0|bitfield c1 set u8 0 1|sort c1 store c2|pfmerge c1 c2';
 
 /** Families that no compared server has. */
-const UNCOMPARED: readonly string[] = ['json', 'array', 'queue', 'vector', 'search'];
+const UNCOMPARED: readonly string[] = ['json', 'array', 'queue', 'vector', 'vector-set', 'vectorset', 'search'];
 
 for (const binary of Object.values(REDIS_BINARIES)) {
   const version = redisVersion(binary);

@@ -69,6 +69,7 @@ export type CommandFamily =
   | 'array'
   | 'queue'
   | 'vector'
+  | 'vector-set'
   | 'search'
   | 'bloom'
   | 'cuckoo'

@@ -13,11 +13,12 @@ import { SEARCH_WRITES } from './families/search/index.js';
 import { SLOW_NOTES } from './families/server/slow-log.js';
 import { SKETCH_EFFECTS } from './families/sketches.js';
 import { STREAM_EFFECTS } from './families/stream/producers.js';
+import { VECTOR_SET_EFFECTS } from './families/vector-set/index.js';
 import type { ErrorReply } from './reply.js';
 
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
-const REPLAYED_ROWS = [...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS];
+const REPLAYED_ROWS = [...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS, ...VECTOR_SET_EFFECTS];
 export const EFFECTS = new CommandTable(REPLAYED_ROWS);
 const INTERNAL_COMMANDS = new CommandTable([
   ...SEARCH_WRITES,

@@ -1,7 +1,18 @@
 /** The values of keys: strings and collections. */
 import type { ByteString } from '../../kernel/index.js';
 
-type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json' | 'array' | 'vector' | 'search' | SketchKind;
+type CollectionKind =
+  | 'hash'
+  | 'list'
+  | 'set'
+  | 'zset'
+  | 'stream'
+  | 'json'
+  | 'array'
+  | 'vector'
+  | 'vectorset'
+  | 'search'
+  | SketchKind;
 
 /** Filters and sketches, by the names of Redis's types. */
 export type SketchKind = 'MBbloom--' | 'MBbloomCF' | 'CMSk-TYPE' | 'TopK-TYPE' | 'TDIS-TYPE';

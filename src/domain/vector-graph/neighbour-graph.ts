@@ -24,6 +24,8 @@ export interface GraphSearch {
   /** Nodes that the search keeps; more of them give a higher recall and take longer. */
   readonly effort: number;
   readonly accepts: (ordinal: number) => boolean;
+  /** The cost of evaluating `accepts`, in compared numbers. */
+  readonly acceptWork: number;
   /** Compared numbers after which the search gives up. */
   readonly mostWork: number;
 }
@@ -31,7 +33,7 @@ export interface GraphSearch {
 /** Links of a new node, and the most of any node above level 0; at level 0 twice as many. */
 const LINKS = 16;
 /** Nodes kept while the place of a new node is searched. */
-const INSERT_EFFORT = 48;
+const INSERT_EFFORT = 64;
 /** Compared numbers between two pauses: about 0.5 ms. */
 const SLICE_WORK = 500_000;
 const MAX_LEVEL = 12;
@@ -65,7 +67,7 @@ export class NeighbourGraph {
     const accepts = (other: number) => space.isLive(other);
     let starts = yield* this.#descend(query, level);
     for (let at = Math.min(level, this.#topLevel); at >= 0 && starts.length > 0; at -= 1) {
-      const search = { effort: INSERT_EFFORT, accepts, mostWork: Number.POSITIVE_INFINITY };
+      const search = { effort: INSERT_EFFORT, accepts, acceptWork: 0, mostWork: Number.POSITIVE_INFINITY };
       const near = (yield* this.#searchLevel(query, starts, at, search)) ?? [];
       const chosen = this.#choose(near, LINKS);
       this.#links.set(ordinal, at, chosen);
@@ -157,13 +159,14 @@ export class NeighbourGraph {
     query: QueryVector,
     starts: readonly Candidate[],
     level: number,
-    { effort, accepts, mostWork }: GraphSearch,
+    { effort, accepts, acceptWork, mostWork }: GraphSearch,
   ): Generator<void, Candidate[] | undefined> {
     const visited = new VisitedNodes();
     const open = new DistanceHeap(1);
     const best = new DistanceHeap(-1);
     const offer = (ordinal: number, distance: number) => {
       open.push(ordinal, distance);
+      this.#work += acceptWork;
       if (!accepts(ordinal)) return;
       best.push(ordinal, distance);
       if (best.size > effort) best.pop();

@@ -13,6 +13,8 @@ const BLOCK_BYTES = 2 ** 20;
 /** Room of the first block, which grows up to a full block: most sets of vectors are small. */
 const FIRST_VECTORS = 8;
 const LARGEST_BYTE = 127;
+/** Of bytes: smaller numbers have no exact multiples with 32 bits. */
+const SMALLEST_SCALE = 2 ** -120;
 const WORD_BITS = 32;
 
 export interface QueryVector {
@@ -92,6 +94,13 @@ export class PackedVectors {
       for (let i = 0; i < dimension; i += 1) read[i] = (numbers[from + i] as number) * scale;
     }
     return read;
+  }
+
+  /** Its stored bytes, little-endian. */
+  rawBytes(ordinal: number): Uint8Array {
+    const { numbers } = this.#block(ordinal);
+    const from = (ordinal % this.#perBlock) * this.#stride * numbers.BYTES_PER_ELEMENT;
+    return new Uint8Array(numbers.buffer, from, this.#stride * numbers.BYTES_PER_ELEMENT);
   }
 
   /** The square of a stored vector's length. */
@@ -190,9 +199,15 @@ function writeInto(numbers: Numbers, from: number, vector: Float32Array): number
     for (let i = 0; i < vector.length; i += 1) numbers[from + i] = halfOf((vector[i] as number) / scale);
     return scale;
   }
-  const scale = largest === 0 ? 1 : largest / LARGEST_BYTE;
+  const scale = byteScale(largest);
   for (let i = 0; i < vector.length; i += 1) numbers[from + i] = Math.round((vector[i] as number) / scale);
   return scale;
+}
+
+/** A factor with which bytes that are read and written again stay the same. */
+function byteScale(largest: number): number {
+  if (largest < SMALLEST_SCALE * LARGEST_BYTE) return SMALLEST_SCALE;
+  return Math.fround(Math.fround(Math.fround(largest / LARGEST_BYTE) * LARGEST_BYTE) / LARGEST_BYTE);
 }
 
 function signsOf(vector: Float32Array): Int32Array {

@@ -31,12 +31,16 @@ export interface NearSearch {
 }
 
 /** Nodes that a search keeps by default. */
-const EFFORT = 80;
+const EFFORT = 160;
 /** Nodes that a search with a condition keeps for each wanted result: each of them stands for many that were rejected. */
 const ACCEPTED_EFFORT = 3;
-const LEAST_ACCEPTED = 30;
+const LEAST_ACCEPTED = 50;
 /** For more results than a search usually has. */
 const EFFORT_PER_RESULT = 1.5;
+/** Vectors whose condition is evaluated before a search … */
+const SAMPLE = 400;
+/** … which compares all that are accepted, if they are a smaller share: the graph would lead through too many others. */
+const FEW_ACCEPTED = 0.02;
 const FIRST_STATES = 16;
 
 function effortFor(count: number, hasCondition: boolean): number {
@@ -165,11 +169,13 @@ export class VectorCollection {
     const { dimension } = this.vectors;
     // A graph that has few of the vectors saves little.
     if (this.#linked < this.graphFrom / 2 || this.#waiting > this.#linked) return undefined;
+    if (accepts !== undefined && this.#acceptedShare(accepts) < FEW_ACCEPTED) return undefined;
     const found = yield* this.#graph.search(query, {
       effort: effort === undefined ? effortFor(count, accepts !== undefined) : Math.max(count, effort),
       accepts: (ordinal) => this.has(ordinal) && (accepts === undefined || accepts(ordinal)),
-      // More than half of a comparison with every vector, or of its condition, is not worth a try.
-      mostWork: (this.size * (accepts === undefined ? dimension : Math.min(dimension, acceptWork))) / 2,
+      acceptWork,
+      // With a condition, more than half the work of evaluating it for every vector is not worth a try.
+      mostWork: this.size * (accepts === undefined ? dimension : Math.min(dimension, acceptWork) / 2),
     });
     if (found === undefined) return undefined;
     const ordinals = found.map(({ ordinal }) => ordinal);
@@ -177,6 +183,19 @@ export class VectorCollection {
       if (this.#states[ordinal] === State.Waiting) ordinals.push(ordinal);
     }
     return ordinals;
+  }
+
+  /** The share of accepted vectors, from a sample. */
+  #acceptedShare(accepts: (ordinal: number) => boolean): number {
+    const step = Math.max(1, Math.floor(this.#ordinals / SAMPLE));
+    let [seen, accepted] = [0, 0];
+    // An uneven start avoids a period of the data.
+    for (let ordinal = step >> 1, at = 0; ordinal < this.#ordinals; ordinal += step + (at & 1), at += 1) {
+      if (!this.has(ordinal)) continue;
+      seen += 1;
+      if (accepts(ordinal)) accepted += 1;
+    }
+    return accepted / Math.max(1, seen);
   }
 
   /** The graph lacks vectors, or has many removed ones. */

@@ -26,6 +26,7 @@ const LENGTH_OF: Readonly<Record<string, ByteString>> = {
   stream: 'XLEN',
   array: 'ARCOUNT',
   vector: 'VECTOR.COUNT',
+  vectorset: 'VCARD',
 };
 /** Types without a command for their length. */
 const SKETCH_TYPES = ['MBbloom--', 'MBbloomCF', 'CMSk-TYPE', 'TopK-TYPE', 'TDIS-TYPE'] as const;

@@ -35,6 +35,8 @@ const REDIS_LACKS: readonly string[] = [
   'MSETEX',
   'SDIFFCARD',
   'SUNIONCARD',
+  'VISMEMBER',
+  'VRANGE',
   'XACKDEL',
   'XCFGSET',
   'XDELEX',

@@ -29,6 +29,7 @@ import { T_DIGEST } from './t-digest/index.js';
 import { TOP_K } from './top-k/index.js';
 import { TRANSACTIONS } from './transactions.js';
 import { VECTOR } from './vector/index.js';
+import { VECTOR_SET } from './vector-set/index.js';
 
 export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   STRING,
@@ -52,6 +53,7 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   ARRAY,
   QUEUE,
   VECTOR,
+  VECTOR_SET,
   SEARCH_FAMILY,
   BLOOM,
   CUCKOO,

@@ -7,10 +7,13 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { type Likeness, type Precision, type QueryVector, VectorCollection } from '../../vector-graph/index.js';
 
+const ELEMENT_BYTES = 4;
 /** A Map entry, the name's header, a place in the list of names, and the links of the graph. */
 const VECTOR_OVERHEAD_BYTES = 228;
 /** Compared numbers between two pauses: about 0.3 ms. */
 const SLICE_NUMBERS = 200_000;
+/** Draws by chance before the next existing name is taken. */
+const RANDOM_TRIES = 32;
 /** Slices of building in a query that compared few vectors. */
 const FEW_SLICES = 4;
 
@@ -21,6 +24,8 @@ export interface NearestSearch {
   /** Compare all. */
   readonly isExact?: boolean;
   readonly accepts?: ((name: ByteString) => boolean) | undefined;
+  /** The cost of evaluating `accepts`, in compared numbers. */
+  readonly acceptWork?: number;
 }
 
 export interface Neighbour {
@@ -53,7 +58,7 @@ export class NamedVectors {
   }
 
   /** The graph as far as it is built. */
-  get graph(): Pick<VectorCollection, 'linked' | 'topLevel'> {
+  get graph(): Pick<VectorCollection, 'linked' | 'topLevel' | 'ordinals'> {
     return this.#vectors;
   }
 
@@ -71,8 +76,19 @@ export class NamedVectors {
     return ordinal === undefined ? undefined : this.#vectors.vectors.read(ordinal).slice();
   }
 
-  query(numbers: Float32Array): QueryVector {
-    return this.#vectors.vectors.query(numbers);
+  /** The stored bytes of an existing name. */
+  rawBytes(name: ByteString): Uint8Array {
+    return this.#vectors.vectors.rawBytes(this.#ordinals.get(name) as number);
+  }
+
+  /** A name by chance; undefined without any. */
+  draw(float: () => number): ByteString | undefined {
+    const { ordinals } = this.#vectors;
+    for (let ordinal = Math.floor(float() * ordinals), tried = 0; tried < ordinals; tried += 1) {
+      if (this.#vectors.has(ordinal)) return this.#names[ordinal];
+      ordinal = tried < RANDOM_TRIES ? Math.floor(float() * ordinals) : (ordinal + 1) % ordinals;
+    }
+    return undefined;
   }
 
   /** @returns the numbers before */
@@ -110,12 +126,12 @@ export class NamedVectors {
 
   /** The `count` nearest, nearest first. */
   *nearest(numbers: Float32Array, search: NearestSearch): Generator<void, Neighbour[]> {
-    const { count, effort, isExact = false, accepts } = search;
-    const query = this.query(numbers);
+    const { count, effort, isExact = false, accepts, acceptWork = 0 } = search;
+    const query = this.#vectors.vectors.query(numbers);
     const acceptsAt = accepts && ((ordinal: number) => accepts(this.#names[ordinal] as ByteString));
     const near = isExact
       ? undefined
-      : yield* this.#vectors.near(query, { count, effort, accepts: acceptsAt, acceptWork: this.dimension });
+      : yield* this.#vectors.near(query, { count, effort, accepts: acceptsAt, acceptWork });
     const found: Neighbour[] = [];
     let slices = 0;
     let compared = 0;
@@ -124,6 +140,7 @@ export class NamedVectors {
         const candidate = this.#neighbour(query, ordinal);
         const last = found.at(-1);
         const isBetter = found.length < count || (last !== undefined && compare(candidate, last) < 0);
+        if (isBetter) compared += acceptWork;
         if (isBetter && (accepts === undefined || accepts(candidate.name))) {
           found.splice(placeOf(found, candidate), 0, candidate);
           if (found.length > count) found.pop();
@@ -167,4 +184,11 @@ function placeOf(found: readonly Neighbour[], candidate: Neighbour): number {
     else high = middle;
   }
   return low;
+}
+
+/** Numbers of 32 bits, little-endian. */
+export function bytesOfElements(elements: Float32Array): ByteString {
+  const bytes = Buffer.allocUnsafe(elements.length * ELEMENT_BYTES);
+  for (let i = 0; i < elements.length; i += 1) bytes.writeFloatLE(elements[i] as number, i * ELEMENT_BYTES);
+  return bytes.toString('latin1');
 }

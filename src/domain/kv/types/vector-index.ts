@@ -9,13 +9,12 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection, UndoRecorder } from '../value.js';
-import { NamedVectors, type NearestSearch } from './named-vectors.js';
+import { bytesOfElements, NamedVectors, type NearestSearch } from './named-vectors.js';
 
 export type KeyMetric = 'COSINE' | 'EUCLIDEAN' | 'DOT';
 export const KEY_METRICS: readonly KeyMetric[] = ['COSINE', 'EUCLIDEAN', 'DOT'];
 
 const INDEX_OVERHEAD_BYTES = 200;
-const ELEMENT_BYTES = 4;
 
 interface ScoredId {
   readonly id: ByteString;
@@ -108,11 +107,4 @@ export class VectorIndex implements Collection {
 function shownScore(metric: KeyMetric, closeness: number): number {
   if (metric === 'EUCLIDEAN') return 1 / (1 - closeness);
   return Math.min(1, Math.max(0, (1 + closeness) / 2));
-}
-
-/** Little-endian. */
-function bytesOfElements(elements: Float32Array): ByteString {
-  const bytes = Buffer.allocUnsafe(elements.length * ELEMENT_BYTES);
-  for (let i = 0; i < elements.length; i += 1) bytes.writeFloatLE(elements[i] as number, i * ELEMENT_BYTES);
-  return bytes.toString('latin1');
 }

@@ -27,6 +27,7 @@ import { STRING_CHANGE_CASES } from './string-change.js';
 import { STRING_GET_CASES } from './string-get.js';
 import { STRING_SET_CASES } from './string-set.js';
 import { VECTOR_CASES } from './vector.js';
+import { VECTOR_SET_CASES } from './vector-set.js';
 
 export {
   ARRAY_CASES,
@@ -48,6 +49,7 @@ export {
   STRING_GET_CASES,
   STRING_SET_CASES,
   VECTOR_CASES,
+  VECTOR_SET_CASES,
 };
 
 export const ALL_CASES: readonly KvCase[] = [
@@ -76,6 +78,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...QUEUE_CASES,
   ...VECTOR_CASES,
   ...SKETCH_CASES,
+  ...VECTOR_SET_CASES,
   ...CLUSTER_CASES,
   ...ACL_CASES,
 ];

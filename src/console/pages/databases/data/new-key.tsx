@@ -25,6 +25,7 @@ const PARTS: Readonly<Record<KeyType, readonly [name: string | undefined, value:
   stream: ['Field', 'Value', '42'],
   array: ['Index', 'Value', 'first'],
   vector: ['Dimension', 'Metric', 'COSINE, EUCLIDEAN or DOT'],
+  vectorset: ['Element', 'Numbers', '0.1 0.5 0.2'],
   'ReJSON-RL': [undefined, 'Document', '{}'],
   'MBbloom--': ['Error rate', 'Capacity', '1000'],
   MBbloomCF: [undefined, 'Capacity', '1000'],
@@ -90,6 +91,10 @@ function firstCommand(type: KeyType, name: string, part: string, value: string):
       return ['ARSET', name, part, value];
     case 'vector':
       return ['VECTOR.CREATE', name, 'DIM', part, 'METRIC', value];
+    case 'vectorset': {
+      const numbers = value.trim().split(/\s+/);
+      return ['VADD', name, 'VALUES', String(numbers.length), ...numbers, part];
+    }
     case 'ReJSON-RL':
       return ['JSON.SET', name, '$', value, 'NX'];
     case 'MBbloom--':

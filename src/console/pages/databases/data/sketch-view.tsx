@@ -1,4 +1,4 @@
-/** A filter or sketch: the facts that its INFO command has, and the most frequent items of a Top-K sketch. */
+/** A filter, a sketch or a vector set: the facts that its INFO command has, and the most frequent items of a Top-K sketch. */
 import { useAsk } from '../../../api/ask.js';
 import { command, shownOf, wordOf } from '../../../api/kv.js';
 import { Empty, Shown } from '../../../parts/states.js';
@@ -14,6 +14,7 @@ const INFO = {
   'CMSk-TYPE': 'CMS.INFO',
   'TopK-TYPE': 'TOPK.INFO',
   'TDIS-TYPE': 'TDIGEST.INFO',
+  vectorset: 'VINFO',
 } as const;
 
 type SketchType = keyof typeof INFO;

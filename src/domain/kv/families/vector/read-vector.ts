@@ -50,7 +50,8 @@ function elementsOf(words: readonly ByteString[]): Float32Array {
   return finite(Float32Array.from(words, (word) => parseFloatStrict(word) ?? Number.NaN));
 }
 
-function elementsOfBytes(bytes: Buffer): Float32Array {
+/** @throws ErrorReply */
+export function elementsOfBytes(bytes: Buffer): Float32Array {
   if (bytes.length === 0) throw emptyVector;
   if (bytes.length % ELEMENT_BYTES !== 0) throw badBytes;
   const elements = new Float32Array(bytes.length / ELEMENT_BYTES);

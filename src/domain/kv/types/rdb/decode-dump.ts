@@ -16,6 +16,7 @@ import {
   JSON_MODULE_ID,
   SEARCH_MODULE_ID,
   VECTOR_MODULE_ID,
+  VECTOR_SET_MODULE_ID,
 } from './encode-dump.js';
 import { decodeListpack } from './listpack.js';
 import { MODULE_END, MODULE_STRING, MODULE_UNSIGNED } from './module-codes.js';
@@ -229,6 +230,7 @@ function* slots(input: RdbReader, count: number): Generator<ByteString> {
 function moduleValue(input: RdbReader, key: ByteString): Generator<ByteString[]> {
   const id = input.bigSize();
   if (id === VECTOR_MODULE_ID) return vectors(input, key);
+  if (id === VECTOR_SET_MODULE_ID) return vectorSet(input, key);
   if (id === SEARCH_MODULE_ID) return searchIndex(input, key);
   const sketch = readSketch(id, input, key);
   if (sketch !== undefined) return sketch;
@@ -241,6 +243,17 @@ function* vectors(input: RdbReader, key: ByteString): Generator<ByteString[]> {
   yield ['VECTOR.CREATE', key, 'DIM', String(dimension), 'METRIC', moduleText(input)];
   for (let i = 0; i < count; i += 1) yield ['VECTOR.ADD', key, moduleText(input), 'FP32', moduleText(input)];
   if (input.size() !== MODULE_END) throw new BadFormat('a vector index');
+}
+
+const WORDS_OF_ELEMENT = 7;
+
+function* vectorSet(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  for (let mark = input.size(); mark !== MODULE_END; mark = input.size()) {
+    if (mark !== MODULE_STRING) throw new BadFormat('an element of a vector set');
+    const words = [input.string()];
+    while (words.length < WORDS_OF_ELEMENT) words.push(moduleText(input));
+    yield ['VRECORD', key, ...words];
+  }
 }
 
 function moduleNumber(input: RdbReader): bigint {

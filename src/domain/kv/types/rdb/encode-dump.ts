@@ -13,6 +13,7 @@ import { crc64InSteps } from '../crc64.js';
 import { Sketch } from '../sketch/sketch.js';
 import type { Stream } from '../stream.js';
 import type { VectorIndex } from '../vector-index.js';
+import type { VectorSet } from '../vector-set.js';
 import { DUMP_TYPES } from './dump-types.js';
 import { MODULE_END, MODULE_STRING, MODULE_UNSIGNED, moduleId } from './module-codes.js';
 import { RdbWriter } from './rdb-writer.js';
@@ -63,6 +64,9 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
       break;
     case 'search':
       writeSearchIndex(out, value);
+      break;
+    case 'vectorset':
+      yield* writeVectorSet(out, value as VectorSet);
       break;
     case 'json':
       writeJson(out, json);
@@ -211,6 +215,8 @@ export const ARRAY_SHORT_TEXT = 3;
 export const JSON_MODULE_ID = moduleId('ReJSON-RL', 3);
 /** No server has such a type: the payload is read by this program alone. */
 export const VECTOR_MODULE_ID = moduleId('MR-VECTOR', 1);
+/** A vector set: words of the effects that make its elements. Payloads of Redis have its graph, and are not read. */
+export const VECTOR_SET_MODULE_ID = moduleId('MR-VECSET', 1);
 
 /** A type of this implementation alone: the words of SEARCH.CREATE after the name. */
 export const SEARCH_MODULE_ID = moduleId('MR-SEARCH', 1);
@@ -250,6 +256,21 @@ function* writeVectors(out: RdbWriter, index: VectorIndex): Generator<void, void
     text(id);
     text(bytes);
     if (pace.isDue(1 + bytes.length / BYTES_A_LOOKUP)) yield;
+  }
+  out.size(MODULE_END);
+}
+
+function* writeVectorSet(out: RdbWriter, set: VectorSet): Generator<void, void> {
+  out.byte(DUMP_TYPES.module2);
+  out.size(VECTOR_SET_MODULE_ID);
+  const pace = new SlicePace();
+  for (const element of set.elements()) {
+    const [, , ...words] = set.effectOf('', element);
+    for (const word of words) {
+      out.size(MODULE_STRING);
+      out.string(word);
+    }
+    if (pace.isDue(workOf(words))) yield;
   }
   out.size(MODULE_END);
 }
